@@ -1,0 +1,44 @@
+//! The tests and the demo that need the real client, from npm.
+
+use std::path::PathBuf;
+
+use xshell::{Shell, cmd};
+
+use crate::Result;
+
+/// The tests in `e2e/`, against the program that was just built.
+pub(crate) fn test(sh: &Shell, long: bool) -> Result {
+    let companion = build(sh)?;
+    install(sh)?;
+    let _dir = sh.push_dir("e2e");
+    let long = if long { "1" } else { "" };
+    let test = cmd!(sh, "npm test --silent");
+    Ok(test.env("GEMINI_COMPANION", companion).env("COMPANION_TEST_LONG", long).run()?)
+}
+
+/// `cargo xtask demo`
+pub(crate) fn demo(sh: &Shell) -> Result {
+    let companion = build(sh)?;
+    install(sh)?;
+    Ok(cmd!(sh, "node e2e/demo.mjs").env("GEMINI_COMPANION", companion).run()?)
+}
+
+fn build(sh: &Shell) -> Result<PathBuf> {
+    cmd!(sh, "cargo build --quiet --package companion-cli --locked").run()?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
+    let program = format!("gemini-companion{}", std::env::consts::EXE_SUFFIX);
+    Ok(sh.current_dir().join(target).join("debug").join(program))
+}
+
+/// Installs the client, unless what `package-lock.json` asks for is there.
+fn install(sh: &Shell) -> Result {
+    let _dir = sh.push_dir("e2e");
+    let wanted = sh.read_file("package-lock.json")?;
+    let stamp = "node_modules/.installed-lock";
+    if sh.read_file(stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    println!("installing the client into e2e/node_modules (npm ci)");
+    cmd!(sh, "npm ci --silent --no-fund --no-audit").run()?;
+    Ok(sh.write_file(stamp, wanted)?)
+}

@@ -1,0 +1,54 @@
+//! The developer's commands. Each is a few lines over the real tools.
+
+#![expect(clippy::print_stdout, reason = "these commands talk to people")]
+
+mod e2e;
+mod test;
+mod tools;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use xshell::Shell;
+
+type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// Commands for working on Companion for Gemini CLI.
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask", arg_required_else_help = true)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run all checks and all tests: formatting, lints, licences, Rust, the real client.
+    Test {
+        /// Also run the tests that take minutes, such as five minutes of silence.
+        #[arg(long)]
+        long: bool,
+    },
+    /// Play the main job: the real Gemini CLI client proposes an edit, and it is reviewed.
+    Demo,
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result {
+    let sh = Shell::new()?;
+    sh.change_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?);
+    match args.command {
+        Command::Test { long } => test::test(&sh, long),
+        Command::Demo => e2e::demo(&sh),
+    }
+}

@@ -1,0 +1,31 @@
+//! `cargo xtask test`: everything that CI checks, in the order in which it is quick to fail.
+
+use std::time::Instant;
+
+use xshell::{Shell, cmd};
+
+use crate::{Result, e2e, tools};
+
+pub(crate) fn test(sh: &Shell, long: bool) -> Result {
+    step("formatting", || Ok(cmd!(sh, "cargo fmt --all --check").run()?))?;
+    step("lints", || {
+        let lint = cmd!(sh, "cargo clippy --quiet --workspace --all-targets --locked");
+        Ok(lint.args(["--", "-D", "warnings"]).run()?)
+    })?;
+    step("licences, sources, duplicates", || {
+        let deny = tools::cargo_deny(sh)?;
+        Ok(cmd!(sh, "{deny} --log-level error check licenses bans sources").run()?)
+    })?;
+    step("Rust tests", || Ok(cmd!(sh, "cargo test --quiet --workspace --locked").run()?))?;
+    step("the real client", || e2e::test(sh, long))?;
+    println!("\nAll checks passed.");
+    Ok(())
+}
+
+fn step(name: &str, run: impl FnOnce() -> Result) -> Result {
+    println!("\n== {name}");
+    let begun = Instant::now();
+    run().map_err(|error| format!("{name}: {error}"))?;
+    println!("== {name}: {:.0} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}
