@@ -1,0 +1,277 @@
+//! What Gemini CLI adds to MCP: the editor's context, diffs, and how it finds a companion.
+//!
+//! Source: the companion interface specification and the client's `dist/src/ide/types.js`,
+//! `ideContext.js`, `ide-connection-utils.js` (`@google/gemini-cli-core` 0.61.0).
+
+use std::borrow::Cow;
+use std::fmt;
+use std::num::NonZeroU32;
+
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+use crate::jsonrpc::Notification;
+use crate::text;
+
+/// The most open files that the client looks at.
+pub const MAX_OPEN_FILES: usize = 10;
+
+/// The longest selection that the client keeps, in UTF-16 code units.
+pub const MAX_SELECTED_TEXT: usize = 16_384;
+
+/// `text` cut to at most `limit` UTF-16 code units, never within a surrogate pair.
+pub fn truncate_utf16(text: &str, limit: usize) -> &str {
+    if text.len() <= limit {
+        return text; // a UTF-8 text has at least as many bytes as UTF-16 units
+    }
+    let mut units = 0;
+    for (at, character) in text.char_indices() {
+        units += character.len_utf16();
+        if units > limit {
+            return &text[..at];
+        }
+    }
+    text
+}
+
+/// What the client is told about the editor: the parameters of `ide/contextUpdate`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IdeContext {
+    /// Always sent.
+    pub workspace_state: WorkspaceState,
+}
+
+/// The editor's state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkspaceState {
+    /// At most [`MAX_OPEN_FILES`], newest focus first.
+    pub open_files: Vec<OpenFile>,
+    /// Whether the user trusts the workspace; absent leaves that to the client.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_trusted: Option<bool>,
+}
+
+/// A file that is open in the editor and exists on disk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenFile {
+    /// Absolute.
+    pub path: String,
+    /// When it last had the focus, in milliseconds since 1970.
+    pub timestamp: u64,
+    /// Present, and true, for the file that has the focus.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_active: bool,
+    /// Where the caret is; only in the active file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<Cursor>,
+    /// What is selected, at most [`MAX_SELECTED_TEXT`] long; only in the active file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selected_text: Option<String>,
+}
+
+/// The place of a caret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cursor {
+    /// 1-based.
+    pub line: NonZeroU32,
+    /// 1-based, in UTF-16 code units from the start of the line (not visual columns).
+    pub character: NonZeroU32,
+}
+
+impl Cursor {
+    /// A place, or nothing if a coordinate is 0.
+    pub fn new(line: u32, character: u32) -> Option<Self> {
+        Some(Self { line: NonZeroU32::new(line)?, character: NonZeroU32::new(character)? })
+    }
+}
+
+/// The parameters of `ide/diffAccepted`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DiffAccepted<'a> {
+    /// As the client wrote it in `openDiff`, byte for byte.
+    pub file_path: &'a str,
+    /// The text that the user accepted, with the user's edits.
+    pub content: &'a str,
+}
+
+/// The parameters of `ide/diffRejected`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DiffRejected<'a> {
+    /// As the client wrote it in `openDiff`, byte for byte.
+    pub file_path: &'a str,
+}
+
+/// `ide/contextUpdate`.
+pub fn context_update(context: &IdeContext) -> Notification<&IdeContext> {
+    Notification::new("ide/contextUpdate", context)
+}
+
+/// `ide/diffAccepted`.
+pub fn diff_accepted<'a>(file_path: &'a str, content: &'a str) -> Notification<DiffAccepted<'a>> {
+    Notification::new("ide/diffAccepted", DiffAccepted { file_path, content })
+}
+
+/// `ide/diffRejected`.
+pub fn diff_rejected(file_path: &str) -> Notification<DiffRejected<'_>> {
+    Notification::new("ide/diffRejected", DiffRejected { file_path })
+}
+
+/// The names and shapes under which `GET /events` shows the same notifications.
+///
+/// They are those of the Neovim server whose users know them.
+pub mod events {
+    use super::{Cursor, DiffAccepted, DiffRejected, IdeContext, Notification, Serialize};
+
+    /// The parameters of `notifications/context-update`.
+    #[derive(Debug, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Context<'a> {
+        open_files: Vec<File<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        active_file: Option<ActiveFile<'a>>,
+    }
+
+    #[derive(Debug, Serialize)]
+    struct File<'a> {
+        path: &'a str,
+        timestamp: u64,
+    }
+
+    #[derive(Debug, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ActiveFile<'a> {
+        path: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cursor_position: Option<Cursor>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        selection: Option<&'a str>,
+    }
+
+    /// `notifications/context-update`.
+    pub fn context_update(context: &IdeContext) -> Notification<Context<'_>> {
+        let files = &context.workspace_state.open_files;
+        let active_file = files.iter().find(|file| file.is_active).map(|file| ActiveFile {
+            path: &file.path,
+            cursor_position: file.cursor,
+            selection: file.selected_text.as_deref(),
+        });
+        let open_files =
+            files.iter().map(|file| File { path: &file.path, timestamp: file.timestamp }).collect();
+        Notification::new("notifications/context-update", Context { open_files, active_file })
+    }
+
+    /// `notifications/ide/diffAccepted`.
+    pub fn diff_accepted<'a>(
+        file_path: &'a str,
+        content: &'a str,
+    ) -> Notification<DiffAccepted<'a>> {
+        Notification::new("notifications/ide/diffAccepted", DiffAccepted { file_path, content })
+    }
+
+    /// `notifications/ide/diffRejected`.
+    pub fn diff_rejected(file_path: &str) -> Notification<DiffRejected<'_>> {
+        Notification::new("notifications/ide/diffRejected", DiffRejected { file_path })
+    }
+}
+
+/// The arguments of the diff tools; each tool knows which it needs.
+///
+/// An argument of the wrong type is an error that names the argument, which serde's own
+/// errors do not.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct DiffArguments {
+    /// `filePath`: absolute.
+    pub file_path: Option<String>,
+    /// `newContent`: the whole proposed text; may be empty.
+    pub new_content: Option<String>,
+    /// `suppressNotification`: close without telling the asker.
+    pub suppress_notification: Option<bool>,
+}
+
+impl<'de> Deserialize<'de> for DiffArguments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ArgumentsVisitor;
+        impl<'de> Visitor<'de> for ArgumentsVisitor {
+            type Value = DiffArguments;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut arguments = DiffArguments::default();
+                while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+                    match &*key {
+                        "filePath" => arguments.file_path = Some(string(&mut map, "filePath")?),
+                        "newContent" => {
+                            arguments.new_content = Some(string(&mut map, "newContent")?);
+                        }
+                        "suppressNotification" => {
+                            let value = map.next_value().map_err(|_| {
+                                A::Error::custom("suppressNotification must be a boolean")
+                            })?;
+                            arguments.suppress_notification = value;
+                        }
+                        _ => drop(map.next_value::<IgnoredAny>()?),
+                    }
+                }
+                Ok(arguments)
+            }
+        }
+        fn string<'de, A: MapAccess<'de>>(map: &mut A, name: &str) -> Result<String, A::Error> {
+            text::decode(map.next_value()?).ok_or_else(|| {
+                A::Error::custom(format_args!("{name} must be a string of valid Unicode"))
+            })
+        }
+        deserializer.deserialize_map(ArgumentsVisitor)
+    }
+}
+
+/// The text of a `closeDiff` result. The specification's prose asks for the bare content, but
+/// the client parses JSON (`ide-client.js`, `closeDiff`).
+#[derive(Debug, Default, Serialize)]
+pub struct ClosedDiff {
+    /// The final text of the proposal; absent if there was no such diff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}
+
+/// The discovery file, by which the client finds a companion (`getConnectionConfigFromFile`).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DiscoveryFile {
+    /// Where the server listens.
+    pub port: u16,
+    /// The workspace's roots, joined by `:`, or on Windows by `;`.
+    pub workspace_path: String,
+    /// The bearer token of every request.
+    pub auth_token: String,
+    /// Which editor it is.
+    pub ide_info: IdeInfo,
+}
+
+/// Which editor a companion belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IdeInfo {
+    /// For programs, such as `intellijidea` or `neovim`.
+    pub name: String,
+    /// For people; `/ide status` shows it.
+    pub display_name: String,
+}
+
+/// The environment variables that a terminal inside the editor gets (read by the client's
+/// `process-utils.js` and `ide-connection-utils.js`).
+pub mod env {
+    /// The port of the server; decides between several windows with the same workspace.
+    pub const PORT: &str = "GEMINI_CLI_IDE_SERVER_PORT";
+    /// The workspace's roots, as in the discovery file.
+    pub const WORKSPACE_PATH: &str = "GEMINI_CLI_IDE_WORKSPACE_PATH";
+    /// The bearer token, for when the client finds no discovery file.
+    pub const AUTH_TOKEN: &str = "GEMINI_CLI_IDE_AUTH_TOKEN";
+    /// The editor's process id: the client's own guess, the shell's grandparent, can be wrong.
+    pub const PID: &str = "GEMINI_CLI_IDE_PID";
+}

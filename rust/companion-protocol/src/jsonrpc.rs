@@ -1,0 +1,393 @@
+//! JSON-RPC 2.0: reading what a peer sent, writing answers and notifications.
+//!
+//! Parameters stay unparsed ([`RawValue`]) until the method is known, so that a large
+//! `newContent` is copied once and never becomes a tree of values.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// The error codes in use.
+pub mod code {
+    /// The text is not JSON.
+    pub const PARSE_ERROR: i32 = -32700;
+    /// JSON, but not a JSON-RPC message.
+    pub const INVALID_REQUEST: i32 = -32600;
+    /// No such method.
+    pub const METHOD_NOT_FOUND: i32 = -32601;
+    /// The parameters do not fit the method.
+    pub const INVALID_PARAMS: i32 = -32602;
+    /// Our own fault.
+    pub const INTERNAL_ERROR: i32 = -32603;
+    /// Refused before any method was looked at (MCP: transport errors).
+    pub const SERVER_ERROR: i32 = -32000;
+    /// The session is unknown or has ended (what MCP SDKs answer).
+    pub const SESSION_NOT_FOUND: i32 = -32001;
+    /// The request is of a protocol revision that is not spoken here (MCP 2026-07-28).
+    pub const UNSUPPORTED_PROTOCOL_VERSION: i32 = -32022;
+}
+
+/// The most messages in one batch.
+pub const MAX_BATCH: usize = 100;
+
+/// The id of a request: a string or a number, kept as it was written so that it is echoed
+/// with its type and without loss.
+#[derive(Clone, Debug)]
+pub struct Id(Box<RawValue>);
+
+impl Id {
+    /// `raw` as an id, or nothing if it is neither a string nor a number.
+    pub fn new(raw: &RawValue) -> Option<Self> {
+        matches!(raw.get().as_bytes(), [b'"' | b'-' | b'0'..=b'9', ..])
+            .then(|| Self(raw.to_owned()))
+    }
+
+    /// The id as a number, if it is one that we could have given out.
+    pub fn as_u64(&self) -> Option<u64> {
+        self.0.get().parse().ok()
+    }
+}
+
+impl From<u64> for Id {
+    fn from(number: u64) -> Self {
+        Self(RawValue::from_string(number.to_string()).expect("a number is JSON"))
+    }
+}
+
+impl Serialize for Id {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+/// The parameters of a request or notification, not yet looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Params<'a>(Option<&'a RawValue>);
+
+impl<'a> Params<'a> {
+    /// Reads the parameters as `T`. Absent ones are read as `{}`.
+    pub fn parse<T: Deserialize<'a>>(self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(self.0.map_or("{}", RawValue::get))
+    }
+}
+
+/// One message from a peer.
+#[derive(Debug)]
+pub enum Message<'a> {
+    /// Wants exactly one answer.
+    Request {
+        /// To be echoed in the answer.
+        id: Id,
+        /// What is asked for.
+        method: Cow<'a, str>,
+        /// How.
+        params: Params<'a>,
+    },
+    /// Wants no answer.
+    Notification {
+        /// What happened.
+        method: Cow<'a, str>,
+        /// To what.
+        params: Params<'a>,
+    },
+    /// Answers a request of ours.
+    Response {
+        /// The id of our request; nothing if the peer could not read it.
+        id: Option<Id>,
+        /// What came of it.
+        result: Result<&'a RawValue, ErrorObject>,
+    },
+}
+
+impl Message<'_> {
+    /// The id to answer with: a request has one, the others have none.
+    pub fn request_id(&self) -> Option<&Id> {
+        match self {
+            Self::Request { id, .. } => Some(id),
+            Self::Notification { .. } | Self::Response { .. } => None,
+        }
+    }
+}
+
+/// What one HTTP body or one line holds.
+#[derive(Debug)]
+pub enum Payload<'a> {
+    /// A message by itself.
+    Single(Message<'a>),
+    /// Messages that are answered together; never empty.
+    Batch(Vec<Message<'a>>),
+}
+
+/// Why a text is not a message. The texts are for the sender: they name places, not content.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ParseError {
+    /// Not JSON.
+    Syntax(String),
+    /// JSON, but not JSON-RPC.
+    Invalid(String),
+}
+
+impl ParseError {
+    /// The error to answer with.
+    pub fn into_object(self) -> ErrorObject {
+        match self {
+            Self::Syntax(message) => ErrorObject::new(code::PARSE_ERROR, message),
+            Self::Invalid(message) => ErrorObject::new(code::INVALID_REQUEST, message),
+        }
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax(message) | Self::Invalid(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+impl From<serde_json::Error> for ParseError {
+    fn from(error: serde_json::Error) -> Self {
+        let (line, column) = (error.line(), error.column());
+        if error.is_data() {
+            Self::Invalid("Invalid Request: not a JSON-RPC 2.0 message".to_owned())
+        } else {
+            Self::Syntax(format!("Parse error: not valid JSON at line {line} column {column}"))
+        }
+    }
+}
+
+/// Reads a message or a batch. Never panics, whatever the bytes; depth costs no stack.
+pub fn parse(bytes: &[u8]) -> Result<Payload<'_>, ParseError> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| ParseError::Syntax("Parse error: not valid UTF-8".to_owned()))?;
+    if !text.trim_ascii_start().starts_with('[') {
+        let envelope: Envelope = serde_json::from_str(text)?;
+        return Ok(Payload::Single(envelope.into_message().map_err(invalid)?));
+    }
+    let Elements(elements) = serde_json::from_str(text)?;
+    if elements.is_empty() {
+        return Err(invalid("the batch is empty"));
+    }
+    if elements.len() > MAX_BATCH {
+        return Err(invalid(&format!("a batch holds at most {MAX_BATCH} messages")));
+    }
+    // One bad element spoils the batch: nothing is carried out that the sender may not have
+    // meant, and no answer needs the id `null`, which MCP's schemas refuse.
+    let messages = elements.into_iter().enumerate().map(|(index, raw)| {
+        serde_json::from_str::<Envelope>(raw.get())
+            .map_err(|_| "it is not a JSON-RPC 2.0 message")
+            .and_then(Envelope::into_message)
+            .map_err(|reason| invalid(&format!("message {index} of the batch: {reason}")))
+    });
+    Ok(Payload::Batch(messages.collect::<Result<_, _>>()?))
+}
+
+fn invalid(reason: &str) -> ParseError {
+    ParseError::Invalid(format!("Invalid Request: {reason}"))
+}
+
+/// The raw members of a message, in whatever order they came.
+#[derive(serde::Deserialize)]
+struct Envelope<'a> {
+    #[serde(rename = "jsonrpc")]
+    _version: Version,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(default)]
+    error: Option<ErrorObject>,
+}
+
+/// `null` is a value like any other, not an absent member.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    Deserialize::deserialize(deserializer).map(Some)
+}
+
+impl<'a> Envelope<'a> {
+    fn into_message(self) -> Result<Message<'a>, &'static str> {
+        if self.params.is_some_and(|params| !params.get().starts_with('{')) {
+            return Err("`params` must be an object");
+        }
+        let id = self.id.and_then(Id::new);
+        let params = Params(self.params);
+        match (self.method, self.result, self.error) {
+            (Some(method), None, None) => match (self.id, id) {
+                (Some(_), Some(id)) => Ok(Message::Request { id, method, params }),
+                (Some(_), None) => Err("`id` must be a string or a number"),
+                (None, _) => Ok(Message::Notification { method, params }),
+            },
+            (None, Some(result), None) => Ok(Message::Response { id, result: Ok(result) }),
+            (None, None, Some(error)) => Ok(Message::Response { id, result: Err(error) }),
+            _ => Err("neither a request, nor a notification, nor a response"),
+        }
+    }
+}
+
+/// The elements of a batch; reading stops to store them past [`MAX_BATCH`], so that a body
+/// of millions of small elements costs nothing.
+struct Elements<'a>(Vec<&'a RawValue>);
+
+impl<'de> Deserialize<'de> for Elements<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ElementsVisitor;
+        impl<'de> Visitor<'de> for ElementsVisitor {
+            type Value = Elements<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array of messages")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut elements = Vec::new();
+                while elements.len() <= MAX_BATCH {
+                    match seq.next_element()? {
+                        Some(element) => elements.push(element),
+                        None => return Ok(Elements(elements)),
+                    }
+                }
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Elements(elements))
+            }
+        }
+        deserializer.deserialize_seq(ElementsVisitor)
+    }
+}
+
+/// The member `"jsonrpc": "2.0"`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Version;
+
+impl Serialize for Version {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str("2.0")
+    }
+}
+
+impl<'de> Deserialize<'de> for Version {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let version = Cow::<str>::deserialize(deserializer)?;
+        if version == "2.0" {
+            Ok(Self)
+        } else {
+            Err(de::Error::custom("`jsonrpc` must be \"2.0\""))
+        }
+    }
+}
+
+/// A request of ours.
+#[derive(Debug, serde::Serialize)]
+pub struct Request<P> {
+    jsonrpc: Version,
+    id: Id,
+    method: &'static str,
+    params: P,
+}
+
+impl<P: Serialize> Request<P> {
+    /// Asks for `method`.
+    pub fn new(id: Id, method: &'static str, params: P) -> Self {
+        Self { jsonrpc: Version, id, method, params }
+    }
+}
+
+/// A notification of ours.
+#[derive(Debug, serde::Serialize)]
+pub struct Notification<P> {
+    jsonrpc: Version,
+    method: &'static str,
+    params: P,
+}
+
+impl<P: Serialize> Notification<P> {
+    /// Tells that `method` happened.
+    pub fn new(method: &'static str, params: P) -> Self {
+        Self { jsonrpc: Version, method, params }
+    }
+}
+
+/// The answer to a request that went well.
+#[derive(Debug, serde::Serialize)]
+pub struct Response<'a, R> {
+    jsonrpc: Version,
+    id: &'a Id,
+    result: R,
+}
+
+impl<'a, R: Serialize> Response<'a, R> {
+    /// Answers the request `id`.
+    pub fn new(id: &'a Id, result: R) -> Self {
+        Self { jsonrpc: Version, id, result }
+    }
+}
+
+/// The answer to a request that failed.
+///
+/// Without an id (`null`, as JSON-RPC 2.0 §5 wants it where none could be read) it goes only
+/// into bodies of HTTP errors and to editors; a client does not read those as messages.
+#[derive(Debug, serde::Serialize)]
+pub struct ErrorResponse<'a> {
+    jsonrpc: Version,
+    id: Option<&'a Id>,
+    error: ErrorObject,
+}
+
+impl<'a> ErrorResponse<'a> {
+    /// Answers the request `id`, or a text whose id could not be read.
+    pub fn new(id: Option<&'a Id>, error: ErrorObject) -> Self {
+        Self { jsonrpc: Version, id, error }
+    }
+}
+
+/// What went wrong with a request.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ErrorObject {
+    /// One of [`code`], or the peer's own.
+    pub code: i32,
+    /// For people.
+    pub message: String,
+    /// For programs. That of a peer's error is not read.
+    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
+    pub data: Option<ErrorData>,
+}
+
+impl ErrorObject {
+    /// An error without data.
+    pub fn new(code: i32, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+}
+
+/// What a client of another protocol revision needs in order to choose one that is spoken here.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ErrorData {
+    /// The revisions that are spoken here.
+    pub supported: &'static [&'static str],
+    /// The revision that was asked for.
+    pub requested: String,
+}
+
+/// An error in a method's parameters, told without quoting them.
+pub fn invalid_params(method: &str, error: &serde_json::Error) -> ErrorObject {
+    let message = format!("Invalid params for {method}: {}", describe(error));
+    ErrorObject::new(code::INVALID_PARAMS, message)
+}
+
+/// serde's message without the value that it quotes: that may be a user's text.
+fn describe(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.strip_prefix("invalid type: ").or_else(|| text.strip_prefix("invalid value: ")) {
+        Some(rest) => match rest.rsplit_once(", expected ") {
+            Some((_, expected)) => format!("expected {expected}"),
+            None => "a value of the wrong type".to_owned(),
+        },
+        None => text,
+    }
+}
