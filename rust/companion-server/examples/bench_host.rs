@@ -1,0 +1,163 @@
+//! A server whose editor is a script, for measurements from outside (see BENCHMARKS.md).
+//!
+//! It speaks driver protocol v1, JSON lines on stdin and stdout. First it writes
+//! `{"ready":{"port":1234,"token":"…","start_us":321}}`, then it takes events,
+//! `{"id":1,"ev":"focus","path":"/p"}`, `{"id":2,"ev":"caret","path":"/p","line":7,"character":3}`,
+//! `{"id":3,"ev":"accept","path":"/p"}`, `{"id":4,"ev":"reject","path":"/p"}`,
+//! `{"id":5,"ev":"storm","path":"/p","count":100000,"ms":2000}`, and answers each with
+//! `{"ack":<id>,"t":<CLOCK_MONOTONIC in ns at which it took the event>}`.
+//!
+//! Diffs are opened at once, and kept as an editor would keep them.
+
+#![expect(clippy::print_stdout, reason = "stdout is the protocol")]
+
+#[cfg(unix)]
+fn main() -> std::io::Result<()> {
+    unix::main()
+}
+
+#[cfg(not(unix))]
+fn main() {
+    println!("the harness runs on Linux only");
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::collections::HashMap;
+    use std::fs::OpenOptions;
+    use std::io::{self, BufRead};
+    use std::net::TcpListener;
+    use std::sync::{Arc, Mutex, OnceLock};
+    use std::thread::sleep;
+    use std::time::{Duration, Instant};
+
+    use companion_protocol::ide::{Cursor, IdeInfo};
+    use companion_server::{Config, EditorHost, HostRequest, Runtime, Server};
+    use rustix::time::{ClockId, clock_gettime};
+    use serde::Deserialize;
+
+    /// Shows every diff at once.
+    #[derive(Default)]
+    struct Script {
+        server: OnceLock<Server>,
+        proposals: Mutex<HashMap<String, String>>,
+    }
+
+    impl Script {
+        fn take(&self, path: &str) -> Option<String> {
+            self.proposals.lock().expect("no holder panics").remove(path)
+        }
+
+        fn complete(&self, request: HostRequest, content: Option<String>) {
+            self.server.get().expect("set before clients come").complete_request(request, content);
+        }
+    }
+
+    impl EditorHost for Script {
+        fn open_diff(&self, request: HostRequest, path: &str, new_content: String) {
+            self.proposals.lock().expect("no holder panics").insert(path.to_owned(), new_content);
+            self.complete(request, None);
+        }
+
+        fn close_diff(&self, request: HostRequest, path: &str) {
+            self.complete(request, self.take(path));
+        }
+
+        fn accept_diff(&self, request: HostRequest, _path: &str) {
+            self.complete(request, None);
+        }
+
+        fn reject_diff(&self, request: HostRequest, _path: &str) {
+            self.complete(request, None);
+        }
+
+        fn sessions_changed(&self, _count: usize) {}
+    }
+
+    #[derive(Deserialize)]
+    struct Event {
+        id: Option<u64>,
+        ev: String,
+        #[serde(default)]
+        path: String,
+        #[serde(default)]
+        line: u32,
+        #[serde(default)]
+        count: u32,
+        #[serde(default)]
+        ms: u32,
+    }
+
+    pub(super) fn main() -> io::Result<()> {
+        let begun = Instant::now();
+        let runtime = Runtime::start()?;
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let ide = IdeInfo { name: "bench".to_owned(), display_name: "Bench".to_owned() };
+        let config = Config::new(vec!["/tmp/mcpbench".into()], ide, std::process::id());
+        let script = Arc::new(Script::default());
+        let server = Server::start(&runtime, listener, config, script.clone())?;
+        assert!(script.server.set(server.clone()).is_ok(), "set once");
+        println!(
+            r#"{{"ready":{{"port":{},"token":"{}","start_us":{}}}}}"#,
+            server.port(),
+            server.token(),
+            begun.elapsed().as_micros()
+        );
+        for line in io::stdin().lock().lines() {
+            let line = line?;
+            let taken = monotonic_ns();
+            let Ok(event) = serde_json::from_str::<Event>(&line) else { continue };
+            take(&server, &script, &event)?;
+            if let Some(id) = event.id {
+                println!(r#"{{"ack":{id},"t":{taken}}}"#);
+            }
+        }
+        server.stop();
+        Ok(())
+    }
+
+    fn take(server: &Server, script: &Script, event: &Event) -> io::Result<()> {
+        let path = event.path.as_str();
+        match event.ev.as_str() {
+            "focus" => {
+                // Only files that exist are told to the client.
+                OpenOptions::new().create(true).append(true).open(path)?;
+                server.file_focused(path);
+            }
+            "caret" => server.caret_moved(path, cursor(event.line)),
+            "accept" => {
+                server.diff_accepted(path, script.take(path).unwrap_or_default());
+            }
+            "reject" => {
+                script.take(path);
+                server.diff_rejected(path);
+            }
+            "storm" => storm(server, path, event.count, event.ms),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// `count` caret moves in `ms` milliseconds, spread over ticks of 10 ms.
+    fn storm(server: &Server, path: &str, count: u32, ms: u32) {
+        let begun = Instant::now();
+        let ticks = ms / 10;
+        let mut line = 0;
+        for tick in 1..=ticks {
+            for _ in 0..count / ticks {
+                line += 1;
+                server.caret_moved(path, cursor(line));
+            }
+            sleep(Duration::from_millis(u64::from(tick) * 10).saturating_sub(begun.elapsed()));
+        }
+    }
+
+    fn cursor(line: u32) -> Cursor {
+        Cursor::new(line.max(1), 1).expect("neither is 0")
+    }
+
+    fn monotonic_ns() -> i64 {
+        let now = clock_gettime(ClockId::Monotonic);
+        now.tv_sec * 1_000_000_000 + now.tv_nsec
+    }
+}

@@ -1,0 +1,94 @@
+//! What a server is told when it starts, and the bounds it keeps.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use companion_protocol::ide::IdeInfo;
+
+/// What a server is told when it starts.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The workspace's roots, absolute. None: the client asks the user to open a folder.
+    pub workspace: Vec<PathBuf>,
+    /// Which editor it is.
+    pub ide: IdeInfo,
+    /// The editor's process, by which a CLI in its terminal finds this server.
+    pub ide_pid: u32,
+    /// Whether the user trusts the workspace; `None` leaves that to the CLI.
+    pub trusted: Option<bool>,
+    /// Whether edits are reviewed in the editor. Without, the client gets the context only.
+    pub diffs: bool,
+    /// Values of the `Host` header that are accepted besides the usual ones, with port.
+    pub allowed_hosts: Vec<String>,
+    /// Where the discovery file goes; `None`: where the client looks for it.
+    pub discovery_dir: Option<PathBuf>,
+    /// Bounds on time, space and number.
+    pub limits: Limits,
+}
+
+impl Config {
+    /// The usual configuration for one editor window.
+    pub fn new(workspace: Vec<PathBuf>, ide: IdeInfo, ide_pid: u32) -> Self {
+        Self {
+            workspace,
+            ide,
+            ide_pid,
+            trusted: Some(true),
+            diffs: true,
+            allowed_hosts: Vec::new(),
+            discovery_dir: None,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Bounds on time, space and number.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The largest request body, in bytes. A larger one is answered with 413.
+    pub body: usize,
+    /// How long a peer may take to send the head of a request; also how long a connection
+    /// stays open between two requests. Above the 4 s for which the client keeps one.
+    pub header_timeout: Duration,
+    /// How long a peer may pause while it sends a body.
+    pub body_timeout: Duration,
+    /// How long the editor may take to answer a request.
+    pub host_timeout: Duration,
+    /// How often a quiet stream gets a comment. The client gives up after 300 s of silence.
+    pub keep_alive: Duration,
+    /// How long the client waits before it comes back to a stream that ended.
+    pub retry: Duration,
+    /// The most sessions. When they are reached, the oldest idle one goes; if none is idle,
+    /// a new client is refused with 503.
+    pub sessions: usize,
+    /// The most sessions without a stream, whose clients have probably gone without saying so.
+    pub idle_sessions: usize,
+    /// How long a session may stay without a stream.
+    pub session_idle: Duration,
+    /// The most diffs that one session may have open or decided but not yet delivered.
+    pub diffs_per_session: usize,
+    /// How many bytes of decisions may wait for one session's stream before it may open no
+    /// further diff. What has been decided is never dropped.
+    pub queued_bytes: usize,
+    /// The most streams of `GET /events`, and of notifications that wait for a slow one.
+    pub monitors: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body: 64 << 20,
+            header_timeout: Duration::from_secs(30),
+            body_timeout: Duration::from_secs(30),
+            host_timeout: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(20),
+            retry: Duration::from_secs(20),
+            sessions: 2048,
+            idle_sessions: 64,
+            session_idle: Duration::from_mins(5),
+            diffs_per_session: 256,
+            queued_bytes: 128 << 20,
+            monitors: 16,
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The editor's context: takes its events, and sends each client the newest state, soon after
+//! things have come to rest.
+//!
+//! An event costs its caller one short lock and a look at the clock: no IO, no allocation for
+//! a caret, and the server's thread is woken once per burst. It never waits.
+
+mod model;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use companion_protocol::ide::{self, IdeContext, events};
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+use crate::monitor::Monitors;
+use crate::session::Sessions;
+use crate::sse;
+pub(crate) use model::ContextModel;
+
+/// A context is sent this long after the last event of a burst (specification §II),
+const QUIET: Duration = Duration::from_millis(50);
+/// but never later than this after the first.
+const LATEST: Duration = Duration::from_millis(250);
+
+/// Tokio's timers are late by up to this; a sleeping thread is not.
+const PRECISE: Duration = Duration::from_millis(2);
+
+pub(crate) struct EditorContext {
+    state: Mutex<State>,
+    /// A burst has begun.
+    begun: Notify,
+    /// The context that was sent last, for clients that come later.
+    sent: Mutex<Sent>,
+}
+
+struct State {
+    model: ContextModel,
+    burst: Option<Burst>,
+}
+
+/// The events that wait to be sent.
+#[derive(Clone, Copy)]
+struct Burst {
+    first: Instant,
+    last: Instant,
+}
+
+impl Burst {
+    fn due(self) -> Instant {
+        (self.last + QUIET).min(self.first + LATEST)
+    }
+}
+
+struct Sent {
+    context: IdeContext,
+    message: Bytes,
+}
+
+impl EditorContext {
+    pub(crate) fn new(trusted: Option<bool>) -> Self {
+        let model = ContextModel::new(trusted);
+        let context = model.snapshot(|_| true);
+        let message = sse::data(&ide::context_update(&context), 0);
+        Self {
+            state: Mutex::new(State { model, burst: None }),
+            begun: Notify::new(),
+            sent: Mutex::new(Sent { context, message }),
+        }
+    }
+
+    /// Takes an event, given as what it does to the model.
+    pub(crate) fn update(&self, event: impl FnOnce(&mut ContextModel) -> bool) {
+        let mut state = self.state.lock();
+        if !event(&mut state.model) {
+            return;
+        }
+        let now = Instant::now();
+        match &mut state.burst {
+            Some(burst) => burst.last = now,
+            burst => {
+                *burst = Some(Burst { first: now, last: now });
+                self.begun.notify_one();
+            }
+        }
+    }
+
+    /// `ide/contextUpdate` with the newest state that was sent.
+    pub(crate) fn message(&self) -> Bytes {
+        self.sent.lock().message.clone()
+    }
+
+    /// The same for `GET /events`.
+    pub(crate) fn event(&self) -> Bytes {
+        sse::data(&events::context_update(&self.sent.lock().context), 0)
+    }
+
+    /// Sends contexts, for as long as the server runs.
+    pub(crate) async fn publish(&self, sessions: &Sessions, monitors: &Monitors) {
+        loop {
+            self.begun.notified().await;
+            let due = self.burst_over().await;
+            let context = self.snapshot(due).await;
+            if context == self.sent.lock().context {
+                continue;
+            }
+            let message = sse::data(&ide::context_update(&context), 0);
+            sessions.broadcast_context(&message);
+            *self.sent.lock() = Sent { context, message };
+            monitors.publish(|| self.event());
+        }
+    }
+
+    /// Waits until the burst is over or has lasted long enough, but for [`PRECISE`], and ends
+    /// it. Returns when the context is due.
+    async fn burst_over(&self) -> Instant {
+        loop {
+            let due = self.state.lock().burst.map_or_else(Instant::now, Burst::due);
+            sleep_until(due - PRECISE).await;
+            let mut state = self.state.lock();
+            if state.burst.is_none_or(|burst| burst.due() <= due) {
+                state.burst = None;
+                return due;
+            }
+        }
+    }
+
+    /// The state at `due`, with the files that exist. The disk may be slow, so it is asked on
+    /// another thread.
+    async fn snapshot(&self, due: Instant) -> IdeContext {
+        let paths = self.state.lock().model.paths();
+        let existing = tokio::task::spawn_blocking(move || {
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            existing(paths)
+        });
+        // Files that were opened in the meantime come with the burst that they began.
+        let existing = existing.await.unwrap_or_default();
+        self.state.lock().model.snapshot(|path| existing.iter().any(|existing| existing == path))
+    }
+}
+
+/// The first files of `paths` that exist, as many as are sent.
+fn existing(paths: Vec<String>) -> Vec<String> {
+    let files = paths.into_iter().filter(|path| Path::new(path).is_file());
+    files.take(ide::MAX_OPEN_FILES).collect()
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

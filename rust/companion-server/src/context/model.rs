@@ -1,0 +1,162 @@
+//! Which files are open, in which order they had the focus, where the caret is.
+//!
+//! A plain value that takes events and gives snapshots. It knows no clock, disk or thread:
+//! the time comes with the event, and whether a file exists is asked of the caller.
+
+use std::collections::HashSet;
+
+use companion_protocol::ide::{
+    Cursor, IdeContext, MAX_OPEN_FILES, MAX_SELECTED_TEXT, OpenFile, WorkspaceState, truncate_utf16,
+};
+
+use crate::platform::{Platform, relative_to};
+
+#[derive(Debug, Default)]
+pub(crate) struct ContextModel {
+    /// Newest focus first.
+    files: Vec<File>,
+    /// The first file has the focus.
+    active: bool,
+    trusted: Option<bool>,
+}
+
+#[derive(Debug)]
+struct File {
+    path: String,
+    focused_at: u64,
+    cursor: Option<Cursor>,
+    selection: Option<String>,
+}
+
+/// Each event returns whether it changed anything.
+impl ContextModel {
+    pub(crate) fn new(trusted: Option<bool>) -> Self {
+        Self { trusted, ..Self::default() }
+    }
+
+    /// A file was opened, perhaps in the background: it comes after those that had the focus.
+    /// `now` is in milliseconds since 1970.
+    pub(crate) fn opened(&mut self, path: &str, now: u64) -> bool {
+        if self.position(path).is_some() {
+            return false;
+        }
+        // The client sorts by time, and takes the newest file for the active one or none.
+        let oldest = self.files.last().map_or(now, |file| file.focused_at);
+        self.files.push(File::new(path, now.min(oldest)));
+        true
+    }
+
+    /// A file got the focus; it is opened if need be.
+    pub(crate) fn focused(&mut self, path: &str, now: u64) -> bool {
+        let position = self.position(path);
+        if self.active && position == Some(0) {
+            return false;
+        }
+        // Newer than any other, even if the clock was set back.
+        let newest = self.files.first().map_or(0, |file| file.focused_at + 1);
+        let mut file =
+            position.map_or_else(|| File::new(path, now), |position| self.files.remove(position));
+        file.focused_at = now.max(newest);
+        self.files.insert(0, file);
+        self.active = true;
+        true
+    }
+
+    pub(crate) fn closed(&mut self, path: &str) -> bool {
+        self.remove(|file| file.path == path)
+    }
+
+    pub(crate) fn cursor(&mut self, path: &str, cursor: Cursor) -> bool {
+        self.change(path, |file| replace(&mut file.cursor, Some(cursor)))
+    }
+
+    pub(crate) fn selection(&mut self, path: &str, text: &str) -> bool {
+        let text = truncate_utf16(text, MAX_SELECTED_TEXT);
+        self.change(path, |file| {
+            if file.selection.as_deref().unwrap_or_default() == text {
+                return false;
+            }
+            file.selection = (!text.is_empty()).then(|| text.to_owned());
+            true
+        })
+    }
+
+    /// A file or directory was renamed or moved.
+    pub(crate) fn renamed(&mut self, from: &str, to: &str) -> bool {
+        let mut changed = false;
+        for file in &mut self.files {
+            if let Some(rest) = relative_to(Platform::CURRENT, &file.path, from) {
+                file.path = format!("{to}{rest}");
+                changed = true;
+            }
+        }
+        if changed {
+            // A file that was renamed over another one has taken its place.
+            let mut seen = HashSet::new();
+            self.files.retain(|file| seen.insert(file.path.clone()));
+        }
+        changed
+    }
+
+    /// A file or directory was deleted.
+    pub(crate) fn deleted(&mut self, path: &str) -> bool {
+        self.remove(|file| relative_to(Platform::CURRENT, &file.path, path).is_some())
+    }
+
+    pub(crate) fn trusted(&mut self, trusted: bool) -> bool {
+        replace(&mut self.trusted, Some(trusted))
+    }
+
+    /// The paths of the open files, newest focus first.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        self.files.iter().map(|file| file.path.clone()).collect()
+    }
+
+    /// What the client is told: the newest files for which `exists` says yes.
+    pub(crate) fn snapshot(&self, exists: impl Fn(&str) -> bool) -> IdeContext {
+        let existing = self.files.iter().enumerate().filter(|(_, file)| exists(&file.path));
+        let open_files = existing.take(MAX_OPEN_FILES).map(|(position, file)| {
+            let is_active = self.active && position == 0;
+            OpenFile {
+                path: file.path.clone(),
+                timestamp: file.focused_at,
+                is_active,
+                cursor: file.cursor.filter(|_| is_active),
+                selected_text: file.selection.clone().filter(|_| is_active),
+            }
+        });
+        let open_files = open_files.collect();
+        IdeContext { workspace_state: WorkspaceState { open_files, is_trusted: self.trusted } }
+    }
+
+    fn position(&self, path: &str) -> Option<usize> {
+        self.files.iter().position(|file| file.path == path)
+    }
+
+    /// A caret or selection that comes too late for its file is none of our business.
+    fn change(&mut self, path: &str, change: impl FnOnce(&mut File) -> bool) -> bool {
+        let position = self.position(path);
+        let changed = position.is_some_and(|position| change(&mut self.files[position]));
+        changed && self.active && position == Some(0)
+    }
+
+    fn remove(&mut self, gone: impl Fn(&File) -> bool) -> bool {
+        let before = self.files.len();
+        self.active &= !self.files.first().is_some_and(&gone);
+        self.files.retain(|file| !gone(file));
+        self.files.len() < before
+    }
+}
+
+impl File {
+    fn new(path: &str, focused_at: u64) -> Self {
+        Self { path: path.to_owned(), focused_at, cursor: None, selection: None }
+    }
+}
+
+fn replace<T: PartialEq>(place: &mut T, value: T) -> bool {
+    *place != value && {
+        *place = value;
+        true
+    }
+}

@@ -1,0 +1,62 @@
+//! Clears away the discovery files that no server stands behind any more.
+//!
+//! A stale file does harm: the client pairs its token with the port from the environment, and
+//! on Windows it takes every process for alive.
+
+use std::net::{Ipv4Addr, TcpStream};
+use std::time::Duration;
+
+use crate::platform::{PrivateDir, is_process_alive};
+
+/// How long a local port may take to refuse or accept.
+const PROBE: Duration = Duration::from_millis(200);
+
+/// Removes our own user's files of dead processes, and those that an earlier server of the
+/// editor `pid` left behind when it was killed. `port` is the one that is about to be written.
+pub(super) fn sweep(dir: &PrivateDir, pid: u32, port: u16) {
+    let names = dir.own_files().unwrap_or_else(|error| {
+        log::warn!("could not look for stale files in {}: {error}", dir.path().display());
+        Vec::new()
+    });
+    for name in names {
+        let Some(owner) = Owner::parse(&name) else { continue };
+        let stale = match owner.port {
+            _ if owner.pid != pid => !is_process_alive(owner.pid),
+            Some(other) if other != port => nobody_listens(other),
+            _ => false,
+        };
+        if stale {
+            match dir.remove(&name) {
+                Ok(()) => log::info!("removed the stale discovery file {name}"),
+                Err(error) => log::warn!("could not remove {name}: {error}"),
+            }
+        }
+    }
+}
+
+/// Whom a file belongs to, by its name.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Owner {
+    pub(super) pid: u32,
+    /// Absent in the form that old companions wrote, which the client still reads first.
+    pub(super) port: Option<u16>,
+}
+
+impl Owner {
+    /// Reads the name of a discovery file, or of one that was not finished.
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        let numbers = name.strip_prefix("gemini-ide-server-")?;
+        let numbers = numbers.strip_suffix(".tmp").unwrap_or(numbers).strip_suffix(".json")?;
+        match numbers.split_once('-') {
+            Some((pid, port)) => {
+                Some(Self { pid: pid.parse().ok()?, port: Some(port.parse().ok()?) })
+            }
+            None => Some(Self { pid: numbers.parse().ok()?, port: None }),
+        }
+    }
+}
+
+fn nobody_listens(port: u16) -> bool {
+    let refused = TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), PROBE);
+    refused.is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
+}

@@ -1,0 +1,31 @@
+//! The member `workspacePath` of the discovery file.
+
+use crate::platform::{Platform, relative_to};
+
+/// The roots as one list. Duplicates and roots within another root are left out, because the
+/// client makes each entry but its own directory an include directory of the model.
+pub(crate) fn workspace_path(platform: Platform, roots: &[String]) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for (position, root) in roots.iter().enumerate() {
+        let within_another = roots.iter().enumerate().any(|(other, ancestor)| {
+            let rest = relative_to(platform, root, ancestor);
+            // Of two equal roots the first stays.
+            other != position
+                && rest.is_some_and(|rest| !is_only_separators(rest) || other < position)
+        });
+        if !within_another {
+            kept.push(root);
+        }
+        if root.contains(platform.list_separator()) {
+            log::warn!(
+                "the CLI can't tell a `{}` in a folder's name from one between two folders",
+                platform.list_separator()
+            );
+        }
+    }
+    kept.join(&platform.list_separator().to_string())
+}
+
+fn is_only_separators(rest: &str) -> bool {
+    rest.trim_matches(['/', '\\']).is_empty()
+}

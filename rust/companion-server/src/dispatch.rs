@@ -1,0 +1,102 @@
+//! From a message to its answer: the methods of MCP.
+//!
+//! Knows nothing of HTTP. A request is always answered, a notification never.
+
+use std::sync::Arc;
+
+use companion_protocol::jsonrpc::{
+    ErrorObject, ErrorResponse, Id, Message, Params, Payload, Response, code, invalid_params,
+};
+use companion_protocol::mcp::{
+    Empty, Implementation, InitializeParams, InitializeResult, ServerCapabilities, negotiate,
+};
+use serde::Serialize;
+
+use crate::core::Core;
+use crate::session::Session;
+use crate::tools;
+
+/// What a client gets back.
+pub(crate) enum Answer {
+    /// It asked nothing.
+    Nothing,
+    /// A response, or an array of them.
+    Json(Vec<u8>),
+}
+
+const INSTRUCTIONS: &str = "Shows proposed edits in the user's editor. openDiff opens a diff \
+    that the user edits, accepts or rejects; the decision comes as the notification \
+    ide/diffAccepted or ide/diffRejected on the event stream. Notifications ide/contextUpdate \
+    tell which files are open, where the caret is and what is selected.";
+
+/// `initialize`
+pub(crate) fn initialize(params: Params<'_>) -> Result<InitializeResult, ErrorObject> {
+    let params: InitializeParams<'_> =
+        params.parse().map_err(|error| invalid_params("initialize", &error))?;
+    Ok(InitializeResult {
+        protocol_version: negotiate(params.protocol_version.as_deref()),
+        capabilities: ServerCapabilities::default(),
+        server_info: Implementation {
+            name: "companion-for-gemini-cli",
+            title: "Companion for Gemini CLI",
+            version: env!("CARGO_PKG_VERSION"),
+        },
+        instructions: INSTRUCTIONS,
+    })
+}
+
+/// Answers what a session sent. Requests of a batch are answered one after the other.
+pub(crate) async fn answer(
+    core: &Arc<Core>,
+    session: &Arc<Session>,
+    payload: Payload<'_>,
+) -> Answer {
+    match payload {
+        Payload::Single(message) => match answer_one(core, session, message).await {
+            Some(json) => Answer::Json(json),
+            None => Answer::Nothing,
+        },
+        Payload::Batch(messages) => {
+            let mut answers = Vec::new();
+            for message in messages {
+                answers.extend(answer_one(core, session, message).await);
+            }
+            if answers.is_empty() {
+                return Answer::Nothing;
+            }
+            Answer::Json([b"[", answers.join(&b',').as_slice(), b"]"].concat())
+        }
+    }
+}
+
+async fn answer_one(
+    core: &Arc<Core>,
+    session: &Arc<Session>,
+    message: Message<'_>,
+) -> Option<Vec<u8>> {
+    let Message::Request { id, method, params } = message else { return None };
+    let answer = match &*method {
+        "tools/call" => match tools::call(core, session, params).await {
+            Ok(result) => Ok(response(&id, &result)),
+            Err(error) => Err(invalid_params("tools/call", &error)),
+        },
+        "tools/list" => Ok(response(&id, &tools::list(core.config.diffs))),
+        "ping" | "logging/setLevel" => Ok(response(&id, &Empty {})),
+        "initialize" => {
+            let message = "Invalid Request: initialize must not be part of a batch";
+            Err(ErrorObject::new(code::INVALID_REQUEST, message))
+        }
+        _ => {
+            let message = format!("Method not found: {method}");
+            Err(ErrorObject::new(code::METHOD_NOT_FOUND, message))
+        }
+    };
+    Some(answer.unwrap_or_else(|error| {
+        serde_json::to_vec(&ErrorResponse::new(Some(&id), error)).expect("errors are JSON")
+    }))
+}
+
+/// The response to the request `id`.
+pub(crate) fn response(id: &Id, result: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(&Response::new(id, result)).expect("results are JSON")
+}

@@ -1,0 +1,67 @@
+//! Who may talk to the server: decided from the head of a request, before its body is read.
+//!
+//! It keeps out web pages, which can make a browser connect to any port (`Origin`, and by DNS
+//! rebinding `Host`), and other users of the machine (token).
+
+use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
+use hyper::http::HeaderValue;
+use hyper::http::request::Parts;
+use subtle::ConstantTimeEq;
+
+/// Why a request was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It comes from a web page.
+    Origin,
+    /// It is addressed to another host.
+    Host,
+    /// It does not carry the token.
+    Token,
+}
+
+pub(crate) struct Guard {
+    /// Lower case, with port.
+    hosts: Vec<String>,
+    authorization: Vec<u8>,
+}
+
+impl Guard {
+    /// `more_hosts` are accepted as values of `Host` besides the usual ones.
+    pub(crate) fn new(port: u16, token: &str, more_hosts: &[String]) -> Self {
+        let usual = ["127.0.0.1", "localhost", "[::1]", "host.docker.internal"];
+        let usual = usual.into_iter().map(|host| format!("{host}:{port}"));
+        let more = more_hosts.iter().map(|host| host.to_ascii_lowercase());
+        Self {
+            hosts: usual.chain(more).collect(),
+            authorization: format!("Bearer {token}").into_bytes(),
+        }
+    }
+
+    /// Checks `Origin`, `Host` and `Authorization`, in this order.
+    pub(crate) fn check(&self, head: &Parts) -> Result<(), Refusal> {
+        if head.headers.contains_key(ORIGIN) {
+            return Err(Refusal::Origin);
+        }
+        // A target in absolute form names a host as well (RFC 9112 §3.2.2).
+        let target = head.uri.authority().map(|authority| authority.as_str().as_bytes());
+        let host = only(&head.headers, &HOST).map(HeaderValue::as_bytes);
+        if !host.is_some_and(|host| self.knows(host)) || !target.is_none_or(|host| self.knows(host))
+        {
+            return Err(Refusal::Host);
+        }
+        let authorization = only(&head.headers, &AUTHORIZATION).map(HeaderValue::as_bytes);
+        let authorized = authorization
+            .is_some_and(|value| bool::from(value.ct_eq(self.authorization.as_slice())));
+        if authorized { Ok(()) } else { Err(Refusal::Token) }
+    }
+
+    fn knows(&self, host: &[u8]) -> bool {
+        self.hosts.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(host))
+    }
+}
+
+/// The value of a header that is there exactly once.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
+    let mut values = headers.get_all(name).iter();
+    values.next().filter(|_| values.next().is_none())
+}

@@ -1,0 +1,166 @@
+//! Connections: from accept to the last byte.
+
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpListener;
+use tokio::time::{Instant, Sleep};
+
+use super::route::route;
+use crate::core::Core;
+
+/// How long to wait after `accept` failed, which it does for lack of file descriptors.
+const BACK_OFF: Duration = Duration::from_millis(100);
+
+/// Accepts connections until the server stops.
+pub(crate) async fn accept(listener: TcpListener, core: Arc<Core>) {
+    loop {
+        let accepted = tokio::select! {
+            () = core.stopping.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                // Without, an answer waits for the peer's delayed ACK.
+                if let Err(error) = stream.set_nodelay(true) {
+                    log::debug!("could not set TCP_NODELAY: {error}");
+                }
+                core.tasks.spawn(serve(stream, Arc::clone(&core)));
+            }
+            Err(error) => {
+                log::warn!("could not accept a connection: {error}");
+                tokio::time::sleep(BACK_OFF).await;
+            }
+        }
+    }
+}
+
+/// Serves one connection until its peer closes it, or the server stops and what it has begun
+/// is done.
+pub(crate) async fn serve<S>(stream: S, core: Arc<Core>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let service = service_fn(|request| {
+        let core = Arc::clone(&core);
+        async move { Ok::<_, std::convert::Infallible>(route(core, request).await) }
+    });
+    let mut connection = pin!(
+        http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(core.config.limits.header_timeout)
+            .serve_connection(TokioIo::new(Lingering::new(stream)), service)
+    );
+    let served = tokio::select! {
+        served = &mut connection => served,
+        () = core.stopping.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            tokio::select! {
+                served = connection => served,
+                () = core.aborting.cancelled() => return,
+            }
+        }
+    };
+    if let Err(error) = served {
+        // A broken client is not our error, and its text may hold what it sent.
+        log::debug!("a connection ended early: {}", kind(&error));
+    }
+}
+
+fn kind(error: &hyper::Error) -> &'static str {
+    match error {
+        error if error.is_timeout() => "the peer was too slow",
+        error if error.is_parse() => "the peer does not speak HTTP",
+        error if error.is_incomplete_message() => "the peer left within a message",
+        _ => "the peer is gone",
+    }
+}
+
+/// How long, and for how many bytes, a peer is heard out after our last byte.
+const LINGER: Duration = Duration::from_millis(500);
+const LINGER_BYTES: usize = 16 << 20;
+
+/// A stream that is closed in two steps: first our side, then, once the peer has closed its
+/// own or some time has passed, all of it. To close with unread bytes at hand would send a RST,
+/// and with it the peer would lose the reply that told it why (413, 401).
+struct Lingering<S> {
+    stream: S,
+    closing: Option<Closing>,
+}
+
+struct Closing {
+    deadline: Pin<Box<Sleep>>,
+    bytes: usize,
+}
+
+impl<S> Lingering<S> {
+    fn new(stream: S) -> Self {
+        Self { stream, closing: None }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Lingering<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Self { stream, closing } = &mut *self;
+        if closing.is_none() {
+            ready!(Pin::new(&mut *stream).poll_shutdown(cx))?;
+        }
+        let closing = closing.get_or_insert_with(|| Closing {
+            deadline: Box::pin(tokio::time::sleep_until(Instant::now() + LINGER)),
+            bytes: 0,
+        });
+        let mut scratch = [std::mem::MaybeUninit::uninit(); 4096];
+        while closing.bytes < LINGER_BYTES {
+            let mut buf = ReadBuf::uninit(&mut scratch);
+            match Pin::new(&mut *stream).poll_read(cx, &mut buf) {
+                Poll::Ready(Ok(())) if !buf.filled().is_empty() => {
+                    closing.bytes += buf.filled().len();
+                }
+                Poll::Ready(_) => return Poll::Ready(Ok(())),
+                Poll::Pending => return closing.deadline.as_mut().poll(cx).map(Ok),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,13 @@
+//! HTTP/1.1: accepts connections, routes requests, writes replies.
+//!
+//! Owns statuses and headers. What a message means is none of its business: that is
+//! [`dispatch`](crate::dispatch)'s.
+
+mod body;
+mod connection;
+mod reply;
+mod route;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use connection::accept;

@@ -1,0 +1,91 @@
+//! Replies. Every refusal is a JSON-RPC error, so that both people and MCP clients can read it.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use companion_protocol::jsonrpc::{ErrorObject, ErrorResponse, Id};
+use http_body_util::Full;
+use hyper::Response;
+use hyper::StatusCode;
+use hyper::body::{Body, Frame, SizeHint};
+use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue};
+
+use crate::monitor::MonitorStream;
+use crate::session::EventStream;
+
+/// The body of a reply.
+pub(crate) enum ReplyBody {
+    /// All of it is there.
+    Full(Full<Bytes>),
+    /// `GET /mcp`
+    Events(Box<EventStream>),
+    /// `GET /events`
+    Monitor(MonitorStream),
+}
+
+pub(super) type Reply = Response<ReplyBody>;
+
+impl Body for ReplyBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match self.get_mut() {
+            Self::Full(full) => Pin::new(full).poll_frame(cx),
+            Self::Events(events) => Pin::new(events).poll_frame(cx),
+            Self::Monitor(monitor) => Pin::new(monitor).poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Full(full) if full.is_end_stream())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Full(full) => full.size_hint(),
+            Self::Events(_) | Self::Monitor(_) => SizeHint::default(),
+        }
+    }
+}
+
+/// No body.
+pub(super) fn empty(status: StatusCode) -> Reply {
+    with_status(status, ReplyBody::Full(Full::default()))
+}
+
+/// JSON that was written before.
+pub(super) fn json(status: StatusCode, json: Vec<u8>) -> Reply {
+    let mut reply = with_status(status, ReplyBody::Full(Full::new(json.into())));
+    let json = HeaderValue::from_static("application/json");
+    reply.headers_mut().insert(CONTENT_TYPE, json);
+    reply
+}
+
+/// A JSON-RPC error: for the request `id`, or for a body that was not read.
+pub(super) fn error(status: StatusCode, id: Option<&Id>, error: ErrorObject) -> Reply {
+    let response = ErrorResponse::new(id, error);
+    json(status, serde_json::to_vec(&response).expect("errors are JSON"))
+}
+
+/// An event stream. Its end is the end of the connection, which shows the client at once that
+/// it is over.
+pub(super) fn events(body: ReplyBody) -> Reply {
+    let mut reply = with_status(StatusCode::OK, body);
+    let headers = reply.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    reply
+}
+
+fn with_status(status: StatusCode, body: ReplyBody) -> Reply {
+    let mut reply = Response::new(body);
+    *reply.status_mut() = status;
+    reply
+}

@@ -1,0 +1,252 @@
+//! From a request to its reply: the guard, path and method, headers, and then the message.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use companion_protocol::jsonrpc::{
+    ErrorData, ErrorObject, Id, Message, Params, Payload, code, parse,
+};
+use companion_protocol::mcp::PROTOCOL_VERSIONS;
+use hyper::body::Body;
+use hyper::header::{ACCEPT, ALLOW, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, StatusCode};
+
+use super::body::{self, BodyError};
+use super::reply::{self, Reply, ReplyBody};
+use crate::core::Core;
+use crate::dispatch::{self, Answer};
+use crate::guard::Refusal;
+use crate::session::{EventId, Session, SessionId};
+
+const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Answers a request. The order of the checks is part of the protocol; none reads the body.
+pub(crate) async fn route<B>(core: Arc<Core>, request: Request<B>) -> Reply
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let (head, body) = request.into_parts();
+    if let Err(refusal) = core.guard.check(&head) {
+        return refuse(refusal);
+    }
+    match (head.uri.path(), &head.method) {
+        ("/mcp", &Method::POST) => post(core, head, body).await,
+        ("/mcp", &Method::GET) => open_stream(&core, &head),
+        ("/mcp", &Method::DELETE) => delete(&core, &head),
+        ("/events", &Method::GET) => monitor(&core, &head),
+        ("/mcp", _) => method_not_allowed("GET, POST, DELETE"),
+        ("/events", _) => method_not_allowed("GET"),
+        _ => server_error(StatusCode::NOT_FOUND, "Not found: the endpoint is /mcp"),
+    }
+}
+
+fn refuse(refusal: Refusal) -> Reply {
+    match refusal {
+        Refusal::Origin => {
+            server_error(StatusCode::FORBIDDEN, "Forbidden: requests from web pages are refused")
+        }
+        Refusal::Host => {
+            server_error(StatusCode::FORBIDDEN, "Forbidden: the Host header is not an allowed one")
+        }
+        Refusal::Token => {
+            let mut reply = server_error(
+                StatusCode::UNAUTHORIZED,
+                "Unauthorized: the request needs the token of the discovery file",
+            );
+            let bearer = HeaderValue::from_static("Bearer");
+            reply.headers_mut().insert(WWW_AUTHENTICATE, bearer);
+            reply
+        }
+    }
+}
+
+/// `POST /mcp`: a message or a batch.
+async fn post<B>(core: Arc<Core>, head: Parts, body: B) -> Reply
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    if !accepts(&head.headers, "application/json") || !accepts(&head.headers, "text/event-stream") {
+        return not_acceptable("application/json and text/event-stream");
+    }
+    let limits = &core.config.limits;
+    let bytes = match body::read(body, limits.body, limits.body_timeout).await {
+        Ok(bytes) => bytes,
+        Err(error) => return body_error(&error, limits.body),
+    };
+    let payload = match parse(&bytes) {
+        Ok(payload) => payload,
+        Err(error) => return reply::error(StatusCode::BAD_REQUEST, None, error.into_object()),
+    };
+    if let Payload::Single(Message::Request { id, method, params }) = &payload
+        && method == "initialize"
+    {
+        return initialize(&core, id, *params);
+    }
+    if let Some(reply) = unsupported_version(&head.headers, request_id(&payload)) {
+        return reply;
+    }
+    let session = match session(&core, &head.headers) {
+        Ok(session) => session,
+        Err((status, error)) => return reply::error(status, request_id(&payload), error),
+    };
+    let _busy = session.busy();
+    match dispatch::answer(&core, &session, payload).await {
+        Answer::Nothing => reply::empty(StatusCode::ACCEPTED),
+        Answer::Json(json) => reply::json(StatusCode::OK, json),
+    }
+}
+
+fn initialize(core: &Core, id: &Id, params: Params<'_>) -> Reply {
+    let result = match dispatch::initialize(params) {
+        Ok(result) => result,
+        Err(error) => return reply::error(StatusCode::OK, Some(id), error),
+    };
+    match core.create_session() {
+        Ok(session) => {
+            let mut reply = reply::json(StatusCode::OK, dispatch::response(id, &result));
+            let id = HeaderValue::try_from(session.id.to_string()).expect("ids are ASCII");
+            reply.headers_mut().insert(SESSION_ID, id);
+            reply
+        }
+        Err(_full) => server_error(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Service unavailable: too many clients are connected",
+        ),
+    }
+}
+
+/// `GET /mcp`: the stream of notifications. It replaces the one that the session had.
+fn open_stream(core: &Core, head: &Parts) -> Reply {
+    if !accepts(&head.headers, "text/event-stream") {
+        return not_acceptable("text/event-stream");
+    }
+    if let Some(reply) = unsupported_version(&head.headers, None) {
+        return reply;
+    }
+    match session(core, &head.headers) {
+        Ok(session) => {
+            let last = text(&head.headers, &LAST_EVENT_ID).and_then(EventId::parse);
+            let context = Some(core.context.message());
+            let stream = core.sessions.attach(session, last, context);
+            reply::events(ReplyBody::Events(Box::new(stream)))
+        }
+        Err((status, error)) => reply::error(status, None, error),
+    }
+}
+
+/// `DELETE /mcp`: the client is done.
+fn delete(core: &Core, head: &Parts) -> Reply {
+    match session(core, &head.headers) {
+        Ok(session) => {
+            core.end_session(session.id);
+            reply::empty(StatusCode::NO_CONTENT)
+        }
+        Err((status, error)) => reply::error(status, None, error),
+    }
+}
+
+/// `GET /events`: all notifications, for people.
+fn monitor(core: &Core, head: &Parts) -> Reply {
+    if !accepts(&head.headers, "text/event-stream") {
+        return not_acceptable("text/event-stream");
+    }
+    match core.monitors.open(core.context.event()) {
+        Some(stream) => reply::events(ReplyBody::Monitor(stream)),
+        None => server_error(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Service unavailable: too many streams of /events are open",
+        ),
+    }
+}
+
+/// The session that a request belongs to, or why there is none.
+fn session(core: &Core, headers: &HeaderMap) -> Result<Arc<Session>, (StatusCode, ErrorObject)> {
+    let Some(value) = headers.get(&SESSION_ID) else {
+        let message = "Bad request: the header mcp-session-id is missing; send initialize first";
+        return Err((StatusCode::BAD_REQUEST, ErrorObject::new(code::SERVER_ERROR, message)));
+    };
+    let id = value.to_str().ok().and_then(SessionId::parse);
+    id.and_then(|id| core.sessions.get(id)).ok_or_else(|| {
+        let message = "Session not found: it is unknown or has ended; send initialize again";
+        (StatusCode::NOT_FOUND, ErrorObject::new(code::SESSION_NOT_FOUND, message))
+    })
+}
+
+/// A revision that is not spoken here is refused, by an error that a client of a later,
+/// handshake-free revision understands: it falls back to one that is listed.
+fn unsupported_version(headers: &HeaderMap, id: Option<&Id>) -> Option<Reply> {
+    let value = headers.get(&PROTOCOL_VERSION)?;
+    let requested = String::from_utf8_lossy(value.as_bytes());
+    if PROTOCOL_VERSIONS.contains(&&*requested) {
+        return None;
+    }
+    let data = ErrorData { supported: &PROTOCOL_VERSIONS, requested: requested.into_owned() };
+    let error = ErrorObject {
+        code: code::UNSUPPORTED_PROTOCOL_VERSION,
+        message: "Unsupported protocol version".to_owned(),
+        data: Some(data),
+    };
+    Some(reply::error(StatusCode::BAD_REQUEST, id, error))
+}
+
+fn request_id<'a>(payload: &'a Payload<'_>) -> Option<&'a Id> {
+    match payload {
+        Payload::Single(message) => message.request_id(),
+        Payload::Batch(_) => None,
+    }
+}
+
+fn body_error(error: &BodyError, limit: usize) -> Reply {
+    match error {
+        BodyError::TooLarge => {
+            let message = format!("Payload too large: the limit is {limit} bytes");
+            server_error(StatusCode::PAYLOAD_TOO_LARGE, message)
+        }
+        BodyError::TooSlow => {
+            server_error(StatusCode::REQUEST_TIMEOUT, "Request timeout: the body did not come")
+        }
+        BodyError::Broken => {
+            server_error(StatusCode::BAD_REQUEST, "Bad request: the body is incomplete")
+        }
+    }
+}
+
+fn not_acceptable(types: &str) -> Reply {
+    let message = format!("Not acceptable: the client must accept {types}");
+    server_error(StatusCode::NOT_ACCEPTABLE, message)
+}
+
+fn method_not_allowed(allow: &'static str) -> Reply {
+    let mut reply = server_error(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
+    reply.headers_mut().insert(ALLOW, HeaderValue::from_static(allow));
+    reply
+}
+
+fn server_error(status: StatusCode, message: impl Into<String>) -> Reply {
+    reply::error(status, None, ErrorObject::new(code::SERVER_ERROR, message))
+}
+
+/// Whether the client takes a media type. No header means yes, as do `*/*` and the type's
+/// range, so that curl works without options.
+fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
+    let mut ranges = headers
+        .get_all(ACCEPT)
+        .iter()
+        .flat_map(|value| value.to_str().unwrap_or_default().split(','))
+        .map(|range| range.split(';').next().unwrap_or_default().trim())
+        .peekable();
+    let all_of = media_type.split_once('/').map(|(all_of, _)| all_of);
+    ranges.peek().is_none()
+        || ranges.any(|range| {
+            range.eq_ignore_ascii_case(media_type)
+                || range == "*/*"
+                || range.strip_suffix("/*").is_some_and(|range| Some(range) == all_of)
+        })
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}

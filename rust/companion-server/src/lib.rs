@@ -1,0 +1,34 @@
+//! The companion server that Gemini CLI connects to.
+//!
+//! It speaks MCP over Streamable HTTP with the CLI, tells it the editor's context, and keeps
+//! the books on the diffs that the editor shows. It belongs to no editor: one implements
+//! [`EditorHost`], feeds a [`Server`] with its events, and has a companion.
+//!
+//! Requests go down through the modules, one rule in each:
+//! `http` (bytes, routes, statuses) → `guard` (who may talk) → `session` (who talks) →
+//! `dispatch` (methods) → `tools` (arguments) → `diffs` (which diff ends how) → the editor.
+//! Notifications go up: the editor → `diffs` or `context` → `session` (what waits for whom) →
+//! `http`.
+
+mod config;
+mod context;
+mod core;
+mod diffs;
+mod discovery;
+mod dispatch;
+mod guard;
+mod host;
+mod http;
+mod monitor;
+mod platform;
+mod runtime;
+mod server;
+mod session;
+mod shutdown;
+mod sse;
+mod tools;
+
+pub use config::{Config, Limits};
+pub use host::{Decision, EditorHost, HostRequest};
+pub use runtime::Runtime;
+pub use server::{Server, Status};

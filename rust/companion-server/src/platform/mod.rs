@@ -1,0 +1,155 @@
+//! What differs between systems: paths and their lists as pure functions of the [`Platform`],
+//! so that every system's rules are tested on each; processes and private files in one small
+//! module per system.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub(crate) use unix::{PrivateDir, is_process_alive};
+#[cfg(windows)]
+pub(crate) use windows::{PrivateDir, is_process_alive};
+
+/// A family of systems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Platform {
+    #[cfg_attr(windows, expect(dead_code, reason = "only tests look at another system"))]
+    Unix,
+    #[cfg_attr(unix, allow(dead_code, reason = "only tests look at another system"))]
+    Windows,
+}
+
+impl Platform {
+    pub(crate) const CURRENT: Self = if cfg!(windows) { Self::Windows } else { Self::Unix };
+
+    /// Between the paths of a list, as Node's `path.delimiter`.
+    pub(crate) const fn list_separator(self) -> char {
+        match self {
+            Self::Unix => ':',
+            Self::Windows => ';',
+        }
+    }
+
+    fn is_separator(self, byte: u8) -> bool {
+        byte == b'/' || (self == Self::Windows && byte == b'\\')
+    }
+}
+
+/// Whether `path` names a place by itself: `/a`, on Windows `C:\a` or `\\server\share`.
+pub(crate) fn is_absolute(platform: Platform, path: &str) -> bool {
+    match (platform, path.as_bytes()) {
+        (Platform::Unix, [b'/', ..]) => true,
+        (Platform::Windows, [drive, b':', next, ..]) => {
+            drive.is_ascii_alphabetic() && platform.is_separator(*next)
+        }
+        (Platform::Windows, [first, second, ..]) => {
+            platform.is_separator(*first) && platform.is_separator(*second)
+        }
+        _ => false,
+    }
+}
+
+/// What follows `ancestor` in `path`: nothing for itself, else a separator and more.
+/// `None` if `path` is not within `ancestor`. Purely by name; Windows ignores case.
+pub(crate) fn relative_to<'a>(
+    platform: Platform,
+    path: &'a str,
+    ancestor: &str,
+) -> Option<&'a str> {
+    let same = |a: u8, b: u8| match platform {
+        Platform::Unix => a == b,
+        Platform::Windows => {
+            a.eq_ignore_ascii_case(&b) || (platform.is_separator(a) && platform.is_separator(b))
+        }
+    };
+    let ancestor =
+        ancestor.trim_end_matches(|c| u8::try_from(c).is_ok_and(|b| platform.is_separator(b)));
+    let (head, rest) = path.split_at_checked(ancestor.len())?;
+    let within = head.bytes().zip(ancestor.bytes()).all(|(a, b)| same(a, b))
+        && rest.bytes().next().is_none_or(|next| platform.is_separator(next));
+    within.then_some(rest)
+}
+
+/// The folder for temporary files by **Node's** rule (`os.tmpdir()`), because that is where
+/// the client looks; the JVM's and Rust's rules differ. `env` reads an environment variable.
+pub(crate) fn temp_dir(platform: Platform, env: impl Fn(&str) -> Option<String>) -> String {
+    let set = |name: &&str| env(name).filter(|value| !value.is_empty());
+    let mut dir = match platform {
+        Platform::Unix => {
+            ["TMPDIR", "TMP", "TEMP"].iter().find_map(set).unwrap_or_else(|| "/tmp".to_owned())
+        }
+        Platform::Windows => ["TEMP", "TMP"].iter().find_map(set).unwrap_or_else(|| {
+            let root = ["SystemRoot", "windir"].iter().find_map(set);
+            format!("{}\\temp", root.as_deref().unwrap_or_default())
+        }),
+    };
+    let separator = if platform == Platform::Windows { '\\' } else { '/' };
+    if dir.len() > 1 && dir.ends_with(separator) && !dir.ends_with(":\\") {
+        dir.pop();
+    }
+    dir
+}
+
+/// Under which name a file is written before it is put in place. The client does not match it.
+fn temporary_name(name: &str) -> String {
+    format!("{name}.tmp")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Platform::{Unix, Windows};
+    use super::*;
+
+    #[test]
+    fn absolute_paths_of_each_system() {
+        for path in ["/", "/a b", "/é/文"] {
+            assert!(is_absolute(Unix, path), "{path}");
+        }
+        for path in ["", "a", "./a", "~/a", "C:\\a"] {
+            assert!(!is_absolute(Unix, path), "{path}");
+        }
+        for path in ["C:\\", "c:/a", "\\\\server\\share", "//server/share", "\\\\wsl$\\Debian\\a"] {
+            assert!(is_absolute(Windows, path), "{path}");
+        }
+        for path in ["", "a", "\\a", "/a", "C:", "C:a", "1:\\a"] {
+            assert!(!is_absolute(Windows, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_path_within_another() {
+        assert_eq!(relative_to(Unix, "/a/b/c", "/a/b"), Some("/c"));
+        assert_eq!(relative_to(Unix, "/a/b", "/a/b"), Some(""));
+        assert_eq!(relative_to(Unix, "/a/b", "/a/b/"), Some(""));
+        assert_eq!(relative_to(Unix, "/a/bc", "/a/b"), None);
+        assert_eq!(relative_to(Unix, "/a", "/"), Some("/a"));
+        assert_eq!(relative_to(Unix, "/A/b", "/a"), None);
+        assert_eq!(relative_to(Unix, "/é", "/\u{65}"), None, "cut within a character");
+        assert_eq!(relative_to(Windows, "C:\\a\\b", "c:/A"), Some("\\b"));
+        assert_eq!(relative_to(Windows, "C:\\ab", "C:\\a"), None);
+        assert_eq!(relative_to(Windows, "C:\\a", "C:\\"), Some("\\a"));
+    }
+
+    #[test]
+    fn temp_dir_is_nodes() {
+        let dir = |platform, vars: &[(&str, &str)]| {
+            temp_dir(platform, |name| {
+                vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert_eq!(dir(Unix, &[]), "/tmp");
+        assert_eq!(dir(Unix, &[("TMPDIR", "/a"), ("TMP", "/b"), ("TEMP", "/c")]), "/a");
+        assert_eq!(dir(Unix, &[("TMPDIR", ""), ("TMP", "/b/"), ("TEMP", "/c")]), "/b");
+        assert_eq!(dir(Unix, &[("TEMP", "/c")]), "/c");
+        assert_eq!(dir(Unix, &[("TMPDIR", "/")]), "/");
+        assert_eq!(
+            dir(Windows, &[("TMPDIR", "x"), ("TEMP", "C:\\t\\"), ("TMP", "C:\\u")]),
+            "C:\\t"
+        );
+        assert_eq!(dir(Windows, &[("TMP", "C:\\")]), "C:\\");
+        assert_eq!(dir(Windows, &[("SystemRoot", "C:\\Windows")]), "C:\\Windows\\temp");
+        assert_eq!(dir(Windows, &[("windir", "C:\\W")]), "C:\\W\\temp");
+    }
+}

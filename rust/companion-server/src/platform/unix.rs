@@ -1,0 +1,101 @@
+//! Processes and private files on Unix.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::{Pid, getuid, test_kill_process};
+
+/// Whether a process of this id runs, whoever owns it.
+pub(crate) fn is_process_alive(pid: u32) -> bool {
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
+    !matches!(test_kill_process(pid), Err(Errno::SRCH))
+}
+
+/// A directory that only its owner, who is us, can enter. All work in it goes through its file
+/// descriptor, so that nobody can put another directory in its place meanwhile.
+#[derive(Debug)]
+pub(crate) struct PrivateDir {
+    path: PathBuf,
+    fd: OwnedFd,
+}
+
+impl PrivateDir {
+    /// Opens `parent/names[0]/names[1]/…` and makes what is missing. Refuses what belongs to
+    /// somebody else and what is a symbolic link.
+    pub(crate) fn open(parent: &Path, names: &[&str]) -> io::Result<Self> {
+        let mut path = parent.to_owned();
+        std::os::unix::fs::DirBuilderExt::mode(std::fs::DirBuilder::new().recursive(true), 0o700)
+            .create(parent)?;
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut fd = rustix::fs::open(parent, flags, Mode::empty())?;
+        for name in names {
+            path.push(name);
+            match rustix::fs::mkdirat(&fd, *name, Mode::RWXU) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+            fd = rustix::fs::openat(&fd, *name, flags | OFlags::NOFOLLOW, Mode::empty())
+                .map_err(|error| refuse(&path, error))?;
+            let stat = rustix::fs::fstat(&fd)?;
+            if stat.st_uid != getuid().as_raw() {
+                let message = format!("{} belongs to another user", path.display());
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+            }
+            if Mode::from_raw_mode(stat.st_mode) != Mode::RWXU {
+                rustix::fs::fchmod(&fd, Mode::RWXU)?;
+            }
+        }
+        Ok(Self { path, fd })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts a file in place at once, for its owner only from its first byte.
+    pub(crate) fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let temporary = super::temporary_name(name);
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        self.remove(&temporary)?;
+        let fd = rustix::fs::openat(&self.fd, &temporary, flags, Mode::RUSR | Mode::WUSR)?;
+        File::from(fd)
+            .write_all(content)
+            .and_then(|()| Ok(rustix::fs::renameat(&self.fd, &temporary, &self.fd, name)?))
+            .inspect_err(|_| drop(self.remove(&temporary)))
+    }
+
+    /// Removes a file; one that is not there is fine.
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        match rustix::fs::unlinkat(&self.fd, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The names of the files in it that belong to us.
+    pub(crate) fn own_files(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.fd)? {
+            let entry = entry?;
+            let stat = rustix::fs::statat(&self.fd, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW);
+            if stat.is_ok_and(|stat| stat.st_uid == getuid().as_raw()) {
+                names.extend(entry.file_name().to_str().map(str::to_owned));
+            }
+        }
+        Ok(names)
+    }
+}
+
+fn refuse(path: &Path, error: Errno) -> io::Error {
+    match error {
+        Errno::LOOP | Errno::NOTDIR => {
+            let message = format!("{} is a symbolic link or no directory", path.display());
+            io::Error::new(io::ErrorKind::NotADirectory, message)
+        }
+        error => error.into(),
+    }
+}

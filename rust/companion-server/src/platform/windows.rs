@@ -1,0 +1,79 @@
+//! Processes and private files on Windows.
+//!
+//! The folder for temporary files lies in the user's profile there, whose access list lets
+//! nobody else in; what is made in it inherits that.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+
+/// Whether a process of this id runs.
+pub(crate) fn is_process_alive(pid: u32) -> bool {
+    let pid = Pid::from_u32(pid);
+    let mut system = System::new();
+    system.refresh_processes_specifics(
+        ProcessesToUpdate::Some(&[pid]),
+        true,
+        ProcessRefreshKind::nothing(),
+    );
+    system.process(pid).is_some()
+}
+
+/// A directory in the user's own folder for temporary files.
+#[derive(Debug)]
+pub(crate) struct PrivateDir {
+    path: PathBuf,
+}
+
+impl PrivateDir {
+    /// Opens `parent/names[0]/names[1]/…` and makes what is missing. Refuses a link.
+    pub(crate) fn open(parent: &Path, names: &[&str]) -> io::Result<Self> {
+        let mut path = parent.to_owned();
+        fs::create_dir_all(&path)?;
+        for name in names {
+            path.push(name);
+            match fs::create_dir(&path) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+            if !fs::symlink_metadata(&path)?.is_dir() {
+                let message = format!("{} is a link or no directory", path.display());
+                return Err(io::Error::new(io::ErrorKind::NotADirectory, message));
+            }
+        }
+        Ok(Self { path })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts a file in place at once.
+    pub(crate) fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let temporary = super::temporary_name(name);
+        self.remove(&temporary)?;
+        let path = self.path.join(&temporary);
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        let written = file.write_all(content);
+        drop(file); // an open file can't be renamed
+        written
+            .and_then(|()| fs::rename(&path, self.path.join(name)))
+            .inspect_err(|_| drop(self.remove(&temporary)))
+    }
+
+    /// Removes a file; one that is not there is fine.
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        match fs::remove_file(self.path.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// The names of the files in it; all are the user's.
+    pub(crate) fn own_files(&self) -> io::Result<Vec<String>> {
+        let entries = fs::read_dir(&self.path)?;
+        Ok(entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect())
+    }
+}

@@ -1,0 +1,246 @@
+//! The server as its owner sees it: started with a listener, fed with the editor's events,
+//! stopped in a written order.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use companion_protocol::ide::{Cursor, DiscoveryFile, env};
+use parking_lot::Mutex;
+use tokio::runtime::Handle;
+use uuid::Uuid;
+
+use crate::config::Config;
+use crate::context::now_ms;
+use crate::core::Core;
+use crate::discovery::{Discovery, workspace_path};
+use crate::host::{Decision, EditorHost, HostRequest};
+use crate::platform::Platform;
+use crate::runtime::Runtime;
+use crate::{http, shutdown};
+
+/// How long [`Server::stop`] takes at most.
+const STOP: Duration = Duration::from_secs(2);
+
+/// A running server. Clones are the same server; it stops at [`Server::stop`], or when the last
+/// clone is dropped.
+///
+/// The editor's events may come from any thread. None of them waits or does IO, but for
+/// [`Server::workspace_changed`], which writes the discovery file.
+#[derive(Clone)]
+pub struct Server {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    core: Arc<Core>,
+    port: u16,
+    token: String,
+    workspace_path: Mutex<String>,
+    discovery: Mutex<Option<Discovery>>,
+    runtime: Handle,
+    stopped: Mutex<bool>,
+}
+
+/// What a server has to say about itself.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// Where it listens.
+    pub port: u16,
+    /// The file by which the CLI finds it; `None` if it could not be written.
+    pub discovery_file: Option<PathBuf>,
+    /// How many CLIs are connected.
+    pub connected: usize,
+    /// How many diffs are open.
+    pub open_diffs: usize,
+}
+
+impl Server {
+    /// Serves on `listener`, which should be bound to a loopback address, and writes the
+    /// discovery file. Without that file the CLI finds the server only by the environment of
+    /// the editor's terminals, so a failure to write it is logged, not returned.
+    pub fn start(
+        runtime: &Runtime,
+        listener: TcpListener,
+        config: Config,
+        host: Arc<dyn EditorHost>,
+    ) -> io::Result<Self> {
+        let port = listener.local_addr()?.port();
+        listener.set_nonblocking(true)?;
+        let handle = runtime.handle().clone();
+        let listener = {
+            let _context = handle.enter();
+            tokio::net::TcpListener::from_std(listener)?
+        };
+        // 244 random bits.
+        let token = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+        let roots: Vec<_> =
+            config.workspace.iter().map(|root| root.to_string_lossy().into_owned()).collect();
+        let workspace_path = workspace_path(Platform::CURRENT, &roots);
+
+        let core = Arc::new(Core::new(port, &token, config, host));
+        handle.spawn(http::accept(listener, Arc::clone(&core)));
+        handle.spawn(Arc::clone(&core).publish_context());
+        handle.spawn(Arc::clone(&core).keep_house());
+
+        let file = DiscoveryFile {
+            port,
+            workspace_path: workspace_path.clone(),
+            auth_token: token.clone(),
+            ide_info: core.config.ide.clone(),
+        };
+        let dir = core.config.discovery_dir.as_deref();
+        let discovery = Discovery::publish(dir, core.config.ide_pid, file)
+            .inspect_err(|error| log::error!("could not write the discovery file: {error}"))
+            .ok();
+        log::info!("listening on 127.0.0.1:{port}");
+        let inner = Inner {
+            core,
+            port,
+            token,
+            workspace_path: Mutex::new(workspace_path),
+            discovery: Mutex::new(discovery),
+            runtime: handle,
+            stopped: Mutex::new(false),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.inner.port
+    }
+
+    /// The bearer token that every request must carry.
+    pub fn token(&self) -> &str {
+        &self.inner.token
+    }
+
+    /// What to set in a terminal in which the CLI is to find this server.
+    pub fn terminal_environment(&self) -> BTreeMap<&'static str, String> {
+        BTreeMap::from([
+            (env::PORT, self.inner.port.to_string()),
+            (env::WORKSPACE_PATH, self.inner.workspace_path.lock().clone()),
+            (env::AUTH_TOKEN, self.inner.token.clone()),
+            (env::PID, self.inner.core.config.ide_pid.to_string()),
+        ])
+    }
+
+    /// What it has to say about itself.
+    pub fn status(&self) -> Status {
+        Status {
+            port: self.inner.port,
+            discovery_file: self.inner.discovery.lock().as_ref().map(Discovery::path),
+            connected: self.inner.core.sessions.connected(),
+            open_diffs: self.inner.core.diffs.open_count(),
+        }
+    }
+
+    /// A file was opened, perhaps in the background. All paths are absolute.
+    pub fn file_opened(&self, path: &str) {
+        let now = now_ms();
+        self.inner.core.context.update(|model| model.opened(path, now));
+    }
+
+    /// A file was closed.
+    pub fn file_closed(&self, path: &str) {
+        self.inner.core.context.update(|model| model.closed(path));
+    }
+
+    /// A file got the focus; it is opened if need be.
+    pub fn file_focused(&self, path: &str) {
+        let now = now_ms();
+        self.inner.core.context.update(|model| model.focused(path, now));
+    }
+
+    /// The caret of an open file moved.
+    pub fn caret_moved(&self, path: &str, cursor: Cursor) {
+        self.inner.core.context.update(|model| model.cursor(path, cursor));
+    }
+
+    /// The selection in an open file changed; an empty text clears it. Only the first 16,384
+    /// UTF-16 units are kept.
+    pub fn selection_changed(&self, path: &str, text: &str) {
+        self.inner.core.context.update(|model| model.selection(path, text));
+    }
+
+    /// A file or directory was renamed or moved.
+    pub fn file_renamed(&self, from: &str, to: &str) {
+        self.inner.core.context.update(|model| model.renamed(from, to));
+    }
+
+    /// A file or directory was deleted.
+    pub fn file_deleted(&self, path: &str) {
+        self.inner.core.context.update(|model| model.deleted(path));
+    }
+
+    /// The user decided whether to trust the workspace.
+    pub fn trust_changed(&self, trusted: bool) {
+        self.inner.core.context.update(|model| model.trusted(trusted));
+    }
+
+    /// The workspace has other roots now, all absolute.
+    pub fn workspace_changed(&self, roots: &[String]) -> io::Result<()> {
+        let path = workspace_path(Platform::CURRENT, roots);
+        self.inner.workspace_path.lock().clone_from(&path);
+        match &mut *self.inner.discovery.lock() {
+            Some(discovery) => discovery.set_workspace_path(path),
+            None => Ok(()),
+        }
+    }
+
+    /// The user accepted the proposal for `path`, the path that
+    /// [`open_diff`](EditorHost::open_diff) gave, with this text in the end.
+    pub fn diff_accepted(&self, path: &str, content: String) -> Decision {
+        self.inner.core.diffs.decided(path, Some(content))
+    }
+
+    /// The user rejected the proposal for `path`, or closed its view.
+    pub fn diff_rejected(&self, path: &str) -> Decision {
+        self.inner.core.diffs.decided(path, None)
+    }
+
+    /// The editor has done what it was asked. `content` is the proposal's final text, which only
+    /// [`close_diff`](EditorHost::close_diff) asks for.
+    pub fn complete_request(&self, request: HostRequest, content: Option<String>) {
+        self.inner.core.diffs.completed(request, content);
+    }
+
+    /// The editor could not do what it was asked; the client shows `message` to the user.
+    pub fn fail_request(&self, request: HostRequest, message: &str) {
+        self.inner.core.diffs.failed(request, message);
+    }
+
+    /// Stops the server, in the order of [`shutdown`], and waits for it, 2 s at most. Once it
+    /// has stopped, this does nothing. Not to be called from within an [`EditorHost`].
+    pub fn stop(&self) {
+        let mut stopped = self.inner.stopped.lock();
+        if std::mem::replace(&mut *stopped, true) {
+            return;
+        }
+        let (done, wait) = mpsc::sync_channel(1);
+        let discovery = self.inner.discovery.lock().take();
+        let core = Arc::clone(&self.inner.core);
+        self.inner.runtime.spawn(async move {
+            shutdown::shut_down(&core, discovery).await;
+            let _ = done.send(());
+        });
+        if wait.recv_timeout(STOP).is_err() {
+            log::warn!("the server did not stop in time");
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if !*self.stopped.get_mut() {
+            let discovery = self.discovery.get_mut().take();
+            shutdown::begin(&self.core, discovery);
+            self.core.aborting.cancel();
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Who is connected: one [`Session`] per client, found by the id that `initialize` gave out.
+//!
+//! Owns the sessions' lives and their number. It never looks into what they send.
+
+mod mailbox;
+mod stream;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use crate::config::Limits;
+use crate::host::EditorHost;
+pub(crate) use mailbox::{Epoch, EventId, Mailbox};
+pub(crate) use stream::{EventStream, KEEP_ALIVE};
+
+/// The value of the header `mcp-session-id`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct SessionId(Uuid);
+
+impl SessionId {
+    pub(crate) fn new() -> Self {
+        Self(Uuid::new_v4())
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Uuid::try_parse(text).ok().map(Self)
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// One client. It is idle while no request and no stream holds it.
+pub(crate) struct Session {
+    pub(crate) id: SessionId,
+    pub(crate) mailbox: Mailbox,
+    calls: AtomicUsize,
+    idle_since: Mutex<Instant>,
+}
+
+impl Session {
+    fn new(id: SessionId, epoch: Epoch) -> Self {
+        Self {
+            id,
+            mailbox: Mailbox::new(epoch),
+            calls: AtomicUsize::new(0),
+            idle_since: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// Marks the session as busy until the guard is dropped.
+    pub(crate) fn busy(self: &Arc<Self>) -> Busy {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        Busy(Arc::clone(self))
+    }
+
+    /// Since when the session is idle; nothing if it is not.
+    fn idle_since(&self) -> Option<Instant> {
+        let busy = self.calls.load(Ordering::Relaxed) > 0 || self.mailbox.has_stream();
+        (!busy).then(|| *self.idle_since.lock())
+    }
+
+    fn touch(&self) {
+        *self.idle_since.lock() = Instant::now();
+    }
+}
+
+/// A request of a session that is being answered.
+pub(crate) struct Busy(Arc<Session>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.calls.fetch_sub(1, Ordering::Relaxed);
+        self.0.touch();
+    }
+}
+
+/// All sessions of a server.
+pub(crate) struct Sessions {
+    by_id: Mutex<HashMap<SessionId, Arc<Session>>>,
+    /// How many have a stream: the number of connected CLIs.
+    streams: AtomicUsize,
+    epoch: Epoch,
+    limits: Limits,
+    host: Arc<dyn EditorHost>,
+}
+
+/// Every place for a session is taken by a client that is connected.
+#[derive(Debug)]
+pub(crate) struct Full;
+
+impl Sessions {
+    pub(crate) fn new(limits: Limits, host: Arc<dyn EditorHost>) -> Self {
+        Self {
+            by_id: Mutex::default(),
+            streams: AtomicUsize::new(0),
+            epoch: Epoch::new(),
+            limits,
+            host,
+        }
+    }
+
+    /// Makes a session for a new client. Returns also those that had to go for it.
+    pub(crate) fn create(&self) -> Result<(Arc<Session>, Vec<SessionId>), Full> {
+        let mut by_id = self.by_id.lock();
+        let mut idle: Vec<_> =
+            by_id.values().filter_map(|s| s.idle_since().map(|since| (since, s.id))).collect();
+        // The new one counts as idle until its stream comes.
+        let too_many_idle = (idle.len() + 1).saturating_sub(self.limits.idle_sessions);
+        let too_many = (by_id.len() + 1).saturating_sub(self.limits.sessions);
+        let excess = too_many_idle.max(too_many);
+        if too_many > idle.len() {
+            return Err(Full);
+        }
+        idle.sort_unstable();
+        let gone: Vec<_> = idle.into_iter().take(excess).map(|(_, id)| id).collect();
+        for id in &gone {
+            by_id.remove(id);
+        }
+        let session = Arc::new(Session::new(SessionId::new(), self.epoch));
+        by_id.insert(session.id, Arc::clone(&session));
+        Ok((session, gone))
+    }
+
+    pub(crate) fn get(&self, id: SessionId) -> Option<Arc<Session>> {
+        self.by_id.lock().get(&id).cloned()
+    }
+
+    /// Ends a session; its stream ends with it.
+    pub(crate) fn remove(&self, id: SessionId) -> bool {
+        let removed = self.by_id.lock().remove(&id);
+        removed.is_some_and(|session| {
+            session.mailbox.end();
+            true
+        })
+    }
+
+    /// Ends the sessions that would be idle for too long before the next call, one
+    /// `interval` from now, and returns them.
+    pub(crate) fn expire(&self, interval: std::time::Duration) -> Vec<SessionId> {
+        let now = Instant::now();
+        let mut gone = Vec::new();
+        self.by_id.lock().retain(|id, session| {
+            let idle = session.idle_since().map(|since| now.duration_since(since));
+            let keep = idle.is_none_or(|idle| idle + interval <= self.limits.session_idle);
+            if !keep {
+                gone.push(*id);
+            }
+            keep
+        });
+        gone
+    }
+
+    /// Opens the stream of a session: ends the one it had, and has what the client missed
+    /// sent again. The first message is `context`.
+    pub(crate) fn attach(
+        self: &Arc<Self>,
+        session: Arc<Session>,
+        last_event_id: Option<EventId>,
+        context: Option<Bytes>,
+    ) -> EventStream {
+        let (number, was_attached) = session.mailbox.attach(last_event_id, context);
+        if !was_attached {
+            self.streams_changed(self.streams.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+        EventStream::new(Arc::clone(self), session, number, self.limits.retry)
+    }
+
+    /// The stream `number` of a session has ended.
+    fn detach(&self, session: &Session, number: u64) {
+        session.touch();
+        if session.mailbox.detach(number) {
+            self.streams_changed(self.streams.fetch_sub(1, Ordering::Relaxed) - 1);
+        }
+    }
+
+    fn streams_changed(&self, count: usize) {
+        log::debug!("{count} clients are connected");
+        self.host.sessions_changed(count);
+    }
+
+    /// Gives the newest context to every connected client, in place of one that still waits.
+    pub(crate) fn broadcast_context(&self, context: &Bytes) {
+        for session in self.by_id.lock().values() {
+            session.mailbox.set_context(context);
+        }
+    }
+
+    /// Lets every stream send a comment, which shows the client that we are here, and us
+    /// whether it is.
+    pub(crate) fn keep_alive(&self) {
+        for session in self.by_id.lock().values() {
+            session.mailbox.keep_alive();
+        }
+    }
+
+    /// Ends all streams once they have sent what waits.
+    pub(crate) fn end_streams(&self) {
+        for session in self.by_id.lock().values() {
+            session.mailbox.end();
+        }
+    }
+
+    /// How many clients are connected.
+    pub(crate) fn connected(&self) -> usize {
+        self.streams.load(Ordering::Relaxed)
+    }
+}
