@@ -1,0 +1,80 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+use log::LevelFilter;
+
+/// Lets Gemini CLI see your editor and review its edits there.
+///
+/// Run `gemini-companion serve --help` to see how an editor starts it.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true)]
+pub(crate) struct Args {
+    /// What is written to stderr: off, error, warn, info, debug or trace.
+    ///
+    /// Never file contents, selections or the token.
+    #[arg(long, global = true, value_name = "LEVEL", default_value_t = LevelFilter::Warn)]
+    pub(crate) log_level: LevelFilter,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Be the companion of one editor window.
+    ///
+    /// An editor starts this and keeps its stdin open. Each line on stdin and stdout is one
+    /// JSON-RPC 2.0 message. The first line out is `companion/ready`, with the port, the token
+    /// and the environment variables for the editor's terminals. The editor then tells which
+    /// files are open (`editor/focused`, `editor/cursor`, ...) and is asked to show proposed
+    /// edits (`diff/open`). It ends when stdin does, or by SIGTERM or SIGINT: open diffs are
+    /// rejected, and it exits with 0 within 2 seconds.
+    ///
+    /// Try it by hand: gemini-companion serve --workspace .
+    Serve(ServeArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ServeArgs {
+    /// A folder that is open in the editor; may be given several times.
+    ///
+    /// Gemini CLI connects if it was started in one of them or below.
+    #[arg(long, value_name = "DIR", required = true)]
+    pub(crate) workspace: Vec<PathBuf>,
+
+    /// The editor's name for programs, such as neovim.
+    #[arg(long, value_name = "NAME", default_value = "companion")]
+    pub(crate) ide_name: String,
+
+    /// The editor's name for people; `/ide status` in Gemini CLI shows it.
+    #[arg(long, value_name = "NAME", default_value = "Companion for Gemini CLI")]
+    pub(crate) ide_display_name: String,
+
+    /// The editor's process id, by which a CLI in its terminal finds this companion.
+    ///
+    /// The default is the process that started this one.
+    #[arg(long, value_name = "PID")]
+    pub(crate) ide_pid: Option<u32>,
+
+    /// The port to listen on, on 127.0.0.1; 0 lets the system pick one.
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) port: u16,
+
+    /// Tell Gemini CLI that the workspace is not trusted.
+    #[arg(long)]
+    pub(crate) untrusted: bool,
+
+    /// Tell Gemini CLI the editor's context only; edits are reviewed in the terminal.
+    #[arg(long)]
+    pub(crate) context_only: bool,
+
+    /// The largest request, in megabytes. It limits how large a proposed file can be.
+    #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) body_limit: u16,
+
+    /// How often a quiet connection gets a sign of life, in seconds, less than 300.
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..300))]
+    pub(crate) keep_alive: u64,
+}

@@ -1,0 +1,25 @@
+//! `gemini-companion`: a companion for Gemini CLI, for any editor that can start a program.
+
+mod args;
+mod editor;
+mod serve;
+
+use std::process::ExitCode;
+
+use args::{Args, Command};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    env_logger::Builder::new().filter_level(args.log_level).init();
+    let result = match args.command {
+        Command::Serve(args) => serve::serve(args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            log::error!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}

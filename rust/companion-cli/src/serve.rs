@@ -1,0 +1,111 @@
+//! `gemini-companion serve`: a server whose editor is at the other end of stdin and stdout.
+
+use std::error::Error;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::time::Duration;
+
+use companion_protocol::editor::Ready;
+use companion_protocol::ide::IdeInfo;
+use companion_protocol::jsonrpc::Notification;
+use companion_server::{Config, Limits, Runtime, Server};
+
+use crate::args::ServeArgs;
+use crate::editor::{self, Editor, Output};
+
+/// Runs until the editor closes stdin or a signal comes.
+pub(crate) fn serve(args: ServeArgs) -> Result<(), Box<dyn Error>> {
+    let (end, ended) = mpsc::channel();
+    end_by_signal(end.clone())?;
+
+    let runtime = Runtime::start()?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
+        .map_err(|error| format!("can't listen on port {}: {error}", args.port))?;
+    let (output, lines) = Output::new();
+    let host = Arc::new(Editor::new(output.clone()));
+    let server = Server::start(&runtime, listener, config(args)?, host)?;
+
+    editor::write(&ready(&server), lines, end.clone())?;
+    let input = server.clone();
+    std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
+        editor::read(&input, &output, std::io::stdin().lock());
+        let _ = end.send(());
+    })?;
+
+    let _ = ended.recv();
+    server.stop();
+    Ok(())
+}
+
+fn end_by_signal(end: Sender<()>) -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(move || {
+        let _ = end.send(());
+    })
+}
+
+fn config(args: ServeArgs) -> Result<Config, Box<dyn Error>> {
+    let workspace = args.workspace.iter().map(|dir| folder(dir)).collect::<Result<_, _>>()?;
+    let ide = IdeInfo { name: args.ide_name, display_name: args.ide_display_name };
+    let ide_pid = match args.ide_pid {
+        Some(pid) => pid,
+        None => parent_process().ok_or("can't tell the editor's process id; give --ide-pid")?,
+    };
+    Ok(Config {
+        trusted: Some(!args.untrusted),
+        diffs: !args.context_only,
+        limits: Limits {
+            body: usize::from(args.body_limit) << 20,
+            keep_alive: Duration::from_secs(args.keep_alive),
+            ..Limits::default()
+        },
+        ..Config::new(workspace, ide, ide_pid)
+    })
+}
+
+fn folder(dir: &Path) -> Result<PathBuf, String> {
+    let shown = dir.display();
+    let dir = std::path::absolute(dir).map_err(|error| format!("--workspace {shown}: {error}"))?;
+    match dir {
+        dir if !dir.is_dir() => Err(format!("--workspace {shown}: there is no such folder")),
+        dir if dir.to_str().is_none() => {
+            Err(format!("--workspace {shown}: the name is not valid Unicode"))
+        }
+        dir => Ok(dir),
+    }
+}
+
+fn ready(server: &Server) -> Notification<Ready<'_>> {
+    let port = server.port();
+    let file = server.status().discovery_file;
+    Notification::new(
+        "companion/ready",
+        Ready {
+            port,
+            url: format!("http://127.0.0.1:{port}/mcp"),
+            auth_token: server.token(),
+            discovery_file: file.map(|file| file.to_string_lossy().into_owned()),
+            env: server.terminal_environment(),
+        },
+    )
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems may not know")]
+fn parent_process() -> Option<u32> {
+    Some(std::os::unix::process::parent_id())
+}
+
+#[cfg(windows)]
+fn parent_process() -> Option<u32> {
+    use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, get_current_pid};
+    let me = get_current_pid().ok()?;
+    let mut system = System::new();
+    system.refresh_processes_specifics(
+        ProcessesToUpdate::Some(&[me]),
+        true,
+        ProcessRefreshKind::nothing(),
+    );
+    Some(system.process(me)?.parent()?.as_u32())
+}
