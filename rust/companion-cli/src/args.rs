@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use log::LevelFilter;
 
@@ -11,10 +12,8 @@ use log::LevelFilter;
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true)]
 pub(crate) struct Args {
-    /// What is written to stderr: off, error, warn, info, debug or trace.
-    ///
-    /// Never file contents, selections or the token.
-    #[arg(long, global = true, value_name = "LEVEL", default_value_t = LevelFilter::Warn)]
+    /// How much is written to stderr; never file contents, selections or the token.
+    #[arg(long, global = true, value_name = "LEVEL", default_value = "warn", value_parser = levels())]
     pub(crate) log_level: LevelFilter,
 
     #[command(subcommand)]
@@ -77,4 +76,9 @@ pub(crate) struct ServeArgs {
     /// How often a quiet connection gets a sign of life, in seconds, less than 300.
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..300))]
     pub(crate) keep_alive: u64,
+}
+
+fn levels() -> impl TypedValueParser<Value = LevelFilter> {
+    PossibleValuesParser::new(["off", "error", "warn", "info", "debug", "trace"])
+        .map(|level| level.parse().expect("all of these are levels"))
 }

@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            log::error!("{error}");
+            eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }

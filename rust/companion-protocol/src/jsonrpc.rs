@@ -380,14 +380,14 @@ pub fn invalid_params(method: &str, error: &serde_json::Error) -> ErrorObject {
     ErrorObject::new(code::INVALID_PARAMS, message)
 }
 
-/// serde's message without the value that it quotes: that may be a user's text.
-fn describe(error: &serde_json::Error) -> String {
+/// What is wrong with a message, without the value that serde quotes: that may be a user's text.
+/// Also without the place, which is one within the parameters only.
+pub fn describe(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    match text.strip_prefix("invalid type: ").or_else(|| text.strip_prefix("invalid value: ")) {
-        Some(rest) => match rest.rsplit_once(", expected ") {
-            Some((_, expected)) => format!("expected {expected}"),
-            None => "a value of the wrong type".to_owned(),
-        },
-        None => text,
+    let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
+    let quotes = text.starts_with("invalid type: ") || text.starts_with("invalid value: ");
+    match text.rsplit_once(", expected ") {
+        Some((_, expected)) if quotes => format!("expected {expected}"),
+        _ => text.to_owned(),
     }
 }

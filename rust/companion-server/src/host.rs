@@ -11,7 +11,8 @@ use std::fmt;
 /// within [`host_timeout`](crate::Limits::host_timeout) has failed, and its answer is ignored.
 pub trait EditorHost: Send + Sync + 'static {
     /// Show `new_content` as a proposal for the file `path` and complete the request once it
-    /// shows. A view that is open for the same path is replaced, without a decision.
+    /// shows, before any decision about it is told. A view that is open for the same path is
+    /// replaced, without a decision.
     fn open_diff(&self, request: HostRequest, path: &str, new_content: String);
 
     /// Close the view for `path`, without a decision, and complete the request with the text

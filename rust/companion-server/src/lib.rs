@@ -26,6 +26,8 @@ mod server;
 mod session;
 mod shutdown;
 mod sse;
+#[cfg(test)]
+mod testing;
 mod tools;
 
 pub use config::{Config, Limits};

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use companion_protocol::ide::DiffArguments;
-use companion_protocol::jsonrpc::Params;
+use companion_protocol::jsonrpc::{Params, describe};
 use companion_protocol::mcp::{CallToolParams, CallToolResult, ListToolsResult, Tool};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ pub(crate) async fn call(
             // Wrong arguments are for the model to read; all else is an error of the protocol.
             let call: CallToolParams<IgnoredAny> = params.parse()?;
             let wrong = match find(core, &call.name) {
-                Ok(_) => format!("Invalid arguments: {error}"),
+                Ok(_) => format!("Invalid arguments: {}", describe(&error)),
                 Err(unknown) => unknown,
             };
             return Ok(CallToolResult::error(wrong));

@@ -1,1 +1,278 @@
+//! The context: what is told, within which limits, and when.
 
+use std::time::Duration;
+
+use companion_protocol::ide::{Cursor, MAX_OPEN_FILES, MAX_SELECTED_TEXT, OpenFile};
+use proptest::prelude::*;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::*;
+use crate::testing::{Rig, Stream};
+
+fn cursor(line: u32, character: u32) -> Cursor {
+    Cursor::new(line, character).unwrap()
+}
+
+fn files(model: &ContextModel) -> Vec<OpenFile> {
+    model.snapshot(|_| true).workspace_state.open_files
+}
+
+fn paths(model: &ContextModel) -> Vec<String> {
+    files(model).into_iter().map(|file| file.path).collect()
+}
+
+#[test]
+fn files_come_in_the_order_of_their_last_focus() {
+    let mut model = ContextModel::new(None);
+    for (path, now) in [("/a", 10), ("/b", 20), ("/c", 30), ("/a", 40)] {
+        assert!(model.focused(path, now));
+    }
+    assert_eq!(paths(&model), ["/a", "/c", "/b"]);
+    let times: Vec<_> = files(&model).iter().map(|file| file.timestamp).collect();
+    assert_eq!(times, [40, 30, 20]);
+    assert!(!model.focused("/a", 50), "it has the focus already");
+}
+
+#[test]
+fn the_active_file_is_the_newest_even_if_the_clock_goes_back() {
+    let mut model = ContextModel::new(None);
+    model.focused("/a", 1000);
+    model.focused("/b", 500);
+    model.opened("/c", 2000);
+    let files = files(&model);
+    assert_eq!(files.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(), ["/b", "/a", "/c"]);
+    assert!(files[0].is_active && files[0].timestamp > files[1].timestamp);
+    assert!(files[2].timestamp <= files[1].timestamp, "never focused, so not newer");
+}
+
+#[test]
+fn only_the_active_file_has_a_caret_and_a_selection() {
+    let mut model = ContextModel::new(None);
+    model.focused("/a", 1);
+    model.cursor("/a", cursor(3, 4));
+    model.selection("/a", "text");
+    model.focused("/b", 2);
+    assert_eq!((files(&model)[1].cursor, &files(&model)[1].selected_text), (None, &None));
+    assert!(!model.cursor("/a", cursor(5, 1)), "nothing to send");
+    model.focused("/a", 3);
+    assert_eq!(files(&model)[0].cursor, Some(cursor(5, 1)));
+    assert_eq!(files(&model)[0].selected_text.as_deref(), Some("text"));
+    model.selection("/a", "");
+    assert_eq!(files(&model)[0].selected_text, None);
+}
+
+#[test]
+fn closing_the_active_file_leaves_none_active() {
+    let mut model = ContextModel::new(None);
+    model.focused("/a", 1);
+    model.focused("/b", 2);
+    assert!(model.closed("/b"));
+    assert!(!model.closed("/b"));
+    assert_eq!(paths(&model), ["/a"]);
+    assert!(!files(&model)[0].is_active);
+    assert!(model.focused("/a", 3));
+}
+
+#[test]
+fn events_for_files_that_are_not_open_change_nothing() {
+    let mut model = ContextModel::new(None);
+    assert!(!model.cursor("/a", cursor(1, 1)));
+    assert!(!model.selection("/a", "x"));
+    assert!(!model.renamed("/a", "/b"));
+    assert!(!model.deleted("/a"));
+    assert!(paths(&model).is_empty());
+}
+
+#[test]
+fn renaming_and_deleting_a_directory_takes_its_files_along() {
+    let mut model = ContextModel::new(None);
+    for path in ["/p/src/a", "/p/src/sub/b", "/p/src2/c", "/p/d"] {
+        model.focused(path, 1);
+    }
+    assert!(model.renamed("/p/src", "/p/lib"));
+    assert_eq!(paths(&model), ["/p/d", "/p/src2/c", "/p/lib/sub/b", "/p/lib/a"]);
+    assert!(model.deleted("/p/lib"));
+    assert_eq!(paths(&model), ["/p/d", "/p/src2/c"]);
+}
+
+#[test]
+fn a_file_renamed_over_another_takes_its_place() {
+    let mut model = ContextModel::new(None);
+    model.focused("/b", 1);
+    model.focused("/a", 2);
+    assert!(model.renamed("/a", "/b"));
+    assert_eq!(paths(&model), ["/b"]);
+    assert!(files(&model)[0].is_active);
+}
+
+#[test]
+fn files_that_do_not_exist_make_room_for_others() {
+    let mut model = ContextModel::new(None);
+    for n in 0..15 {
+        model.focused(&format!("/{n}"), n);
+    }
+    let exists = |path: &str| !path.ends_with('4');
+    let told = model.snapshot(exists).workspace_state.open_files;
+    let told: Vec<_> = told.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(told, ["/13", "/12", "/11", "/10", "/9", "/8", "/7", "/6", "/5", "/3"]);
+    assert!(!model.snapshot(exists).workspace_state.open_files[0].is_active);
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Opened(u8),
+    Focused(u8, u64),
+    Closed(u8),
+    Cursor(u8, u32),
+    Selection(u8, String),
+    Renamed(u8, u8),
+    Deleted(u8),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let file = 0..20_u8;
+    prop_oneof![
+        file.clone().prop_map(Event::Opened),
+        (file.clone(), any::<u32>()).prop_map(|(f, now)| Event::Focused(f, now.into())),
+        file.clone().prop_map(Event::Closed),
+        (file.clone(), 1..9_u32).prop_map(|(f, line)| Event::Cursor(f, line)),
+        (file.clone(), "[a😀文]{0,3}", 0..9_000_usize)
+            .prop_map(|(f, text, times)| Event::Selection(f, text.repeat(times))),
+        (file.clone(), file.clone()).prop_map(|(from, to)| Event::Renamed(from, to)),
+        file.prop_map(Event::Deleted),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn a_context_keeps_its_limits(events in prop::collection::vec(event(), 0..60)) {
+        let name = |file: u8| format!("/{file}");
+        let mut model = ContextModel::new(None);
+        for event in events {
+            let before = model.snapshot(|_| true);
+            let changed = match &event {
+                Event::Opened(file) => model.opened(&name(*file), 7),
+                Event::Focused(file, now) => model.focused(&name(*file), *now),
+                Event::Closed(file) => model.closed(&name(*file)),
+                Event::Cursor(file, line) => model.cursor(&name(*file), cursor(*line, 1)),
+                Event::Selection(file, text) => model.selection(&name(*file), text),
+                Event::Renamed(from, to) => model.renamed(&name(*from), &name(*to)),
+                Event::Deleted(file) => model.deleted(&name(*file)),
+            };
+            let context = model.snapshot(|_| true);
+            prop_assert!(changed || context == before, "a change that nobody hears of");
+
+            let files = context.workspace_state.open_files;
+            prop_assert!(files.len() <= MAX_OPEN_FILES);
+            prop_assert!(files.is_sorted_by(|a, b| a.timestamp >= b.timestamp));
+            for (position, file) in files.iter().enumerate() {
+                prop_assert!(!file.is_active || position == 0);
+                prop_assert!(file.is_active || file.cursor.is_none());
+                prop_assert!(file.is_active || file.selected_text.is_none());
+                // As JavaScript counts. Half a pair can't be in a text of Rust's.
+                if let Some(text) = &file.selected_text {
+                    prop_assert!(!text.is_empty());
+                    prop_assert!(text.encode_utf16().count() <= MAX_SELECTED_TEXT);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_selection_is_cut_as_late_as_possible(text in "[a😀文]{1,4}") {
+        let text = text.repeat(MAX_SELECTED_TEXT);
+        let cut = companion_protocol::ide::truncate_utf16(&text, MAX_SELECTED_TEXT);
+        prop_assert!(text.starts_with(cut));
+        let units = cut.encode_utf16().count();
+        prop_assert!(units == MAX_SELECTED_TEXT || units == MAX_SELECTED_TEXT - 1);
+    }
+}
+
+/// A server in paused time with one connected client, and an open file that exists.
+async fn connected() -> (Rig, Stream, String, tempfile::NamedTempFile) {
+    let rig = Rig::start();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let path = file.path().to_str().unwrap().to_owned();
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    assert_eq!(stream.context().await["workspaceState"]["openFiles"], serde_json::json!([]));
+    rig.core.context.update(|model| model.focused(&path, 1));
+    assert_eq!(stream.context().await["workspaceState"]["openFiles"][0]["path"], path);
+    (rig, stream, path, file)
+}
+
+fn line(context: &serde_json::Value) -> u64 {
+    context["workspaceState"]["openFiles"][0]["cursor"]["line"].as_u64().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_burst_is_told_once_and_50_ms_after_its_last_event() {
+    let (rig, mut stream, path, _file) = connected().await;
+    let mut last = Instant::now();
+    for n in 1..=4 {
+        sleep(Duration::from_millis(40)).await;
+        last = Instant::now();
+        rig.core.context.update(|model| model.cursor(&path, cursor(n, 1)));
+    }
+    assert_eq!(line(&stream.context().await), 4);
+    let since_last = stream.arrived - last;
+    // The last milliseconds pass on a thread that does not know of the paused time.
+    assert!(since_last <= QUIET && QUIET <= since_last + PRECISE, "{since_last:?}");
+    stream.nothing_for(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_burst_without_end_is_told_every_250_ms() {
+    let (rig, mut stream, path, _file) = connected().await;
+    let begun = Instant::now();
+    let mut told = Vec::new();
+    for n in 1..=200 {
+        rig.core.context.update(|model| model.cursor(&path, cursor(n, 1)));
+        sleep(Duration::from_millis(10)).await;
+        while let Some(context) = stream.context_now() {
+            told.push((stream.arrived - begun, line(&context)));
+        }
+    }
+    assert!(told.len() >= 7, "2 s of events, {} contexts", told.len());
+    let tolerance = Duration::from_millis(20); // events come every 10 ms
+    assert!(told.windows(2).all(|pair| pair[1].0 <= pair[0].0 + LATEST + tolerance), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_identical_context_is_not_sent_twice() {
+    let (rig, mut stream, path, _file) = connected().await;
+    rig.core.context.update(|model| model.cursor(&path, cursor(9, 9)));
+    stream.context().await;
+    rig.core.context.update(|model| model.cursor(&path, cursor(1, 1)));
+    rig.core.context.update(|model| model.cursor(&path, cursor(9, 9)));
+    stream.nothing_for(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_is_told_only_while_it_exists() {
+    let (rig, mut stream, path, file) = connected().await;
+    file.close().unwrap();
+    rig.core.context.update(|model| model.cursor(&path, cursor(2, 2)));
+    let told = stream.context().await;
+    assert_eq!(told["workspaceState"]["openFiles"], serde_json::json!([]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_comes_later_gets_the_context_first() {
+    let (rig, _stream, path, _file) = connected().await;
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    let told = timeout(Duration::from_millis(1), stream.context()).await.expect("at once");
+    assert_eq!(told["workspaceState"]["openFiles"][0]["path"], path);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_client_skips_what_is_stale() {
+    let (rig, mut stream, path, _file) = connected().await;
+    for n in 1..=50 {
+        rig.core.context.update(|model| model.cursor(&path, cursor(n, 1)));
+        sleep(Duration::from_millis(300)).await;
+    }
+    assert_eq!(line(&stream.context().await), 50, "one context waits, the newest");
+    stream.nothing_for(Duration::from_secs(1)).await;
+}

@@ -74,18 +74,11 @@ pub(crate) struct Ledger {
 struct Diff {
     number: u64,
     asker: SessionId,
-    /// The call that waits until the view is open.
-    opening: Option<Opening>,
+    /// The call that waits until the view shows. Until then a decision for the path is about an
+    /// earlier view, and ends nothing.
+    opening: Option<(HostRequest, Reply)>,
     /// The calls of acceptDiff and rejectDiff that wait for the end.
     deciding: Vec<(HostRequest, bool, Reply)>,
-}
-
-struct Opening {
-    request: HostRequest,
-    reply: Reply,
-    /// A view for the same path was open or closing. Until the editor has answered, a decision
-    /// is about that one.
-    over_another: bool,
 }
 
 enum Pending {
@@ -111,9 +104,7 @@ impl Ledger {
             return Vec::new();
         }
         let mut effects = vec![Effect::Forget(asker, Arc::clone(path))];
-        let mut over_another = self.closing(path).is_some();
         if let Some(earlier) = self.open.remove(path) {
-            over_another = true;
             // The same client has already replaced its waiter: a word about the earlier diff
             // would end the new one.
             if earlier.asker != asker {
@@ -123,7 +114,7 @@ impl Ledger {
         }
         let request = self.ask(Pending::Open(Arc::clone(path)));
         self.last_diff += 1;
-        let opening = Some(Opening { request, reply, over_another });
+        let opening = Some((request, reply));
         let diff = Diff { number: self.last_diff, asker, opening, deciding: Vec::new() };
         self.open.insert(Arc::clone(path), diff);
         effects.push(Effect::Ask(request, Ask::Open(Arc::clone(path), new_content)));
@@ -170,9 +161,7 @@ impl Ledger {
 
     /// The user has decided, and with what text if it was to accept.
     pub(crate) fn decided(&mut self, path: &str, accepted: Option<String>) -> Vec<Effect> {
-        let about_this =
-            |diff: &Diff| diff.opening.as_ref().is_none_or(|opening| !opening.over_another);
-        if self.open.get(path).is_some_and(about_this)
+        if self.open.get(path).is_some_and(|diff| diff.opening.is_none())
             && let Some((path, diff)) = self.open.remove_entry(path)
         {
             let mut effects = Vec::new();
@@ -202,9 +191,9 @@ impl Ledger {
     pub(crate) fn completed(&mut self, request: HostRequest, content: Option<String>) {
         match self.pending.remove(&request) {
             Some(Pending::Open(path)) => {
-                if let Some(opening) = self.open.get_mut(&path).and_then(|diff| diff.opening.take())
-                {
-                    answer(opening.reply, CallToolResult::empty());
+                let opening = self.open.get_mut(&path).and_then(|diff| diff.opening.take());
+                if let Some((_, reply)) = opening {
+                    answer(reply, CallToolResult::empty());
                 }
             }
             Some(Pending::Close(_, reply)) => answer(reply, closed(content)),
@@ -231,8 +220,8 @@ impl Ledger {
         match self.pending.remove(&request) {
             Some(Pending::Open(path)) => {
                 let Some(mut diff) = self.open.remove(&path) else { return effects };
-                if let Some(opening) = diff.opening.take() {
-                    answer(opening.reply, CallToolResult::error(message));
+                if let Some((_, reply)) = diff.opening.take() {
+                    answer(reply, CallToolResult::error(message));
                 }
                 self.end(diff, outcome, &mut effects);
                 if outcome == Outcome::TimedOut {
@@ -298,9 +287,9 @@ impl Ledger {
 
     /// Answers the calls that waited for `diff`, which is no longer in the ledger.
     fn end(&mut self, diff: Diff, outcome: Outcome, effects: &mut Vec<Effect>) {
-        if let Some(opening) = diff.opening {
-            self.pending.remove(&opening.request);
-            answer(opening.reply, CallToolResult::empty());
+        if let Some((request, reply)) = diff.opening {
+            self.pending.remove(&request);
+            answer(reply, CallToolResult::empty());
         }
         for (request, accept, reply) in diff.deciding {
             self.pending.remove(&request);

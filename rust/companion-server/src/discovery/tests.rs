@@ -1,1 +1,182 @@
+//! The discovery file: by the rules of the client that reads it.
 
+use std::path::Path;
+
+use companion_protocol::ide::{DiscoveryFile, IdeInfo};
+
+use super::sweep::Owner;
+use super::*;
+use crate::platform::Platform::{Unix, Windows};
+
+fn content(port: u16) -> DiscoveryFile {
+    DiscoveryFile {
+        port,
+        workspace_path: "/work".to_owned(),
+        auth_token: "secret".to_owned(),
+        ide_info: IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() },
+    }
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(dir).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// A process that has ended.
+fn dead_pid() -> u32 {
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+        .arg("--list")
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    child.wait().unwrap();
+    child.id()
+}
+
+/// A port on which nobody listens.
+fn closed_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn the_file_is_there_as_long_as_its_owner() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut discovery = Discovery::publish(Some(dir.path()), 7, content(4000)).unwrap();
+    assert_eq!(names(dir.path()), ["gemini-ide-server-7-4000.json"]);
+    assert_eq!(discovery.path(), dir.path().join("gemini-ide-server-7-4000.json"));
+    let read = || std::fs::read_to_string(dir.path().join("gemini-ide-server-7-4000.json"));
+    let json = r#"{"port":4000,"workspacePath":"/work","authToken":"secret","ideInfo":{"name":"test","displayName":"Test"}}"#;
+    assert_eq!(read().unwrap(), json);
+    discovery.set_workspace_path("/other".to_owned()).unwrap();
+    assert_eq!(read().unwrap(), json.replace("/work", "/other"));
+    assert_eq!(names(dir.path()).len(), 1, "nothing is left of the writing");
+    drop(discovery);
+    assert!(names(dir.path()).is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn only_its_owner_may_read_it() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let parent = tempfile::tempdir().unwrap();
+    let gemini = parent.path().join("gemini");
+    std::fs::create_dir(&gemini).unwrap();
+    std::fs::set_permissions(&gemini, PermissionsExt::from_mode(0o777)).unwrap();
+    let dir = PrivateDir::open(parent.path(), &DIRS).unwrap();
+    dir.write("file", b"secret").unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().mode() & 0o777;
+    assert_eq!(mode(&gemini), 0o700, "one that was open to others is closed");
+    assert_eq!(mode(&gemini.join("ide")), 0o700);
+    assert_eq!(mode(&gemini.join("ide/file")), 0o600);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_symbolic_link_is_refused_at_each_level() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    for link in ["gemini", "gemini/ide"] {
+        let parent = tempfile::tempdir().unwrap();
+        let link = parent.path().join(link);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
+        let error = PrivateDir::open(parent.path(), &DIRS).unwrap_err().to_string();
+        assert!(error.contains("is a symbolic link or no directory"), "{error}");
+    }
+    assert!(names(elsewhere.path()).is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_in_the_way_is_refused() {
+    let parent = tempfile::tempdir().unwrap();
+    std::fs::write(parent.path().join("gemini"), "").unwrap();
+    let error = PrivateDir::open(parent.path(), &DIRS).unwrap_err().to_string();
+    assert!(error.contains("is a symbolic link or no directory"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn another_users_directory_is_refused() {
+    use rustix::process::getuid;
+    if !getuid().is_root() {
+        return; // only root can give a directory away
+    }
+    let parent = tempfile::tempdir().unwrap();
+    let gemini = parent.path().join("gemini");
+    std::fs::create_dir(&gemini).unwrap();
+    std::os::unix::fs::chown(&gemini, Some(12345), None).unwrap();
+    let error = PrivateDir::open(parent.path(), &DIRS).unwrap_err().to_string();
+    assert!(error.contains("belongs to another user"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_symbolic_link_in_the_place_of_the_file_is_not_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let victim = tempfile::NamedTempFile::new().unwrap();
+    for name in ["gemini-ide-server-7-4000.json", "gemini-ide-server-7-4000.json.tmp"] {
+        std::os::unix::fs::symlink(victim.path(), dir.path().join(name)).unwrap();
+    }
+    let discovery = Discovery::publish(Some(dir.path()), 7, content(4000)).unwrap();
+    assert!(discovery.path().symlink_metadata().unwrap().is_file());
+    assert_eq!(std::fs::read_to_string(victim.path()).unwrap(), "");
+}
+
+#[test]
+fn stale_files_go_and_all_others_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let (dead, alive, ours) = (dead_pid(), std::process::id(), 2_000_000_000);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let (open, closed) = (listener.local_addr().unwrap().port(), closed_port());
+    let stale = [
+        format!("gemini-ide-server-{dead}-4000.json"),
+        format!("gemini-ide-server-{dead}.json"),
+        format!("gemini-ide-server-{dead}-4000.json.tmp"),
+        format!("gemini-ide-server-{ours}-{closed}.json"),
+    ];
+    let mut kept = vec![
+        format!("gemini-ide-server-{alive}-4000.json"),
+        format!("gemini-ide-server-{alive}.json"),
+        format!("gemini-ide-server-{ours}-{open}.json"),
+        format!("gemini-ide-server-{dead}-4000.json.bak"),
+        format!("gemini-ide-server-{dead}-x.json"),
+        "something-else.json".to_owned(),
+    ];
+    for name in stale.iter().chain(&kept) {
+        std::fs::write(dir.path().join(name), "{}").unwrap();
+    }
+    let _discovery = Discovery::publish(Some(dir.path()), ours, content(1)).unwrap();
+    kept.push(format!("gemini-ide-server-{ours}-1.json"));
+    kept.sort();
+    assert_eq!(names(dir.path()), kept);
+}
+
+#[test]
+fn names_are_read_as_the_client_reads_them() {
+    let owner = |pid, port| Some(Owner { pid, port });
+    assert_eq!(Owner::parse("gemini-ide-server-12-4000.json"), owner(12, Some(4000)));
+    assert_eq!(Owner::parse("gemini-ide-server-12.json"), owner(12, None));
+    assert_eq!(Owner::parse("gemini-ide-server-12-4000.json.tmp"), owner(12, Some(4000)));
+    for other in ["gemini-ide-server-.json", "gemini-ide-server-a-1.json", "x", "12-4000.json"] {
+        assert_eq!(Owner::parse(other), None, "{other}");
+    }
+}
+
+#[test]
+fn the_workspace_is_a_list_of_top_level_roots() {
+    let path = |platform, roots: &[&str]| {
+        let roots: Vec<_> = roots.iter().map(|root| (*root).to_owned()).collect();
+        workspace_path(platform, &roots)
+    };
+    assert_eq!(path(Unix, &[]), "");
+    assert_eq!(path(Unix, &["/a"]), "/a");
+    assert_eq!(path(Unix, &["/a", "/b"]), "/a:/b");
+    assert_eq!(path(Unix, &["/a/b", "/a", "/ab", "/a/c/d"]), "/a:/ab");
+    assert_eq!(path(Unix, &["/a", "/a", "/a/"]), "/a", "the same root three times");
+    assert_eq!(path(Unix, &["/a/", "/a"]), "/a/");
+    assert_eq!(path(Windows, &["C:\\a", "D:\\b"]), "C:\\a;D:\\b");
+    assert_eq!(path(Windows, &["C:\\a", "c:/A/b", "C:\\ab"]), "C:\\a;C:\\ab");
+}

@@ -11,7 +11,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpListener;
-use tokio::time::{Instant, Sleep};
+use tokio::time::Sleep;
 
 use super::route::route;
 use crate::core::Core;
@@ -83,26 +83,21 @@ fn kind(error: &hyper::Error) -> &'static str {
     }
 }
 
-/// How long, and for how many bytes, a peer is heard out after our last byte.
+/// How long a peer is heard out after our last byte.
 const LINGER: Duration = Duration::from_millis(500);
-const LINGER_BYTES: usize = 16 << 20;
 
 /// A stream that is closed in two steps: first our side, then, once the peer has closed its
 /// own or some time has passed, all of it. To close with unread bytes at hand would send a RST,
 /// and with it the peer would lose the reply that told it why (413, 401).
 struct Lingering<S> {
     stream: S,
-    closing: Option<Closing>,
-}
-
-struct Closing {
-    deadline: Pin<Box<Sleep>>,
-    bytes: usize,
+    /// Once our side is closed: until when the peer is heard out.
+    deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Lingering<S> {
     fn new(stream: S) -> Self {
-        Self { stream, closing: None }
+        Self { stream, deadline: None }
     }
 }
 
@@ -142,25 +137,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Self { stream, closing } = &mut *self;
-        if closing.is_none() {
+        let Self { stream, deadline } = &mut *self;
+        if deadline.is_none() {
             ready!(Pin::new(&mut *stream).poll_shutdown(cx))?;
         }
-        let closing = closing.get_or_insert_with(|| Closing {
-            deadline: Box::pin(tokio::time::sleep_until(Instant::now() + LINGER)),
-            bytes: 0,
-        });
+        let deadline = deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER)));
         let mut scratch = [std::mem::MaybeUninit::uninit(); 4096];
-        while closing.bytes < LINGER_BYTES {
-            let mut buf = ReadBuf::uninit(&mut scratch);
-            match Pin::new(&mut *stream).poll_read(cx, &mut buf) {
-                Poll::Ready(Ok(())) if !buf.filled().is_empty() => {
-                    closing.bytes += buf.filled().len();
-                }
+        loop {
+            let mut unread = ReadBuf::uninit(&mut scratch);
+            match Pin::new(&mut *stream).poll_read(cx, &mut unread) {
+                Poll::Ready(Ok(())) if !unread.filled().is_empty() => {}
                 Poll::Ready(_) => return Poll::Ready(Ok(())),
-                Poll::Pending => return closing.deadline.as_mut().poll(cx).map(Ok),
+                Poll::Pending => return deadline.as_mut().poll(cx).map(Ok),
             }
         }
-        Poll::Ready(Ok(()))
     }
 }

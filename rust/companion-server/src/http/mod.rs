@@ -11,3 +11,5 @@ mod route;
 mod tests;
 
 pub(crate) use connection::accept;
+#[cfg(test)]
+pub(crate) use {reply::ReplyBody, route::route};

@@ -17,6 +17,8 @@ use uuid::Uuid;
 
 use crate::config::Limits;
 use crate::host::EditorHost;
+#[cfg(test)]
+pub(crate) use mailbox::Outgoing;
 pub(crate) use mailbox::{Epoch, EventId, Mailbox};
 pub(crate) use stream::{EventStream, KEEP_ALIVE};
 
@@ -152,7 +154,7 @@ impl Sessions {
         let mut gone = Vec::new();
         self.by_id.lock().retain(|id, session| {
             let idle = session.idle_since().map(|since| now.duration_since(since));
-            let keep = idle.is_none_or(|idle| idle + interval <= self.limits.session_idle);
+            let keep = idle.is_none_or(|idle| idle + interval < self.limits.session_idle);
             if !keep {
                 gone.push(*id);
             }

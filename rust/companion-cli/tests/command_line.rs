@@ -1,0 +1,101 @@
+//! The command line: what people read, and how the program ends.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn program() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_gemini-companion"))
+}
+
+fn run(args: &[&str]) -> Output {
+    program().args(args).stdin(Stdio::null()).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn help_is_for_people_who_see_it_for_the_first_time() {
+    insta::assert_snapshot!("help", text(&run(&["--help"]).stdout));
+    insta::assert_snapshot!("serve_help", text(&run(&["serve", "--help"]).stdout));
+}
+
+#[test]
+fn wrong_arguments_are_named() {
+    let cases: [&[&str]; 6] = [
+        &["serve"],
+        &["serve", "--workspace", ".", "--port", "70000"],
+        &["serve", "--workspace", ".", "--keep-alive", "300"],
+        &["serve", "--workspace", ".", "--body-limit", "0"],
+        &["serve", "--workspace", ".", "--log-level", "loud"],
+        &["serve", "--workspace", "/no/such/folder"],
+    ];
+    let mut all = String::new();
+    for args in cases {
+        let output = run(args);
+        assert!(output.stdout.is_empty());
+        let message = text(&output.stderr).split("\n\n").next().unwrap_or_default();
+        writeln!(all, "{args:?}\n{}\n{}\n", output.status, message.trim_end()).unwrap();
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn a_port_that_is_taken_is_told() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let output = run(&["serve", "--workspace", ".", "--port", &port]);
+    let message = text(&output.stderr);
+    assert!(message.contains(&format!("can't listen on port {port}")), "{message}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn it_ends_with_stdin_and_takes_its_file_along() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = program()
+        .args(["serve", "--workspace", "."])
+        .env("TMPDIR", dir.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    let ready: serde_json::Value = serde_json::from_str(&first).unwrap();
+    assert_eq!(ready["method"], "companion/ready");
+    let file = ready["params"]["discoveryFile"].as_str().unwrap().to_owned();
+    let parent = std::process::id();
+    assert!(file.contains(&format!("gemini-ide-server-{parent}-")), "{file}");
+    assert!(std::path::Path::new(&file).exists());
+
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"\n").unwrap();
+    drop(stdin);
+    let begun = Instant::now();
+    assert!(child.wait().unwrap().success());
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert!(!std::path::Path::new(&file).exists());
+}
+
+#[test]
+fn it_serves_even_if_the_discovery_file_can_not_be_written() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("gemini"), "in the way").unwrap();
+    let output = program()
+        .args(["serve", "--workspace", "."])
+        .env("TMPDIR", dir.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let ready: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(ready["params"].get("discoveryFile").is_none(), "{ready}");
+    assert!(ready["params"]["env"]["GEMINI_CLI_IDE_SERVER_PORT"].is_string());
+    let log = text(&output.stderr);
+    assert!(log.contains("could not write the discovery file"), "{log}");
+}

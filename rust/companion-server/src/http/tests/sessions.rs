@@ -1,0 +1,102 @@
+//! Bounds on sessions and on what waits for them.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::{advance, sleep};
+
+use crate::testing::{Asked, Rig};
+
+async fn status(rig: &Rig, session: &str) -> u16 {
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    rig.send("POST", "/mcp", &[("mcp-session-id", session)], body).await.status().as_u16()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_oldest_idle_session_goes_first() {
+    let rig = Rig::limits(|limits| limits.idle_sessions = 3);
+    let mut sessions = Vec::new();
+    for _ in 0..3 {
+        sessions.push(rig.initialize().await);
+        advance(Duration::from_millis(1)).await;
+    }
+    let _stream = rig.stream(&sessions[0]).await;
+    assert_eq!(status(&rig, &sessions[1]).await, 200, "used again, so no longer the oldest");
+    advance(Duration::from_millis(1)).await;
+    for _ in 0..2 {
+        sessions.push(rig.initialize().await);
+        advance(Duration::from_millis(1)).await;
+    }
+    let mut alive = Vec::new();
+    for session in &sessions {
+        alive.push(status(&rig, session).await == 200);
+    }
+    assert_eq!(alive, [true, true, false, true, true], "the first has a stream");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_without_a_stream_ends_within_five_minutes() {
+    let rig = Rig::start();
+    let (idle, connected) = (rig.initialize().await, rig.initialize().await);
+    let _stream = rig.stream(&connected).await;
+    sleep(Duration::from_secs(270)).await;
+    assert!(rig.core.sessions.get(parse(&idle)).is_some());
+    sleep(Duration::from_secs(30)).await;
+    assert_eq!(status(&rig, &idle).await, 404);
+    sleep(Duration::from_hours(2)).await;
+    assert_eq!(status(&rig, &connected).await, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_views_of_a_client_that_does_not_come_back_are_closed() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let answer = async {
+        let Asked::Open(request, ..) = rig.asked().await else { panic!() };
+        rig.core.diffs.completed(request, None);
+    };
+    let arguments = json!({ "filePath": "/a", "newContent": "" });
+    tokio::join!(rig.call(&session, "openDiff", &arguments), answer);
+    drop(rig.stream(&session).await);
+    assert!(matches!(rig.asked().await, Asked::Close(_, path) if path == "/a"));
+}
+
+#[tokio::test]
+async fn when_all_places_are_taken_a_new_client_is_refused() {
+    let rig = Rig::limits(|limits| limits.sessions = 2);
+    let (a, b) = (rig.initialize().await, rig.initialize().await);
+    let (stream, _other) = (rig.stream(&a).await, rig.stream(&b).await);
+    let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+    assert_eq!(rig.send("POST", "/mcp", &[], body).await.status(), 503);
+    drop(stream);
+    assert_eq!(rig.send("POST", "/mcp", &[], body).await.status(), 200);
+    assert_eq!(status(&rig, &a).await, 404);
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_its_decisions_may_not_open_more() {
+    let rig = Rig::limits(|limits| limits.diffs_per_session = 2);
+    let session = rig.initialize().await;
+    let open = async |path: &str| {
+        let answer = async {
+            let Asked::Open(request, ..) = rig.asked().await else { panic!() };
+            rig.core.diffs.completed(request, None);
+        };
+        let arguments = json!({ "filePath": path, "newContent": "" });
+        tokio::join!(rig.call(&session, "openDiff", &arguments), answer).0
+    };
+    open("/a").await;
+    open("/b").await;
+    rig.core.diffs.decided("/a", Some("kept".to_owned()));
+    let arguments = json!({ "filePath": "/c", "newContent": "" });
+    assert_eq!(rig.call(&session, "openDiff", &arguments).await["isError"], true);
+
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    assert_eq!(stream.message().await.unwrap()["params"]["content"], "kept");
+    assert_eq!(open("/c").await, json!({ "content": [] }));
+}
+
+fn parse(id: &str) -> crate::session::SessionId {
+    crate::session::SessionId::parse(id).unwrap()
+}

@@ -1,0 +1,224 @@
+//! Event streams: what comes first, what is sent again, and how they end.
+
+use serde_json::json;
+
+use crate::host::Decision;
+use crate::testing::{Asked, Rig, Stream};
+
+/// Opens a diff of `/a`.
+async fn open(rig: &Rig, session: &str) {
+    let answer = async {
+        let Asked::Open(request, ..) = rig.asked().await else { panic!() };
+        rig.core.diffs.completed(request, None);
+    };
+    let arguments = json!({ "filePath": "/a", "newContent": "new" });
+    let (result, ()) = tokio::join!(rig.call(session, "openDiff", &arguments), answer);
+    assert_eq!(result, json!({ "content": [] }));
+}
+
+fn accept(rig: &Rig, content: &str) -> Decision {
+    rig.core.diffs.decided("/a", Some(content.to_owned()))
+}
+
+/// The next decision as `method content`.
+async fn decision(stream: &mut Stream) -> String {
+    let message = stream.message().await.unwrap();
+    let content = message["params"]["content"].as_str().unwrap_or_default();
+    format!("{} {content}", message["method"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn a_stream_begins_with_retry_and_the_context() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    assert_eq!(stream.block().await.unwrap(), "retry: 20000");
+    let event = stream.block().await.unwrap();
+    let lines: Vec<_> = event.lines().collect();
+    let [kind, id, data] = lines[..] else { panic!("{event}") };
+    assert_eq!(kind, "event: message");
+    assert!(id.starts_with("id: ") && id.ends_with("-1"), "{id}");
+    let context = r#"{"jsonrpc":"2.0","method":"ide/contextUpdate","params":{"workspaceState":{"openFiles":[],"isTrusted":true}}}"#;
+    assert_eq!(data, format!("data: {context}"));
+}
+
+#[tokio::test]
+async fn a_decision_goes_to_its_asker_only() {
+    let rig = Rig::start();
+    let (a, b) = (rig.initialize().await, rig.initialize().await);
+    let (mut stream_a, mut stream_b) = (rig.stream(&a).await, rig.stream(&b).await);
+    stream_a.context().await;
+    stream_b.context().await;
+    open(&rig, &a).await;
+    assert_eq!(accept(&rig, "edited"), Decision::Delivered);
+    assert_eq!(decision(&mut stream_a).await, "ide/diffAccepted edited");
+    open(&rig, &b).await;
+    rig.core.diffs.decided("/a", None);
+    assert_eq!(decision(&mut stream_b).await, "ide/diffRejected ", "the first that b hears");
+}
+
+#[tokio::test]
+async fn a_decision_taken_while_the_stream_is_down_waits_for_it() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    open(&rig, &session).await;
+    assert_eq!(accept(&rig, "edited"), Decision::Queued);
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    assert_eq!(decision(&mut stream).await, "ide/diffAccepted edited");
+    assert_eq!(accept(&rig, "again"), Decision::Unknown);
+}
+
+#[tokio::test]
+async fn what_was_sent_and_did_not_arrive_is_sent_again() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let mut first = rig.stream(&session).await;
+    first.context().await;
+    let before = first.last_id.clone().unwrap();
+    open(&rig, &session).await;
+    accept(&rig, "edited");
+    decision(&mut first).await;
+    let after = first.last_id.clone().unwrap();
+    drop(first);
+
+    // The client got the context only.
+    let mut second = rig.stream_after(&session, Some(&before)).await;
+    second.context().await;
+    assert_eq!(decision(&mut second).await, "ide/diffAccepted edited");
+    drop(second);
+
+    // It has never seen an event, as far as it says.
+    let mut third = rig.stream(&session).await;
+    third.context().await;
+    assert_eq!(decision(&mut third).await, "ide/diffAccepted edited");
+    drop(third);
+
+    // It got the decision.
+    let mut fourth = rig.stream_after(&session, Some(&after)).await;
+    fourth.context().await;
+    assert_eq!(decision(&mut fourth).await, "ide/diffAccepted edited", "a later id was used");
+    let last = fourth.last_id.clone().unwrap();
+    drop(fourth);
+    let mut fifth = rig.stream_after(&session, Some(&last)).await;
+    fifth.context().await;
+    open(&rig, &session).await;
+    accept(&rig, "next");
+    assert_eq!(decision(&mut fifth).await, "ide/diffAccepted next");
+}
+
+#[tokio::test]
+async fn an_event_id_of_another_server_says_nothing() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    open(&rig, &session).await;
+    accept(&rig, "edited");
+    drop(rig.stream(&session).await);
+    for id in ["deadbeef-99", "99", "x", "", "-"] {
+        let mut stream = rig.stream_after(&session, Some(id)).await;
+        stream.context().await;
+        assert_eq!(decision(&mut stream).await, "ide/diffAccepted edited", "{id:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_asks_again_does_not_get_the_old_answer() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    open(&rig, &session).await;
+    accept(&rig, "old");
+    open(&rig, &session).await;
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    accept(&rig, "new");
+    assert_eq!(decision(&mut stream).await, "ide/diffAccepted new");
+}
+
+#[tokio::test]
+async fn a_second_stream_replaces_the_first() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let mut first = rig.stream(&session).await;
+    first.context().await;
+    let mut second = rig.stream(&session).await;
+    assert_eq!(first.message().await, None, "it has ended");
+    second.context().await;
+    drop(first);
+    open(&rig, &session).await;
+    accept(&rig, "x");
+    assert_eq!(decision(&mut second).await, "ide/diffAccepted x");
+    assert_eq!(*rig.counts.lock(), [1], "one client, all the time");
+    drop(second);
+    assert_eq!(*rig.counts.lock(), [1, 0]);
+}
+
+#[tokio::test]
+async fn deleting_a_session_ends_its_stream_and_closes_its_views() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    open(&rig, &session).await;
+    rig.send("DELETE", "/mcp", &[("mcp-session-id", &session)], "").await;
+    assert!(matches!(rig.asked().await, Asked::Close(_, path) if path == "/a"));
+    assert_eq!(stream.message().await, None);
+    assert_eq!(accept(&rig, "x"), Decision::Unknown);
+}
+
+#[tokio::test]
+async fn stopping_rejects_open_diffs_and_then_ends_the_streams() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    let mut events = Stream::new(rig.send("GET", "/events", &[], "").await.into_body());
+    stream.context().await;
+    events.message().await.unwrap();
+    open(&rig, &session).await;
+    crate::shutdown::shut_down(&rig.core, None).await;
+    assert_eq!(decision(&mut stream).await, "ide/diffRejected ");
+    assert_eq!(stream.message().await, None);
+    assert_eq!(events.message().await.unwrap()["method"], "notifications/ide/diffRejected");
+    assert_eq!(events.message().await, None);
+}
+
+#[tokio::test]
+async fn events_shows_everything_under_the_names_of_the_neovim_server() {
+    let rig = Rig::start();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let path = file.path().to_str().unwrap();
+    let mut events = Stream::new(rig.send("GET", "/events", &[], "").await.into_body());
+    let mut seen = vec![events.block().await.unwrap()];
+    rig.core.context.update(|model| {
+        model.focused(path, 7);
+        let cursor = companion_protocol::ide::Cursor::new(2, 3).unwrap();
+        model.cursor(path, cursor);
+        model.selection(path, "a\nb")
+    });
+    seen.push(events.block().await.unwrap());
+    let session = rig.initialize().await;
+    open(&rig, &session).await;
+    accept(&rig, "new");
+    seen.push(events.block().await.unwrap());
+    open(&rig, &session).await;
+    rig.core.diffs.decided("/a", None);
+    seen.push(events.block().await.unwrap());
+    insta::assert_snapshot!(seen.join("\n\n").replace(path, "/path/to/file"));
+}
+
+#[tokio::test]
+async fn a_watcher_that_does_not_read_holds_up_nobody() {
+    let rig = Rig::limits(|limits| limits.monitors = 1);
+    let idle = rig.send("GET", "/events", &[], "").await;
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    for n in 0..200 {
+        open(&rig, &session).await;
+        accept(&rig, &n.to_string());
+        assert_eq!(decision(&mut stream).await, format!("ide/diffAccepted {n}"));
+    }
+    let refused = rig.send("GET", "/events", &[], "").await;
+    assert_eq!(refused.status(), 503, "one at a time, by this limit");
+    drop(idle);
+    assert_eq!(rig.send("GET", "/events", &[], "").await.status(), 200);
+}

@@ -1,0 +1,120 @@
+//! All that takes time, in paused time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::time::{Instant, sleep};
+
+use super::super::connection::serve;
+use crate::testing::{Asked, PORT, Rig, TOKEN};
+
+fn connect(rig: &Rig) -> DuplexStream {
+    let (ours, theirs) = duplex(1 << 16);
+    tokio::spawn(serve(theirs, Arc::clone(&rig.core)));
+    ours
+}
+
+/// What comes until the server closes the connection, and after how long.
+async fn until_closed(connection: &mut DuplexStream) -> (String, Duration) {
+    let begun = Instant::now();
+    let mut text = String::new();
+    connection.read_to_string(&mut text).await.unwrap();
+    (text, begun.elapsed())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quiet_stream_gets_a_comment_every_20_s() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    let mut comments = Vec::new();
+    for _ in 0..3 {
+        assert_eq!(stream.block().await.unwrap(), ":");
+        comments.push(stream.arrived);
+    }
+    let gaps: Vec<_> = comments.windows(2).map(|pair| (pair[1] - pair[0]).as_secs()).collect();
+    assert_eq!(gaps, [20, 20], "the client gives up after 300 s without a byte");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_editor_that_does_not_answer_fails_the_call() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let begun = Instant::now();
+    let arguments = json!({ "filePath": "/a", "newContent": "" });
+    let result = rig.call(&session, "openDiff", &arguments).await;
+    assert_eq!(begun.elapsed(), Duration::from_secs(30));
+    let text = json!([{ "type": "text", "text": "The editor did not answer in time." }]);
+    assert_eq!(result, json!({ "content": text, "isError": true }));
+    assert!(matches!(rig.asked().await, Asked::Open(..)));
+    assert!(matches!(rig.asked().await, Asked::Close(..)), "should the view still open");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_that_leaves_does_not_stop_the_deadline() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let arguments = json!({ "filePath": "/a", "newContent": "" });
+    let call = rig.call(&session, "openDiff", &arguments);
+    assert!(tokio::time::timeout(Duration::from_secs(1), call).await.is_err());
+    sleep(Duration::from_secs(30)).await;
+    assert!(matches!(rig.asked().await, Asked::Open(..)));
+    assert!(matches!(rig.asked().await, Asked::Close(..)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_without_a_request_is_let_go() {
+    let rig = Rig::start();
+    for sent in ["", "POST /mcp HTTP/1.1\r\nhost: "] {
+        let mut connection = connect(&rig);
+        connection.write_all(sent.as_bytes()).await.unwrap();
+        let (_, after) = until_closed(&mut connection).await;
+        assert_eq!(after.as_secs(), 30, "{sent:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_sends_its_head_byte_by_byte_is_let_go() {
+    let rig = Rig::start();
+    let mut connection = connect(&rig);
+    let begun = Instant::now();
+    while connection.write_all(b"x").await.is_ok() {
+        sleep(Duration::from_secs(1)).await;
+    }
+    assert!(begun.elapsed() <= Duration::from_secs(32), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_does_not_come_is_answered_with_408() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let mut connection = connect(&rig);
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:{PORT}\r\nauthorization: Bearer {TOKEN}\r\n\
+         mcp-session-id: {session}\r\ncontent-length: 100\r\n\r\n{{"
+    );
+    connection.write_all(head.as_bytes()).await.unwrap();
+    let (reply, after) = until_closed(&mut connection).await;
+    assert!(reply.starts_with("HTTP/1.1 408 Request Timeout\r\n"), "{reply}");
+    assert_eq!(after.as_secs(), 30);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stopping_does_not_wait_for_a_client_that_does_not_read() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let (mut ours, theirs) = duplex(64);
+    rig.core.tasks.spawn(serve(theirs, Arc::clone(&rig.core)));
+    let head = format!(
+        "GET /mcp HTTP/1.1\r\nhost: 127.0.0.1:{PORT}\r\nauthorization: Bearer {TOKEN}\r\n\
+         mcp-session-id: {session}\r\n\r\n"
+    );
+    ours.write_all(head.as_bytes()).await.unwrap();
+    sleep(Duration::from_secs(1)).await;
+    let begun = Instant::now();
+    crate::shutdown::shut_down(&rig.core, None).await;
+    assert_eq!(begun.elapsed().as_secs(), 1);
+}

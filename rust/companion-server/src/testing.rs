@@ -1,0 +1,208 @@
+//! What the unit tests share: a server without sockets, files and threads.
+
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use companion_protocol::ide::IdeInfo;
+use http_body_util::{BodyExt, Full};
+use hyper::{Request, Response};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{Instant, timeout};
+
+use crate::config::{Config, Limits};
+use crate::core::Core;
+use crate::host::{EditorHost, HostRequest};
+use crate::http::{ReplyBody, route};
+
+pub(crate) const PORT: u16 = 41234;
+pub(crate) const TOKEN: &str = "the-token";
+
+/// A request to the editor.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Open(HostRequest, String, String),
+    Close(HostRequest, String),
+    Accept(HostRequest, String),
+    Reject(HostRequest, String),
+}
+
+/// An editor that only takes note.
+struct Notes {
+    asked: UnboundedSender<Asked>,
+    counts: Arc<Mutex<Vec<usize>>>,
+}
+
+impl EditorHost for Notes {
+    fn open_diff(&self, request: HostRequest, path: &str, new_content: String) {
+        let _ = self.asked.send(Asked::Open(request, path.to_owned(), new_content));
+    }
+
+    fn close_diff(&self, request: HostRequest, path: &str) {
+        let _ = self.asked.send(Asked::Close(request, path.to_owned()));
+    }
+
+    fn accept_diff(&self, request: HostRequest, path: &str) {
+        let _ = self.asked.send(Asked::Accept(request, path.to_owned()));
+    }
+
+    fn reject_diff(&self, request: HostRequest, path: &str) {
+        let _ = self.asked.send(Asked::Reject(request, path.to_owned()));
+    }
+
+    fn sessions_changed(&self, count: usize) {
+        self.counts.lock().push(count);
+    }
+}
+
+/// A server without sockets, and its editor.
+pub(crate) struct Rig {
+    pub(crate) core: Arc<Core>,
+    pub(crate) asked: tokio::sync::Mutex<UnboundedReceiver<Asked>>,
+    /// The numbers of connected clients that the editor was told.
+    pub(crate) counts: Arc<Mutex<Vec<usize>>>,
+}
+
+impl Rig {
+    pub(crate) fn start() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
+        let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
+        let mut config = Config::new(Vec::new(), ide, 1);
+        change(&mut config);
+        let (sender, asked) = unbounded_channel();
+        let counts = Arc::default();
+        let notes = Notes { asked: sender, counts: Arc::clone(&counts) };
+        let core = Arc::new(Core::new(PORT, TOKEN, config, Arc::new(notes)));
+        tokio::spawn(Arc::clone(&core).publish_context());
+        tokio::spawn(Arc::clone(&core).keep_house());
+        Self { core, asked: tokio::sync::Mutex::new(asked), counts }
+    }
+
+    pub(crate) fn limits(change: impl FnOnce(&mut Limits)) -> Self {
+        Self::with(|config| change(&mut config.limits))
+    }
+
+    /// Sends a request with the usual headers, and those of `headers`.
+    pub(crate) async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Bytes>,
+    ) -> Response<ReplyBody> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", format!("127.0.0.1:{PORT}"))
+            .header("authorization", format!("Bearer {TOKEN}"));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Full::new(body.into())).unwrap();
+        route(Arc::clone(&self.core), request).await
+    }
+
+    /// The id of a new session.
+    pub(crate) async fn initialize(&self) -> String {
+        let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+        let reply = self.send("POST", "/mcp", &[], body).await;
+        reply.headers()["mcp-session-id"].to_str().unwrap().to_owned()
+    }
+
+    /// The result of a tool call.
+    pub(crate) async fn call(&self, session: &str, tool: &str, arguments: &Value) -> Value {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let headers = [("mcp-session-id", session)];
+        let reply = self.send("POST", "/mcp", &headers, body.to_string()).await;
+        let body = reply.into_body().collect().await.unwrap().to_bytes();
+        serde_json::from_slice::<Value>(&body).unwrap()["result"].take()
+    }
+
+    /// The event stream of a session.
+    pub(crate) async fn stream(&self, session: &str) -> Stream {
+        self.stream_after(session, None).await
+    }
+
+    pub(crate) async fn stream_after(&self, session: &str, last: Option<&str>) -> Stream {
+        let mut headers = vec![("mcp-session-id", session)];
+        headers.extend(last.map(|last| ("last-event-id", last)));
+        Stream::new(self.send("GET", "/mcp", &headers, "").await.into_body())
+    }
+
+    /// The next request to the editor.
+    pub(crate) async fn asked(&self) -> Asked {
+        self.asked.lock().await.recv().await.unwrap()
+    }
+}
+
+/// The client's end of an event stream.
+pub(crate) struct Stream {
+    body: ReplyBody,
+    text: String,
+    /// When the newest bytes came.
+    pub(crate) arrived: Instant,
+    /// The id of the newest event.
+    pub(crate) last_id: Option<String>,
+}
+
+impl Stream {
+    pub(crate) fn new(body: ReplyBody) -> Self {
+        Self { body, text: String::new(), arrived: Instant::now(), last_id: None }
+    }
+
+    /// The next event or comment as text, without the empty line behind it. Nothing at the end.
+    pub(crate) async fn block(&mut self) -> Option<String> {
+        loop {
+            if let Some((block, rest)) = self.text.split_once("\n\n") {
+                let (block, rest) = (block.to_owned(), rest.to_owned());
+                self.text = rest;
+                return Some(block);
+            }
+            let frame = self.body.frame().await?.unwrap().into_data().unwrap();
+            self.arrived = Instant::now();
+            self.text.push_str(std::str::from_utf8(&frame).unwrap());
+        }
+    }
+
+    /// The next message; comments and `retry` are skipped.
+    pub(crate) async fn message(&mut self) -> Option<Value> {
+        loop {
+            let block = self.block().await?;
+            let field = |name| block.lines().find_map(|line| line.strip_prefix(name));
+            if let Some(data) = field("data: ") {
+                self.last_id = field("id: ").map(str::to_owned);
+                return Some(serde_json::from_str(data).unwrap());
+            }
+        }
+    }
+
+    /// The parameters of the next message, which is a context.
+    pub(crate) async fn context(&mut self) -> Value {
+        let mut message = self.message().await.unwrap();
+        assert_eq!(message["method"], "ide/contextUpdate");
+        message["params"].take()
+    }
+
+    /// The same, if it is there already.
+    pub(crate) fn context_now(&mut self) -> Option<Value> {
+        let mut context = std::pin::pin!(self.context());
+        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+        match context.as_mut().poll(&mut cx) {
+            Poll::Ready(context) => Some(context),
+            Poll::Pending => None,
+        }
+    }
+
+    /// No message comes for that long.
+    pub(crate) async fn nothing_for(&mut self, time: Duration) {
+        let message = timeout(time, self.message()).await;
+        assert!(message.is_err(), "{message:?}");
+    }
+}

@@ -1,0 +1,287 @@
+//! What peers do to a socket that no client library would.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use companion_protocol::ide::IdeInfo;
+use companion_server::{Config, EditorHost, HostRequest, Limits, Runtime, Server};
+use socket2::SockRef;
+
+/// An editor that opens nothing.
+struct NoEditor;
+
+impl EditorHost for NoEditor {
+    fn open_diff(&self, _: HostRequest, _: &str, _: String) {}
+    fn close_diff(&self, _: HostRequest, _: &str) {}
+    fn accept_diff(&self, _: HostRequest, _: &str) {}
+    fn reject_diff(&self, _: HostRequest, _: &str) {}
+    fn sessions_changed(&self, _: usize) {}
+}
+
+struct Rig {
+    server: Server,
+    _runtime: Runtime,
+    _dir: tempfile::TempDir,
+}
+
+impl Rig {
+    fn start() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
+        let config = Config {
+            discovery_dir: Some(dir.path().to_owned()),
+            limits: Limits {
+                body: 100_000,
+                header_timeout: Duration::from_millis(300),
+                body_timeout: Duration::from_millis(300),
+                ..Limits::default()
+            },
+            ..Config::new(Vec::new(), ide, std::process::id())
+        };
+        let runtime = Runtime::start().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = Server::start(&runtime, listener, config, Arc::new(NoEditor)).unwrap();
+        Self { server, _runtime: runtime, _dir: dir }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.server.port())).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+    }
+
+    fn head(&self, request: &str, headers: &str) -> String {
+        let (port, token) = (self.server.port(), self.server.token());
+        format!(
+            "{request} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer {token}\r\n\
+             {headers}\r\n"
+        )
+    }
+
+    fn post(&self, headers: &str, body: &str) -> String {
+        let headers = format!("content-length: {}\r\n{headers}", body.len());
+        format!("{}{body}", self.head("POST /mcp", &headers))
+    }
+
+    fn initialize(&self) -> String {
+        let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+        let reply = self.exchange(&self.post("connection: close\r\n", body));
+        let header = reply.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        header.unwrap_or_else(|| panic!("{reply}")).to_owned()
+    }
+
+    /// Sends and reads until the server closes.
+    fn exchange(&self, request: &str) -> String {
+        let mut stream = self.connect();
+        stream.write_all(request.as_bytes()).unwrap();
+        read_all(&mut stream)
+    }
+
+    /// The server is well if it answers.
+    fn is_well(&self) {
+        self.initialize();
+    }
+}
+
+fn read_all(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).expect("the end comes by FIN");
+    String::from_utf8(bytes).unwrap()
+}
+
+/// Reads until `text` has come.
+fn read_until(stream: &mut TcpStream, text: &str) -> String {
+    let mut seen = String::new();
+    let mut buffer = [0; 4096];
+    while !seen.contains(text) {
+        let count = stream.read(&mut buffer).unwrap();
+        assert!(count > 0, "closed after {seen:?}");
+        seen.push_str(std::str::from_utf8(&buffer[..count]).unwrap());
+    }
+    seen
+}
+
+fn ping(id: u32) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)
+}
+
+#[test]
+fn peers_that_say_nothing_or_little_are_let_go_and_hold_up_nobody() {
+    let rig = Rig::start();
+    let mut silent: Vec<_> = (0..50).map(|_| rig.connect()).collect();
+    for (number, stream) in silent.iter_mut().enumerate() {
+        let head = "POST /mcp HTTP/1.1\r\nhost: x\r\n";
+        stream.write_all(&head.as_bytes()[..number % head.len()]).unwrap();
+    }
+    rig.is_well();
+    for stream in &mut silent {
+        read_all(stream);
+    }
+}
+
+#[test]
+fn a_peer_that_closes_its_side_is_let_go() {
+    let rig = Rig::start();
+    let mut stream = rig.connect();
+    stream.write_all(b"POST /mcp HT").unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let begun = Instant::now();
+    read_all(&mut stream);
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    rig.is_well();
+}
+
+#[test]
+fn requests_in_one_write_are_answered_in_order() {
+    let rig = Rig::start();
+    let session = format!("mcp-session-id: {}\r\n", rig.initialize());
+    let mut requests: String = (1..=5).map(|id| rig.post(&session, &ping(id))).collect();
+    requests.push_str(&rig.post(&format!("{session}connection: close\r\n"), &ping(6)));
+    let replies = rig.exchange(&requests);
+    let ids: Vec<_> =
+        replies.match_indices("\"id\":").map(|(at, _)| &replies[at + 5..at + 6]).collect();
+    assert_eq!(ids, ["1", "2", "3", "4", "5", "6"]);
+}
+
+#[test]
+fn a_body_that_is_announced_as_too_large_is_not_waited_for() {
+    let rig = Rig::start();
+    let reply = rig.exchange(&rig.head("POST /mcp", "content-length: 100001\r\n"));
+    assert!(reply.starts_with("HTTP/1.1 413 Payload Too Large\r\n"), "{reply}");
+    assert!(reply.contains("the limit is 100000 bytes"), "{reply}");
+}
+
+#[test]
+fn a_peer_that_is_still_sending_gets_to_read_why_it_was_refused() {
+    let rig = Rig::start();
+    let chunk = format!("10000\r\n{}\r\n", "x".repeat(0x10000));
+    for (token, status) in [(true, "413 Payload Too Large"), (false, "401 Unauthorized")] {
+        let head = rig.head("POST /mcp", "transfer-encoding: chunked\r\n");
+        let head = if token { head } else { head.replace("Bearer ", "Bearer x") };
+        let mut stream = rig.connect();
+        stream.write_all(head.as_bytes()).unwrap();
+        for _ in 0..320 {
+            // 20 MB: far more than the limit, and than waits in buffers on the way.
+            stream.write_all(chunk.as_bytes()).expect("the server still listens");
+        }
+        let reply = read_all(&mut stream);
+        assert!(reply.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{reply}");
+    }
+}
+
+#[test]
+fn without_the_token_nothing_is_read_but_the_head() {
+    let rig = Rig::start();
+    let head = rig.head("POST /mcp", "content-length: 99999999999\r\n");
+    let reply = rig.exchange(&head.replace("Bearer ", "Bearer x"));
+    assert!(reply.starts_with("HTTP/1.1 401 Unauthorized\r\n"), "{reply}");
+}
+
+#[test]
+fn a_refused_request_leaves_its_connection_open() {
+    let rig = Rig::start();
+    let session = format!("mcp-session-id: {}\r\n", rig.initialize());
+    let refused = rig.post(&session, &ping(1)).replace("Bearer ", "Bearer x");
+    let accepted = rig.post(&format!("{session}connection: close\r\n"), &ping(2));
+    let replies = rig.exchange(&(refused + &accepted));
+    assert!(replies.contains("401 Unauthorized") && replies.contains("200 OK"), "{replies}");
+}
+
+#[test]
+fn framing_that_can_be_read_in_two_ways_is_refused() {
+    let rig = Rig::start();
+    let body = ping(1);
+    let chunked = format!("transfer-encoding: chunked\r\ncontent-length: {}\r\n", body.len());
+    let lengths = format!("content-length: 1\r\ncontent-length: {}\r\n", body.len());
+    let cases = [
+        ("bad chunk size", "transfer-encoding: chunked\r\n", "zz\r\nx\r\n0\r\n\r\n"),
+        ("negative chunk", "transfer-encoding: chunked\r\n", "-1\r\nx\r\n0\r\n\r\n"),
+        ("two lengths", lengths.as_str(), body.as_str()),
+        ("a length and chunks", chunked.as_str(), "0\r\n\r\n"),
+        ("length of no number", "content-length: x\r\n", body.as_str()),
+        ("not HTTP", "\0\r\n", ""),
+    ];
+    for (case, headers, body) in cases {
+        let reply = rig.exchange(&(rig.head("POST /mcp", headers) + body));
+        assert!(reply.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{case}: {reply}");
+        assert_eq!(reply.matches("HTTP/1.1").count(), 1, "{case}: {reply}");
+    }
+    rig.is_well();
+}
+
+#[test]
+fn a_head_without_end_is_refused() {
+    let rig = Rig::start();
+    let mut stream = rig.connect();
+    stream.write_all(b"GET /mcp HTTP/1.1\r\n").unwrap();
+    // Refused with 431; what was sent after that may be answered with a RST.
+    while stream.write_all("x: y\r\n".repeat(1000).as_bytes()).is_ok() {}
+    rig.is_well();
+}
+
+#[test]
+fn json_of_any_depth_is_answered() {
+    let rig = Rig::start();
+    let session = rig.initialize();
+    let headers = format!("mcp-session-id: {session}\r\nconnection: close\r\n");
+    for open in ["[", "{\"a\":"] {
+        let reply = rig.exchange(&rig.post(&headers, &open.repeat(20_000)));
+        assert!(reply.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{reply}");
+    }
+    let deep = format!("{}{}", "[".repeat(49_000), "]".repeat(49_000));
+    let call = |arguments: &str| {
+        let params = format!(r#"{{"name":"openDiff","arguments":{arguments}}}"#);
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#)
+    };
+    for arguments in [deep.clone(), format!(r#"{{"filePath":{deep}}}"#)] {
+        let reply = rig.exchange(&rig.post(&headers, &call(&arguments)));
+        assert!(reply.contains("\"isError\":true"), "{reply}");
+    }
+    rig.is_well();
+}
+
+#[test]
+fn a_client_that_breaks_off_by_rst_does_no_harm() {
+    let rig = Rig::start();
+    let session = format!("mcp-session-id: {}\r\n", rig.initialize());
+    let mut stream = rig.connect();
+    stream.write_all(rig.head("GET /mcp", &session).as_bytes()).unwrap();
+    read_until(&mut stream, "ide/contextUpdate");
+    let mut body = rig.connect();
+    body.write_all(&rig.post(&session, &ping(1)).as_bytes()[..150]).unwrap();
+    for stream in [stream, body] {
+        SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
+        drop(stream);
+    }
+    // It comes back, with the same session.
+    let mut stream = rig.connect();
+    stream.write_all(rig.head("GET /mcp", &session).as_bytes()).unwrap();
+    read_until(&mut stream, "ide/contextUpdate");
+}
+
+#[test]
+fn a_stream_that_is_replaced_or_stopped_ends_with_its_last_chunk_and_a_fin() {
+    let rig = Rig::start();
+    let session = format!("mcp-session-id: {}\r\n", rig.initialize());
+    let open = || {
+        let mut stream = rig.connect();
+        stream.write_all(rig.head("GET /mcp", &session).as_bytes()).unwrap();
+        read_until(&mut stream, "ide/contextUpdate");
+        stream
+    };
+    let mut first = open();
+    let mut second = open();
+    assert!(read_all(&mut first).ends_with("0\r\n\r\n"));
+    let stopping = std::thread::spawn({
+        let server = rig.server.clone();
+        move || server.stop()
+    });
+    assert!(read_all(&mut second).ends_with("0\r\n\r\n"));
+    stopping.join().unwrap();
+    let refused = TcpStream::connect(("127.0.0.1", rig.server.port()));
+    assert_eq!(refused.unwrap_err().kind(), std::io::ErrorKind::ConnectionRefused);
+}

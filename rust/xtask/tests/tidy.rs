@@ -1,0 +1,97 @@
+//! House rules that no other tool checks.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::path::{Path, PathBuf};
+
+use xshell::{Shell, cmd};
+
+/// A newcomer reads a file of this length in one go.
+const MAX_LINES: usize = 400;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The files that git knows or would add, with these endings.
+fn files(endings: &[&str]) -> Vec<(String, String)> {
+    let sh = Shell::new().unwrap();
+    sh.change_dir(root());
+    let list =
+        cmd!(sh, "git ls-files --cached --others --exclude-standard").quiet().read().unwrap();
+    let wanted = list.lines().filter(|file| endings.iter().any(|ending| file.ends_with(ending)));
+    // A file that was deleted and not yet committed is listed as well.
+    wanted
+        .filter_map(|file| {
+            Some((file.to_owned(), std::fs::read_to_string(root().join(file)).ok()?))
+        })
+        .collect()
+}
+
+fn dependencies(krate: &str) -> Vec<String> {
+    let sh = Shell::new().unwrap();
+    sh.change_dir(root());
+    let options =
+        ["--edges", "normal,build", "--depth", "1", "--prefix", "none", "--format", "{lib}"];
+    let tree = cmd!(sh, "cargo tree --offline --quiet --package {krate} {options...}");
+    let tree = tree.quiet().read().unwrap();
+    tree.lines().skip(1).map(|line| line.replace('_', "-")).collect()
+}
+
+/// cli, jni → server → protocol, and nothing else. What is special stays in one place.
+#[test]
+fn arrows_between_crates_point_one_way() {
+    let crates = std::fs::read_dir(root().join("rust")).unwrap();
+    for krate in crates.map(|entry| entry.unwrap().file_name().into_string().unwrap()) {
+        let allowed: &[&str] = match krate.as_str() {
+            "companion-protocol" | "xtask" => &[],
+            "companion-server" => {
+                &["companion-protocol", "hyper", "hyper-util", "tokio", "tokio-util"]
+            }
+            "companion-cli" => &["companion-server", "companion-protocol", "env-logger", "clap"],
+            other => panic!("say here what {other} may depend on"),
+        };
+        let guarded = [
+            "companion-protocol",
+            "companion-server",
+            "companion-cli",
+            "hyper",
+            "hyper-util",
+            "tokio",
+            "tokio-util",
+            "jni",
+            "env-logger",
+        ];
+        for dependency in dependencies(&krate) {
+            let fine =
+                !guarded.contains(&dependency.as_str()) || allowed.contains(&dependency.as_str());
+            assert!(fine, "{krate} must not depend on {dependency}");
+        }
+    }
+}
+
+#[test]
+fn files_are_short_and_say_what_they_own() {
+    for (file, text) in files(&[".rs", ".mjs", ".kt", ".lua", ".py"]) {
+        let lines = text.lines().count();
+        assert!(lines <= MAX_LINES, "{file} has {lines} lines");
+        let first = text.lines().find(|line| !line.starts_with("#!/")).unwrap_or_default();
+        let comment = ["//! ", "// ", "/**", "-- ", "# ", "\"\"\""];
+        assert!(
+            comment.iter().any(|c| first.starts_with(c)),
+            "{file} does not begin with a comment"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    // Put together, so that this file does not match.
+    let markers = [["TO", "DO"], ["FIX", "ME"], ["XX", "X"]].map(|parts| parts.concat());
+    for (file, text) in files(&[".rs", ".mjs", ".kt", ".lua", ".py", ".sh", ".toml", ".kts", ".md"])
+    {
+        for marker in &markers {
+            assert!(!text.contains(marker), "{file} contains {marker}");
+        }
+    }
+}
