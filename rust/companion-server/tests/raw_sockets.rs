@@ -35,7 +35,7 @@ impl Rig {
         let config = Config {
             discovery_dir: Some(dir.path().to_owned()),
             limits: Limits {
-                body: 100_000,
+                body: 300_000,
                 header_timeout: Duration::from_millis(300),
                 body_timeout: Duration::from_millis(300),
                 ..Limits::default()
@@ -150,9 +150,9 @@ fn requests_in_one_write_are_answered_in_order() {
 #[test]
 fn a_body_that_is_announced_as_too_large_is_not_waited_for() {
     let rig = Rig::start();
-    let reply = rig.exchange(&rig.head("POST /mcp", "content-length: 100001\r\n"));
+    let reply = rig.exchange(&rig.head("POST /mcp", "content-length: 300001\r\n"));
     assert!(reply.starts_with("HTTP/1.1 413 Payload Too Large\r\n"), "{reply}");
-    assert!(reply.contains("the limit is 100000 bytes"), "{reply}");
+    assert!(reply.contains("the limit is 300000 bytes"), "{reply}");
 }
 
 #[test]
@@ -229,10 +229,10 @@ fn json_of_any_depth_is_answered() {
     let session = rig.initialize();
     let headers = format!("mcp-session-id: {session}\r\nconnection: close\r\n");
     for open in ["[", "{\"a\":"] {
-        let reply = rig.exchange(&rig.post(&headers, &open.repeat(20_000)));
+        let reply = rig.exchange(&rig.post(&headers, &open.repeat(50_000)));
         assert!(reply.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{reply}");
     }
-    let deep = format!("{}{}", "[".repeat(49_000), "]".repeat(49_000));
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let call = |arguments: &str| {
         let params = format!(r#"{{"name":"openDiff","arguments":{arguments}}}"#);
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#)
