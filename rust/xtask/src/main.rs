@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "these commands talk to people")]
 
 mod e2e;
+mod platform;
 mod test;
 mod tools;
 
@@ -32,6 +33,8 @@ enum Command {
     },
     /// Play the main job: the real Gemini CLI client proposes an edit, and it is reviewed.
     Demo,
+    /// Build the IDE platform (2018.3) that the plugin is compiled, run and tested with.
+    Platform,
 }
 
 fn main() -> ExitCode {
@@ -50,5 +53,6 @@ fn run(args: &Args) -> Result {
     match args.command {
         Command::Test { long } => test::test(&sh, long),
         Command::Demo => e2e::demo(&sh),
+        Command::Platform => platform::build(&sh),
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn cargo_deny(sh: &Shell) -> Result<PathBuf> {
 }
 
 /// Where downloads and builds that outlive a checkout are kept.
-fn cache_dir() -> Result<PathBuf> {
+pub(crate) fn cache_dir() -> Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = std::env::home_dir().map(|home| home.join(".cache"));
     let cache = cache.or(home).ok_or("neither XDG_CACHE_HOME nor a home directory is known")?;

@@ -49,6 +49,7 @@ fn arrows_between_crates_point_one_way() {
                 &["companion-protocol", "hyper", "hyper-util", "tokio", "tokio-util"]
             }
             "companion-cli" => &["companion-server", "companion-protocol", "env-logger", "clap"],
+            "companion-jni" => &["companion-server", "companion-protocol", "jni"],
             other => panic!("say here what {other} may depend on"),
         };
         let guarded = [

@@ -1,0 +1,237 @@
+//! The one thread that calls Kotlin, in the order in which things happened.
+//!
+//! It calls through the objects that it was given, and attaches itself to the JVM only while it
+//! has something to say: a JVM that comes to its end waits for the threads that are attached.
+//! The objects live on its stack and in its queue, so they go when it ends.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use companion_server::{EditorHost, HostRequest};
+use jni::objects::{JObject, JString, JValue};
+use jni::refs::Global;
+use jni::vm::AttachConfig;
+use jni::{Env, JavaVM, jni_sig, jni_str};
+use log::Level;
+
+use crate::{cores, logging};
+
+/// How long the thread may take to end. Kotlin's callbacks return at once.
+const END: Duration = Duration::from_secs(1);
+
+/// The object of Kotlin's that is called: a `NativeCallbacks`.
+pub(crate) type Callbacks = Global<JObject<'static>>;
+
+/// The way to the thread.
+pub(crate) type Queue = Sender<Message>;
+
+/// What the thread is to do.
+pub(crate) enum Message {
+    /// Call this object for that server from now on.
+    Add(i64, Callbacks),
+    /// And no longer.
+    Remove(i64),
+    Ask(i64, HostRequest, Ask),
+    Sessions(i64, usize),
+    Log(Level, String),
+    End,
+}
+
+/// A request to the editor.
+pub(crate) enum Ask {
+    Open(String, String),
+    Close(String),
+    Accept(String),
+    Reject(String),
+}
+
+/// The thread.
+pub(crate) struct CallbackThread {
+    queue: Queue,
+    ended: Receiver<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl CallbackThread {
+    pub(crate) fn start() -> io::Result<Self> {
+        let (queue, messages) = mpsc::channel();
+        let (end, ended) = mpsc::channel();
+        let thread = std::thread::Builder::new()
+            .name("gemini-companion-callbacks".to_owned())
+            .spawn(move || {
+                run(&messages);
+                drop(messages);
+                let _ = end.send(());
+            })?;
+        logging::forward_to(queue.clone());
+        Ok(Self { queue, ended, thread: Some(thread) })
+    }
+
+    pub(crate) fn queue(&self) -> Queue {
+        self.queue.clone()
+    }
+
+    pub(crate) fn add(&self, core: i64, callbacks: Callbacks) {
+        let _ = self.queue.send(Message::Add(core, callbacks));
+    }
+
+    pub(crate) fn remove(&self, core: i64) {
+        let _ = self.queue.send(Message::Remove(core));
+    }
+}
+
+impl Drop for CallbackThread {
+    fn drop(&mut self) {
+        logging::forward_to_nobody();
+        let _ = self.queue.send(Message::End);
+        if self.ended.recv_timeout(END).is_ok()
+            && let Some(thread) = self.thread.take()
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Takes messages until the end.
+fn run(messages: &Receiver<Message>) {
+    let mut objects = BTreeMap::new();
+    while let Ok(first) = messages.recv() {
+        let attached = JavaVM::singleton().and_then(|vm| {
+            let config = || {
+                AttachConfig::new().scoped(true).thread_name(jni_str!("gemini-companion-callbacks"))
+            };
+            vm.attach_current_thread_with_config(config, None, |env| {
+                let more = std::iter::from_fn(|| messages.try_recv().ok());
+                for message in std::iter::once(first).chain(more) {
+                    if matches!(message, Message::End) {
+                        objects.clear();
+                        return Ok(false);
+                    }
+                    take(env, &mut objects, message);
+                }
+                Ok(true)
+            })
+        });
+        // Without a JVM there is nobody left to call.
+        if !matches!(attached, Ok(true)) {
+            return;
+        }
+    }
+}
+
+fn take(env: &mut Env<'_>, objects: &mut BTreeMap<i64, Callbacks>, message: Message) {
+    match message {
+        Message::Add(core, callbacks) => drop(objects.insert(core, callbacks)),
+        Message::Remove(core) => drop(objects.remove(&core)),
+        Message::Ask(core, request, ask) => {
+            let Some(object) = objects.get(&core) else { return };
+            if let Err(error) = in_frame(env, |env| call_ask(env, object, request, ask)) {
+                log::error!("the editor could not be asked: {error}");
+                if let Ok(server) = cores::get(core) {
+                    server.fail_request(request, "The IDE could not carry out the request.");
+                }
+            }
+        }
+        Message::Sessions(core, count) => {
+            let Some(object) = objects.get(&core) else { return };
+            let count = i32::try_from(count).unwrap_or(i32::MAX);
+            let called = in_frame(env, |env| {
+                let (name, sig) = (jni_str!("sessionsChanged"), jni_sig!((jint)));
+                env.call_method(object, name, sig, &[count.into()]).map(drop)
+            });
+            if let Err(error) = called {
+                log::error!("the editor could not be told: {error}");
+            }
+        }
+        Message::Log(level, text) => {
+            // Lines belong to no server; any object knows the IDE's log. One that fails is lost.
+            let Some(object) = objects.values().next() else { return };
+            let _ = in_frame(env, |env| {
+                let text = JString::from_str(env, text)?;
+                let (name, sig) = (jni_str!("log"), jni_sig!((jint, JString)));
+                let arguments = [(level as i32).into(), JValue::Object(&text)];
+                env.call_method(object, name, sig, &arguments).map(drop)
+            });
+        }
+        Message::End => {}
+    }
+}
+
+fn call_ask(
+    env: &mut Env<'_>,
+    object: &Callbacks,
+    request: HostRequest,
+    ask: Ask,
+) -> jni::errors::Result<()> {
+    let request = JValue::Long(request.0.cast_signed());
+    let (name, path) = match ask {
+        Ask::Open(path, content) => {
+            let path = JString::from_str(env, path)?;
+            let content = env.byte_array_from_slice(content.as_bytes())?;
+            let (name, sig) = (jni_str!("openDiff"), jni_sig!((jlong, JString, jbyte[])));
+            let arguments = [request, JValue::Object(&path), JValue::Object(&content)];
+            return env.call_method(object, name, sig, &arguments).map(drop);
+        }
+        Ask::Close(path) => (jni_str!("closeDiff"), path),
+        Ask::Accept(path) => (jni_str!("acceptDiff"), path),
+        Ask::Reject(path) => (jni_str!("rejectDiff"), path),
+    };
+    let path = JString::from_str(env, path)?;
+    let arguments = [request, JValue::Object(&path)];
+    env.call_method(object, name, jni_sig!((jlong, JString)), &arguments).map(drop)
+}
+
+/// Frees what a call made, and turns an exception of Kotlin's into an error that names it.
+fn in_frame(
+    env: &mut Env<'_>,
+    call: impl FnOnce(&mut Env<'_>) -> jni::errors::Result<()>,
+) -> jni::errors::Result<()> {
+    let called = env.with_local_frame(16, call);
+    if env.exception_check() { env.exception_catch() } else { called }
+}
+
+/// The editor, for the server: puts what it is asked into the queue.
+pub(crate) struct Listener {
+    core: i64,
+    queue: Queue,
+}
+
+impl Listener {
+    pub(crate) fn new(core: i64, queue: Queue) -> Self {
+        Self { core, queue }
+    }
+
+    fn send(&self, message: Message) {
+        // Without the thread the server is about to stop, and its requests have a deadline.
+        let _ = self.queue.send(message);
+    }
+
+    fn ask(&self, request: HostRequest, ask: Ask) {
+        self.send(Message::Ask(self.core, request, ask));
+    }
+}
+
+impl EditorHost for Listener {
+    fn open_diff(&self, request: HostRequest, path: &str, new_content: String) {
+        self.ask(request, Ask::Open(path.to_owned(), new_content));
+    }
+
+    fn close_diff(&self, request: HostRequest, path: &str) {
+        self.ask(request, Ask::Close(path.to_owned()));
+    }
+
+    fn accept_diff(&self, request: HostRequest, path: &str) {
+        self.ask(request, Ask::Accept(path.to_owned()));
+    }
+
+    fn reject_diff(&self, request: HostRequest, path: &str) {
+        self.ask(request, Ask::Reject(path.to_owned()));
+    }
+
+    fn sessions_changed(&self, count: usize) {
+        self.send(Message::Sessions(self.core, count));
+    }
+}

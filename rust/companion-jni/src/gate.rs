@@ -1,0 +1,60 @@
+//! The gate: no panic leaves Rust, and no error leaves it but as a Java exception.
+
+use std::any::Any;
+
+use jni::Env;
+use jni::errors::ErrorPolicy;
+use jni::strings::JNIString;
+
+/// What can go wrong in a call from Kotlin.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The number is of no running server.
+    #[error("the companion {0} is not running")]
+    NotRunning(i64),
+    /// An argument is not what was agreed.
+    #[error("{0}")]
+    Argument(&'static str),
+    /// The server could not be started.
+    #[error("the companion could not be started: {0}")]
+    Start(#[from] std::io::Error),
+    /// The JVM refused; an exception may be pending, which then is what Kotlin gets.
+    #[error("{0}")]
+    Jni(#[from] jni::errors::Error),
+}
+
+/// Throws `IllegalStateException` for an [`Error`] and `RuntimeException` for a panic.
+pub(crate) struct Gate;
+
+impl<T: Default> ErrorPolicy<T, Error> for Gate {
+    type Captures<'unowned_env_local: 'native_method, 'native_method> = ();
+
+    fn on_error<'unowned_env_local: 'native_method, 'native_method>(
+        env: &mut Env<'unowned_env_local>,
+        _captures: &mut Self::Captures<'unowned_env_local, 'native_method>,
+        error: Error,
+    ) -> jni::errors::Result<T> {
+        throw(env, "java/lang/IllegalStateException", &error.to_string());
+        Ok(T::default())
+    }
+
+    fn on_panic<'unowned_env_local: 'native_method, 'native_method>(
+        env: &mut Env<'unowned_env_local>,
+        _captures: &mut Self::Captures<'unowned_env_local, 'native_method>,
+        payload: Box<dyn Any + Send + 'static>,
+    ) -> jni::errors::Result<T> {
+        let message = payload.downcast_ref::<&str>().copied();
+        let message = message.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let message = format!("panic in the companion: {}", message.unwrap_or("of unknown kind"));
+        throw(env, "java/lang/RuntimeException", &message);
+        Ok(T::default())
+    }
+}
+
+/// An exception that is pending already goes first.
+fn throw(env: &mut Env<'_>, class: &str, message: &str) {
+    if !env.exception_check() {
+        // Says "an exception is pending", which is what is wanted.
+        let _ = env.throw_new(JNIString::new(class), JNIString::new(message));
+    }
+}

@@ -1,0 +1,19 @@
+//! The companion server for a JVM.
+//!
+//! Glue and nothing else: it converts, and keeps the rules of the boundary. What a server does is
+//! `companion-server`'s matter, what an editor does is Kotlin's.
+//!
+//! - [`natives`]: what Kotlin calls; the only module that sees an `Env` on Kotlin's threads.
+//! - [`gate`]: what Kotlin gets instead of a panic or an error.
+//! - [`cores`]: servers by number. Kotlin holds numbers, never pointers.
+//! - [`callbacks`]: the one thread that calls Kotlin, in order.
+//! - [`logging`]: log lines on their way to the IDE's log.
+//!
+//! No static holds a reference to a Java object, and no class is looked up by name or kept: either
+//! would keep the plugin's class loader alive after the plugin was unloaded.
+
+mod callbacks;
+mod cores;
+mod gate;
+mod logging;
+mod natives;

@@ -1,0 +1,54 @@
+//! `cargo xtask platform`: the IDE platform of 2018.3, built by `tools/platform183` into the cache.
+//!
+//! What is in its folder says `tools/platform183/README.md`.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use xshell::{Shell, cmd};
+
+use crate::{Result, tools};
+
+const RECIPE: &str = "tools/platform183";
+
+/// Builds the platform, or says where it is.
+pub(crate) fn build(sh: &Shell) -> Result {
+    let home = home(sh)?;
+    if home.exists() {
+        println!("the platform is already built: {}", home.display());
+        return Ok(());
+    }
+    platform(sh)?;
+    Ok(())
+}
+
+/// The folder of the platform, which is built if need be.
+pub(crate) fn platform(sh: &Shell) -> Result<PathBuf> {
+    let home = home(sh)?;
+    // The folder appears under this name only when it is complete; the recipe sees to that.
+    if !home.exists() {
+        cmd!(sh, "bash {RECIPE}/build.sh {home}").quiet().run()?;
+    }
+    Ok(home)
+}
+
+/// Another recipe makes another platform, under another name. Its documentation does not count.
+fn home(sh: &Shell) -> Result<PathBuf> {
+    // A newer Rust may hash differently. Then the platform is built once more.
+    let mut hasher = DefaultHasher::new();
+    hash_folder(sh, Path::new(RECIPE), &mut hasher)?;
+    Ok(tools::cache_dir()?.join(format!("platform183-{:016x}", hasher.finish())))
+}
+
+/// Hashes the names and contents of all files below a folder, in the order of their names.
+fn hash_folder(sh: &Shell, folder: &Path, hasher: &mut DefaultHasher) -> Result {
+    for path in sh.read_dir(folder)? {
+        if path.is_dir() {
+            hash_folder(sh, &path, hasher)?;
+        } else if path.extension() != Some("md".as_ref()) {
+            path.strip_prefix(sh.current_dir())?.hash(hasher);
+            sh.read_binary_file(&path)?.hash(hasher);
+        }
+    }
+    Ok(())
+}
