@@ -1,0 +1,138 @@
+// Owns one `gemini-companion serve` process, as an editor starts it.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import readline from 'node:readline';
+
+import { Inbox, within } from './inbox.mjs';
+
+const PROGRAM = process.env.GEMINI_COMPANION;
+
+export class Companion {
+  /** What it said when it was ready: `{port, url, authToken, discoveryFile, env}`. */
+  ready;
+  /** Messages to the editor that nobody has taken yet. */
+  inbox = new Inbox('a message to the editor');
+  /** What was written to stderr. */
+  log = '';
+  #process;
+  #exit;
+  #onRequest;
+  #trace;
+
+  /**
+   * Starts one and waits until it is ready. `trace` is called with `in` or `out` and each message.
+   */
+  static async start(sandbox, { args = [], workspace = [sandbox.project], trace = () => {} } = {}) {
+    const companion = new Companion(sandbox, { args, workspace, trace });
+    try {
+      companion.ready = (await companion.next('companion/ready')).params;
+    } catch (error) {
+      companion.#process.kill('SIGKILL');
+      throw error;
+    }
+    sandbox.defer(() => companion.close());
+    return companion;
+  }
+
+  constructor(sandbox, { args, workspace, trace }) {
+    if (!PROGRAM) throw new Error('GEMINI_COMPANION must be the path of gemini-companion');
+    const folders = workspace.flatMap((folder) => ['--workspace', folder]);
+    this.#trace = trace;
+    this.#process = spawn(PROGRAM, ['serve', ...folders, ...args], { env: sandbox.env() });
+    this.#process.stdin.on('error', () => {}); // it has exited, which `exited` tells
+    this.#process.stderr.setEncoding('utf8').on('data', (text) => (this.log += text));
+    readline
+      .createInterface({ input: this.#process.stdout, crlfDelay: Infinity })
+      .on('line', (line) => this.#take(JSON.parse(line)));
+    this.#exit = once(this.#process, 'close').then(
+      ([code, signal]) => signal ?? code,
+      (error) => error.message,
+    );
+    this.#exit.then((code) => this.inbox.end(this.#exitError(code)));
+  }
+
+  get pid() {
+    return this.#process.pid;
+  }
+
+  #take(message) {
+    this.#trace('out', message);
+    const { id, method, params } = message;
+    if (id !== undefined && method && this.#onRequest) {
+      try {
+        this.respond(id, this.#onRequest(method, params));
+      } catch (error) {
+        this.fail(id, error.message);
+      }
+    } else {
+      this.inbox.push(message);
+    }
+  }
+
+  /** Has all requests to the editor answered by `answer(method, params)`, or by its error. */
+  onRequest(answer) {
+    this.#onRequest = answer;
+  }
+
+  /** The next message to the editor of that method. */
+  next(method) {
+    return this.inbox.next((message) => message.method === method);
+  }
+
+  /** Tells that something happened in the editor. */
+  notify(method, params) {
+    this.#send({ jsonrpc: '2.0', method, params });
+  }
+
+  respond(id, result) {
+    this.#send({ jsonrpc: '2.0', id, result });
+  }
+
+  fail(id, message) {
+    this.#send({ jsonrpc: '2.0', id, error: { code: -32000, message } });
+  }
+
+  #send(message) {
+    this.#trace('in', message);
+    this.sendLine(JSON.stringify(message));
+  }
+
+  sendLine(line) {
+    this.#process.stdin.write(`${line}\n`);
+  }
+
+  /** Waits until all that the editor has said so far has been taken, by the answer to nonsense. */
+  async caughtUp() {
+    this.sendLine('?');
+    await this.inbox.next(({ error }) => error?.code === -32700);
+  }
+
+  signal(name) {
+    this.#process.kill(name);
+  }
+
+  closeStdin() {
+    this.#process.stdin.end();
+  }
+
+  #exitError(code) {
+    return new Error(`the companion has exited with ${code}:\n${this.log}`);
+  }
+
+  /** The exit code, or the name of the signal that ended it. */
+  exited() {
+    return within(this.#exit, 'the end of the companion');
+  }
+
+  /** Ends it as an editor does that quits. */
+  async close() {
+    this.closeStdin();
+    try {
+      const code = await this.exited();
+      if (code !== 0) throw this.#exitError(code);
+    } finally {
+      this.#process.kill('SIGKILL');
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// Owns the views of an imagined editor: shows proposals, and decides as a test's user does.
+
+import fs from 'node:fs';
+
+import { Inbox } from './inbox.mjs';
+
+export class Editor {
+  /** The proposals that were shown, as `{filePath, newContent}`. */
+  opened = new Inbox('a diff view');
+  /** The paths whose views were closed on request. */
+  closed = new Inbox('the end of a diff view');
+  /** Text with which every further proposal is refused. */
+  refusal;
+  #companion;
+  #views = new Map();
+
+  constructor(companion) {
+    this.#companion = companion;
+    companion.onRequest((method, params) => this.#answer(method, params));
+  }
+
+  #answer(method, { filePath, newContent }) {
+    if (method === 'diff/open') {
+      if (this.refusal) throw new Error(this.refusal);
+      this.#views.set(filePath, newContent);
+      this.opened.push({ filePath, newContent });
+      return {};
+    }
+    const content = this.#views.get(filePath);
+    if (content === undefined) throw new Error('no such view');
+    switch (method) {
+      case 'diff/close':
+        this.#views.delete(filePath);
+        this.closed.push(filePath);
+        return { content };
+      case 'diff/accept':
+        fs.writeFileSync(filePath, content);
+        this.accept(filePath);
+        return {};
+      case 'diff/reject':
+        this.reject(filePath);
+        return {};
+      default:
+        throw new Error(`unknown method ${method}`);
+    }
+  }
+
+  /** Waits until a proposal for the file shows. */
+  view(filePath) {
+    return this.opened.next((view) => view.filePath === filePath);
+  }
+
+  /** The user changes the proposal. */
+  edit(filePath, content) {
+    this.#views.set(filePath, content);
+  }
+
+  accept(filePath, content = this.#views.get(filePath)) {
+    this.#views.delete(filePath);
+    this.#companion.notify('diff/accepted', { filePath, content });
+  }
+
+  reject(filePath) {
+    this.#views.delete(filePath);
+    this.#companion.notify('diff/rejected', { filePath });
+  }
+}

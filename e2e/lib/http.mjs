@@ -1,0 +1,139 @@
+// Owns MCP by hand: requests and event streams as bare as they go over the wire.
+
+import { Inbox, within } from './inbox.mjs';
+
+/** Sends a request with the token, and waits for the head of the reply. */
+function request({ ready }, path, { headers, ...init }) {
+  const authorization = `Bearer ${ready.authToken}`;
+  const url = new URL(path, ready.url);
+  const reply = fetch(url, { ...init, headers: { authorization, ...headers } });
+  return within(reply, `the reply to a request for ${path}`);
+}
+
+/** One client's session. */
+export class Session {
+  /** What names the session in each request. */
+  headers = {};
+  #sandbox;
+  #companion;
+  #lastId = 0;
+
+  /** Shakes hands. */
+  static async open(sandbox, companion) {
+    const session = new Session(sandbox, companion);
+    const { headers } = await session.post(session.message('initialize'));
+    session.headers = { 'mcp-session-id': headers.get('mcp-session-id') };
+    await session.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    return session;
+  }
+
+  constructor(sandbox, companion) {
+    this.#sandbox = sandbox;
+    this.#companion = companion;
+  }
+
+  message(method, params = {}) {
+    return { jsonrpc: '2.0', id: ++this.#lastId, method, params };
+  }
+
+  /** Posts any value, and returns `{status, headers, body}` with the body as text. */
+  async post(message) {
+    const reply = await request(this.#companion, '/mcp', {
+      method: 'POST',
+      headers: {
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        ...this.headers,
+      },
+      body: JSON.stringify(message),
+    });
+    const body = await within(reply.text(), 'the rest of a reply');
+    return { status: reply.status, headers: reply.headers, body };
+  }
+
+  /** The response to a request. */
+  async ask(method, params) {
+    return JSON.parse((await this.post(this.message(method, params))).body);
+  }
+
+  /** The result of a tool. */
+  async callTool(name, args) {
+    return (await this.ask('tools/call', { name, arguments: args })).result;
+  }
+
+  /** Says that the client is done. */
+  delete() {
+    return request(this.#companion, '/mcp', { method: 'DELETE', headers: this.headers });
+  }
+
+  /** Opens the stream of notifications. */
+  stream() {
+    return EventStream.open(this.#sandbox, this.#companion, '/mcp', this.headers);
+  }
+}
+
+/** A stream of Server-Sent Events. */
+export class EventStream {
+  /** The data of each event, parsed. */
+  messages = new Inbox('an event');
+  comments = new Inbox('a comment');
+  /** The value of `retry:`. */
+  retries = new Inbox('a retry');
+  #abort = new AbortController();
+  #ended;
+
+  static async open(sandbox, companion, path, headers = {}) {
+    const stream = new EventStream();
+    const reply = await request(companion, path, {
+      headers: { accept: 'text/event-stream', ...headers },
+      signal: stream.#abort.signal,
+    });
+    if (reply.status !== 200) throw new Error(`the stream was answered ${reply.status}`);
+    sandbox.defer(() => stream.close());
+    stream.#ended = stream.#read(reply.body);
+    return stream;
+  }
+
+  /** Takes all that comes, and returns how it ended. */
+  async #read(body) {
+    let text = '';
+    try {
+      for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+        const blocks = (text + chunk).split('\n\n');
+        text = blocks.pop();
+        for (const block of blocks) this.#take(block);
+      }
+    } catch (error) {
+      this.messages.end(error);
+      return 'error';
+    }
+    this.messages.end(new Error('the stream has ended'));
+    return 'end';
+  }
+
+  #take(block) {
+    const fields = {};
+    for (const line of block.split('\n')) {
+      const [, name, value] = /^([^:]*): ?(.*)$/.exec(line);
+      fields[name] = value;
+    }
+    if ('' in fields) this.comments.push(fields['']);
+    if ('retry' in fields) this.retries.push(Number(fields.retry));
+    if ('data' in fields) this.messages.push(JSON.parse(fields.data));
+  }
+
+  /** The next notification, whatever it is. */
+  next() {
+    return this.messages.next();
+  }
+
+  /** How it ended: `end` if orderly, else `error`. */
+  ended() {
+    return within(this.#ended, 'the end of a stream');
+  }
+
+  close() {
+    this.#abort.abort();
+    return this.ended();
+  }
+}

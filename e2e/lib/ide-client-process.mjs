@@ -1,0 +1,38 @@
+// Owns the real IdeClient, alone in its process, because it reads the working directory and the
+// environment and keeps singletons. The other end is `ide-client.mjs`.
+
+import { IdeClient } from '@google/gemini-cli-core/dist/src/ide/ide-client.js';
+import { ideContextStore } from '@google/gemini-cli-core/dist/src/ide/ideContext.js';
+
+const client = await IdeClient.getInstance();
+client.addStatusChangeListener((status) => process.send({ event: 'status', value: status }));
+client.addTrustChangeListener((trusted) => process.send({ event: 'trust', value: trusted }));
+ideContextStore.subscribe((context) => process.send({ event: 'context', value: context }));
+
+const calls = {
+  async connect() {
+    await client.connect({ logToConsole: false });
+    return client.getConnectionStatus();
+  },
+  openDiff: (filePath, newContent) => client.openDiff(filePath, newContent),
+  closeDiff: (filePath, options) => client.closeDiff(filePath, options),
+  resolveDiffFromCli: (filePath, outcome) => client.resolveDiffFromCli(filePath, outcome),
+  disconnect: () => client.disconnect(),
+  status: () => client.getConnectionStatus(),
+  context: () => ideContextStore.get(),
+  isDiffingEnabled: () => client.isDiffingEnabled(),
+  displayName: () => client.getDetectedIdeDisplayName(),
+};
+
+// A failed openDiff also leaves a rejected promise that nobody handles (`promise.finally(release)`).
+// The CLI survives that; a plain Node process would not.
+process.on('unhandledRejection', () => {});
+process.on('disconnect', () => process.exit());
+process.on('message', async ({ id, call, args }) => {
+  try {
+    process.send({ id, value: await calls[call](...args) });
+  } catch (error) {
+    process.send({ id, error: error.message });
+  }
+});
+process.send({ event: 'started' });

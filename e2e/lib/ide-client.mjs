@@ -1,0 +1,141 @@
+// Owns a process with the real IdeClient of `@google/gemini-cli-core` in it, and speaks for it.
+
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+import { Inbox, within } from './inbox.mjs';
+
+const MODULE = fileURLToPath(new URL('ide-client-process.mjs', import.meta.url));
+
+/** A shell below another process of ours, as in an editor's terminal. */
+const TERMINAL = { execPath: 'sh', execArgv: ['-c', `sh -c '"$NODE" "$0"; exit' "$0"; exit`] };
+
+export class IdeClient {
+  /** What the client told by itself and nobody has taken yet. */
+  events = {
+    started: new Inbox('the start of the client'),
+    status: new Inbox('a new status of the client'),
+    context: new Inbox('a context at the client'),
+    trust: new Inbox("the client's word about trust"),
+  };
+  #process;
+  #calls = new Map();
+  #lastCall = 0;
+  #stderr = '';
+
+  /** Starts a process that has not connected yet, in the folder `cwd`. */
+  static async start(sandbox, { cwd = sandbox.project, env = {}, inTerminal = false } = {}) {
+    const client = new IdeClient(sandbox, { cwd, env, inTerminal });
+    sandbox.defer(() => client.close());
+    await client.events.started.next();
+    return client;
+  }
+
+  /** Starts one and connects it. */
+  static async connect(sandbox, options) {
+    const client = await IdeClient.start(sandbox, options);
+    const status = await client.connect();
+    if (status.status !== 'connected') throw new Error(`not connected: ${status.details}`);
+    return client;
+  }
+
+  constructor(sandbox, { cwd, env, inTerminal }) {
+    this.#process = fork(MODULE, {
+      cwd,
+      // In a container the client looks for its editor on the host, unless told otherwise.
+      env: sandbox.env({ NODE: process.execPath, REMOTE_CONTAINERS: '1', ...env }),
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      execArgv: [],
+      ...(inTerminal ? TERMINAL : {}),
+    });
+    this.#process.stderr.setEncoding('utf8').on('data', (text) => (this.#stderr += text));
+    this.#process.on('message', (message) => this.#take(message));
+    this.#process.on('exit', () => this.#end());
+  }
+
+  #take({ event, id, value, error }) {
+    if (event) {
+      this.events[event].push(value);
+      return;
+    }
+    const { resolve, reject } = this.#calls.get(id);
+    this.#calls.delete(id);
+    if (error === undefined) resolve(value);
+    else reject(new Error(error));
+  }
+
+  #end() {
+    const error = new Error(`the client has exited:\n${this.#stderr}`);
+    for (const inbox of Object.values(this.events)) inbox.end(error);
+    for (const { reject } of this.#calls.values()) reject(error);
+  }
+
+  #call(call, ...args) {
+    const id = ++this.#lastCall;
+    const answer = new Promise((resolve, reject) => this.#calls.set(id, { resolve, reject }));
+    this.#process.send({ id, call, args });
+    return within(answer, `the end of the client's ${call}`);
+  }
+
+  /** The status that came of it. */
+  connect() {
+    return this.#call('connect');
+  }
+
+  /** What the user decided, as `{status, content}`. */
+  openDiff(filePath, newContent) {
+    const decision = this.#call('openDiff', filePath, newContent);
+    decision.catch(() => {}); // a test that is over does not look at it
+    return decision;
+  }
+
+  closeDiff(filePath, options) {
+    return this.#call('closeDiff', filePath, options);
+  }
+
+  resolveDiffFromCli(filePath, outcome) {
+    return this.#call('resolveDiffFromCli', filePath, outcome);
+  }
+
+  disconnect() {
+    return this.#call('disconnect');
+  }
+
+  async status() {
+    return (await this.#call('status')).status;
+  }
+
+  context() {
+    return this.#call('context');
+  }
+
+  isDiffingEnabled() {
+    return this.#call('isDiffingEnabled');
+  }
+
+  displayName() {
+    return this.#call('displayName');
+  }
+
+  /** The open files, as soon as the client has been told some for which `matches` holds. */
+  async openFiles(matches) {
+    const context = await this.events.context.until(
+      (context) => context && matches(context.workspaceState.openFiles),
+    );
+    return context.workspaceState.openFiles;
+  }
+
+  /** Ends the process; the companion sees its connections go, as when a user quits the CLI. */
+  async close() {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    const exit = once(this.#process, 'exit');
+    if (this.#process.connected) this.#process.disconnect();
+    try {
+      await within(exit, 'the end of the client');
+    } finally {
+      this.#process.kill('SIGKILL');
+    }
+  }
+}

@@ -1,0 +1,62 @@
+// Owns waiting: messages that arrive by themselves are kept until a test asks for them.
+
+/** How long a test waits for anything, in ms. Far above what a busy machine needs. */
+export const PATIENCE = 60_000;
+
+export class Inbox {
+  #name;
+  #messages = [];
+  #waiting = [];
+  #ended;
+
+  /** `name` says in errors what was waited for. */
+  constructor(name) {
+    this.#name = name;
+  }
+
+  push(message) {
+    const index = this.#waiting.findIndex(({ matches }) => matches(message));
+    if (index === -1) this.#messages.push(message);
+    else this.#waiting.splice(index, 1)[0].resolve(message);
+  }
+
+  /** Nothing will arrive any more, because of `error`. */
+  end(error) {
+    this.#ended ??= error;
+    for (const waiter of this.#waiting.splice(0)) waiter.reject(this.#ended);
+  }
+
+  /** Takes the oldest message that matches; the others stay. */
+  next(matches = () => true) {
+    const index = this.#messages.findIndex(matches);
+    if (index !== -1) return Promise.resolve(this.#messages.splice(index, 1)[0]);
+    if (this.#ended) return Promise.reject(this.#ended);
+    return within(
+      new Promise((resolve, reject) => this.#waiting.push({ matches, resolve, reject })),
+      this.#name,
+    );
+  }
+
+  /** Takes the oldest message that matches, and drops all that came before it. */
+  async until(matches) {
+    for (;;) {
+      const message = await this.next();
+      if (matches(message)) return message;
+    }
+  }
+
+  /** Takes all that is there. */
+  takeAll() {
+    return this.#messages.splice(0);
+  }
+}
+
+/** `promise`, or an error that names `what` when it takes longer than a test waits. */
+export function within(promise, what) {
+  const error = new Error(`nothing came in ${PATIENCE / 1000} s: ${what}`);
+  let timer;
+  const timeout = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(error), PATIENCE).unref();
+  });
+  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,80 @@
+// Owns a bad network: a proxy between a client and its companion that can end, break and stall
+// the stream of notifications.
+
+import { once } from 'node:events';
+import http from 'node:http';
+
+import { Inbox } from './inbox.mjs';
+
+export class Proxy {
+  /** The `last-event-id` of each stream that was opened, `undefined` if it had none. */
+  opened = new Inbox('a new stream through the proxy');
+  #server = http.createServer((request, response) => this.#forward(request, response));
+  #companion;
+  #streams = new Map();
+
+  static async start(sandbox, companion) {
+    const proxy = new Proxy();
+    proxy.#companion = companion;
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    sandbox.defer(() => proxy.#close());
+    return proxy;
+  }
+
+  /** What a terminal has set for a client that is to come here; it must not see other files. */
+  env(sandbox) {
+    return {
+      ...this.#companion.ready.env,
+      GEMINI_CLI_IDE_SERVER_PORT: String(this.#server.address().port),
+      TMPDIR: sandbox.folder('no-discovery'),
+      TERM_PROGRAM: 'vscode',
+    };
+  }
+
+  #forward(request, response) {
+    const { method, url, headers } = request;
+    const { port } = this.#companion.ready;
+    const onward = http.request({
+      host: '127.0.0.1',
+      port,
+      method,
+      path: url,
+      headers: { ...headers, host: `127.0.0.1:${port}` },
+      agent: false,
+    });
+    request.pipe(onward);
+    onward.on('error', () => response.destroy());
+    response.on('close', () => onward.destroy());
+    onward.on('response', (reply) => {
+      response.writeHead(reply.statusCode, reply.headers);
+      response.flushHeaders();
+      reply.pipe(response);
+      if (method === 'GET') {
+        this.#streams.set(response, reply);
+        response.on('close', () => this.#streams.delete(response));
+        this.opened.push(headers['last-event-id']);
+      }
+    });
+  }
+
+  /** Ends all streams in order, as a server does that stops. */
+  end() {
+    for (const response of this.#streams.keys()) response.end();
+  }
+
+  /** Breaks all streams off. */
+  cut() {
+    for (const response of this.#streams.keys()) response.socket.resetAndDestroy();
+  }
+
+  /** Lets nothing more through the open streams, and tells neither side. */
+  stall() {
+    for (const [response, reply] of this.#streams) reply.unpipe(response).resume();
+  }
+
+  #close() {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}

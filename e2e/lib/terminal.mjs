@@ -1,0 +1,78 @@
+// Owns a terminal window with one program in it, by means of tmux.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { PATIENCE } from './inbox.mjs';
+
+/** Why there can be no terminal; false if there can. */
+export const noTerminal = spawnSync('tmux', ['-V']).error ? 'tmux is not installed' : false;
+
+export class Terminal {
+  #tmux;
+
+  /** Runs a program, given as its arguments. What it shows in the end stays. */
+  constructor(sandbox, args, { cwd, env }) {
+    const [config, socket] = ['tmux.conf', 'tmux.sock'].map((name) =>
+      path.join(sandbox.root, name),
+    );
+    fs.writeFileSync(config, 'set -g remain-on-exit on\n');
+    this.#tmux = (...command) =>
+      execFileSync('tmux', ['-f', config, '-S', socket, ...command], {
+        env: sandbox.env({ TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env }),
+        encoding: 'utf8',
+      });
+    this.#tmux('new-session', '-d', '-x', '120', '-y', '50', '-c', cwd, ...args);
+    sandbox.defer(() => this.#close());
+    sandbox.deferKill(() => this.#tmux('kill-server'));
+  }
+
+  screen() {
+    return this.#tmux('capture-pane', '-p').trimEnd();
+  }
+
+  /** Waits until the screen matches. */
+  shows(pattern) {
+    return this.#until(
+      () => pattern.test(this.screen()),
+      () => `${pattern} does not show up in:\n${this.screen()}`,
+    );
+  }
+
+  /** Waits for what tmux does not tell by itself. */
+  async #until(holds, complaint) {
+    const deadline = Date.now() + PATIENCE;
+    while (!holds()) {
+      if (Date.now() > deadline) throw new Error(complaint());
+      await sleep(100);
+    }
+  }
+
+  /** Ends the program, and then tmux, so that nothing writes into folders that are to go. */
+  async #close() {
+    const isDead = () => this.#tmux('display-message', '-p', '#{pane_dead}').trim() === '1';
+    try {
+      const pid = Number(this.#tmux('display-message', '-p', '#{pane_pid}'));
+      if (!isDead()) process.kill(pid, 'SIGKILL');
+      await this.#until(isDead, () => 'the program in the terminal does not end');
+    } finally {
+      this.#tmux('kill-server');
+    }
+  }
+
+  /** Presses a key, by tmux's name for it. */
+  press(key) {
+    this.#tmux('send-keys', key);
+  }
+
+  /** Types a line. */
+  async enter(text) {
+    this.#tmux('send-keys', '-l', text);
+    await this.shows(new RegExp(`> +${text}`));
+    // The CLI takes Enter for a line break within 30 ms of the last key, as in pasted text.
+    await sleep(100);
+    this.press('Enter');
+  }
+}

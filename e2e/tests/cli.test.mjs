@@ -1,0 +1,106 @@
+// Owns Gemini CLI itself, as installed, in a terminal of the editor. Its model is a script.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { openWindow } from '../lib/scene.mjs';
+import { noTerminal, Terminal } from '../lib/terminal.mjs';
+
+const GEMINI = fileURLToPath(
+  new URL('../node_modules/@google/gemini-cli/bundle/gemini.js', import.meta.url),
+);
+
+const SETTINGS = {
+  security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: false } },
+  ide: { enabled: true, hasSeenNudge: true },
+  general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+  privacy: { usageStatisticsEnabled: false },
+  model: { name: 'gemini-2.5-flash' },
+};
+
+/** What the model says: to write a file, then that it has. */
+const writes = (file_path, content) =>
+  [
+    [{ functionCall: { name: 'write_file', args: { file_path, content } } }],
+    [{ text: 'That was all.' }],
+  ].map((parts) => ({
+    method: 'generateContentStream',
+    response: [{ candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] }],
+  }));
+
+/** Starts the CLI in the project, as a terminal of the editor does, up to its prompt. */
+async function startCli({ sandbox, companion }, replies = []) {
+  const settings = path.join(sandbox.folder('home', '.gemini'), 'settings.json');
+  fs.writeFileSync(settings, JSON.stringify(SETTINGS));
+  const script = path.join(sandbox.root, 'replies.jsonl');
+  fs.writeFileSync(script, replies.map((reply) => JSON.stringify(reply)).join('\n'));
+  const terminal = new Terminal(
+    sandbox,
+    [process.execPath, GEMINI, '--fake-responses-non-strict', script],
+    {
+      cwd: sandbox.project,
+      env: {
+        ...companion.ready.env,
+        REMOTE_CONTAINERS: '1',
+        GEMINI_API_KEY: 'none',
+        GEMINI_CLI_NO_RELAUNCH: 'true',
+        // Nothing listens there, so nothing leaves the machine.
+        HTTPS_PROXY: 'http://127.0.0.1:9',
+        HTTP_PROXY: 'http://127.0.0.1:9',
+        NO_PROXY: '127.0.0.1',
+      },
+    },
+  );
+  await terminal.shows(/Type your message/);
+  return terminal;
+}
+
+/** Has the CLI propose `proposed` for a file that says `old`, as soon as it runs. */
+async function startEdit(t) {
+  const window = await openWindow(t);
+  const { sandbox, editor } = window;
+  const file = sandbox.file('a.txt', 'old\n');
+  const terminal = await startCli(window, writes(file, 'proposed\n'));
+  await terminal.enter('write it');
+  await terminal.shows(/Apply this change\?[^]*Allow once/);
+  assert.equal((await editor.view(file)).newContent, 'proposed\n');
+  return { editor, terminal, file, read: () => fs.readFileSync(file, 'utf8') };
+}
+
+describe('in a terminal of the editor', { skip: noTerminal }, () => {
+  test('the CLI says whom it is connected to, and shows how many files are open', async (t) => {
+    const window = await openWindow(t, { args: ['--ide-display-name', 'Editor under Test'] });
+    const { sandbox, companion } = window;
+    companion.notify('editor/focused', { path: sandbox.file('a.txt') });
+    const terminal = await startCli(window);
+    await terminal.shows(/1 open file /);
+    await terminal.enter('/ide status');
+    await terminal.shows(/🟢 Connected to Editor under Test/);
+  });
+
+  test('the CLI writes what the user made of its edit in the editor', async (t) => {
+    const { editor, terminal, file, read } = await startEdit(t);
+    editor.accept(file, 'changed by the user\n');
+    await terminal.shows(/a\.txt → Accepted[^]*That was all\./);
+    assert.equal(read(), 'changed by the user\n');
+  });
+
+  test('the CLI leaves a file alone whose edit was rejected in the editor', async (t) => {
+    const { editor, terminal, file, read } = await startEdit(t);
+    editor.reject(file);
+    await terminal.shows(/a\.txt → Rejected[^]*Request cancelled\./);
+    assert.equal(read(), 'old\n');
+  });
+
+  test('an edit that is allowed in the terminal takes what was typed in the editor', async (t) => {
+    const { editor, terminal, file, read } = await startEdit(t);
+    editor.edit(file, 'typed in the view\n');
+    terminal.press('Enter');
+    assert.equal(await editor.closed.next(), file);
+    await terminal.shows(/a\.txt → Accepted[^]*That was all\./);
+    assert.equal(read(), 'typed in the view\n');
+  });
+});

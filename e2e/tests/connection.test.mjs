@@ -1,0 +1,80 @@
+// Owns what it means to be connected: who it is, what it offers, leaving and coming back.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { IdeClient } from '../lib/ide-client.mjs';
+import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
+
+test('a client that connects reviews edits in the editor and calls it by its name', async (t) => {
+  const { client } = await openWindowWithClient(t, {
+    args: ['--ide-name', 'neovim', '--ide-display-name', 'Neovim “ünïcode”'],
+  });
+  assert.equal(await client.displayName(), 'Neovim “ünïcode”');
+  assert.equal(await client.isDiffingEnabled(), true);
+  assert.equal(await client.status(), 'connected');
+});
+
+test('without names of its own the editor is the companion', async (t) => {
+  const { client } = await openWindowWithClient(t);
+  assert.equal(await client.displayName(), 'Companion for Gemini CLI');
+});
+
+test('the editor is told how many clients are connected', async (t) => {
+  const { sandbox, companion } = await openWindow(t);
+  const count = async () => (await companion.next('companion/sessions')).params.count;
+  const first = await IdeClient.connect(sandbox);
+  assert.equal(await count(), 1);
+  const second = await IdeClient.connect(sandbox);
+  assert.equal(await count(), 2);
+  await first.disconnect();
+  assert.equal(await count(), 1);
+  await second.close();
+  assert.equal(await count(), 0);
+});
+
+test('a client that disconnects and connects again gets the context anew', async (t) => {
+  const { sandbox, companion, client } = await openWindowWithClient(t);
+  const file = sandbox.file('a.txt');
+  companion.notify('editor/focused', { path: file });
+  await client.openFiles((files) => files[0]?.path === file);
+
+  await client.disconnect();
+  assert.equal(await client.status(), 'disconnected');
+  assert.equal(await client.context(), undefined);
+
+  assert.equal((await client.connect()).status, 'connected');
+  const files = await client.openFiles((files) => files.length > 0);
+  assert.deepEqual([files[0].path, files[0].isActive], [file, true]);
+  assert.equal(await client.isDiffingEnabled(), true);
+});
+
+test('in context-only mode edits are not reviewed in the editor, the context is told', async (t) => {
+  const { sandbox, companion, client } = await openWindowWithClient(t, {
+    args: ['--context-only'],
+  });
+  assert.equal(await client.isDiffingEnabled(), false);
+  const file = sandbox.file('a.txt');
+  companion.notify('editor/focused', { path: file });
+  await client.openFiles((files) => files[0]?.path === file);
+  await assert.rejects(client.openDiff(file, 'new\n'), /^Error: Unknown tool: openDiff$/);
+});
+
+test('the client is told whether the user trusts the workspace', async (t) => {
+  const { companion, client } = await openWindowWithClient(t, { args: ['--untrusted'] });
+  assert.equal(await client.events.trust.next(), false);
+  companion.notify('workspace/trust', { trusted: true });
+  assert.equal(await client.events.trust.next(), true);
+});
+
+test('a workspace is trusted unless the editor says otherwise', async (t) => {
+  const { client } = await openWindowWithClient(t);
+  assert.equal(await client.events.trust.next(), true);
+});
+
+test('a client connects to a companion on a port of the user’s choice', async (t) => {
+  const port = 20_000 + (process.pid % 10_000); // below those that systems give out
+  const { companion, client } = await openWindowWithClient(t, { args: ['--port', `${port}`] });
+  assert.equal(companion.ready.port, port);
+  assert.equal(await client.status(), 'connected');
+});

@@ -1,0 +1,131 @@
+// Owns what an edit may contain and where it may go: any text, any size, any file name.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test from 'node:test';
+
+import { openWindowWithClient } from '../lib/scene.mjs';
+
+/** Has a proposal shown and accepted, with `finish` as the user's own changes. */
+async function review({ editor, client }, file, proposal, finish = (text) => text) {
+  const decision = client.openDiff(file, proposal);
+  const { newContent } = await editor.view(file);
+  editor.accept(file, finish(newContent));
+  const { status, content } = await decision;
+  assert.equal(status, 'accepted');
+  return { shown: newContent, content };
+}
+
+for (const megabytes of [1, 20]) {
+  test(`${megabytes} MB go both ways whole`, async (t) => {
+    const window = await openWindowWithClient(t);
+    const file = window.sandbox.file('large.txt');
+    const line = 'é 文 😀 "quoted" \\ and plain text, for a line of some length\n';
+    const proposal = line.repeat((megabytes << 20) / Buffer.byteLength(line));
+    const { shown, content } = await review(window, file, proposal, (text) => `${text}typed`);
+    assert.ok(shown === proposal, `${shown.length} of ${proposal.length} characters were shown`);
+    assert.ok(content === `${proposal}typed`, `${content.length} characters came back`);
+  });
+}
+
+test('an edit that is larger than the limit fails and says so', async (t) => {
+  const window = await openWindowWithClient(t, { args: ['--body-limit', '1'] });
+  const { sandbox, client } = window;
+  const file = sandbox.file('large.txt');
+  await assert.rejects(
+    client.openDiff(file, 'x'.repeat(1 << 20)),
+    /Payload too large: the limit is 1048576 bytes/,
+  );
+  // The client drops its connection at every HTTP error. The user's `/ide enable` brings it back.
+  assert.equal((await client.connect()).status, 'connected');
+  assert.equal((await review(window, file, 'small')).content, 'small');
+});
+
+test('all of Unicode goes both ways', async (t) => {
+  const window = await openWindowWithClient(t);
+  const file = window.sandbox.file('a.txt');
+  const texts = [
+    '\ufeffBOM\r\nCRLF\r\n',
+    'NUL \u0000, escape \u001b[31m, DEL \u007f, line separators \u0085\u2028\u2029',
+    '"quotes" \'single\' `back` \\ backslash \\u0041 \\n',
+    '👩‍👩‍👧‍👦 𝕌𝕟𝕚 é e\u0301 مرحبا \u{10ffff} \uffff',
+    '\ndata: {"jsonrpc":"2.0"}\n\nevent: message\n\n',
+  ];
+  for (const text of texts) {
+    const { shown, content } = await review(window, file, text, (text) => `${text}${text}`);
+    assert.equal(shown, text);
+    assert.equal(content, `${text}${text}`);
+  }
+});
+
+test('half an emoji is no text: it fails the edit, and the error names the argument', async (t) => {
+  const { sandbox, client } = await openWindowWithClient(t);
+  const file = sandbox.file('a.txt');
+  await assert.rejects(client.openDiff(file, 'half \ud83d'), /Invalid arguments: newContent must/);
+  await assert.rejects(client.openDiff(`${file}\ud83d`, ''), /Invalid arguments: filePath must/);
+  assert.equal(await client.status(), 'connected');
+});
+
+test('an empty proposal is shown, and an empty result comes back', async (t) => {
+  const window = await openWindowWithClient(t);
+  const file = window.sandbox.file('a.txt', 'old\n');
+  assert.deepEqual(await review(window, file, ''), { shown: '', content: '' });
+  const emptied = await review(window, file, 'text', () => '');
+  assert.deepEqual(emptied, { shown: 'text', content: '' });
+
+  const decision = window.client.openDiff(file, '');
+  await window.editor.view(file);
+  await window.client.resolveDiffFromCli(file, 'accepted');
+  assert.deepEqual(await decision, { status: 'accepted', content: '' });
+});
+
+test('files of any name are shown, and told as open', async (t) => {
+  const window = await openWindowWithClient(t);
+  const { sandbox, companion, client } = window;
+  const names = [
+    'with a space',
+    'é as one character',
+    'e\u0301 as two',
+    '文/件 😀',
+    '100%',
+    '%41%2f%00',
+    `"double" 'single'`,
+    'back\\slash',
+    '#hash?query&a=b;c',
+    'line\nbreak',
+    '-dash',
+    '.hidden',
+  ];
+  for (const name of names) {
+    const file = sandbox.file(name);
+    companion.notify('editor/focused', { path: file });
+    await client.openFiles((files) => files[0]?.path === file);
+    assert.equal((await review(window, file, name)).content, name);
+  }
+});
+
+test('a path is kept as it was written, and names the edit that way', async (t) => {
+  const window = await openWindowWithClient(t);
+  const { project } = window.sandbox;
+  for (const file of [
+    `${project}/./dir/..//a.txt`,
+    `${project}/a.txt/`,
+    path.parse(project).root,
+  ]) {
+    assert.equal((await review(window, file, 'text')).content, 'text');
+  }
+});
+
+test('a path that is not absolute fails the edit, and the error names the argument', async (t) => {
+  const { client } = await openWindowWithClient(t);
+  for (const [filePath, error] of [
+    ['', 'Invalid arguments: filePath is empty'],
+    ['src/main.rs', 'Invalid arguments: filePath must be an absolute path'],
+    ['~/main.rs', 'Invalid arguments: filePath must be an absolute path'],
+    ['file:///main.rs', 'Invalid arguments: filePath must be an absolute path'],
+    ['/nul\u0000', 'Invalid arguments: filePath contains a NUL character'],
+  ]) {
+    await assert.rejects(client.openDiff(filePath, 'text'), { message: error });
+  }
+  assert.equal(await client.status(), 'connected');
+});

@@ -1,0 +1,173 @@
+// Owns the use of the companion by hand, with curl, as the README shows it.
+
+import assert from 'node:assert/strict';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import readline from 'node:readline';
+import test from 'node:test';
+import { promisify } from 'node:util';
+
+import { Inbox } from '../lib/inbox.mjs';
+import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
+
+const skip = spawnSync('curl', ['--version']).error && 'curl is not installed';
+
+const INITIALIZE = { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} };
+
+/** Runs a program, and returns what it prints. */
+async function run({ sandbox }, program, ...args) {
+  const options = { env: sandbox.env(), timeout: 60_000 };
+  return (await promisify(execFile)(program, args, options)).stdout;
+}
+
+/** The options that send credentials, by default the token, without showing them to others. */
+function authorized({ sandbox, companion }, credentials = `Bearer ${companion.ready.authToken}`) {
+  const file = path.join(sandbox.root, 'credentials');
+  fs.writeFileSync(file, `Authorization: ${credentials}`, { mode: 0o600 });
+  return ['-H', `@${file}`];
+}
+
+/** Runs curl with the token; `[status, headers and body]`. */
+async function curl(window, ...args) {
+  const reply = await run(window, 'curl', '-sS', '-i', ...authorized(window), ...args);
+  return [Number(reply.split(' ')[1]), reply];
+}
+
+const post = (message, ...headers) => [
+  ...headers.flatMap((header) => ['-H', header]),
+  ...['-d', JSON.stringify(message)],
+];
+
+const sessionIn = (reply) => /^mcp-session-id: (.+?)\r$/m.exec(reply)[1];
+
+/** The README's chapter on curl: how it gets the token, and the commands with what they print. */
+function documented() {
+  const readme = fs.readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const chapter = readme.split('\n## ').find((chapter) => chapter.startsWith('Looking at it with'));
+  const [, setUp] = /```sh\n(file=[^]*?)```/.exec(chapter);
+  const examples = [...chapter.matchAll(/```console\n\$ ((?:.*\\\n)*.*)\n([^]*?)```/g)];
+  return { setUp, examples: examples.map(([, command, output]) => ({ command, output })) };
+}
+
+test('the commands of the README do what it says', { skip }, async (t) => {
+  const window = await openWindow(t);
+  const { setUp, examples } = documented();
+  const checked = [];
+  let session;
+  for (const { command, output } of examples) {
+    if (command.includes('/events')) continue; // it does not end; the last test is about it
+    const typed = command.replace(/(?<=mcp-session-id: )[-0-9a-f]+/, session);
+    const script = `${setUp}\n${typed.replace('curl', 'curl -sS')}`;
+    const printed = await run(window, 'sh', '-c', script);
+    session ??= sessionIn(printed);
+    const [firstLine] = output.split('\n');
+    assert.ok(printed.startsWith(firstLine.replace(/…$/, '')), `${command} printed\n${printed}`);
+    checked.push(firstLine.slice(0, 12));
+  }
+  assert.deepEqual(checked, ['HTTP/1.1 200', '{"jsonrpc":"', 'HTTP/1.1 401']);
+});
+
+test('curl has a session from initialize to DELETE', { skip }, async (t) => {
+  const window = await openWindow(t);
+  const { url } = window.companion.ready;
+  const [status, reply] = await curl(window, url, ...post(INITIALIZE));
+  assert.equal(status, 200);
+  const session = `mcp-session-id: ${sessionIn(reply)}`;
+  const list = post({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, session);
+  const [, tools] = await curl(window, url, ...list);
+  for (const tool of ['openDiff', 'closeDiff', 'acceptDiff', 'rejectDiff']) {
+    assert.match(tools, new RegExp(`"name":"${tool}"`));
+  }
+  assert.equal((await curl(window, url, '-X', 'DELETE', '-H', session))[0], 204);
+  assert.equal((await curl(window, url, ...list))[0], 404);
+});
+
+test('a client may call the machine by any of its usual names', { skip }, async (t) => {
+  const window = await openWindow(t);
+  const { port, url } = window.companion.ready;
+  for (const name of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]', 'host.docker.internal']) {
+    const [status] = await curl(window, url, ...post(INITIALIZE, `Host: ${name}:${port}`));
+    assert.equal(status, 200, name);
+  }
+});
+
+test('curl is told what is wrong with a request', { skip }, async (t) => {
+  const window = await openWindow(t);
+  const { authToken, port, url } = window.companion.ready;
+  const origin = `http://127.0.0.1:${port}`;
+  for (const [expected, pattern, ...args] of [
+    [403, /web pages/, url, ...post(INITIALIZE, `Origin: ${origin}`)],
+    [403, /web pages/, url, ...post(INITIALIZE, 'Origin: null')],
+    [403, /Host header/, url, ...post(INITIALIZE, `Host: evil.example:${port}`)],
+    [404, /the endpoint is \/mcp/, `${origin}/`],
+    [405, /^allow: GET, POST, DELETE\r$/im, '-X', 'PUT', url],
+    [400, /mcp-session-id is missing/, url, ...post({ jsonrpc: '2.0', id: 2, method: 'ping' })],
+    [400, /mcp-session-id is missing/, url],
+    [
+      406,
+      /application\/json and text\/event-stream/,
+      url,
+      ...post(INITIALIZE, 'Accept: text/html'),
+    ],
+    [400, /"code":-32700/, url, '-d', '{'],
+  ]) {
+    const [status, reply] = await curl(window, ...args);
+    assert.ok(!reply.includes(authToken), 'a reply tells the token');
+    assert.equal(status, expected, reply);
+    assert.match(reply, pattern);
+    assert.match(reply, /^content-type: application\/json\r$/im);
+  }
+});
+
+test('without the token, or with a wrong one, curl is sent away', { skip }, async (t) => {
+  const window = await openWindow(t);
+  const { url, authToken } = window.companion.ready;
+  const wrong = `Bearer ${authToken.slice(0, -1)}${authToken.endsWith('0') ? 1 : 0}`;
+  for (const credentials of ['', wrong, `Bearer ${authToken}0`, `Basic ${authToken}`]) {
+    for (const place of ['/mcp', '/events', '/']) {
+      const args = [...authorized(window, credentials), new URL(place, url).href];
+      const reply = await run(window, 'curl', '-sS', '-i', ...args);
+      assert.ok(!reply.includes(authToken), 'a refusal tells the token');
+      assert.match(reply, /^HTTP\/1\.1 401 /);
+      assert.match(reply, /^www-authenticate: Bearer\r$/im);
+    }
+  }
+});
+
+test('curl -N shows all notifications while one works', { skip }, async (t) => {
+  const window = await openWindowWithClient(t);
+  const { sandbox, companion, editor, client } = window;
+  const args = ['-sSN', ...authorized(window), new URL('/events', companion.ready.url).href];
+  const watcher = spawn('curl', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  sandbox.defer(() => watcher.kill());
+  const lines = new Inbox('a line from curl');
+  readline.createInterface({ input: watcher.stdout }).on('line', (line) => lines.push(line));
+  const next = async (method) => {
+    const line = await lines.until((line) => line.includes(`"method":"${method}"`));
+    assert.match(line, /^data: \{/);
+    return JSON.parse(line.slice('data: '.length)).params;
+  };
+
+  assert.deepEqual(await next('notifications/context-update'), { openFiles: [] });
+  const file = sandbox.file('a.txt');
+  companion.notify('editor/focused', { path: file });
+  companion.notify('editor/cursor', { path: file, line: 2, character: 3 });
+  companion.notify('editor/selection', { path: file, text: 'selected' });
+  let context;
+  do context = await next('notifications/context-update');
+  while (!context.activeFile?.selection);
+  assert.equal(context.openFiles[0].path, file);
+  const cursorPosition = { line: 2, character: 3 };
+  assert.deepEqual(context.activeFile, { path: file, cursorPosition, selection: 'selected' });
+
+  client.openDiff(file, 'first');
+  await editor.view(file);
+  editor.accept(file, 'changed');
+  const accepted = await next('notifications/ide/diffAccepted');
+  assert.deepEqual(accepted, { filePath: file, content: 'changed' });
+  client.openDiff(file, 'second');
+  await editor.view(file);
+  editor.reject(file);
+  assert.deepEqual(await next('notifications/ide/diffRejected'), { filePath: file });
+});

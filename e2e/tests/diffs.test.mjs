@@ -1,0 +1,165 @@
+// Owns the life of one proposed edit: shown, changed, and ended once, by the user or by the CLI.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import { Session } from '../lib/http.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { openWindowWithClient } from '../lib/scene.mjs';
+
+const REJECTED = { status: 'rejected', content: undefined };
+
+test('an edit that the user changes and accepts comes back as the user left it', async (t) => {
+  const { sandbox, editor, client } = await openWindowWithClient(t);
+  const file = sandbox.file('a.txt', 'old\n');
+  const decision = client.openDiff(file, 'proposed\n');
+  assert.deepEqual(await editor.view(file), { filePath: file, newContent: 'proposed\n' });
+  editor.accept(file, 'proposed, with a change\n');
+  assert.deepEqual(await decision, { status: 'accepted', content: 'proposed, with a change\n' });
+  assert.equal(fs.readFileSync(file, 'utf8'), 'old\n', 'it is the CLI that writes the file');
+});
+
+test('an edit that the user accepts unchanged comes back unchanged', async (t) => {
+  const { sandbox, editor, client } = await openWindowWithClient(t);
+  const file = path.join(sandbox.project, 'new', 'file.txt');
+  const decision = client.openDiff(file, 'proposed\r\n\tno newline at the end');
+  await editor.view(file);
+  editor.accept(file);
+  const content = 'proposed\r\n\tno newline at the end';
+  assert.deepEqual(await decision, { status: 'accepted', content });
+});
+
+test('an edit that the user rejects is rejected', async (t) => {
+  const { sandbox, editor, client } = await openWindowWithClient(t);
+  const file = sandbox.file('a.txt');
+  const decision = client.openDiff(file, 'proposed\n');
+  await editor.view(file);
+  editor.reject(file);
+  assert.deepEqual(await decision, REJECTED);
+});
+
+test('an edit that the editor can’t show fails with the editor’s words, the next one shows', async (t) => {
+  const { sandbox, editor, client } = await openWindowWithClient(t);
+  const file = sandbox.file('a.txt');
+  editor.refusal = 'a.txt is a “binary” file';
+  await assert.rejects(client.openDiff(file, 'proposed\n'), {
+    message: 'a.txt is a “binary” file',
+  });
+  assert.equal(await client.status(), 'connected');
+
+  editor.refusal = undefined;
+  const decision = client.openDiff(file, 'again\n');
+  await editor.view(file);
+  editor.accept(file);
+  assert.deepEqual(await decision, { status: 'accepted', content: 'again\n' });
+});
+
+test('an edit that the editor does not answer in 30 s fails, and is not to be shown later', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const companion = await Companion.start(sandbox);
+  const client = await IdeClient.connect(sandbox);
+  const filePath = sandbox.file('a.txt');
+  await assert.rejects(client.openDiff(filePath, 'proposed\n'), {
+    message: 'The editor did not answer in time.',
+  });
+  const late = await companion.next('diff/open');
+  const { params } = await companion.next('diff/close');
+  assert.deepEqual(params, { filePath });
+
+  companion.respond(late.id, {});
+  const decision = client.openDiff(filePath, 'again\n');
+  companion.respond((await companion.next('diff/open')).id, {});
+  companion.notify('diff/rejected', { filePath });
+  assert.deepEqual(await decision, REJECTED);
+});
+
+test('an edit that is accepted in the CLI takes what the user had typed in the editor', async (t) => {
+  const { sandbox, editor, client } = await openWindowWithClient(t);
+  const file = sandbox.file('a.txt');
+  const decision = client.openDiff(file, 'proposed\n');
+  await editor.view(file);
+  editor.edit(file, 'typed 😀\n');
+  await client.resolveDiffFromCli(file, 'accepted');
+  assert.deepEqual(await decision, { status: 'accepted', content: 'typed 😀\n' });
+  assert.equal(await editor.closed.next(), file);
+});
+
+test('an edit that is rejected in the CLI closes its view in the editor', async (t) => {
+  const { sandbox, editor, client } = await openWindowWithClient(t);
+  const file = sandbox.file('a.txt');
+  const decision = client.openDiff(file, 'proposed\n');
+  await editor.view(file);
+  await client.resolveDiffFromCli(file, 'rejected');
+  assert.deepEqual(await decision, REJECTED);
+  assert.equal(await editor.closed.next(), file);
+});
+
+test('closing a view without a word about it rejects the edit and returns its text', async (t) => {
+  const { sandbox, editor, client } = await openWindowWithClient(t);
+  const file = sandbox.file('a.txt');
+  const decision = client.openDiff(file, 'proposed\n');
+  await editor.view(file);
+  assert.equal(await client.closeDiff(file), 'proposed\n');
+  assert.deepEqual(await decision, REJECTED);
+  assert.equal(await client.closeDiff(file), undefined, 'there is nothing left to close');
+});
+
+test('what the user decides too late has no effect on the next edit of the file', async (t) => {
+  const { sandbox, companion, editor, client } = await openWindowWithClient(t);
+  const file = sandbox.file('a.txt');
+  const first = client.openDiff(file, 'first\n');
+  await editor.view(file);
+  await client.resolveDiffFromCli(file, 'rejected');
+  await first;
+  editor.accept(file, 'too late\n');
+
+  const second = client.openDiff(file, 'second\n');
+  await editor.view(file);
+  editor.accept(file);
+  assert.deepEqual(await second, { status: 'accepted', content: 'second\n' });
+  // Both of these have ended; a further word about them goes nowhere.
+  companion.notify('diff/rejected', { filePath: file });
+
+  const third = client.openDiff(file, 'third\n');
+  await editor.view(file);
+  editor.accept(file);
+  assert.deepEqual(await third, { status: 'accepted', content: 'third\n' });
+});
+
+test('a client that disconnects takes its view along', async (t) => {
+  const { sandbox, editor, client } = await openWindowWithClient(t);
+  const file = sandbox.file('a.txt');
+  client.openDiff(file, 'proposed\n');
+  await editor.view(file);
+  await client.disconnect();
+  assert.equal(await editor.closed.next(), file);
+});
+
+test('a script accepts an edit in the user’s place', async (t) => {
+  const { sandbox, companion, editor, client } = await openWindowWithClient(t);
+  const file = sandbox.file('a.txt', 'old\n');
+  const script = await Session.open(sandbox, companion);
+  const decision = client.openDiff(file, 'proposed\n');
+  await editor.view(file);
+  editor.edit(file, 'typed\n');
+  const { content } = await script.callTool('acceptDiff', { filePath: file });
+  assert.deepEqual(content, [{ type: 'text', text: 'The diff was accepted.' }]);
+  assert.deepEqual(await decision, { status: 'accepted', content: 'typed\n' });
+  assert.equal(fs.readFileSync(file, 'utf8'), 'typed\n');
+});
+
+test('a script rejects an edit in the user’s place', async (t) => {
+  const { sandbox, companion, editor, client } = await openWindowWithClient(t);
+  const file = sandbox.file('a.txt', 'old\n');
+  const script = await Session.open(sandbox, companion);
+  const decision = client.openDiff(file, 'proposed\n');
+  await editor.view(file);
+  const { content } = await script.callTool('rejectDiff', { filePath: file });
+  assert.deepEqual(content, [{ type: 'text', text: 'The diff was rejected.' }]);
+  assert.deepEqual(await decision, REJECTED);
+  assert.equal(fs.readFileSync(file, 'utf8'), 'old\n');
+});

@@ -1,0 +1,199 @@
+// Owns how a client finds its window: by process, workspace and port.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+
+const startNamed = (sandbox, name, { args = [], ...options } = {}) =>
+  Companion.start(sandbox, { args: ['--ide-display-name', name, ...args], ...options });
+
+/** Starts a client, connects it, and has the window `name` hear of it. */
+async function connectTo(sandbox, companion, name, options) {
+  const client = await IdeClient.connect(sandbox, options);
+  assert.equal(await client.displayName(), name);
+  const { params } = await companion.next('companion/sessions');
+  assert.equal(params.count, 1);
+  await client.close();
+  assert.equal((await companion.next('companion/sessions')).params.count, 0);
+}
+
+/** The id of a process that has just ended. */
+const deadPid = () => spawnSync(process.execPath, ['--version']).pid;
+
+const discoveryFolder = (sandbox) => sandbox.folder('tmp', 'gemini', 'ide');
+
+function assertMismatch(status, folder) {
+  assert.equal(status.status, 'disconnected');
+  assert.match(status.details, /^Directory mismatch\./);
+  assert.ok(status.details.endsWith(`one of the following directories: ${folder}`), status.details);
+}
+
+test('of several windows the one whose process the terminal names is found', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const pids = [process.pid, process.ppid].map(String);
+  const windows = [];
+  for (const pid of pids)
+    windows.push(await startNamed(sandbox, pid, { args: ['--ide-pid', pid] }));
+  for (const [index, pid] of pids.entries()) {
+    await connectTo(sandbox, windows[index], pid, { env: { GEMINI_CLI_IDE_PID: pid } });
+  }
+});
+
+test('without a word from the terminal the client finds the editor it runs in', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const own = await startNamed(sandbox, 'own');
+  await startNamed(sandbox, 'newer', { args: ['--ide-pid', String(own.pid)] });
+  await connectTo(sandbox, own, 'own', { inTerminal: true });
+});
+
+test('a client outside the editor finds the window with its workspace', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const companion = await startNamed(sandbox, 'here');
+  await startNamed(sandbox, 'elsewhere', { workspace: [sandbox.folder('elsewhere')] });
+  await connectTo(sandbox, companion, 'here');
+  await connectTo(sandbox, companion, 'here', { cwd: sandbox.folder('project', 'sub', 'folder') });
+});
+
+test('what a dead process left behind is passed over', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const companion = await startNamed(sandbox, 'alive');
+  const stale = `gemini-ide-server-${deadPid()}-1.json`;
+  fs.writeFileSync(
+    path.join(discoveryFolder(sandbox), stale),
+    JSON.stringify({
+      port: 1,
+      workspacePath: sandbox.project,
+      authToken: 'stale',
+      ideInfo: { name: 'stale', displayName: 'stale' },
+    }),
+  );
+  await connectTo(sandbox, companion, 'alive');
+});
+
+test('a companion clears away what dead processes left, and nothing else', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const folder = discoveryFolder(sandbox);
+  const dead = deadPid();
+  const kept = [`gemini-ide-server-${process.ppid}-1.json`, 'notes.json'];
+  const stale = [
+    `gemini-ide-server-${dead}-1.json`,
+    `gemini-ide-server-${dead}.json`,
+    `gemini-ide-server-${process.pid}-1.json`,
+  ];
+  for (const name of [...kept, ...stale]) fs.writeFileSync(path.join(folder, name), '{}');
+  const { ready } = await Companion.start(sandbox);
+  assert.deepEqual(
+    fs.readdirSync(folder).sort(),
+    [...kept, path.basename(ready.discoveryFile)].sort(),
+  );
+});
+
+test('a client finds a window by a file that is named as of old', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const companion = await startNamed(sandbox, 'old');
+  await startNamed(sandbox, 'new', { args: ['--ide-pid', String(process.ppid)] });
+  const old = `gemini-ide-server-${process.ppid}.json`;
+  fs.copyFileSync(companion.ready.discoveryFile, path.join(discoveryFolder(sandbox), old));
+  await connectTo(sandbox, companion, 'old', { env: { GEMINI_CLI_IDE_PID: `${process.ppid}` } });
+});
+
+test('a client elsewhere is told which folders are open', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const companion = await Companion.start(sandbox);
+  const client = await IdeClient.start(sandbox, {
+    cwd: sandbox.folder('project-2'),
+    env: companion.ready.env,
+  });
+  assertMismatch(await client.connect(), sandbox.project);
+});
+
+test('a workspace may have any name, and be reached by a link', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const folder = sandbox.folder(`a b, é e\u0301 文 😀 100% "q" 'q' $HOME`);
+  const link = path.join(sandbox.root, 'link');
+  fs.symlinkSync(folder, link);
+  const companion = await startNamed(sandbox, 'linked', { workspace: [link] });
+  await connectTo(sandbox, companion, 'linked', { cwd: folder });
+  await connectTo(sandbox, companion, 'linked', { cwd: link });
+});
+
+test('the folders of the workspace can change', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const companion = await startNamed(sandbox, 'moved');
+  const [one, two] = [sandbox.folder('one'), sandbox.folder('two')];
+  const nested = sandbox.folder('one', 'nested');
+  companion.notify('workspace/folders', { paths: [one, nested, two] });
+  await companion.caughtUp();
+  for (const cwd of [one, nested, two]) await connectTo(sandbox, companion, 'moved', { cwd });
+  const client = await IdeClient.start(sandbox);
+  // Each folder becomes one that the model reads, so none is listed twice.
+  assertMismatch(await client.connect(), `${one}, ${two}`);
+});
+
+test('a window without a folder asks for one', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const companion = await Companion.start(sandbox);
+  companion.notify('workspace/folders', { paths: [] });
+  await companion.caughtUp();
+  const client = await IdeClient.start(sandbox);
+  assert.match((await client.connect()).details, /please open a workspace folder in your IDE/);
+});
+
+test('two windows of one process are told apart by their workspaces', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const [left, right] = [sandbox.folder('left'), sandbox.folder('right')];
+  const args = ['--ide-pid', String(process.pid)];
+  const windows = [
+    [left, await startNamed(sandbox, 'left', { args, workspace: [left] })],
+    [right, await startNamed(sandbox, 'right', { args, workspace: [right] })],
+  ];
+  for (const [cwd, companion] of windows) {
+    const env = { GEMINI_CLI_IDE_PID: String(process.pid) };
+    await connectTo(sandbox, companion, path.basename(cwd), { cwd, env });
+  }
+});
+
+test('two windows with the same workspace are told apart by the terminal’s port', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const first = await startNamed(sandbox, 'first');
+  const second = await startNamed(sandbox, 'second');
+  await connectTo(sandbox, first, 'first', { env: first.ready.env });
+  await connectTo(sandbox, second, 'second', { env: second.ready.env });
+});
+
+test('a client that finds no file connects by the terminal’s environment', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const companion = await Companion.start(sandbox);
+  const env = {
+    ...companion.ready.env,
+    TMPDIR: sandbox.folder('another-tmp'),
+    TERMINAL_EMULATOR: 'JetBrains-JediTerm',
+  };
+  await connectTo(sandbox, companion, 'JetBrains IDE', { env });
+});
+
+test('the file is the user’s own from the start, and says what the client needs', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const companion = await Companion.start(sandbox, {
+    args: ['--ide-name', 'neovim', '--ide-display-name', 'Neovim', '--ide-pid', `${process.pid}`],
+  });
+  const { port, authToken, discoveryFile } = companion.ready;
+  const folder = discoveryFolder(sandbox);
+  assert.equal(discoveryFile, path.join(folder, `gemini-ide-server-${process.pid}-${port}.json`));
+  const { authToken: written, ...rest } = JSON.parse(fs.readFileSync(discoveryFile, 'utf8'));
+  assert.deepEqual(rest, {
+    port,
+    workspacePath: sandbox.project,
+    ideInfo: { name: 'neovim', displayName: 'Neovim' },
+  });
+  assert.ok(written === authToken, 'the token is the one that the editor was told');
+  const mode = (file) => (fs.statSync(file).mode & 0o777).toString(8);
+  assert.equal(mode(discoveryFile), '600');
+  assert.deepEqual([folder, path.dirname(folder)].map(mode), ['700', '700']);
+});

@@ -1,0 +1,145 @@
+// Owns what the editor is told about itself, and how its mistakes are answered.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { openWindowWithClient } from '../lib/scene.mjs';
+
+test('the first line tells all that the editor has to know', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const second = sandbox.folder('second');
+  const { ready } = await Companion.start(sandbox, {
+    workspace: [sandbox.project, second],
+    args: ['--ide-pid', '4711'],
+  });
+  const { port, authToken } = ready;
+  assert.match(authToken, /^[0-9a-f]{64}$/);
+  assert.deepEqual(ready, {
+    port,
+    url: `http://127.0.0.1:${port}/mcp`,
+    authToken,
+    discoveryFile: path.join(sandbox.tmp, 'gemini', 'ide', `gemini-ide-server-4711-${port}.json`),
+    env: {
+      GEMINI_CLI_IDE_SERVER_PORT: String(port),
+      GEMINI_CLI_IDE_WORKSPACE_PATH: [sandbox.project, second].join(path.delimiter),
+      GEMINI_CLI_IDE_AUTH_TOKEN: authToken,
+      GEMINI_CLI_IDE_PID: '4711',
+    },
+  });
+});
+
+test('a folder that does not exist is refused', async (t) => {
+  const sandbox = Sandbox.of(t);
+  await assert.rejects(
+    Companion.start(sandbox, { workspace: [path.join(sandbox.root, 'nowhere')] }),
+    /has exited with 1:\n.*--workspace .*nowhere: there is no such folder/,
+  );
+});
+
+test('an invalid line is answered with an error and changes nothing', async (t) => {
+  const { sandbox, companion, editor, client } = await openWindowWithClient(t);
+  const file = sandbox.file('a.txt');
+  companion.notify('editor/focused', { path: file });
+  companion.notify('editor/cursor', { path: file, line: 1, character: 1 });
+  await client.openFiles(([file]) => file?.cursor);
+  const decision = client.openDiff(file, 'proposed');
+  await editor.view(file);
+
+  const notification = (method, params) => JSON.stringify({ jsonrpc: '2.0', method, params });
+  const cursor = (place) => notification('editor/cursor', { path: file, ...place });
+  for (const [line, code, id = null] of [
+    ['not JSON, secret', -32700],
+    ['{"jsonrpc":"2.0","method":"editor/closed","params":{"path":', -32700],
+    ['"secret"', -32600],
+    ['{"method":"editor/closed","params":{"path":"/secret"}}', -32600],
+    ['{"jsonrpc":"1.0","method":"editor/closed","params":{"path":"/secret"}}', -32600],
+    ['[]', -32600],
+    [`[${notification('editor/closed', { path: file })}]`, -32600],
+    [notification('editor/closed', [file]), -32600],
+    [notification('editor/unknown', { path: file }), -32601],
+    ['{"jsonrpc":"2.0","id":"seven","method":"editor/closed","params":{}}', -32601, 'seven'],
+    ['{"jsonrpc":"2.0","id":7,"method":"tools/list"}', -32601, 7],
+    [notification('editor/closed'), -32602],
+    [notification('editor/closed', { path: 'secret.txt' }), -32602],
+    [notification('editor/closed', { path: '' }), -32602],
+    [notification('editor/closed', { path: null }), -32602],
+    [notification('editor/renamed', { from: file, to: 'secret.txt' }), -32602],
+    [notification('editor/selection', { path: file, text: ['secret'] }), -32602],
+    [notification('editor/selection', { path: file, text: 'half \ud83d' }), -32602],
+    [cursor({ line: 0, character: 1 }), -32602],
+    [cursor({ line: 1, character: 0 }), -32602],
+    [cursor({ line: -1, character: 1 }), -32602],
+    [cursor({ line: 1.5, character: 1 }), -32602],
+    [cursor({ line: '1', character: 1 }), -32602],
+    [cursor({ line: 1 }), -32602],
+    [cursor({ line: 2 ** 32, character: 1 }), -32602],
+    [notification('workspace/folders', { paths: [sandbox.project, 'secret'] }), -32602],
+    [notification('workspace/trust', { trusted: 'secret' }), -32602],
+    [notification('diff/accepted', { filePath: file }), -32602],
+    [notification('diff/accepted', { filePath: file, content: null }), -32602],
+    [notification('diff/rejected', {}), -32602],
+  ]) {
+    companion.sendLine(line);
+    const answer = await companion.inbox.next((message) => 'error' in message);
+    const { message } = answer.error;
+    assert.deepEqual(answer, { jsonrpc: '2.0', id, error: { code, message } }, line);
+    assert.doesNotMatch(message, /secret/, 'an error does not quote what may be the user’s text');
+  }
+
+  companion.notify('editor/selection', { path: file, text: 'valid' });
+  const context = await client.events.context.next();
+  const [{ timestamp, ...told }, ...others] = context.workspaceState.openFiles;
+  const cursorThen = { line: 1, character: 1 };
+  assert.deepEqual(told, { path: file, isActive: true, cursor: cursorThen, selectedText: 'valid' });
+  assert.deepEqual(others, []);
+  assert.equal(context.workspaceState.isTrusted, true);
+  editor.accept(file);
+  assert.deepEqual(await decision, { status: 'accepted', content: 'proposed' });
+});
+
+test('what is valid but says nothing is passed over', async (t) => {
+  const { sandbox, companion, client } = await openWindowWithClient(t);
+  const file = sandbox.file('a.txt');
+  await client.openFiles(() => true);
+  for (const line of [
+    '',
+    '   \t',
+    '{"jsonrpc":"2.0","id":4711,"result":{}}',
+    '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"?"}}',
+    '{"jsonrpc":"2.0","method":"diff/rejected","params":{"filePath":"never opened"}}',
+    `{"jsonrpc":"2.0","method":"editor/closed","params":{"path":"${file}","more":1}}`,
+    `{"jsonrpc":"2.0","method":"editor/cursor","params":{"path":"${file}","line":1,"character":1}}`,
+  ]) {
+    companion.sendLine(`${line}\r`);
+  }
+  companion.notify('editor/focused', { path: file });
+  await companion.caughtUp();
+  const [told] = await client.openFiles(() => true);
+  assert.deepEqual([told.path, told.cursor], [file, undefined]);
+  const answers = companion.inbox.takeAll().filter((message) => 'error' in message);
+  assert.deepEqual(answers, []);
+});
+
+test('the log keeps the user’s secrets, even the most talkative one', async (t) => {
+  const { sandbox, companion, editor, client } = await openWindowWithClient(t, {
+    args: ['--log-level', 'trace'],
+  });
+  const file = sandbox.file('secret-name.txt');
+  companion.notify('editor/focused', { path: file });
+  companion.notify('editor/selection', { path: file, text: 'secret-selection' });
+  await client.openFiles(([file]) => file?.selectedText);
+  const decision = client.openDiff(file, 'secret-proposal');
+  await editor.view(file);
+  editor.accept(file, 'secret-decision');
+  await decision;
+  companion.sendLine('{"secret-line"');
+  await companion.inbox.next((message) => message.error);
+  await client.disconnect();
+  await companion.close();
+  assert.match(companion.log, /a diff was accepted/, 'the log is on');
+  assert.doesNotMatch(companion.log, /secret/);
+  assert.ok(!companion.log.includes(companion.ready.authToken), 'the token is in the log');
+});

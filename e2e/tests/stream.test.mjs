@@ -1,0 +1,161 @@
+// Owns a client's stream of notifications in bad weather: silence, orderly ends, losses, breaks.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import { Session } from '../lib/http.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { Proxy } from '../lib/proxy.mjs';
+import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
+
+const REJECTED = { status: 'rejected', content: undefined };
+
+/** A window with a client whose way to it is a proxy. */
+async function openWindowBehindProxy(t) {
+  const window = await openWindow(t);
+  const { sandbox, companion } = window;
+  const proxy = await Proxy.start(sandbox, companion);
+  const client = await IdeClient.connect(sandbox, { env: proxy.env(sandbox) });
+  assert.equal(await proxy.opened.next(), undefined);
+  assert.equal((await companion.next('companion/sessions')).params.count, 1);
+  client.events.status.takeAll();
+  return { ...window, proxy, client };
+}
+
+async function breakOff({ proxy, companion }, how) {
+  proxy[how]();
+  assert.equal((await companion.next('companion/sessions')).params.count, 0);
+}
+
+/** Waits until the client has come back by itself, and asserts that it noticed nothing. */
+async function assertBack({ proxy, companion, client }) {
+  assert.match(await proxy.opened.next(), /./, 'it says what it had received');
+  assert.equal((await companion.next('companion/sessions')).params.count, 1);
+  assert.deepEqual(client.events.status.takeAll(), []);
+  assert.equal(await client.status(), 'connected');
+}
+
+// These wait for the 20 s that the companion tells a client to stay away after its stream ended.
+describe('a client whose stream has ended', { concurrency: true }, () => {
+  for (const [how, name] of [
+    ['end', 'in order'],
+    // The companion says `Connection: close`; the client's HTTP library (undici) takes that for
+    // leave to end a body with a reset. Without that header a reset would disconnect for good.
+    ['cut', 'by a reset'],
+  ]) {
+    test(`${name} comes back by itself, and is told what has happened meanwhile`, async (t) => {
+      const window = await openWindowBehindProxy(t);
+      const { sandbox, companion, editor, client } = window;
+      const file = sandbox.file('a.txt');
+      const decision = client.openDiff(file, 'proposed');
+      await editor.view(file);
+      await breakOff(window, how);
+      editor.accept(file, 'decided meanwhile');
+      companion.notify('editor/focused', { path: file });
+      companion.notify('editor/cursor', { path: file, line: 5, character: 6 });
+      await assertBack(window);
+      assert.deepEqual(await decision, { status: 'accepted', content: 'decided meanwhile' });
+      const [told] = await client.openFiles((files) => files.length > 0);
+      assert.deepEqual([told.path, told.cursor], [file, { line: 5, character: 6 }]);
+    });
+  }
+
+  test('hears a decision again that was lost on its way', async (t) => {
+    const window = await openWindowBehindProxy(t);
+    const { sandbox, companion, editor, proxy, client } = window;
+    const file = sandbox.file('a.txt');
+    const decision = client.openDiff(file, 'proposed');
+    await editor.view(file);
+    const watcher = await (await Session.open(sandbox, companion)).stream();
+    assert.equal((await companion.next('companion/sessions')).params.count, 2);
+    await watcher.next();
+    proxy.stall();
+    editor.accept(file, 'decided');
+    companion.notify('editor/focused', { path: file });
+    await watcher.next(); // the decision before it has been sent by now
+    await watcher.close();
+    assert.equal((await companion.next('companion/sessions')).params.count, 1);
+    await breakOff(window, 'end');
+    await assertBack(window);
+    assert.deepEqual(await decision, { status: 'accepted', content: 'decided' });
+  });
+
+  test('does not take an old decision for the answer to its newer edit', async (t) => {
+    const window = await openWindowBehindProxy(t);
+    const { sandbox, editor, client } = window;
+    const file = sandbox.file('a.txt');
+    const first = client.openDiff(file, 'first');
+    await editor.view(file);
+    await breakOff(window, 'end');
+    editor.accept(file);
+    await client.resolveDiffFromCli(file, 'rejected');
+    assert.deepEqual(await first, REJECTED);
+    const second = client.openDiff(file, 'second');
+    await editor.view(file);
+    client.events.context.takeAll();
+    await assertBack(window);
+    await client.events.context.next(); // what had waited for the client comes with it
+    editor.reject(file);
+    assert.deepEqual(await second, REJECTED);
+  });
+
+  test('because the editor quit finds the next one when its user asks for it', async (t) => {
+    const { sandbox, companion, client } = await openWindowWithClient(t);
+    client.events.status.takeAll();
+    await companion.close();
+    const next = await Companion.start(sandbox);
+    const lost = await client.events.status.next();
+    assert.match(lost.details, /reconnecting by running \/ide enable/);
+    assert.equal((await client.connect()).status, 'connected');
+    assert.equal((await next.next('companion/sessions')).params.count, 1);
+  });
+});
+
+test('the stream says how long to stay away after its end', async (t) => {
+  const { sandbox, companion } = await openWindow(t);
+  const stream = await (await Session.open(sandbox, companion)).stream();
+  assert.equal(await stream.retries.next(), 20_000);
+});
+
+test('a second stream of a client takes the place of the first', async (t) => {
+  const { sandbox, companion, editor } = await openWindow(t);
+  const session = await Session.open(sandbox, companion);
+  const first = await session.stream();
+  const second = await session.stream();
+  assert.equal(await first.ended(), 'end');
+  assert.equal((await second.next()).method, 'ide/contextUpdate');
+  const filePath = sandbox.file('a.txt');
+  await session.callTool('openDiff', { filePath, newContent: '' });
+  editor.reject(filePath);
+  assert.equal((await second.next()).method, 'ide/diffRejected');
+});
+
+test('a quiet stream is kept alive, and the client stays connected', async (t) => {
+  const { sandbox, companion, client } = await openWindowWithClient(t, {
+    args: ['--keep-alive', '1'],
+  });
+  const stream = await (await Session.open(sandbox, companion)).stream();
+  client.events.status.takeAll();
+  for (let comments = 0; comments < 3; comments++) await stream.comments.next();
+  const file = sandbox.file('a.txt');
+  companion.notify('editor/focused', { path: file });
+  await client.openFiles((files) => files[0]?.path === file);
+  assert.deepEqual(client.events.status.takeAll(), []);
+});
+
+test(
+  'a client hears the editor after five minutes of silence',
+  { skip: process.env.COMPANION_TEST_LONG !== '1' && 'it takes five minutes' },
+  async (t) => {
+    const { sandbox, companion, client } = await openWindowWithClient(t);
+    client.events.status.takeAll();
+    // The client gives up after 300 s without a byte, so here the time itself is the test.
+    await new Promise((resolve) => setTimeout(resolve, 301_000));
+    assert.equal(await client.status(), 'connected');
+    const file = sandbox.file('a.txt');
+    companion.notify('editor/focused', { path: file });
+    await client.openFiles((files) => files[0]?.path === file);
+    assert.deepEqual(client.events.status.takeAll(), []);
+  },
+);

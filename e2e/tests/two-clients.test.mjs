@@ -1,0 +1,131 @@
+// Owns several clients in one window: each hears of its own edits, and the newest edit of a file
+// is the one that counts.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import { Session } from '../lib/http.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
+
+const REJECTED = { status: 'rejected', content: undefined };
+
+/** A client whose stream has brought the first context. */
+async function watch(sandbox, companion) {
+  const session = await Session.open(sandbox, companion);
+  const stream = await session.stream();
+  assert.equal((await stream.next()).method, 'ide/contextUpdate');
+  return { session, stream };
+}
+
+/** Opens a file in the editor, so that all clients hear something that they did not wait for. */
+function focusNew(sandbox, companion) {
+  companion.notify('editor/focused', { path: sandbox.file('marker.txt') });
+}
+
+test('two clients review at the same time and do not wait for each other', async (t) => {
+  const { sandbox, editor, client: first } = await openWindowWithClient(t);
+  const second = await IdeClient.connect(sandbox);
+  const [a, b] = [sandbox.file('a.txt'), sandbox.file('b.txt')];
+  const decisions = [first.openDiff(a, 'from first'), second.openDiff(b, 'from second')];
+  await editor.view(a);
+  await editor.view(b);
+  editor.accept(b, 'for second');
+  assert.deepEqual(await decisions[1], { status: 'accepted', content: 'for second' });
+  editor.accept(a, 'for first');
+  assert.deepEqual(await decisions[0], { status: 'accepted', content: 'for first' });
+});
+
+test('a decision goes to the client that asked, and to no other', async (t) => {
+  const { sandbox, companion, editor } = await openWindow(t);
+  const asker = await watch(sandbox, companion);
+  const other = await watch(sandbox, companion);
+  const filePath = sandbox.file('a.txt');
+  await asker.session.callTool('openDiff', { filePath, newContent: 'x' });
+  editor.accept(filePath, 'y');
+  assert.deepEqual(await asker.stream.next(), {
+    jsonrpc: '2.0',
+    method: 'ide/diffAccepted',
+    params: { filePath, content: 'y' },
+  });
+  focusNew(sandbox, companion);
+  for (const { stream } of [asker, other]) {
+    assert.equal((await stream.next()).method, 'ide/contextUpdate');
+  }
+});
+
+test('when a second client proposes another edit of a file, the first one’s is rejected', async (t) => {
+  const { sandbox, editor, client: first } = await openWindowWithClient(t);
+  const second = await IdeClient.connect(sandbox);
+  const file = sandbox.file('a.txt');
+  const earlier = first.openDiff(file, 'from first');
+  await editor.view(file);
+  const later = second.openDiff(file, 'from second');
+  assert.deepEqual(await earlier, REJECTED);
+  assert.equal((await editor.view(file)).newContent, 'from second');
+  editor.accept(file);
+  assert.deepEqual(await later, { status: 'accepted', content: 'from second' });
+});
+
+test('when a client proposes another edit of a file, it hears of the newer one only', async (t) => {
+  const { sandbox, companion, editor } = await openWindow(t);
+  const { session, stream } = await watch(sandbox, companion);
+  const filePath = sandbox.file('a.txt');
+  await session.callTool('openDiff', { filePath, newContent: 'first' });
+  await session.callTool('openDiff', { filePath, newContent: 'second' });
+  assert.equal((await editor.view(filePath)).newContent, 'first');
+  assert.equal((await editor.view(filePath)).newContent, 'second');
+  editor.accept(filePath);
+  const { method, params } = await stream.next();
+  assert.deepEqual([method, params], ['ide/diffAccepted', { filePath, content: 'second' }]);
+  focusNew(sandbox, companion);
+  assert.equal((await stream.next()).method, 'ide/contextUpdate');
+});
+
+test('a decision about a view that is being replaced does not count for the newer one', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const companion = await Companion.start(sandbox);
+  const { session, stream } = await watch(sandbox, companion);
+  const filePath = sandbox.file('a.txt');
+  const open = async (newContent) => {
+    const result = session.callTool('openDiff', { filePath, newContent });
+    return { result, request: await companion.next('diff/open') };
+  };
+  const first = await open('first');
+  companion.respond(first.request.id, {});
+  assert.deepEqual(await first.result, { content: [] });
+
+  const second = await open('second');
+  companion.notify('diff/accepted', { filePath, content: 'first' });
+  companion.respond(second.request.id, {});
+  assert.deepEqual(await second.result, { content: [] });
+  companion.notify('diff/rejected', { filePath });
+  const { method, params } = await stream.next();
+  assert.deepEqual([method, params], ['ide/diffRejected', { filePath }]);
+});
+
+test('one client leaves, the other one stays', async (t) => {
+  const { sandbox, companion, editor, client: first } = await openWindowWithClient(t);
+  const second = await IdeClient.connect(sandbox);
+  const file = sandbox.file('a.txt');
+  const decision = second.openDiff(file, 'text');
+  await editor.view(file);
+  await first.close();
+  companion.notify('editor/focused', { path: file });
+  await second.openFiles((files) => files[0]?.path === file);
+  editor.accept(file);
+  assert.deepEqual(await decision, { status: 'accepted', content: 'text' });
+});
+
+test('a session that ends takes its views along', async (t) => {
+  const { sandbox, companion, editor } = await openWindow(t);
+  const { session, stream } = await watch(sandbox, companion);
+  const filePath = sandbox.file('a.txt');
+  await session.callTool('openDiff', { filePath, newContent: 'text' });
+  assert.equal((await session.delete()).status, 204);
+  assert.equal(await editor.closed.next(), filePath);
+  assert.equal(await stream.ended(), 'end');
+  assert.equal((await session.post(session.message('ping'))).status, 404);
+});
