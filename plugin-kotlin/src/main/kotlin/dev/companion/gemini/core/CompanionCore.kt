@@ -1,0 +1,119 @@
+// Owns the Kotlin side of a server: what the rest of the plugin sees of it.
+
+package dev.companion.gemini.core
+
+import java.nio.file.Path
+
+/** What became of a decision. The order is that of `Decision` in Rust. */
+enum class Delivery {
+    /** The CLI is connected and is told. */
+    DELIVERED,
+
+    /** The CLI's connection is down; it is told when it comes back. */
+    QUEUED,
+
+    /** Nobody waits for it any more. */
+    UNKNOWN,
+}
+
+/** Whether the user trusts the project, as far as the CLI is told. */
+enum class Trust(internal val code: Int) {
+    LEFT_TO_CLI(-1),
+    NO(0),
+    YES(1),
+}
+
+/** What a server is started with. */
+data class CoreConfig(
+    val roots: List<Path>,
+    val ideName: String,
+    val ideDisplayName: String,
+    val trust: Trust,
+    val diffs: Boolean,
+    val bodyLimitMegabytes: Int,
+    val logLevel: Int,
+)
+
+/** A request of a CLI's to the editor; each is answered once, by [complete] or [fail]. */
+interface EditorRequest {
+    /** Done. [text] is the proposal's, and only asked for by [EditorRequests.closeDiff]. */
+    fun complete(text: String? = null)
+
+    /** Not done; the CLI shows [message] to its user. */
+    fun fail(message: String)
+}
+
+/** What CLIs ask of the editor. All calls come from one thread of the server's and return at once. */
+interface EditorRequests {
+    /** Show [newText] as a proposal for [filePath], in place of one that shows for the same path. */
+    fun openDiff(request: EditorRequest, filePath: String, newText: String)
+
+    /** Close the proposal for [filePath] without a decision, and complete with its text. */
+    fun closeDiff(request: EditorRequest, filePath: String)
+
+    /** Accept in the user's place, and write the file. */
+    fun acceptDiff(request: EditorRequest, filePath: String)
+
+    /** Reject in the user's place. */
+    fun rejectDiff(request: EditorRequest, filePath: String)
+
+    /** So many CLIs are connected now. */
+    fun connectedChanged(count: Int)
+}
+
+/**
+ * A running server. Once closed, events are ignored: listeners may still be on their way.
+ *
+ * Paths are absolute and in the system's own form, as the CLI writes them.
+ */
+interface CompanionCore : AutoCloseable {
+    /** Where it listens. */
+    val port: Int
+
+    /** By which the CLI finds it; absent if it could not be written. */
+    val discoveryFile: String?
+
+    /** How many CLIs are connected. */
+    val connected: Int
+
+    /** How many proposals wait for a decision. */
+    val openDiffs: Int
+
+    /** For terminals in which the CLI is to find it. Has the token in it. */
+    val terminalEnvironment: Map<String, String>
+
+    fun fileOpened(path: String)
+
+    fun fileClosed(path: String)
+
+    fun fileFocused(path: String)
+
+    /** Both 1-based; [character] counts UTF-16 units from the start of the line. */
+    fun caretMoved(path: String, line: Int, character: Int)
+
+    /** At most [MAX_SELECTION] characters are looked at; empty clears it. */
+    fun selectionChanged(path: String, text: String)
+
+    /** A file or directory. */
+    fun fileRenamed(from: String, to: String)
+
+    /** A file or directory. */
+    fun fileDeleted(path: String)
+
+    /** Writes a file. */
+    fun rootsChanged(roots: List<Path>)
+
+    fun trustChanged(trusted: Boolean)
+
+    fun diffAccepted(filePath: String, text: String): Delivery
+
+    fun diffRejected(filePath: String): Delivery
+
+    /** Stops it, within 2 s. */
+    override fun close()
+
+    companion object {
+        /** The longest selection that the CLI is told, in UTF-16 units. */
+        const val MAX_SELECTION = 16_384
+    }
+}

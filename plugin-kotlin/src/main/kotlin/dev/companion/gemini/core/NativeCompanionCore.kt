@@ -1,0 +1,125 @@
+// Owns one server behind the boundary: converts, and forgets the number when it is closed.
+
+package dev.companion.gemini.core
+
+import java.nio.file.Path
+import java.util.concurrent.atomic.AtomicLong
+import java.util.logging.Level
+
+/** Takes the lines that Rust logs; [level] is one of java.util.logging. */
+fun interface LogSink {
+    fun log(level: Level, message: String)
+}
+
+class NativeCompanionCore private constructor(private val requests: EditorRequests, private val log: LogSink) :
+    CompanionCore {
+    /** The server's number; 0 once it is closed. */
+    private val core = AtomicLong()
+
+    override val port get() = ask(0) { NativeCore.port(it) }
+    override val discoveryFile get() = ask(null) { NativeCore.discoveryFile(it) }
+    override val connected get() = ask(0) { NativeCore.connected(it) }
+    override val openDiffs get() = ask(0) { NativeCore.openDiffs(it) }
+    override val terminalEnvironment: Map<String, String>
+        get() = ask(emptyMap()) { id ->
+            NativeCore.terminalEnvironment(id).asList().chunked(2).associate { (name, value) -> name to value }
+        }
+
+    override fun fileOpened(path: String) = tell { NativeCore.fileOpened(it, path) }
+
+    override fun fileClosed(path: String) = tell { NativeCore.fileClosed(it, path) }
+
+    override fun fileFocused(path: String) = tell { NativeCore.fileFocused(it, path) }
+
+    override fun caretMoved(path: String, line: Int, character: Int) =
+        tell { NativeCore.caretMoved(it, path, line, character) }
+
+    override fun selectionChanged(path: String, text: String) =
+        tell { NativeCore.selectionChanged(it, path, truncated(text).toByteArray()) }
+
+    override fun fileRenamed(from: String, to: String) = tell { NativeCore.fileRenamed(it, from, to) }
+
+    override fun fileDeleted(path: String) = tell { NativeCore.fileDeleted(it, path) }
+
+    override fun rootsChanged(roots: List<Path>) = tell { NativeCore.workspaceChanged(it, names(roots)) }
+
+    override fun trustChanged(trusted: Boolean) = tell { NativeCore.trustChanged(it, trusted) }
+
+    override fun diffAccepted(filePath: String, text: String) =
+        ask(Delivery.UNKNOWN) { delivery(NativeCore.diffResolved(it, filePath, true, text.toByteArray())) }
+
+    override fun diffRejected(filePath: String) =
+        ask(Delivery.UNKNOWN) { delivery(NativeCore.diffResolved(it, filePath, false, null)) }
+
+    override fun close() = NativeCore.stop(core.getAndSet(0))
+
+    private fun tell(event: (Long) -> Unit) = ask(Unit, event)
+
+    /** Asks the server, or returns [otherwise] if it is closed, also in the very moment. */
+    private fun <T> ask(otherwise: T, question: (Long) -> T): T {
+        val id = core.get()
+        if (id == 0L) return otherwise
+        return try {
+            question(id)
+        } catch (e: IllegalStateException) {
+            if (core.get() == id) throw e
+            otherwise
+        }
+    }
+
+    private inner class Callbacks : NativeCallbacks {
+        override fun openDiff(request: Long, filePath: String, newContent: ByteArray) =
+            requests.openDiff(Request(request), filePath, newContent.decodeToString())
+
+        override fun closeDiff(request: Long, filePath: String) = requests.closeDiff(Request(request), filePath)
+
+        override fun acceptDiff(request: Long, filePath: String) = requests.acceptDiff(Request(request), filePath)
+
+        override fun rejectDiff(request: Long, filePath: String) = requests.rejectDiff(Request(request), filePath)
+
+        override fun sessionsChanged(count: Int) = requests.connectedChanged(count)
+
+        override fun log(level: Int, message: String) = log.log(LEVELS[level], message)
+    }
+
+    private inner class Request(private val number: Long) : EditorRequest {
+        override fun complete(text: String?) =
+            tell { NativeCore.completeRequest(it, number, text?.toByteArray()) }
+
+        override fun fail(message: String) = tell { NativeCore.failRequest(it, number, message) }
+    }
+
+    companion object {
+        /** Starts a server, in the library that [NativeLibrary.load] loaded. Writes files: not for the EDT. */
+        fun start(config: CoreConfig, requests: EditorRequests, log: LogSink): CompanionCore {
+            val started = NativeCompanionCore(requests, log)
+            val id = NativeCore.start(
+                names(config.roots),
+                config.ideName,
+                config.ideDisplayName,
+                ProcessHandle.current().pid(),
+                config.trust.code,
+                config.diffs,
+                config.bodyLimitMegabytes,
+                config.logLevel,
+                started.Callbacks(),
+            )
+            started.core.set(id)
+            return started
+        }
+
+        /** By the numbers of Rust's `log::Level`: error is 1. */
+        private val LEVELS = arrayOf(Level.OFF, Level.SEVERE, Level.WARNING, Level.INFO, Level.FINE, Level.FINER)
+
+        private fun names(roots: List<Path>) = roots.map(Path::toString).toTypedArray()
+
+        private fun delivery(ordinal: Int) = Delivery.entries[ordinal]
+
+        /** Never ends within a surrogate pair. */
+        private fun truncated(text: String): String {
+            if (text.length <= CompanionCore.MAX_SELECTION) return text
+            val end = CompanionCore.MAX_SELECTION
+            return text.substring(0, if (text[end - 1].isHighSurrogate()) end - 1 else end)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+// Owns the boundary to Rust: the natives of the library `companion_jni`.
+
+package dev.companion.gemini.core
+
+/**
+ * The natives of `rust/companion-jni` (see `natives.rs`, which is checked against these when it is compiled).
+ *
+ * `core` is the number of a running server. One that is not running is an [IllegalStateException], but for [stop].
+ * A panic in Rust is a [RuntimeException]. Nothing here waits, but for [start] (files), [workspaceChanged] (a file)
+ * and [stop] (2 s at most): those are never called on the event dispatch thread where it could wait for them.
+ */
+internal object NativeCore {
+    /** Changes with every change of these natives or of [NativeCallbacks]. */
+    @JvmStatic
+    external fun abiVersion(): Int
+
+    /**
+     * Starts a server and returns its number.
+     *
+     * @param workspace the roots of the workspace, absolute
+     * @param idePid by which a CLI in the IDE's terminal finds the server
+     * @param trust whether the user trusts the workspace: 0 no, 1 yes, -1 leaves that to the CLI
+     * @param diffs whether edits are reviewed in the IDE
+     * @param bodyLimit the largest request, in megabytes
+     * @param logLevel from 0, off, to 5, trace
+     */
+    @JvmStatic
+    @Suppress("LongParameterList")
+    external fun start(
+        workspace: Array<String>,
+        ideName: String,
+        ideDisplayName: String,
+        idePid: Long,
+        trust: Int,
+        diffs: Boolean,
+        bodyLimit: Int,
+        logLevel: Int,
+        callbacks: NativeCallbacks,
+    ): Long
+
+    /** Stops a server: open diffs are rejected, its file goes, its threads end. Twice is fine. */
+    @JvmStatic
+    external fun stop(core: Long)
+
+    @JvmStatic
+    external fun fileOpened(core: Long, path: String)
+
+    @JvmStatic
+    external fun fileClosed(core: Long, path: String)
+
+    @JvmStatic
+    external fun fileFocused(core: Long, path: String)
+
+    /** [line] and [character] are 1-based; [character] counts UTF-16 units. */
+    @JvmStatic
+    external fun caretMoved(core: Long, path: String, line: Int, character: Int)
+
+    /** [text] is UTF-8; empty clears the selection. */
+    @JvmStatic
+    external fun selectionChanged(core: Long, path: String, text: ByteArray)
+
+    @JvmStatic
+    external fun fileRenamed(core: Long, from: String, to: String)
+
+    @JvmStatic
+    external fun fileDeleted(core: Long, path: String)
+
+    @JvmStatic
+    external fun workspaceChanged(core: Long, roots: Array<String>)
+
+    @JvmStatic
+    external fun trustChanged(core: Long, trusted: Boolean)
+
+    /** [content] is UTF-8, and only given to complete a [NativeCallbacks.closeDiff]. */
+    @JvmStatic
+    external fun completeRequest(core: Long, request: Long, content: ByteArray?)
+
+    /** [message] is what the CLI tells its user. */
+    @JvmStatic
+    external fun failRequest(core: Long, request: Long, message: String)
+
+    /** [content] is UTF-8, and given if [accepted]. Returns the ordinal of a [Delivery]. */
+    @JvmStatic
+    external fun diffResolved(core: Long, filePath: String, accepted: Boolean, content: ByteArray?): Int
+
+    /** Names and values in turn. */
+    @JvmStatic
+    external fun terminalEnvironment(core: Long): Array<String>
+
+    @JvmStatic
+    external fun port(core: Long): Int
+
+    /** Absent if the file could not be written. */
+    @JvmStatic
+    external fun discoveryFile(core: Long): String?
+
+    /** How many CLIs are connected. */
+    @JvmStatic
+    external fun connected(core: Long): Int
+
+    @JvmStatic
+    external fun openDiffs(core: Long): Int
+}
+
+/**
+ * What Rust calls: always on its own thread, `gemini-companion-callbacks`, in the order in which things happened.
+ * Implementations return at once and never call [NativeCore.start] or [NativeCore.stop].
+ *
+ * Requests are answered later, by [NativeCore.completeRequest] or [NativeCore.failRequest], within 30 s.
+ */
+internal interface NativeCallbacks {
+    /** Show [newContent], UTF-8, as a proposal for [filePath]; complete the request when it shows. */
+    fun openDiff(request: Long, filePath: String, newContent: ByteArray)
+
+    /** Close the view without a decision; complete the request with the proposal's text. */
+    fun closeDiff(request: Long, filePath: String)
+
+    /** Accept in the user's place and write the file; then complete the request. */
+    fun acceptDiff(request: Long, filePath: String)
+
+    /** Reject in the user's place; then complete the request. */
+    fun rejectDiff(request: Long, filePath: String)
+
+    /** So many CLIs are connected now. */
+    fun sessionsChanged(count: Int)
+
+    /** A line for the IDE's log; [level] is 1, error, to 5, trace. */
+    fun log(level: Int, message: String)
+}

@@ -1,0 +1,63 @@
+// Owns the loading of the library: from the plugin's own folder, once, and only the one that fits.
+
+package dev.companion.gemini.core
+
+import java.nio.file.Files
+import java.nio.file.Path
+
+/** The library can't be used; the message is for the user. */
+class NativeLibraryException(message: String, cause: Throwable? = null) : RuntimeException(message, cause)
+
+object NativeLibrary {
+    /** The number that [NativeCore.abiVersion] must have. */
+    private const val ABI_VERSION = 1
+
+    private var loaded = false
+
+    /**
+     * Loads `native/<os>-<arch>/` below [pluginDirectory]. Once it is loaded, this does nothing.
+     *
+     * System.load must be called from a class of the plugin's class loader: natives are looked up in the libraries of
+     * the loader of their class.
+     */
+    @Synchronized
+    fun load(pluginDirectory: Path) {
+        if (loaded) return
+        val folder = folderName(System.getProperty("os.name"), System.getProperty("os.arch"))
+            ?: throw NativeLibraryException("There is no library for this system.")
+        val file = pluginDirectory.resolve("native").resolve(folder).resolve(System.mapLibraryName("companion_jni"))
+        if (!Files.exists(file)) throw NativeLibraryException("The plugin has no library for $folder.")
+        try {
+            System.load(file.toAbsolutePath().toString())
+        } catch (e: UnsatisfiedLinkError) {
+            throw NativeLibraryException("The library for $folder could not be loaded: ${e.message}", e)
+        }
+        check(NativeCore.abiVersion())
+        loaded = true
+    }
+
+    /** Refuses a library of another version than this class, as a half-done update leaves behind. */
+    internal fun check(abiVersion: Int) {
+        if (abiVersion != ABI_VERSION) {
+            throw NativeLibraryException(
+                "The library is of version $abiVersion, the plugin needs $ABI_VERSION. Please restart the IDE.",
+            )
+        }
+    }
+
+    /** The folder of a system's library, or nothing for a system without. */
+    internal fun folderName(osName: String, osArch: String): String? {
+        val os = when {
+            osName.startsWith("Linux") -> "linux"
+            osName.startsWith("Mac") -> "macos"
+            osName.startsWith("Windows") -> "windows"
+            else -> return null
+        }
+        val arch = when (osArch) {
+            "amd64", "x86_64" -> "x64"
+            "aarch64", "arm64" -> "arm64"
+            else -> return null
+        }
+        return "$os-$arch"
+    }
+}

@@ -1,0 +1,35 @@
+# shellcheck shell=bash disable=SC2154 # variables of build.sh
+# How a build shows itself: one line for each step, all its output in a log, the end of that log if it fails.
+
+steps_total=$(grep -c '^step ' "$recipe/build.sh")
+step_number=0
+step_log=
+
+# step DESCRIPTION FUNCTION
+step() {
+  local begun=$SECONDS
+  step_number=$((step_number + 1))
+  step_log=$logs/$step_number-$2.log
+  printf '[%d/%d] %s ... ' "$step_number" "$steps_total" "$1"
+  "$2" >"$step_log" 2>&1
+  printf '%d s\n' $((SECONDS - begun))
+}
+
+# Not called by `step`: bash ignores `set -e` in a function whose status somebody looks at.
+report_failure() {
+  if (($1 == 130 || $1 == 143)); then # 128 + SIGINT or SIGTERM
+    printf 'interrupted\n'
+    return
+  fi
+  printf 'failed\n\n'
+  # The first errors of a compiler say more than its last lines.
+  grep --extended-regexp --max-count=10 '(^|: )error: ' "$step_log" || tail --lines=20 "$step_log"
+  printf '\nThe whole output is in %s\n' "$step_log"
+} >&2
+
+# The number of lines of a text, for people: 14,022.
+count() {
+  local lines
+  lines=$(grep -c . <<<"$1" || true)
+  sed -E ':again; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; t again' <<<"$lines"
+}
