@@ -1,0 +1,68 @@
+// Owns the double of a server for tests in the platform: it remembers what it was told.
+
+package dev.companion.gemini
+
+import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.Delivery
+import java.nio.file.Path
+import java.util.concurrent.CopyOnWriteArrayList
+
+/** Remembers calls, in their order and from any thread. What it answers can be set. */
+class RecordingCore : CompanionCore {
+    /** What was told, as a test wants to read it: `caret /a.txt 1:1`. */
+    val calls: List<String> get() = told
+
+    @Volatile
+    var delivery = Delivery.DELIVERED
+
+    @Volatile
+    var closed = false
+        private set
+
+    private val told = CopyOnWriteArrayList<String>()
+
+    override val port get() = 0
+    override val discoveryFile get() = null
+    override val connected get() = 1
+    override val openDiffs get() = 0
+    override val terminalEnvironment get() = emptyMap<String, String>()
+
+    /** Forgets what was told until now. */
+    fun forget() = told.clear()
+
+    override fun fileOpened(path: String) = tell("opened $path")
+
+    override fun fileClosed(path: String) = tell("closed $path")
+
+    override fun fileFocused(path: String) = tell("focused $path")
+
+    override fun caretMoved(path: String, line: Int, character: Int) = tell("caret $path $line:$character")
+
+    override fun selectionChanged(path: String, text: String) = tell("selection $path '$text'")
+
+    override fun fileRenamed(from: String, to: String) = tell("renamed $from $to")
+
+    override fun fileDeleted(path: String) = tell("deleted $path")
+
+    override fun rootsChanged(roots: List<Path>) = tell("roots ${roots.joinToString(" ")}")
+
+    override fun trustChanged(trusted: Boolean) = tell("trusted $trusted")
+
+    override fun diffAccepted(filePath: String, text: String): Delivery {
+        tell("accepted $filePath '$text'")
+        return delivery
+    }
+
+    override fun diffRejected(filePath: String): Delivery {
+        tell("rejected $filePath")
+        return delivery
+    }
+
+    override fun close() {
+        closed = true
+    }
+
+    private fun tell(call: String) {
+        told += call
+    }
+}
