@@ -1,0 +1,85 @@
+// Owns what the tests of the context share: real files, the real manager of tabs, and what the server was told.
+
+package dev.companion.gemini.context
+
+import com.intellij.openapi.application.WriteAction
+import com.intellij.openapi.editor.Editor
+import com.intellij.openapi.fileEditor.TextEditor
+import com.intellij.openapi.util.Disposer
+import com.intellij.openapi.util.io.FileUtil
+import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.openapi.vfs.VfsUtil
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.testFramework.FileEditorManagerTestCase
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.RecordingCore
+import java.io.File
+
+/** The window's tabs without a window: this is the manager that the IDE has, not the one of light tests. */
+abstract class ContextTestCase : FileEditorManagerTestCase() {
+    protected val core = RecordingCore()
+    private lateinit var root: File
+
+    /** What was told of the test's files, which are named as a test names them. */
+    protected val told get() = core.calls.filter { root.path in it }.map { it.replace(root.path + File.separator, "") }
+
+    override fun setUp() {
+        super.setUp()
+        root = FileUtil.createTempDirectory("context", null).canonicalFile
+        Disposer.register(testRootDisposable) { FileUtil.delete(root) }
+    }
+
+    /** A file on the disk; [path] is relative. */
+    protected fun file(path: String, text: String = ""): VirtualFile = file(path, text.toByteArray())
+
+    protected fun file(path: String, content: ByteArray): VirtualFile {
+        val file = root.resolve(path)
+        file.parentFile.mkdirs()
+        file.writeBytes(content)
+        return checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
+    }
+
+    /** Begins to tell, in [project], and forgets what that told. */
+    protected fun start(): EditorContext {
+        val context = EditorContext(project, core)
+        Disposer.register(testRootDisposable, context)
+        context.start()
+        forget()
+        return context
+    }
+
+    protected fun forget() {
+        settle()
+        core.forget()
+    }
+
+    /** Lets everything happen that is on its way in the event queue. */
+    protected fun settle() = UIUtil.dispatchAllInvocationEvents()
+
+    /** Opens a file in a tab, as a double click in the project view does. */
+    protected fun show(file: VirtualFile) {
+        myManager.openFile(file, true)
+        settle()
+    }
+
+    /** The same, for a text. */
+    protected fun edit(file: VirtualFile): Editor {
+        show(file)
+        return (myManager.getSelectedEditor(file) as TextEditor).editor
+    }
+
+    protected fun close(file: VirtualFile) {
+        myManager.closeFile(file)
+        settle()
+    }
+
+    protected fun write(change: () -> Unit) {
+        WriteAction.runAndWait<Exception>(change)
+        settle()
+    }
+
+    protected fun refresh(file: VirtualFile) {
+        VfsUtil.markDirtyAndRefresh(false, true, true, file)
+        settle()
+    }
+}

@@ -1,0 +1,184 @@
+// Owns the tests of opening, closing and switching tabs.
+
+package dev.companion.gemini.context
+
+import com.intellij.openapi.editor.EditorFactory
+import com.intellij.openapi.fileEditor.TextEditor
+import com.intellij.openapi.fileTypes.PlainTextFileType
+import com.intellij.openapi.util.Disposer
+import com.intellij.openapi.util.SystemInfo
+import com.intellij.openapi.vfs.JarFileSystem
+import com.intellij.testFramework.LightVirtualFile
+import java.io.ByteArrayOutputStream
+import java.util.zip.ZipEntry
+import java.util.zip.ZipOutputStream
+import javax.swing.SwingConstants
+
+class OpenFilesTest : ContextTestCase() {
+    fun `test a file that is opened has the focus, with its caret`() {
+        start()
+        show(file("a.txt"))
+        assertSameElements(told, "opened a.txt", "focused a.txt", "caret a.txt 1:1", "selection a.txt ''")
+    }
+
+    fun `test going to another tab tells where the caret is there, and what is selected`() {
+        val a = file("a.txt", "one\ntwo")
+        start()
+        edit(a).run {
+            caretModel.moveToOffset(7)
+            selectionModel.setSelection(4, 7)
+        }
+        show(file("b.txt"))
+        forget()
+        show(a)
+        assertEquals(listOf("focused a.txt", "caret a.txt 2:4", "selection a.txt 'two'"), told)
+    }
+
+    fun `test closing the tab closes the file, and its neighbour has the focus`() {
+        val a = file("a.txt")
+        val b = file("b.txt")
+        start()
+        show(a)
+        show(b)
+        forget()
+        close(b)
+        assertSameElements(told, "closed b.txt", "focused a.txt", "caret a.txt 1:1", "selection a.txt ''")
+        forget()
+        close(a)
+        assertEquals(listOf("closed a.txt"), told)
+    }
+
+    fun `test a file that is closed as soon as it was opened does not count as open`() {
+        val file = file("a.txt")
+        start()
+        myManager.openFile(file, true)
+        myManager.closeFile(file)
+        settle()
+        assertEquals("closed a.txt", told.last())
+        assertDoesntContain(told, "focused a.txt")
+    }
+
+    fun `test a file in two splits is closed with the last of them`() {
+        val file = file("a.txt")
+        start()
+        show(file)
+        val first = myManager.windows.single()
+        val second = checkNotNull(first.split(SwingConstants.VERTICAL, true, file, true))
+        settle()
+        forget()
+        second.closeFile(file)
+        settle()
+        assertDoesntContain(told, "closed a.txt")
+        forget()
+        first.closeFile(file)
+        settle()
+        assertEquals(listOf("closed a.txt"), told)
+    }
+
+    fun `test an image is open and has the focus, but no caret`() {
+        val png = "89504e470d0a1a0a0000000d49484452".chunked(2).map { it.toInt(16).toByte() }.toByteArray()
+        val image = file("image.png", png)
+        start()
+        show(image)
+        assertFalse("shown as text", myManager.getSelectedEditor(image) is TextEditor)
+        assertSameElements(told, "opened image.png", "focused image.png")
+    }
+
+    fun `test files of all types, and of none, have a caret`() {
+        start()
+        for (name in listOf("a.xml", "a.html", "a.json", "a.unheard-of", "Makefile", ".hidden")) {
+            forget()
+            show(file(name, "x"))
+            assertSameElements(
+                told,
+                "opened $name",
+                "focused $name",
+                "caret $name 1:1",
+                "selection $name ''",
+            )
+        }
+    }
+
+    fun `test a tab without a file, such as a proposal, is not told, and the file before it stays focused`() {
+        val a = file("a.txt")
+        val light = LightVirtualFile("light.txt", PlainTextFileType.INSTANCE, "text")
+        start()
+        show(a)
+        core.forget()
+        edit(light).run {
+            caretModel.moveToOffset(2)
+            selectionModel.setSelection(1, 2)
+        }
+        settle()
+        assertEmpty(core.calls)
+        close(light)
+        assertEquals(listOf("focused a.txt", "caret a.txt 1:1", "selection a.txt ''"), told)
+    }
+
+    fun `test a file inside an archive is not told`() {
+        val archive = file("a.zip", zip("inside.txt"))
+        val inside = checkNotNull(JarFileSystem.getInstance().refreshAndFindFileByPath("${archive.path}!/inside.txt"))
+        start()
+        edit(inside).caretModel.moveToOffset(1)
+        settle()
+        assertEmpty(core.calls)
+    }
+
+    fun `test an editor that is no tab, such as a preview of the same file, is not told`() {
+        val file = file("a.txt", "text")
+        start()
+        val document = edit(file).document
+        forget()
+        val preview = EditorFactory.getInstance().createEditor(document, project)
+        Disposer.register(testRootDisposable) { EditorFactory.getInstance().releaseEditor(preview) }
+        preview.caretModel.moveToOffset(2)
+        preview.selectionModel.setSelection(0, 2)
+        settle()
+        assertEmpty(told)
+    }
+
+    fun `test files that are open already are told at the start, and the selected one has the focus`() {
+        val b = file("b.txt", "text")
+        show(file("a.txt"))
+        edit(b).caretModel.moveToOffset(1)
+        show(file("c.txt"))
+        show(b)
+        show(LightVirtualFile("light.txt", PlainTextFileType.INSTANCE, ""))
+        show(b)
+        Disposer.register(testRootDisposable, EditorContext(project, core).apply { start() })
+        assertEquals("opened b.txt", told.first())
+        assertSameElements(told.take(3), "opened a.txt", "opened b.txt", "opened c.txt")
+        assertEquals(listOf("focused b.txt", "caret b.txt 1:2", "selection b.txt ''"), told.drop(3))
+        assertSize(told.size, core.calls)
+    }
+
+    fun `test a path is told as the system writes it`() {
+        start()
+        val file = file("sub/a.txt")
+        show(file)
+        val path = if (SystemInfo.isWindows) file.path.replace('/', '\\') else file.path
+        assertContainsElements(core.calls, "opened $path", "focused $path")
+    }
+
+    fun `test nothing is told any more once it is disposed`() {
+        val context = start()
+        val editor = edit(file("a.txt", "text"))
+        editor.caretModel.moveToOffset(2)
+        core.forget()
+        Disposer.dispose(context)
+        settle()
+        editor.caretModel.moveToOffset(1)
+        show(file("b.txt"))
+        file("a.txt").let { write { it.rename(this, "c.txt") } }
+        assertEmpty(core.calls)
+    }
+
+    private fun zip(entry: String): ByteArray {
+        val bytes = ByteArrayOutputStream()
+        ZipOutputStream(bytes).use {
+            it.putNextEntry(ZipEntry(entry))
+            it.write("text".toByteArray())
+        }
+        return bytes.toByteArray()
+    }
+}

@@ -1,0 +1,164 @@
+// Owns what a server is told of a project's editors: which files are open, which has the focus, caret and selection.
+
+package dev.companion.gemini.context
+
+import com.intellij.openapi.Disposable
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.editor.Document
+import com.intellij.openapi.editor.Editor
+import com.intellij.openapi.editor.EditorFactory
+import com.intellij.openapi.editor.event.CaretEvent
+import com.intellij.openapi.editor.event.CaretListener
+import com.intellij.openapi.editor.event.DocumentEvent
+import com.intellij.openapi.editor.event.DocumentListener
+import com.intellij.openapi.editor.event.SelectionEvent
+import com.intellij.openapi.editor.event.SelectionListener
+import com.intellij.openapi.fileEditor.FileEditor
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.fileEditor.FileEditorManagerEvent
+import com.intellij.openapi.fileEditor.FileEditorManagerListener
+import com.intellij.openapi.fileEditor.TextEditor
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.openapi.vfs.VirtualFileManager
+import dev.companion.gemini.core.CompanionCore
+
+/**
+ * Tells a core what happens in a project's editors.
+ *
+ * Only local files count. While another tab has the focus, such as a diff, the file before it stays the focused one.
+ */
+class EditorContext(private val project: Project, private val core: CompanionCore) : Disposable {
+    /** The selected tab, if it shows a local file. Written on the EDT; documents may change on other threads. */
+    @Volatile
+    private var focus: Focus? = null
+
+    /** Caret and selection are to be told once the events of the moment are over. */
+    @Volatile
+    private var caretPending = false
+
+    private val tellCaretNow = Runnable {
+        caretPending = false
+        tellCaret()
+    }
+
+    /** EDT. Reports what is open now, then what happens, until disposed. */
+    fun start() {
+        val application = ApplicationManager.getApplication()
+        project.messageBus.connect(this).subscribe(FileEditorManagerListener.FILE_EDITOR_MANAGER, Tabs())
+        application.messageBus.connect(this).subscribe(VirtualFileManager.VFS_CHANGES, FileChanges(core, ::renamed))
+        val editors = EditorFactory.getInstance().eventMulticaster
+        editors.addCaretListener(Carets(), this)
+        editors.addSelectionListener(Selections(), this)
+        editors.addDocumentListener(Documents(), this)
+        tellOpenFiles()
+    }
+
+    override fun dispose() {
+        focus = null
+    }
+
+    /** Those that show come first: a file that is told earlier counts as used more recently. */
+    private fun tellOpenFiles() {
+        val manager = FileEditorManager.getInstance(project)
+        val selected = manager.selectedFiles
+        for (file in linkedSetOf(*selected, *manager.openFiles)) {
+            if (file.isInLocalFileSystem) core.fileOpened(systemPath(file))
+        }
+        selected.firstOrNull()?.let { focused(it, manager.getSelectedEditor(it)) }
+    }
+
+    private fun focused(file: VirtualFile, fileEditor: FileEditor?) {
+        if (!file.isInLocalFileSystem) {
+            focus = null
+            return
+        }
+        val path = systemPath(file)
+        focus = Focus(file, path, (fileEditor as? TextEditor)?.editor)
+        core.fileFocused(path)
+        tellCaret()
+    }
+
+    /** A file or directory has another path now. */
+    private fun renamed() {
+        focus = focus?.let { Focus(it.file, systemPath(it.file), it.editor) }
+    }
+
+    private fun caretOrSelectionChanged(editor: Editor) {
+        if (editor === focus?.editor) tellCaretLater()
+    }
+
+    /**
+     * Once for the many events that a keystroke, a drag of the mouse or a change in many places brings. In the midst of
+     * them it is not yet settled which caret is the primary one, and in a bulk update no offset is.
+     */
+    private fun tellCaretLater() {
+        if (caretPending) return
+        caretPending = true
+        ApplicationManager.getApplication().invokeLater(tellCaretNow, project.disposed)
+    }
+
+    private fun tellCaret() {
+        val focus = focus ?: return
+        val editor = focus.editor ?: return
+        if (editor.isDisposed) return
+        val document = editor.document
+        val caret = editor.caretModel.primaryCaret
+        val offset = caret.offset
+        val line = document.getLineNumber(offset)
+        core.caretMoved(focus.path, line + 1, offset - document.getLineStartOffset(line) + 1)
+        core.selectionChanged(focus.path, text(document, caret.selectionStart, caret.selectionEnd))
+    }
+
+    /** Not more than is told, however much there is, and no half of a surrogate pair at the end. */
+    private fun text(document: Document, start: Int, end: Int): String {
+        if (start == end) return ""
+        val all = document.immutableCharSequence
+        var cut = minOf(end, start + CompanionCore.MAX_SELECTION)
+        if (cut < end && all[cut - 1].isHighSurrogate()) cut--
+        return all.subSequence(start, cut).toString()
+    }
+
+    private class Focus(val file: VirtualFile, val path: String, val editor: Editor?)
+
+    /** Some of these events are late: the file may be closed again, or still be open in another split. */
+    private inner class Tabs : FileEditorManagerListener {
+        override fun fileOpened(source: FileEditorManager, file: VirtualFile) {
+            if (file.isInLocalFileSystem && source.isFileOpen(file)) core.fileOpened(systemPath(file))
+        }
+
+        override fun fileClosed(source: FileEditorManager, file: VirtualFile) {
+            if (source.isFileOpen(file)) return
+            if (focus?.file == file) focus = null
+            if (file.isInLocalFileSystem) core.fileClosed(systemPath(file))
+        }
+
+        override fun selectionChanged(event: FileEditorManagerEvent) {
+            val file = event.newFile
+            if (file == null) {
+                focus = null
+            } else if (event.manager.isFileOpen(file)) {
+                focused(file, event.newEditor)
+            }
+        }
+    }
+
+    private inner class Carets : CaretListener {
+        override fun caretPositionChanged(event: CaretEvent) = caretOrSelectionChanged(event.editor)
+
+        override fun caretAdded(event: CaretEvent) = caretOrSelectionChanged(event.editor)
+
+        override fun caretRemoved(event: CaretEvent) = caretOrSelectionChanged(event.editor)
+    }
+
+    private inner class Selections : SelectionListener {
+        override fun selectionChanged(event: SelectionEvent) = caretOrSelectionChanged(event.editor)
+    }
+
+    /** The text of a selection may change, and that before the caret, while neither of them moves. */
+    private inner class Documents : DocumentListener {
+        override fun documentChanged(event: DocumentEvent) {
+            if (event.document === focus?.editor?.document) tellCaretLater()
+        }
+    }
+}

@@ -1,0 +1,42 @@
+// Owns what a server is told of files that are renamed, moved or deleted.
+
+package dev.companion.gemini.context
+
+import com.intellij.openapi.util.io.FileUtil
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.openapi.vfs.newvfs.BulkFileListener
+import com.intellij.openapi.vfs.newvfs.events.VFileDeleteEvent
+import com.intellij.openapi.vfs.newvfs.events.VFileEvent
+import com.intellij.openapi.vfs.newvfs.events.VFileMoveEvent
+import com.intellij.openapi.vfs.newvfs.events.VFilePropertyChangeEvent
+import dev.companion.gemini.core.CompanionCore
+
+/** As the system writes it: the virtual file system has `/` everywhere. */
+internal fun systemPath(file: VirtualFile) = systemPath(file.path)
+
+private fun systemPath(path: String) = FileUtil.toSystemDependentName(path)
+
+/**
+ * Tells of files and directories, open or not: the core knows which are. Called in a write action.
+ *
+ * It listens to what has happened, not to what will: only then do events know both the old path and the new one.
+ */
+internal class FileChanges(private val core: CompanionCore, private val renamed: () -> Unit) : BulkFileListener {
+    override fun after(events: List<VFileEvent>) {
+        for (event in events) {
+            when (event) {
+                is VFileDeleteEvent ->
+                    if (event.file.isInLocalFileSystem) core.fileDeleted(systemPath(event.path))
+                is VFileMoveEvent -> renamed(event.file, event.oldPath)
+                is VFilePropertyChangeEvent ->
+                    if (event.propertyName == VirtualFile.PROP_NAME) renamed(event.file, event.oldPath)
+            }
+        }
+    }
+
+    private fun renamed(file: VirtualFile, oldPath: String) {
+        if (!file.isInLocalFileSystem) return
+        core.fileRenamed(systemPath(oldPath), systemPath(file.path))
+        renamed()
+    }
+}
