@@ -20,13 +20,29 @@ abstract class ContextTestCase : FileEditorManagerTestCase() {
     protected val core = RecordingCore()
     private lateinit var root: File
 
-    /** What was told of the test's files, which are named as a test names them. */
-    protected val told get() = core.calls.filter { root.path in it }.map { it.replace(root.path + File.separator, "") }
+    /** What was told of the test's files, which are named as a test names them, without carets told once more. */
+    protected val told: List<String>
+        get() {
+            val last = HashMap<String, String>()
+            val calls = core.calls.filter { root.path in it }.map { it.replace(root.path + File.separator, "") }
+            return calls.filter { call ->
+                val kind = call.substringBefore(' ')
+                last.put(kind, call) != call || kind !in setOf("caret", "selection")
+            }
+        }
 
     override fun setUp() {
         super.setUp()
         root = FileUtil.createTempDirectory("context", null).canonicalFile
-        Disposer.register(testRootDisposable) { FileUtil.delete(root) }
+    }
+
+    override fun tearDown() {
+        try {
+            myManager.closeAllFiles()
+            LocalFileSystem.getInstance().findFileByIoFile(root)?.let { write { it.delete(this) } }
+        } finally {
+            super.tearDown()
+        }
     }
 
     /** A file on the disk; [path] is relative. */

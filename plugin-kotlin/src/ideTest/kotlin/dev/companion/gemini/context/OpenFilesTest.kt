@@ -2,13 +2,19 @@
 
 package dev.companion.gemini.context
 
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.components.impl.ComponentManagerImpl
 import com.intellij.openapi.editor.EditorFactory
+import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.TextEditor
+import com.intellij.openapi.fileEditor.impl.FileEditorManagerImpl
 import com.intellij.openapi.fileTypes.PlainTextFileType
+import com.intellij.openapi.util.ActionCallback
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.util.SystemInfo
 import com.intellij.openapi.vfs.JarFileSystem
 import com.intellij.testFramework.LightVirtualFile
+import com.intellij.ui.docking.DockManager
 import java.io.ByteArrayOutputStream
 import java.util.zip.ZipEntry
 import java.util.zip.ZipOutputStream
@@ -34,7 +40,7 @@ class OpenFilesTest : ContextTestCase() {
         assertEquals(listOf("focused a.txt", "caret a.txt 2:4", "selection a.txt 'two'"), told)
     }
 
-    fun `test closing the tab closes the file, and its neighbour has the focus`() {
+    fun `test closing the tab closes the file`() {
         val a = file("a.txt")
         val b = file("b.txt")
         start()
@@ -42,20 +48,27 @@ class OpenFilesTest : ContextTestCase() {
         show(b)
         forget()
         close(b)
-        assertSameElements(told, "closed b.txt", "focused a.txt", "caret a.txt 1:1", "selection a.txt ''")
+        assertEquals(listOf("closed b.txt"), told)
         forget()
         close(a)
         assertEquals(listOf("closed a.txt"), told)
     }
 
-    fun `test a file that is closed as soon as it was opened does not count as open`() {
+    fun `test a file that is closed again before the focus has settled does not count as open`() {
+        myManager = object : FileEditorManagerImpl(project, DockManager.getInstance(project)) {
+            /** In a window, events wait for the focus; without one, they do not. */
+            override fun notifyPublisher(runnable: Runnable): ActionCallback {
+                ApplicationManager.getApplication().invokeLater(runnable)
+                return ActionCallback.DONE
+            }
+        }
+        (project as ComponentManagerImpl).registerComponentInstance(FileEditorManager::class.java, myManager)
         val file = file("a.txt")
         start()
         myManager.openFile(file, true)
         myManager.closeFile(file)
         settle()
-        assertEquals("closed a.txt", told.last())
-        assertDoesntContain(told, "focused a.txt")
+        assertEquals(listOf("closed a.txt"), told)
     }
 
     fun `test a file in two splits is closed with the last of them`() {
@@ -111,7 +124,7 @@ class OpenFilesTest : ContextTestCase() {
         }
         settle()
         assertEmpty(core.calls)
-        close(light)
+        show(a)
         assertEquals(listOf("focused a.txt", "caret a.txt 1:1", "selection a.txt ''"), told)
     }
 
@@ -129,12 +142,16 @@ class OpenFilesTest : ContextTestCase() {
         start()
         val document = edit(file).document
         forget()
-        val preview = EditorFactory.getInstance().createEditor(document, project)
-        Disposer.register(testRootDisposable) { EditorFactory.getInstance().releaseEditor(preview) }
-        preview.caretModel.moveToOffset(2)
-        preview.selectionModel.setSelection(0, 2)
-        settle()
-        assertEmpty(told)
+        val editors = EditorFactory.getInstance()
+        val preview = editors.createEditor(document, project)
+        try {
+            preview.caretModel.moveToOffset(2)
+            preview.selectionModel.setSelection(0, 2)
+            settle()
+            assertEmpty(told)
+        } finally {
+            editors.releaseEditor(preview)
+        }
     }
 
     fun `test files that are open already are told at the start, and the selected one has the focus`() {
@@ -162,14 +179,15 @@ class OpenFilesTest : ContextTestCase() {
 
     fun `test nothing is told any more once it is disposed`() {
         val context = start()
-        val editor = edit(file("a.txt", "text"))
+        val file = file("a.txt", "text")
+        val editor = edit(file)
         editor.caretModel.moveToOffset(2)
         core.forget()
         Disposer.dispose(context)
         settle()
         editor.caretModel.moveToOffset(1)
         show(file("b.txt"))
-        file("a.txt").let { write { it.rename(this, "c.txt") } }
+        write { file.rename(this, "c.txt") }
         assertEmpty(core.calls)
     }
 

@@ -37,10 +37,7 @@ class EditorContext(private val project: Project, private val core: CompanionCor
     @Volatile
     private var caretPending = false
 
-    private val tellCaretNow = Runnable {
-        caretPending = false
-        tellCaret()
-    }
+    private val tellPendingCaret = Runnable { if (caretPending) tellCaret() }
 
     /** EDT. Reports what is open now, then what happens, until disposed. */
     fun start() {
@@ -95,10 +92,11 @@ class EditorContext(private val project: Project, private val core: CompanionCor
     private fun tellCaretLater() {
         if (caretPending) return
         caretPending = true
-        ApplicationManager.getApplication().invokeLater(tellCaretNow, project.disposed)
+        ApplicationManager.getApplication().invokeLater(tellPendingCaret, project.disposed)
     }
 
     private fun tellCaret() {
+        caretPending = false
         val focus = focus ?: return
         val editor = focus.editor ?: return
         if (editor.isDisposed) return
