@@ -1,0 +1,41 @@
+// Owns that each request is answered once, and in time.
+
+package dev.companion.gemini.diff
+
+import com.intellij.openapi.Disposable
+import com.intellij.util.concurrency.AppExecutorUtil
+import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.EditorRequest
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.TimeUnit
+
+/** The requests that wait for an answer. Any thread. The server itself gives up after 30 s, with a vaguer message. */
+internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disposable {
+    private val pending = ConcurrentHashMap.newKeySet<Pending>()
+
+    fun add(request: EditorRequest): Pending {
+        val added = Pending(request)
+        pending += added
+        AppExecutorUtil.getAppScheduledExecutorService().schedule(
+            { added.fail(CompanionBundle.message("diff.error.busy")) },
+            deadlineMillis,
+            TimeUnit.MILLISECONDS,
+        )
+        return added
+    }
+
+    override fun dispose() = pending.forEach { it.fail(CompanionBundle.message("diff.error.closed")) }
+
+    inner class Pending(private val request: EditorRequest) : EditorRequest {
+        /** Whether anybody still waits for the answer. */
+        val isWaiting get() = this in pending
+
+        override fun complete(text: String?) {
+            if (pending.remove(this)) request.complete(text)
+        }
+
+        override fun fail(message: String) {
+            if (pending.remove(this)) request.fail(message)
+        }
+    }
+}

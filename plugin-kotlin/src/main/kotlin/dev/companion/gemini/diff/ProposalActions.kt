@@ -1,0 +1,76 @@
+// Owns how the user decides by key, toolbar and menu: the actions and when they are there.
+
+package dev.companion.gemini.diff
+
+import com.intellij.openapi.Disposable
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.actionSystem.CommonShortcuts
+import com.intellij.openapi.actionSystem.IdeActions
+import com.intellij.openapi.actionSystem.PlatformDataKeys
+import com.intellij.openapi.editor.actionSystem.EditorActionManager
+import com.intellij.openapi.fileEditor.FileEditorManager
+import dev.companion.gemini.platform.CompanionAction
+import java.awt.event.KeyEvent
+import javax.swing.JComponent
+
+internal object ProposalActions {
+    const val ACCEPT = "Companion.AcceptProposal"
+    const val REJECT = "Companion.RejectProposal"
+
+    /** Within the tab, our keys come before an editor's own, such as Ctrl+Enter for a new line. */
+    fun register(tab: JComponent, parent: Disposable) {
+        for (id in listOf(ACCEPT, REJECT)) {
+            ActionManager.getInstance().getAction(id).registerCustomShortcutSet(tab, parent)
+        }
+        RejectByEscapeAction().registerCustomShortcutSet(CommonShortcuts.ESCAPE, tab, parent)
+    }
+
+    /**
+     * The proposal in which the focus is. Away from it no key decides anything, but menus and Find Action reach the one
+     * whose tab shows.
+     */
+    fun proposal(event: AnActionEvent): Proposal? {
+        val project = event.project ?: return null
+        val focused = ProposalPanel.around(event.getData(PlatformDataKeys.CONTEXT_COMPONENT))?.editor?.proposal
+        val proposal = focused ?: if (event.inputEvent is KeyEvent) {
+            null
+        } else {
+            FileEditorManager.getInstance(project).selectedFiles.filterIsInstance<ProposalFile>().singleOrNull()?.proposal
+        }
+        return proposal?.takeIf { it.state == Proposal.State.OPEN }
+    }
+}
+
+/** An action on the proposal at hand. */
+abstract class ProposalAction internal constructor(private val decide: ProposalService.(Proposal) -> Unit) :
+    CompanionAction() {
+    override fun update(event: AnActionEvent) {
+        event.presentation.isEnabled = ProposalActions.proposal(event) != null
+    }
+
+    override fun actionPerformed(event: AnActionEvent) {
+        val project = event.project ?: return
+        ProposalActions.proposal(event)?.let { ProposalService.getInstance(project).decide(it) }
+    }
+}
+
+class AcceptProposalAction : ProposalAction({ accept(it) })
+
+open class RejectProposalAction : ProposalAction({ reject(it) })
+
+/** Esc first does what it does in an editor: hides a popup, a search or a hint, ends a selection or several carets. */
+private class RejectByEscapeAction : RejectProposalAction() {
+    override fun update(event: AnActionEvent) {
+        super.update(event)
+        if (event.presentation.isEnabled && isUsedByEditor(event)) event.presentation.isEnabled = false
+    }
+
+    private fun isUsedByEditor(event: AnActionEvent): Boolean {
+        val editor = event.getData(CommonDataKeys.EDITOR) ?: return false
+        if (editor.headerComponent != null) return true
+        val escape = EditorActionManager.getInstance().getActionHandler(IdeActions.ACTION_EDITOR_ESCAPE)
+        return escape.isEnabled(editor, editor.caretModel.currentCaret, event.dataContext)
+    }
+}

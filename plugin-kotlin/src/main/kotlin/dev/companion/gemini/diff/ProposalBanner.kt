@@ -1,0 +1,45 @@
+// Owns what a proposal's tab says and offers above the viewer.
+
+package dev.companion.gemini.diff
+
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.keymap.KeymapUtil
+import com.intellij.openapi.project.Project
+import com.intellij.ui.EditorNotificationPanel
+import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.Delivery
+import javax.swing.JComponent
+
+internal object ProposalBanner {
+    fun create(project: Project, proposal: Proposal): JComponent {
+        val banner = EditorNotificationPanel()
+        val service = ProposalService.getInstance(project)
+        if (proposal.state == Proposal.State.UNHEARD) {
+            banner.text(CompanionBundle.message(unheard(proposal.delivery)))
+            banner.createActionLabel(CompanionBundle.message("diff.apply")) { service.apply(proposal) }
+            banner.createActionLabel(CompanionBundle.message("diff.copy")) { service.copy(proposal) }
+            banner.createActionLabel(CompanionBundle.message("diff.close")) { service.discard(proposal) }
+        } else {
+            banner.text(text(proposal))
+            banner.createActionLabel(label("diff.accept", ProposalActions.ACCEPT)) { service.accept(proposal) }
+            banner.createActionLabel(label("diff.reject", ProposalActions.REJECT)) { service.reject(proposal) }
+        }
+        return banner
+    }
+
+    private fun text(proposal: Proposal): String {
+        val target = proposal.target
+        val what = CompanionBundle.message(if (target.file == null) "diff.creates" else "diff.changes", target.name)
+        return (listOf(what) + proposal.remarks.map { CompanionBundle.message(it.key) }).joinToString(" ")
+    }
+
+    private fun unheard(delivery: Delivery) =
+        if (delivery == Delivery.QUEUED) "diff.unheard.queued" else "diff.unheard.unknown"
+
+    /** The keys are the user's to change, so they are looked up. */
+    private fun label(key: String, actionId: String): String {
+        val keys = KeymapUtil.getFirstKeyboardShortcutText(ActionManager.getInstance().getAction(actionId))
+        val text = CompanionBundle.message(key)
+        return if (keys.isEmpty()) text else CompanionBundle.message("diff.withKeys", text, keys)
+    }
+}

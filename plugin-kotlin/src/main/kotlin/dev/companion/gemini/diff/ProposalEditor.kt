@@ -1,0 +1,141 @@
+// Owns a proposal's tab: the platform's diff viewer below our banner.
+
+package dev.companion.gemini.diff
+
+import com.intellij.diff.DiffContentFactory
+import com.intellij.diff.DiffManager
+import com.intellij.diff.requests.DiffRequest
+import com.intellij.diff.requests.SimpleDiffRequest
+import com.intellij.diff.util.DiffUserDataKeys
+import com.intellij.diff.util.Side
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.editor.Document
+import com.intellij.openapi.fileEditor.DocumentsEditor
+import com.intellij.openapi.fileEditor.FileEditor
+import com.intellij.openapi.fileEditor.FileEditorLocation
+import com.intellij.openapi.fileEditor.FileEditorPolicy
+import com.intellij.openapi.fileEditor.FileEditorProvider
+import com.intellij.openapi.fileEditor.FileEditorState
+import com.intellij.openapi.project.DumbAware
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.UserDataHolderBase
+import com.intellij.openapi.vfs.VirtualFile
+import dev.companion.gemini.CompanionBundle
+import java.awt.BorderLayout
+import java.awt.Component
+import java.beans.PropertyChangeListener
+import javax.swing.JComponent
+import javax.swing.JPanel
+
+class ProposalEditorProvider : FileEditorProvider, DumbAware {
+    override fun accept(project: Project, file: VirtualFile) = file is ProposalFile && file.proposal != null
+
+    override fun createEditor(project: Project, file: VirtualFile): FileEditor = ProposalEditor(project, file as ProposalFile)
+
+    override fun getEditorTypeId() = "companion-proposal"
+
+    override fun getPolicy() = FileEditorPolicy.HIDE_DEFAULT_EDITOR
+}
+
+/** One tab that shows a [ProposalFile]; there are more of them while the user has it split. For the EDT. */
+internal class ProposalEditor(private val project: Project, private val file: ProposalFile) :
+    UserDataHolderBase(),
+    FileEditor,
+    DocumentsEditor {
+    private val viewer = DiffManager.getInstance().createRequestPanel(project, this, null)
+    private val panel = ProposalPanel(this)
+
+    val proposal: Proposal? get() = file.proposal
+
+    init {
+        panel.add(viewer.component, BorderLayout.CENTER)
+        viewer.putContextHints(DiffUserDataKeys.PLACE, "Companion.Proposal")
+        ProposalActions.register(panel, this)
+        file.editors += this
+        showProposal()
+    }
+
+    /** Shows what the tab is for now. */
+    fun showProposal() {
+        val proposal = file.proposal ?: return
+        viewer.setRequest(request(proposal))
+        showBanner()
+    }
+
+    fun showBanner() {
+        val proposal = file.proposal ?: return
+        panel.banner = ProposalBanner.create(project, proposal)
+    }
+
+    private fun request(proposal: Proposal): DiffRequest {
+        val contents = DiffContentFactory.getInstance()
+        val target = proposal.target
+        val current = target.document
+            ?.let { contents.create(project, it, target.type) }
+            ?: contents.create(project, "", target.type)
+        val title = CompanionBundle.message(if (target.document == null) "diff.side.none" else "diff.side.current")
+        val request = SimpleDiffRequest(
+            file.name,
+            current,
+            contents.create(project, proposal.document, target.type),
+            title,
+            CompanionBundle.message("diff.side.proposed"),
+        )
+        request.putUserData(DiffUserDataKeys.FORCE_READ_ONLY_CONTENTS, booleanArrayOf(true, false))
+        request.putUserData(DiffUserDataKeys.PREFERRED_FOCUS_SIDE, Side.RIGHT)
+        request.putUserData(
+            DiffUserDataKeys.CONTEXT_ACTIONS,
+            listOf(ProposalActions.ACCEPT, ProposalActions.REJECT).map(ActionManager.getInstance()::getAction),
+        )
+        return request
+    }
+
+    override fun getFile(): VirtualFile = file
+
+    override fun getComponent(): JComponent = panel
+
+    override fun getPreferredFocusedComponent(): JComponent? = viewer.preferredFocusedComponent
+
+    override fun getName(): String = CompanionBundle.message("diff.type")
+
+    override fun getDocuments(): Array<Document> = proposal?.let { arrayOf(it.document) } ?: emptyArray()
+
+    override fun setState(state: FileEditorState) = Unit
+
+    override fun isModified() = false
+
+    override fun isValid() = file.isValid
+
+    override fun selectNotify() = Unit
+
+    override fun deselectNotify() = Unit
+
+    override fun addPropertyChangeListener(listener: PropertyChangeListener) = Unit
+
+    override fun removePropertyChangeListener(listener: PropertyChangeListener) = Unit
+
+    override fun getBackgroundHighlighter() = null
+
+    override fun getCurrentLocation(): FileEditorLocation? = null
+
+    override fun dispose() {
+        file.editors -= this
+    }
+}
+
+/** By which an action finds the proposal in which the focus is. */
+internal class ProposalPanel(val editor: ProposalEditor) : JPanel(BorderLayout()) {
+    var banner: JComponent? = null
+        set(value) {
+            field?.let(::remove)
+            field = value
+            value?.let { add(it, BorderLayout.NORTH) }
+            revalidate()
+            repaint()
+        }
+
+    companion object {
+        fun around(component: Component?): ProposalPanel? =
+            generateSequence(component) { it.parent }.filterIsInstance<ProposalPanel>().firstOrNull()
+    }
+}

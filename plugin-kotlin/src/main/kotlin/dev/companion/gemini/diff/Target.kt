@@ -1,0 +1,91 @@
+// Owns the look at the file that a proposal is for: whether it can be shown, and what the user should know of it.
+
+package dev.companion.gemini.diff
+
+import com.intellij.openapi.application.ReadAction
+import com.intellij.openapi.editor.Document
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.fileTypes.FileType
+import com.intellij.openapi.fileTypes.FileTypeManager
+import com.intellij.openapi.fileTypes.PlainTextFileType
+import com.intellij.openapi.fileTypes.UnknownFileType
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.roots.ProjectRootManager
+import com.intellij.openapi.util.ThrowableComputable
+import com.intellij.openapi.util.io.FileUtil
+import com.intellij.openapi.vfs.CharsetToolkit
+import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.openapi.vfs.VirtualFile
+import dev.companion.gemini.CompanionBundle
+import java.nio.file.Files
+import java.nio.file.InvalidPathException
+import java.nio.file.Path
+import java.nio.file.Paths
+
+/** A proposal can't be shown; the message is what the CLI tells its user. */
+internal class TargetException(message: String) : Exception(message)
+
+/** A file of text, or one to be. [file] and [document], the live one, are absent as long as there is none. */
+internal class Target private constructor(
+    val path: Path,
+    val type: FileType,
+    val file: VirtualFile?,
+    val document: Document?,
+    val outside: Boolean,
+) {
+    val name: String get() = path.fileName.toString()
+
+    /** The VFS' way to write the path. */
+    val systemIndependentPath: String = FileUtil.toSystemIndependentName(path.toString())
+
+    /** The form in which it lies on the disk; [proposed] where it says none itself. */
+    fun form(proposed: TextForm): TextForm {
+        val file = file ?: return proposed
+        val bom = file.bom?.contentEquals(CharsetToolkit.UTF8_BOM) == true
+        return TextForm(file.detectedLineSeparator ?: proposed.separator, bom)
+    }
+
+    companion object {
+        /** Looks at the disk and loads the file: never on the EDT, nor under a lock. */
+        fun find(project: Project, filePath: String): Target {
+            val path = parse(filePath)
+            if (Files.isDirectory(path)) refuse("diff.error.directory", filePath)
+            val file = LocalFileSystem.getInstance().refreshAndFindFileByIoFile(path.toFile())
+            if (file == null && Files.exists(path)) refuse("diff.error.notFile", filePath)
+            file?.refresh(false, false)
+            return ReadAction.compute(ThrowableComputable { look(project, path, file?.takeIf { it.isValid }) })
+        }
+
+        private fun parse(filePath: String): Path = try {
+            Paths.get(filePath).takeIf { it.isAbsolute && it.fileName != null }
+        } catch (_: InvalidPathException) {
+            null
+        } ?: refuse("diff.error.path", filePath)
+
+        private fun look(project: Project, path: Path, file: VirtualFile?): Target {
+            val type = file?.fileType ?: FileTypeManager.getInstance().getFileTypeByFileName(path.fileName.toString())
+            val document = file?.let { text(it, path) }
+            if (document == null && type.isBinary && type !== UnknownFileType.INSTANCE) binary(path)
+            val shown = if (type === UnknownFileType.INSTANCE) PlainTextFileType.INSTANCE else type
+            return Target(path, shown, file, document, isOutside(project, path))
+        }
+
+        private fun text(file: VirtualFile, path: Path): Document {
+            if (file.fileType.isBinary) binary(path)
+            val documents = FileDocumentManager.getInstance()
+            val document = documents.getDocument(file) ?: binary(path)
+            if (documents.isPartialPreviewOfALargeFile(document)) refuse("diff.error.large", path)
+            return document
+        }
+
+        private fun isOutside(project: Project, path: Path): Boolean {
+            val roots = ProjectRootManager.getInstance(project).contentRoots.map { it.path } + listOfNotNull(project.basePath)
+            return roots.none { path.startsWith(Paths.get(it)) }
+        }
+
+        private fun binary(path: Path): Nothing = refuse("diff.error.binary", path)
+
+        private fun refuse(key: String, path: Any): Nothing =
+            throw TargetException(CompanionBundle.message(key, path.toString()))
+    }
+}

@@ -1,0 +1,36 @@
+// Owns the rule of how a file's text lies on the disk: its line separator and its BOM.
+
+package dev.companion.gemini.diff
+
+/**
+ * The editor holds text without a BOM and with `\n` alone; the CLI reads and writes a file's bytes as they are, as UTF-8.
+ *
+ * So what is handed over has the file's own separator, and U+FEFF at its start if and only if the file has a BOM. Of a
+ * proposal the CLI itself keeps neither: `write_file` proposes what the model said, without a BOM, and `replace`
+ * proposes `\n` and puts `\r\n` back when it writes (edit.js and write-file.js of gemini-cli-core 0.61.0).
+ */
+internal data class TextForm(val separator: String, val bom: Boolean) {
+    /** [text] of an editor, as it is to lie on the disk. */
+    fun apply(text: CharSequence): String {
+        val lines = if (separator == "\n") text.toString() else text.toString().replace("\n", separator)
+        return if (bom) BOM + lines else lines
+    }
+
+    companion object {
+        private const val BOM = "\uFEFF"
+
+        /** The form of a text that has no file yet. A text of one line leaves its separator open: it is `\n`. */
+        fun of(text: String): TextForm {
+            val separator = when {
+                "\r\n" in text -> "\r\n"
+                '\n' in text || '\r' !in text -> "\n"
+                else -> "\r"
+            }
+            return TextForm(separator, text.startsWith(BOM))
+        }
+
+        /** [text] as an editor holds it. */
+        fun plain(text: String): String =
+            text.removePrefix(BOM).let { if ('\r' in it) it.replace("\r\n", "\n").replace('\r', '\n') else it }
+    }
+}
