@@ -1,0 +1,178 @@
+// Owns a project's server, and connects it with the project's editors and proposals.
+
+package dev.companion.gemini.project
+
+import com.intellij.openapi.Disposable
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.roots.ModuleRootEvent
+import com.intellij.openapi.roots.ModuleRootListener
+import com.intellij.openapi.util.Disposer
+import com.intellij.util.concurrency.AppExecutorUtil
+import dev.companion.gemini.context.EditorContext
+import dev.companion.gemini.context.systemPath
+import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.EditorRequest
+import dev.companion.gemini.core.EditorRequests
+import dev.companion.gemini.diff.ProposalService
+import dev.companion.gemini.platform.Platform
+import java.util.concurrent.atomic.AtomicBoolean
+
+/**
+ * Any thread may call it; nothing here waits. All that could wait is done by one worker in its turn, and brings the
+ * server to what is wanted then: so whatever comes in quick succession, the last state counts, and each is reached from
+ * where the one before has led.
+ */
+class CompanionService(private val project: Project) : Disposable {
+    private val worker = AppExecutorUtil.createBoundedApplicationPoolExecutor("Companion for Gemini CLI", 1)
+    private val proposals = ProposalService.getInstance(project)
+    private val slot = CoreSlot { ServerLaunch.start(it, Requests()) }
+    private val refreshQueued = AtomicBoolean()
+
+    private val stateLock = Any()
+
+    @Volatile
+    private var started = false
+
+    /** The worker. The server for whose proposals there are tabs. */
+    private var connected: CompanionCore? = null
+
+    /** Changed by the worker and by the server's callbacks, one at a time. */
+    @Volatile
+    var state: CompanionState = CompanionState.Off
+        private set
+
+    /** Null unless a server runs. */
+    val core: CompanionCore? get() = slot.core
+
+    /** How many folders CLIs are told. */
+    val rootCount: Int get() = slot.config?.roots?.size ?: 0
+
+    /** EDT. The editors that are watched, and for which server. */
+    private var watch: Watch? = null
+
+    private class Watch(val core: CompanionCore, val context: EditorContext)
+
+    init {
+        val roots = object : ModuleRootListener {
+            override fun rootsChanged(event: ModuleRootEvent) = refresh()
+        }
+        project.messageBus.connect(this).subscribe(Platform.rootsTopic, roots)
+        val settings = CompanionSettings.Listener { refresh() }
+        ApplicationManager.getApplication().messageBus.connect(this).subscribe(CompanionSettings.TOPIC, settings)
+        Platform.onTrustChanged(project, this, ::refresh)
+    }
+
+    /** Starts the server, unless it runs or the settings ask for none. */
+    fun start() {
+        if (project.isDefault) return
+        started = true
+        refresh()
+    }
+
+    /** Ends the server, for which CLIs lose their connection, and starts another. */
+    fun restart() {
+        if (project.isDefault) return
+        started = true
+        worker.execute {
+            slot.stop()
+            bringUpToDate()
+        }
+    }
+
+    /** The server is told, or restarted, as far as what is wanted has changed. */
+    private fun refresh() {
+        if (!started || !refreshQueued.compareAndSet(false, true)) return
+        worker.execute {
+            refreshQueued.set(false)
+            bringUpToDate()
+        }
+    }
+
+    /** The worker. */
+    private fun bringUpToDate() {
+        if (!started) return
+        try {
+            val wanted = ProjectConfig.of(project)
+            if (wanted != null && slot.core == null) changeState { CompanionState.Starting }
+            slot.bring(wanted)
+            changeState { slot.core?.let(::running) ?: CompanionState.Off }
+        } catch (e: RuntimeException) {
+            val message = ServerLaunch.report(e)
+            changeState { CompanionState.Failed(message) }
+        }
+        val core = slot.core
+        if (core !== connected) proposals.connect(core)
+        connected = core
+        ApplicationManager.getApplication().invokeLater(::watchEditors)
+    }
+
+    private fun running(core: CompanionCore) = CompanionState.Running(core.port, core.connected, core.discoveryFile)
+
+    private fun changeState(change: (CompanionState) -> CompanionState) {
+        synchronized(stateLock) {
+            val changed = change(state)
+            if (changed == state) return
+            state = changed
+        }
+        val publish = Runnable {
+            if (!project.isDisposed) project.messageBus.syncPublisher(CompanionStateListener.TOPIC).stateChanged(state)
+        }
+        ApplicationManager.getApplication().invokeLater(publish, ModalityState.any())
+    }
+
+    /** EDT. */
+    private fun watchEditors() {
+        if (project.isDisposed) return
+        val current = slot.core
+        val wanted = current?.takeIf { CompanionSettings.getInstance().values.context }
+        val old = watch
+        if (old?.core === wanted) return
+        watch = null
+        if (old != null) {
+            Disposer.dispose(old.context)
+            if (old.core === current) forgetFiles(current)
+        }
+        if (wanted == null) return
+        val context = EditorContext(project, wanted)
+        Disposer.register(this, context)
+        watch = Watch(wanted, context)
+        context.start()
+    }
+
+    /** CLIs keep what they were told last, and are told no more. */
+    private fun forgetFiles(core: CompanionCore) {
+        val files = FileEditorManager.getInstance(project).openFiles.filter { it.isInLocalFileSystem }
+        files.forEach { core.fileClosed(systemPath(it)) }
+    }
+
+    /** EDT. The server is stopped by the worker, or at the latest when the process ends. */
+    override fun dispose() {
+        started = false
+        worker.execute(slot::end)
+    }
+
+    /** The server's callback thread. */
+    private inner class Requests : EditorRequests {
+        override fun openDiff(request: EditorRequest, filePath: String, newText: String) =
+            proposals.open(request, filePath, newText)
+
+        override fun closeDiff(request: EditorRequest, filePath: String) = proposals.close(request, filePath)
+
+        override fun acceptDiff(request: EditorRequest, filePath: String) = proposals.accept(request, filePath)
+
+        override fun rejectDiff(request: EditorRequest, filePath: String) = proposals.reject(request, filePath)
+
+        /** The number may be that of a server which is gone, so the present one is asked. */
+        override fun connectedChanged(count: Int) = changeState { state ->
+            val connected = slot.core?.connected
+            if (state is CompanionState.Running && connected != null) state.copy(connected = connected) else state
+        }
+    }
+
+    companion object {
+        fun getInstance(project: Project): CompanionService = Platform.service(project, CompanionService::class.java)
+    }
+}

@@ -1,0 +1,71 @@
+// Owns the settings: their values, their bounds, and how they are kept.
+
+package dev.companion.gemini.project
+
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.components.PersistentStateComponent
+import com.intellij.openapi.components.State
+import com.intellij.openapi.components.Storage
+import com.intellij.util.messages.Topic
+import dev.companion.gemini.platform.Platform
+
+/** Who says whether a project is trusted. */
+enum class TrustSetting { IDE, CLI }
+
+/** What the server writes into the log. The order is that of Rust's `log::LevelFilter`. */
+enum class LogLevel { OFF, ERROR, WARN, INFO, DEBUG, TRACE }
+
+/** Any thread. */
+@State(name = "CompanionForGeminiCli", storages = [Storage("companion-for-gemini-cli.xml")])
+class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
+    /** Kept as XML: members are variable for that, but the values in use never change. */
+    data class Values(
+        /** Whether CLIs are told what is open and selected. */
+        var context: Boolean = true,
+        /** Whether edits are reviewed in the IDE. */
+        var diffs: Boolean = true,
+        var trust: TrustSetting = TrustSetting.IDE,
+        /** The largest request. */
+        var bodyLimitMegabytes: Int = 64,
+        var logLevel: LogLevel = LogLevel.INFO,
+        /** What runs in the terminal. */
+        var cliCommand: String = DEFAULT_COMMAND,
+    )
+
+    @Volatile
+    var values = Values()
+        private set
+
+    override fun getState(): Values = values
+
+    /** A file may hold anything, for it can be edited by hand. */
+    override fun loadState(state: Values) = set(
+        state.copy(
+            bodyLimitMegabytes = state.bodyLimitMegabytes.coerceIn(BODY_LIMITS),
+            cliCommand = state.cliCommand.ifBlank { DEFAULT_COMMAND },
+        ),
+    )
+
+    /** Takes [changed] over and tells everyone, on this thread. */
+    fun set(changed: Values) {
+        if (changed == values) return
+        values = changed.copy()
+        ApplicationManager.getApplication().messageBus.syncPublisher(TOPIC).settingsChanged()
+    }
+
+    fun interface Listener {
+        fun settingsChanged()
+    }
+
+    companion object {
+        const val DEFAULT_COMMAND = "gemini"
+
+        /** In megabytes. A request crosses into Java as one array, which may have 2 GB. */
+        val BODY_LIMITS = 1..1024
+
+        /** On the application's message bus. */
+        val TOPIC: Topic<Listener> = Topic.create("Settings of the companion", Listener::class.java)
+
+        fun getInstance(): CompanionSettings = Platform.service(CompanionSettings::class.java)
+    }
+}

@@ -1,0 +1,32 @@
+// Owns what the plugin tells about the server of a project.
+
+package dev.companion.gemini.project
+
+import com.intellij.util.messages.Topic
+
+sealed class CompanionState {
+    /** There is none: the project has just been opened, or the settings ask for none. */
+    data object Off : CompanionState()
+
+    data object Starting : CompanionState()
+
+    /**
+     * @param connected how many CLIs are connected
+     * @param discoveryFile by which CLIs find it; null if it could not be written
+     */
+    data class Running(val port: Int, val connected: Int, val discoveryFile: String?) : CompanionState()
+
+    /** @param message for the user: what is wrong and what to do */
+    data class Failed(val message: String) : CompanionState()
+}
+
+fun interface CompanionStateListener {
+    /** EDT, in any modality. */
+    fun stateChanged(state: CompanionState)
+
+    companion object {
+        /** On the project's message bus. */
+        val TOPIC: Topic<CompanionStateListener> =
+            Topic.create("State of the companion", CompanionStateListener::class.java)
+    }
+}

@@ -1,0 +1,86 @@
+// Owns the one server of a project: that there are never two, and that it is stopped before the process ends.
+
+package dev.companion.gemini.project
+
+import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.CoreConfig
+import dev.companion.gemini.core.Trust
+
+/**
+ * Holds at most one server. Starting and stopping write files and may take seconds: not for the EDT.
+ *
+ * A server that still runs when the JVM ends is stopped by a hook of the JVM's own. The platform's shutdown would be
+ * too early for a server that was handed to another thread, and does not happen when the process is told to end.
+ */
+internal class CoreSlot(private val launch: (CoreConfig) -> CompanionCore) {
+    private class Running(val core: CompanionCore, val config: CoreConfig)
+
+    /** Held while a server is started or stopped, so that whoever comes next waits for it. */
+    private val lock = Any()
+
+    @Volatile
+    private var running: Running? = null
+    private var ended = false
+    private val atExit = Thread(::end, "gemini-companion-exit")
+    private var atExitAdded = false
+
+    /** Any thread. */
+    val core: CompanionCore? get() = running?.core
+
+    /** Any thread. What the server was started with, or told since. */
+    val config: CoreConfig? get() = running?.config
+
+    /** Sees to it that a server runs with [wanted], in the mildest way; with null, that none runs. */
+    fun bring(wanted: CoreConfig?) = synchronized(lock) {
+        val current = running
+        when {
+            wanted == null || ended -> stop()
+            current != null && canTell(current.config, wanted) -> tell(current, wanted)
+            else -> {
+                stop()
+                endWithProcess()
+                running = Running(launch(wanted), wanted)
+            }
+        }
+    }
+
+    fun stop() = synchronized(lock) {
+        val current = running
+        running = null
+        current?.core?.close() ?: Unit
+    }
+
+    /** For good. Twice is fine: the second waits for the first. */
+    fun end(): Unit = synchronized(lock) {
+        ended = true
+        stop()
+        if (!atExitAdded) return
+        atExitAdded = false
+        try {
+            Runtime.getRuntime().removeShutdownHook(atExit)
+        } catch (_: IllegalStateException) {
+            // The JVM is ending, perhaps by this very call.
+        }
+    }
+
+    private fun endWithProcess() {
+        if (atExitAdded) return
+        try {
+            Runtime.getRuntime().addShutdownHook(atExit)
+        } catch (e: IllegalStateException) {
+            throw IllegalStateException("The IDE is closing.", e)
+        }
+        atExitAdded = true
+    }
+
+    /** Roots and trust can change while the server runs, but for trust that is left to the CLI. */
+    private fun canTell(old: CoreConfig, new: CoreConfig) =
+        old == new.copy(roots = old.roots, trust = old.trust) &&
+            (old.trust == new.trust || Trust.LEFT_TO_CLI !in listOf(old.trust, new.trust))
+
+    private fun tell(current: Running, wanted: CoreConfig) {
+        if (wanted.roots != current.config.roots) current.core.rootsChanged(wanted.roots)
+        if (wanted.trust != current.config.trust) current.core.trustChanged(wanted.trust == Trust.YES)
+        running = Running(current.core, wanted)
+    }
+}

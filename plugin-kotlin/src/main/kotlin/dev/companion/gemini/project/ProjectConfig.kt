@@ -1,0 +1,62 @@
+// Owns what a project's server is started with, as the project and the settings say.
+
+package dev.companion.gemini.project
+
+import com.intellij.openapi.application.ApplicationInfo
+import com.intellij.openapi.application.ApplicationNamesInfo
+import com.intellij.openapi.application.ReadAction
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.roots.ProjectRootManager
+import dev.companion.gemini.core.CoreConfig
+import dev.companion.gemini.core.Trust
+import dev.companion.gemini.platform.Platform
+import java.nio.file.Files
+import java.nio.file.Path
+import java.nio.file.Paths
+
+internal object ProjectConfig {
+    /** Looks at the disk: not for the EDT. Null if the settings ask for no server. */
+    fun of(project: Project): CoreConfig? {
+        val settings = CompanionSettings.getInstance().values
+        if (!settings.context && !settings.diffs) return null
+        return CoreConfig(
+            roots = roots(project),
+            ideName = ideName(ApplicationInfo.getInstance().build.productCode),
+            ideDisplayName = ApplicationNamesInfo.getInstance().fullProductName,
+            trust = trust(settings.trust, Platform.isTrusted(project)),
+            diffs = settings.diffs,
+            bodyLimitMegabytes = settings.bodyLimitMegabytes,
+            logLevel = settings.logLevel.ordinal,
+        )
+    }
+
+    /** The project's own folder and those of its modules, as far as they are on this machine's disks. */
+    fun roots(project: Project): List<Path> {
+        val modules = ReadAction.compute<List<String>, RuntimeException> {
+            if (project.isDisposed) return@compute emptyList()
+            val folders = ProjectRootManager.getInstance(project).contentRoots
+            folders.filter { it.isInLocalFileSystem }.map { it.path }
+        }
+        return (listOfNotNull(project.basePath) + modules).map { Paths.get(it) }.distinct().filter(Files::isDirectory)
+    }
+
+    /** The name by which the CLI knows a product; it shows the display name, and this one only to itself. */
+    fun ideName(productCode: String): String = when (productCode) {
+        "IC", "IU", "IE" -> "intellijidea"
+        "PC", "PY", "PE" -> "pycharm"
+        "WS" -> "webstorm"
+        "GO" -> "goland"
+        "AI" -> "androidstudio"
+        "CL" -> "clion"
+        "RR" -> "rustrover"
+        "DB" -> "datagrip"
+        "PS" -> "phpstorm"
+        else -> "jetbrains"
+    }
+
+    fun trust(setting: TrustSetting, trusted: Boolean?): Trust = when {
+        setting == TrustSetting.CLI || trusted == null -> Trust.LEFT_TO_CLI
+        trusted -> Trust.YES
+        else -> Trust.NO
+    }
+}

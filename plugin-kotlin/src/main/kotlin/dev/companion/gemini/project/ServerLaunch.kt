@@ -1,0 +1,48 @@
+// Owns the start of a server: where its library lies, where its log goes, and what to say when it can't be started.
+
+package dev.companion.gemini.project
+
+import com.intellij.openapi.application.PathManager
+import com.intellij.openapi.diagnostic.Logger
+import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.CoreConfig
+import dev.companion.gemini.core.EditorRequests
+import dev.companion.gemini.core.NativeCompanionCore
+import dev.companion.gemini.core.NativeLibrary
+import dev.companion.gemini.core.NativeLibraryException
+import java.nio.file.Path
+import java.nio.file.Paths
+import java.util.logging.Level
+
+internal object ServerLaunch {
+    private val LOG = Logger.getInstance("#dev.companion.gemini")
+
+    /** Loads a library and writes files: not for the EDT. */
+    fun start(config: CoreConfig, requests: EditorRequests): CompanionCore {
+        NativeLibrary.load(pluginDirectory())
+        return NativeCompanionCore.start(config, requests, ::log)
+    }
+
+    /** Logs [failure] and returns what to tell the user. */
+    fun report(failure: Throwable): String {
+        LOG.warn("The server could not be started", failure)
+        val key = if (failure is NativeLibraryException) "notification.failed.library" else "notification.failed.server"
+        return CompanionBundle.message(key, failure.message ?: failure.javaClass.simpleName)
+    }
+
+    /** The plugin's jar is in its folder `lib`. */
+    private fun pluginDirectory(): Path {
+        val jar = PathManager.getJarPathForClass(ServerLaunch::class.java)
+        val folder = jar?.let { Paths.get(it).parent?.parent }
+        return folder ?: throw NativeLibraryException("The plugin's folder can't be found.")
+    }
+
+    /** How much there is to log is the settings' to say; the IDE's own switch for debug lines is not asked again. */
+    private fun log(level: Level, message: String) = when (level) {
+        Level.SEVERE -> LOG.error(message)
+        Level.WARNING -> LOG.warn(message)
+        Level.INFO -> LOG.info(message)
+        else -> LOG.info("(${level.name.lowercase()}) $message")
+    }
+}

@@ -1,0 +1,19 @@
+// Owns the way to a terminal of the IDE, for the rest of the plugin.
+
+package dev.companion.gemini.terminal
+
+import com.intellij.openapi.extensions.ExtensionPointName
+import com.intellij.openapi.project.Project
+
+/** Runs a CLI in a terminal of the IDE. Registered only together with the Terminal plugin. */
+interface CliTerminal {
+    /** EDT. Opens a terminal of [project] and runs [command] in it. */
+    fun run(project: Project, command: String)
+
+    companion object {
+        private val EXTENSIONS = ExtensionPointName.create<CliTerminal>("dev.companion.gemini.cliTerminal")
+
+        /** Any thread. Null where there is no terminal. */
+        fun find(): CliTerminal? = EXTENSIONS.extensionList.firstOrNull()
+    }
+}

@@ -1,0 +1,135 @@
+// Owns the settings page.
+
+package dev.companion.gemini.ui
+
+import com.intellij.openapi.options.ConfigurationException
+import com.intellij.openapi.options.SearchableConfigurable
+import com.intellij.openapi.ui.ComboBox
+import com.intellij.ui.TitledSeparator
+import com.intellij.ui.components.JBCheckBox
+import com.intellij.ui.components.JBLabel
+import com.intellij.ui.components.JBTextField
+import com.intellij.util.ui.DialogUtil
+import com.intellij.util.ui.FormBuilder
+import com.intellij.util.ui.JBUI
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.project.CompanionSettings
+import dev.companion.gemini.project.LogLevel
+import dev.companion.gemini.project.TrustSetting
+import javax.swing.JComponent
+import javax.swing.JPanel
+
+/** EDT. */
+class CompanionConfigurable : SearchableConfigurable {
+    private var page: SettingsPage? = null
+
+    override fun getId(): String = ID
+
+    override fun getDisplayName(): String = message("settings.name")
+
+    override fun createComponent(): JComponent = SettingsPage().also { page = it }.panel
+
+    override fun isModified(): Boolean = page?.isModified(CompanionSettings.getInstance().values) ?: false
+
+    override fun apply() {
+        page?.let { CompanionSettings.getInstance().set(it.values()) }
+    }
+
+    override fun reset() {
+        page?.show(CompanionSettings.getInstance().values)
+    }
+
+    override fun disposeUIResources() {
+        page = null
+    }
+
+    companion object {
+        /** Also that of the page in companion.xml. */
+        const val ID = "dev.companion.gemini.settings"
+    }
+}
+
+/** The components, and the values that stand in them. */
+internal class SettingsPage {
+    val context = checkBox("settings.context")
+    val diffs = checkBox("settings.diffs")
+    val trust = ComboBox(TrustSetting.entries.map { Choice(it, message("settings.trust.$it")) }.toTypedArray())
+    val bodyLimit = JBTextField(NUMBER_COLUMNS)
+    val logLevel = ComboBox(LogLevel.entries.map { Choice(it, message("settings.log.$it")) }.toTypedArray())
+    val command = JBTextField(COMMAND_COLUMNS)
+    val panel: JPanel = FormBuilder.createFormBuilder()
+        .addComponent(TitledSeparator(message("settings.group.cli")))
+        .addComponent(indented(context))
+        .addComponent(explanation("settings.context.explanation", CHECK_BOX_INDENT))
+        .addComponent(indented(diffs))
+        .addComponent(explanation("settings.diffs.explanation", CHECK_BOX_INDENT))
+        .addLabeledComponent(message("settings.trust"), trust)
+        .addComponentToRightColumn(explanation("settings.trust.explanation"), 0)
+        .addLabeledComponent(message("settings.command"), command)
+        .addComponentToRightColumn(explanation("settings.command.explanation"), 0)
+        .addComponent(TitledSeparator(message("settings.group.server")), GROUP_GAP)
+        .addLabeledComponent(message("settings.limit"), bodyLimit)
+        .addComponentToRightColumn(explanation("settings.limit.explanation"), 0)
+        .addLabeledComponent(message("settings.log"), logLevel)
+        .addComponentToRightColumn(explanation("settings.log.explanation"), 0)
+        .addComponent(explanation("settings.restart.explanation", 0), GROUP_GAP)
+        .addComponentFillVertically(JPanel(), 0)
+        .panel
+
+    fun show(values: CompanionSettings.Values) {
+        context.isSelected = values.context
+        diffs.isSelected = values.diffs
+        trust.selectedIndex = values.trust.ordinal
+        bodyLimit.text = values.bodyLimitMegabytes.toString()
+        logLevel.selectedIndex = values.logLevel.ordinal
+        command.text = values.cliCommand
+    }
+
+    /** What stands in the fields now, whether it is valid or not. */
+    fun isModified(values: CompanionSettings.Values): Boolean =
+        values != chosen(values.bodyLimitMegabytes) || bodyLimit.text.trim() != values.bodyLimitMegabytes.toString()
+
+    /** @throws ConfigurationException says what is wrong, for the user */
+    fun values(): CompanionSettings.Values {
+        val limits = CompanionSettings.BODY_LIMITS
+        val limit = bodyLimit.text.trim().toIntOrNull()?.takeIf { it in limits }
+            ?: throw ConfigurationException(message("settings.limit.error", limits.first, limits.last))
+        if (command.text.isBlank()) throw ConfigurationException(message("settings.command.error"))
+        return chosen(limit)
+    }
+
+    private fun chosen(limit: Int) = CompanionSettings.Values(
+        context = context.isSelected,
+        diffs = diffs.isSelected,
+        trust = TrustSetting.entries[trust.selectedIndex],
+        bodyLimitMegabytes = limit,
+        logLevel = LogLevel.entries[logLevel.selectedIndex],
+        cliCommand = command.text.trim(),
+    )
+
+    /** Shows its text in a list. */
+    class Choice<T>(val value: T, private val text: String) {
+        override fun toString() = text
+    }
+
+    private companion object {
+        const val NUMBER_COLUMNS = 6
+        const val COMMAND_COLUMNS = 30
+        const val GROUP_GAP = 12
+        const val INDENT = 12
+        const val CHECK_BOX_INDENT = 36
+        const val EXPLANATION_WIDTH = 480
+
+        fun checkBox(key: String) = JBCheckBox(message(key)).also(DialogUtil::registerMnemonic)
+
+        fun indented(component: JComponent) = component.apply { border = JBUI.Borders.emptyLeft(INDENT) }
+
+        /** Small and grey, below what it explains. */
+        fun explanation(key: String, indent: Int = 2) = JBLabel(
+            "<html><div width=${JBUI.scale(EXPLANATION_WIDTH)}>${message(key)}</div></html>",
+            UIUtil.ComponentStyle.SMALL,
+            UIUtil.FontColor.BRIGHTER,
+        ).apply { border = JBUI.Borders.empty(0, indent, INDENT / 2, 0) }
+    }
+}

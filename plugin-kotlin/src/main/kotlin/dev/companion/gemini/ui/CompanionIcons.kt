@@ -1,0 +1,15 @@
+// Owns the plugin's icons.
+
+package dev.companion.gemini.ui
+
+import com.intellij.openapi.util.IconLoader
+import javax.swing.Icon
+
+internal object CompanionIcons {
+    val OFF: Icon = load("statusOff")
+    val WAITING: Icon = load("statusWaiting")
+    val CONNECTED: Icon = load("statusConnected")
+    val FAILED: Icon = load("statusFailed")
+
+    private fun load(name: String) = IconLoader.getIcon("/icons/$name.svg", CompanionIcons::class.java)
+}

@@ -1,0 +1,83 @@
+// Owns the few notifications: that the server can't be used, and once that a CLI has connected.
+
+package dev.companion.gemini.ui
+
+import com.intellij.ide.util.PropertiesComponent
+import com.intellij.notification.Notification
+import com.intellij.notification.NotificationAction
+import com.intellij.notification.NotificationType
+import com.intellij.openapi.Disposable
+import com.intellij.openapi.project.Project
+import com.intellij.xml.util.XmlStringUtil
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.project.CompanionState
+import dev.companion.gemini.project.CompanionStateListener
+
+/** Project service; everything is on the EDT. */
+class CompanionNotifications(private val project: Project) : Disposable {
+    private class Problem(val text: String, val notification: Notification)
+
+    /** What shows, as long as it is true. */
+    private var problem: Problem? = null
+
+    init {
+        project.messageBus.connect(this).subscribe(CompanionStateListener.TOPIC, CompanionStateListener(::stateChanged))
+    }
+
+    private fun stateChanged(state: CompanionState) {
+        when (state) {
+            is CompanionState.Failed -> showProblem(state.message, NotificationType.ERROR)
+            is CompanionState.Running -> {
+                if (state.discoveryFile == null) {
+                    showProblem(message("notification.no.discovery.file"), NotificationType.WARNING)
+                } else {
+                    hideProblem()
+                }
+                if (state.connected > 0) greetOnce()
+            }
+            CompanionState.Off, CompanionState.Starting -> hideProblem()
+        }
+    }
+
+    private fun showProblem(text: String, type: NotificationType) {
+        if (problem?.text == text) return
+        hideProblem()
+        val notification = create(text, type)
+        val restart = message("action.Companion.RestartServer.text")
+        notification.addAction(NotificationAction.createSimple(restart) { CompanionCommands.restart(project) })
+        notification.addAction(settingsAction())
+        val copy = message("action.Companion.CopyDiagnostics.text")
+        notification.addAction(NotificationAction.createSimple(copy) { CompanionCommands.copyDiagnostics(project) })
+        problem = Problem(text, notification)
+        notification.notify(project)
+    }
+
+    private fun hideProblem() {
+        problem?.notification?.expire()
+        problem = null
+    }
+
+    /** Once and for all, so that nobody wonders later what the CLI knows, or where its edits go. */
+    private fun greetOnce() {
+        val kept = PropertiesComponent.getInstance()
+        if (kept.getBoolean(GREETED)) return
+        kept.setValue(GREETED, true)
+        create(message("notification.connected"), NotificationType.INFORMATION).addAction(settingsAction()).notify(project)
+    }
+
+    private fun create(text: String, type: NotificationType): Notification {
+        val content = XmlStringUtil.escapeString(text)
+        return Platform.notificationGroup().createNotification(content, type).setTitle(message("notification.title"))
+    }
+
+    private fun settingsAction() = NotificationAction.createSimple(message("status.popup.settings")) {
+        CompanionCommands.openSettings(project)
+    }
+
+    override fun dispose() = hideProblem()
+
+    private companion object {
+        const val GREETED = "dev.companion.gemini.greeted"
+    }
+}

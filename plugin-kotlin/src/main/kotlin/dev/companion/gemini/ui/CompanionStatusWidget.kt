@@ -1,0 +1,57 @@
+// Owns the widget in the status bar.
+
+package dev.companion.gemini.ui
+
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.wm.CustomStatusBarWidget
+import com.intellij.openapi.wm.StatusBar
+import com.intellij.ui.ClickListener
+import com.intellij.ui.components.JBLabel
+import dev.companion.gemini.project.CompanionService
+import dev.companion.gemini.project.CompanionState
+import dev.companion.gemini.project.CompanionStateListener
+import java.awt.event.MouseEvent
+import javax.swing.JComponent
+
+/** An icon, beside it how many CLIs are connected; a click opens [StatusPopup]. */
+abstract class CompanionStatusWidget(private val project: Project) : CustomStatusBarWidget {
+    /** EDT. */
+    private val label by lazy {
+        JBLabel().apply {
+            val click = object : ClickListener() {
+                override fun onClick(event: MouseEvent, clickCount: Int): Boolean {
+                    StatusPopup(project).showAbove(this@apply)
+                    return true
+                }
+            }
+            click.installOn(this)
+        }
+    }
+
+    final override fun ID(): String = ID
+
+    /** EDT. */
+    final override fun getComponent(): JComponent = label
+
+    /** Any thread. */
+    final override fun install(statusBar: StatusBar) {
+        project.messageBus.connect(this).subscribe(CompanionStateListener.TOPIC, CompanionStateListener(::show))
+        val showNow = Runnable { if (!project.isDisposed) show(CompanionService.getInstance(project).state) }
+        ApplicationManager.getApplication().invokeLater(showNow, ModalityState.any())
+    }
+
+    private fun show(state: CompanionState) {
+        label.icon = StatusText.icon(state)
+        label.text = (state as? CompanionState.Running)?.connected?.takeIf { it > 0 }?.toString().orEmpty()
+        label.toolTipText = StatusText.tooltip(state)
+        label.accessibleContext.accessibleName = label.toolTipText
+    }
+
+    override fun dispose() = Unit
+
+    companion object {
+        const val ID = "CompanionForGeminiCli"
+    }
+}

@@ -1,0 +1,88 @@
+// Owns what a click on the status widget shows.
+
+package dev.companion.gemini.ui
+
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.ui.popup.JBPopup
+import com.intellij.openapi.ui.popup.JBPopupFactory
+import com.intellij.ui.awt.RelativePoint
+import com.intellij.ui.components.JBLabel
+import com.intellij.ui.components.labels.LinkLabel
+import com.intellij.util.ui.FormBuilder
+import com.intellij.util.ui.JBUI
+import com.intellij.xml.util.XmlStringUtil
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.project.CompanionService
+import dev.companion.gemini.project.CompanionState
+import java.awt.Component
+import java.awt.FlowLayout
+import java.awt.Font
+import java.awt.Point
+import javax.swing.JComponent
+import javax.swing.JPanel
+
+/** EDT. The state as it is when it opens. */
+internal class StatusPopup(private val project: Project) {
+    private var popup: JBPopup? = null
+
+    fun showAbove(component: Component) {
+        val links = links()
+        val content = content(CompanionService.getInstance(project), links)
+        val factory = JBPopupFactory.getInstance()
+        val popup = factory.createComponentPopupBuilder(content, links.firstOrNull()).setRequestFocus(true).createPopup()
+        this.popup = popup
+        popup.show(RelativePoint(component, Point(0, -popup.content.preferredSize.height)))
+    }
+
+    private fun content(service: CompanionService, links: List<JComponent>): JComponent {
+        val state = service.state
+        val title = JBLabel(StatusText.title(state), StatusText.icon(state), JBLabel.LEADING)
+        title.font = title.font.deriveFont(Font.BOLD)
+        val form = FormBuilder.createFormBuilder().addComponent(title)
+        when (state) {
+            is CompanionState.Running -> {
+                row(form, "status.popup.port", state.port.toString())
+                row(form, "status.popup.file", state.discoveryFile ?: message("status.popup.file.none"))
+                row(form, "status.popup.connected", state.connected.toString())
+                row(form, "status.popup.diffs", (service.core?.openDiffs ?: 0).toString())
+            }
+            is CompanionState.Failed -> form.addComponent(text(state.message))
+            CompanionState.Off -> form.addComponent(text(message("status.off.details")))
+            CompanionState.Starting -> Unit
+        }
+        val gap = JBUI.scale(LINK_GAP)
+        val row = JPanel(FlowLayout(FlowLayout.LEADING, 0, 0)).apply { isOpaque = false }
+        links.forEach { link ->
+            link.border = JBUI.Borders.emptyRight(LINK_GAP)
+            row.add(link)
+        }
+        val panel = form.addComponent(row, gap).panel
+        panel.border = JBUI.Borders.empty(PADDING, PADDING + 2)
+        return panel
+    }
+
+    private fun row(form: FormBuilder, key: String, value: String) {
+        form.addLabeledComponent(JBLabel(message(key)), JBLabel(value).setCopyable(true))
+    }
+
+    /** Wrapped. */
+    private fun text(text: String) =
+        JBLabel("<html><div width=${JBUI.scale(TEXT_WIDTH)}>${XmlStringUtil.escapeString(text)}</div></html>")
+
+    private fun links() = listOf(
+        link("action.Companion.RestartServer.text") { CompanionCommands.restart(project) },
+        link("action.Companion.CopyDiagnostics.text") { CompanionCommands.copyDiagnostics(project) },
+        link("status.popup.settings") { CompanionCommands.openSettings(project) },
+    )
+
+    private fun link(key: String, command: () -> Unit): JComponent = LinkLabel.create(message(key)) {
+        popup?.cancel()
+        command()
+    }
+
+    private companion object {
+        const val LINK_GAP = 16
+        const val PADDING = 10
+        const val TEXT_WIDTH = 320
+    }
+}

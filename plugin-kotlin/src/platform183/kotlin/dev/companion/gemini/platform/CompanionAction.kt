@@ -1,0 +1,9 @@
+// Owns what the platform of 2018.3 asks of an action.
+
+package dev.companion.gemini.platform
+
+import com.intellij.openapi.actionSystem.AnAction
+import com.intellij.openapi.project.DumbAware
+
+/** An action of the plugin's. Its update asks for nothing that could wait. */
+abstract class CompanionAction : AnAction(), DumbAware
