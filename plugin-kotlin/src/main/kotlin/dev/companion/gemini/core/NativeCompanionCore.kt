@@ -11,8 +11,10 @@ fun interface LogSink {
     fun log(level: Level, message: String)
 }
 
-class NativeCompanionCore private constructor(private val requests: EditorRequests, private val log: LogSink) :
-    CompanionCore {
+class NativeCompanionCore private constructor(
+    private val requests: EditorRequests,
+    private val log: LogSink,
+) : CompanionCore {
     /** The server's number; 0 once it is closed. */
     private val core = AtomicLong()
 
@@ -83,8 +85,7 @@ class NativeCompanionCore private constructor(private val requests: EditorReques
     }
 
     private inner class Request(private val number: Long) : EditorRequest {
-        override fun complete(text: String?) =
-            tell { NativeCore.completeRequest(it, number, text?.toByteArray()) }
+        override fun complete(text: String?) = tell { NativeCore.completeRequest(it, number, text?.toByteArray()) }
 
         override fun fail(message: String) = tell { NativeCore.failRequest(it, number, message) }
     }

@@ -6,7 +6,10 @@ import java.nio.file.Files
 import java.nio.file.Path
 
 /** The library can't be used; the message is for the user. */
-class NativeLibraryException(message: String, cause: Throwable? = null) : RuntimeException(message, cause)
+class NativeLibraryException(
+    message: String,
+    cause: Throwable? = null,
+) : RuntimeException(message, cause)
 
 object NativeLibrary {
     /** The number that [NativeCore.abiVersion] must have. */
