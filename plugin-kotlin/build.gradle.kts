@@ -1,0 +1,136 @@
+// Builds the plugin as it is released, for 2024.2 and newer:
+//
+//     ./gradlew buildPlugin           the zip, in target/gradle/distributions
+//     ./gradlew runIde                an IDE with the plugin
+//     ./gradlew check                 the tests of the boundary to Rust; the others run in the build of pom.xml
+//     ./gradlew verifyPlugin          JetBrains' verifier, against the IDEs that it recommends
+//     ./gradlew signPlugin            CERTIFICATE_CHAIN, PRIVATE_KEY and PRIVATE_KEY_PASSWORD are in the environment
+//     ./gradlew publishPlugin         signs it, and needs PUBLISH_TOKEN as well
+//
+// With -Pcompanion.natives=DIR the zip has the libraries of other systems too, from DIR/<os>-<arch>/.
+
+import org.jetbrains.intellij.platform.gradle.tasks.PrepareSandboxTask
+import org.jetbrains.kotlin.gradle.dsl.KotlinVersion
+import org.jetbrains.kotlin.gradle.tasks.KotlinCompile
+
+plugins {
+    alias(libs.plugins.kotlin.jvm)
+    alias(libs.plugins.intellij.platform)
+    alias(libs.plugins.changelog)
+}
+
+val checkout = rootProject.layout.projectDirectory
+layout.buildDirectory = checkout.dir("target/gradle")
+
+repositories {
+    mavenCentral()
+    intellijPlatform {
+        defaultRepositories()
+    }
+}
+
+// Tests of the boundary run in a JVM of their own: the task `test` is the IDE's.
+val jniTests: SourceSet = sourceSets.create("jniTest")
+
+kotlin {
+    jvmToolchain(21)
+    compilerOptions {
+        allWarningsAsErrors = true
+    }
+    sourceSets.named("main") { kotlin.srcDir("src/current/kotlin") }
+    sourceSets.named("test") { kotlin.setSrcDirs(emptyList<String>()) }
+    sourceSets.named("jniTest") { kotlin.setSrcDirs(listOf("src/test/kotlin")) }
+    target.compilations.named("jniTest") { associateWith(target.compilations.getByName("main")) }
+}
+
+sourceSets.named("main") { resources.srcDir("src/current/resources") }
+
+tasks.named<KotlinCompile>("compileKotlin") {
+    compilerOptions {
+        // The library that 2024.2 brings is Kotlin 1.9's. That it is an old one would be a warning.
+        apiVersion = KotlinVersion.KOTLIN_1_9
+        freeCompilerArgs.add("-Xsuppress-version-warnings")
+    }
+}
+
+dependencies {
+    intellijPlatform {
+        intellijIdeaCommunity(libs.versions.intellij.idea)
+        bundledPlugin("org.jetbrains.plugins.terminal")
+    }
+
+    "jniTestImplementation"(platform(libs.junit.bom))
+    "jniTestImplementation"(libs.junit.jupiter)
+    "jniTestImplementation"(libs.kotlin.stdlib)
+    "jniTestRuntimeOnly"(libs.junit.launcher)
+}
+
+intellijPlatform {
+    projectName = rootProject.name
+    instrumentCode = false
+    pluginConfiguration {
+        ideaVersion {
+            sinceBuild = "242"
+        }
+    }
+    pluginVerification {
+        ides {
+            recommended()
+        }
+    }
+}
+
+// The plugin for IDEs makes change notes of the section of this version.
+changelog {
+    path = checkout.file("CHANGELOG.md").asFile.path
+}
+
+/** Builds the library for this machine, with these options of cargo. */
+fun registerCargo(name: String, profile: String, vararg options: String): TaskProvider<Exec> =
+    tasks.register<Exec>(name) {
+        group = "build"
+        description = "Builds the library for this machine (cargo, $profile)."
+        val output = layout.buildDirectory.dir("cargo")
+        workingDir(checkout)
+        commandLine("cargo", "build", "--quiet", "--locked", "--package", "companion-jni", *options)
+        args("--target-dir", output.get().asFile.path)
+        inputs.files(
+            checkout.dir("rust").asFileTree.matching { include("**/*.rs", "**/Cargo.toml") },
+            checkout.files("Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo/config.toml"),
+        )
+        outputs.file(output.map { it.file("$profile/${System.mapLibraryName("companion_jni")}") })
+    }
+
+val cargoRelease = registerCargo("cargoRelease", "release", "--release")
+val cargoTest = registerCargo("cargoTest", "debug", "--features", "test-entry")
+
+// As NativeLibrary.folderName has it.
+val hostFolder = run {
+    val os = providers.systemProperty("os.name").get()
+    val arch = providers.systemProperty("os.arch").get()
+    val family = if (os.startsWith("Mac")) "macos" else if (os.startsWith("Windows")) "windows" else "linux"
+    family + if (arch == "aarch64" || arch == "arm64") "-arm64" else "-x64"
+}
+
+// The library lies beside lib/ in the plugin's folder, where NativeLibrary looks for it.
+tasks.named<PrepareSandboxTask>("prepareSandbox") {
+    from(cargoRelease) {
+        into(pluginName.map { "$it/native/$hostFolder" })
+    }
+    from(providers.gradleProperty("companion.natives").map { listOf(checkout.dir(it)) }.orElse(emptyList())) {
+        exclude("$hostFolder/**")
+        into(pluginName.map { "$it/native" })
+    }
+}
+
+val jniTest = tasks.register<Test>("jniTest") {
+    group = "verification"
+    description = "Runs the tests of the boundary to Rust, without an IDE."
+    testClassesDirs = jniTests.output.classesDirs
+    classpath = jniTests.runtimeClasspath
+    useJUnitPlatform()
+    jvmArgs("-Xcheck:jni")
+    inputs.files(cargoTest)
+}
+
+tasks.named("test") { dependsOn(jniTest) }
