@@ -1,0 +1,12 @@
+// Owns what today's platform asks of an action.
+
+package dev.companion.gemini.platform
+
+import com.intellij.openapi.actionSystem.ActionUpdateThread
+import com.intellij.openapi.actionSystem.AnAction
+import com.intellij.openapi.project.DumbAware
+
+/** An action of the plugin's. Its update asks for nothing that could wait. */
+abstract class CompanionAction : AnAction(), DumbAware {
+    final override fun getActionUpdateThread(): ActionUpdateThread = ActionUpdateThread.EDT
+}

@@ -1,0 +1,14 @@
+// Owns the start-up on today's platform.
+
+package dev.companion.gemini.ui
+
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.startup.ProjectActivity
+
+/** Not the EDT. Tests of the platform start what they need themselves. */
+class CompanionStartupActivity : ProjectActivity {
+    override suspend fun execute(project: Project) {
+        if (!ApplicationManager.getApplication().isUnitTestMode) CompanionStartup.projectOpened(project)
+    }
+}
