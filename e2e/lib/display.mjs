@@ -1,0 +1,109 @@
+// Owns a screen that nobody sees, with a window manager, and the keys, clicks and pictures on it.
+
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+import { within } from './inbox.mjs';
+
+const run = promisify(execFile);
+
+/** The programs it takes, and the Debian packages that have them. */
+const PROGRAMS = {
+  Xvfb: 'xvfb',
+  openbox: 'openbox',
+  xdotool: 'xdotool',
+  import: 'imagemagick',
+  setpriv: 'util-linux',
+};
+
+/** Says what is missing, and how to get it. */
+function checkPrograms() {
+  const missing = Object.keys(PROGRAMS).filter(
+    (name) => spawnSync('sh', ['-c', 'command -v "$0"', name]).status !== 0,
+  );
+  if (missing.length === 0) return;
+  const packages = missing.map((name) => PROGRAMS[name]).join(' ');
+  throw new Error(`${missing.join(', ')} not found; try: sudo apt-get install ${packages}`);
+}
+
+export class Display {
+  /** What `DISPLAY` is to be. */
+  name;
+  #env;
+
+  /** Starts one whose number is free. */
+  static async start(sandbox) {
+    checkPrograms();
+    const display = new Display();
+    const size = ['-screen', '0', '1280x800x24', '-dpi', '96'];
+    // It goes with us even if we are killed; the window manager and the IDE then go with it.
+    const server = spawn(
+      'setpriv',
+      ['--pdeathsig', 'KILL', 'Xvfb', '-displayfd', '3', ...size, '-nolisten', 'tcp', '-noreset'],
+      { env: sandbox.env(), stdio: ['ignore', 'ignore', 'ignore', 'pipe'] },
+    );
+    end(sandbox, server);
+    const exit = once(server, 'exit').then(([code]) => {
+      throw new Error(`Xvfb has exited with ${code}`);
+    });
+    exit.catch(() => {}); // it also happens at the end
+    const [number] = await within(
+      Promise.race([once(server.stdio[3].setEncoding('utf8'), 'data'), exit]),
+      'the start of Xvfb',
+    );
+    display.name = `:${number.trim()}`;
+    display.#env = sandbox.env({ DISPLAY: display.name });
+    end(sandbox, spawn('openbox', ['--sm-disable'], { env: display.#env, stdio: 'ignore' }));
+    return display;
+  }
+
+  #run(program, ...args) {
+    return run(program, args, { env: this.#env });
+  }
+
+  /** Gives a window the focus, as soon as one shows whose title matches. */
+  activate(title) {
+    const search = ['search', '--sync', '--onlyvisible', '--name', title];
+    return within(this.#run('xdotool', ...search, 'windowactivate'), `the window ${title}`);
+  }
+
+  /** Presses keys, by the names that xdotool has for them: `ctrl+Return`. */
+  press(...keys) {
+    return this.#run('xdotool', 'key', ...keys);
+  }
+
+  type(text) {
+    return this.#run('xdotool', 'type', '--delay', '20', text);
+  }
+
+  async click({ x, y }) {
+    await this.#run('xdotool', 'mousemove', x, y, 'click', '1');
+  }
+
+  /** Moves the pointer away from everything that it could change the look of. */
+  async rest() {
+    await this.#run('xdotool', 'mousemove', '640', '798');
+  }
+
+  /** Takes a picture of the whole screen, in 256 colours at most. */
+  async picture(file) {
+    const colours = ['+dither', '-colors', '256', '-strip'];
+    await this.#run('import', '-silent', '-window', 'root', ...colours, `png8:${file}`);
+    return path.resolve(file);
+  }
+}
+
+/** Has a process ended with the sandbox. */
+function end(sandbox, process) {
+  process.on('error', () => {}); // it has not started, which others notice
+  const exit = once(process, 'exit');
+  exit.catch(() => {});
+  sandbox.deferKill(() => process.kill('SIGKILL'));
+  sandbox.defer(async () => {
+    if (process.exitCode !== null || process.signalCode !== null) return;
+    process.kill('SIGKILL');
+    await within(exit, `the end of ${process.spawnfile}`);
+  });
+}

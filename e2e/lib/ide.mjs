@@ -1,0 +1,189 @@
+// Owns one IDE in a window on a display of its own, and the robot in it, which plays the user.
+//
+// The robot is a plugin, `plugin-kotlin/src/robot`, and says which commands there are.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import readline from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Display } from './display.mjs';
+import { Inbox, PATIENCE, within } from './inbox.mjs';
+
+/** The folders of the platform, of our plugin and of the robot. `cargo xtask` sets them. */
+const HOME = process.env.COMPANION_PLATFORM;
+const PLUGIN = process.env.COMPANION_PLUGIN;
+const ROBOT = process.env.COMPANION_ROBOT;
+
+const ROBOT_LINE = 'robot ';
+
+export class Ide {
+  /** The folders of projects that were opened, when their windows are ready. */
+  opened = new Inbox('an open project');
+  display;
+  #sandbox;
+  #process;
+  #exit;
+  #output = '';
+  #commands = new Map();
+  #lastCommand = 0;
+
+  /** Starts it with a project, and waits until the window has the focus. */
+  static async start(sandbox, { project = sandbox.project, withPlugin = true, java = [] } = {}) {
+    for (const [name, folder] of Object.entries({ HOME, PLUGIN, ROBOT })) {
+      if (!folder) throw new Error(`the folder ${name} is not known; use cargo xtask`);
+    }
+    const display = await Display.start(sandbox);
+    const ide = new Ide(sandbox, { display, project, withPlugin, java });
+    sandbox.defer(() => ide.close());
+    sandbox.deferKill(() => ide.kill());
+    await ide.opened.next();
+    await display.activate(' - IntelliJ Platform$');
+    await ide.until(({ isActive }) => isActive, 'a window with the focus');
+    return ide;
+  }
+
+  constructor(sandbox, { display, project, withPlugin, java }) {
+    this.display = display;
+    this.#sandbox = sandbox;
+    writeProjectSettings(project);
+    const plugins = sandbox.folder('plugins');
+    fs.symlinkSync(path.resolve(ROBOT), path.join(plugins, 'robot'));
+    if (withPlugin) fs.symlinkSync(path.resolve(PLUGIN), path.join(plugins, 'companion'));
+    const options = ['--sandbox', sandbox.folder('ide'), '--plugins', plugins];
+    for (const arg of [`-Djava.io.tmpdir=${sandbox.tmp}`, ...java]) options.push('--java', arg);
+    this.#process = spawn(path.join(HOME, 'bin/idea.sh'), [...options, project], {
+      env: sandbox.env({ DISPLAY: display.name, LANG: 'C.UTF-8' }),
+    });
+    this.#process.stdin.on('error', () => {}); // it has exited, which `exited` tells
+    this.#process.stderr.setEncoding('utf8').on('data', (text) => (this.#output += text));
+    readline
+      .createInterface({ input: this.#process.stdout, crlfDelay: Infinity })
+      .on('line', (line) => this.#take(line));
+    this.#exit = once(this.#process, 'close').then(
+      ([code, signal]) => signal ?? code,
+      (error) => error.message,
+    );
+    this.#exit.then((code) => this.#end(code));
+  }
+
+  get pid() {
+    return this.#process.pid;
+  }
+
+  #take(line) {
+    if (!line.startsWith(ROBOT_LINE)) {
+      this.#output += `${line}\n`;
+      return;
+    }
+    const { event, project, id, value, error } = JSON.parse(line.slice(ROBOT_LINE.length));
+    if (event === 'opened') {
+      this.opened.push(project);
+      return;
+    }
+    const { resolve, reject } = this.#commands.get(id);
+    this.#commands.delete(id);
+    if (error === undefined) resolve(value);
+    else reject(new Error(error));
+  }
+
+  #end(code) {
+    const error = new Error(`the IDE has exited with ${code}:\n${this.#output}`);
+    this.opened.end(error);
+    for (const { reject } of this.#commands.values()) reject(error);
+  }
+
+  /** Has the robot do something, and returns what it says. */
+  robot(command, args = {}) {
+    const id = ++this.#lastCommand;
+    const answer = new Promise((resolve, reject) => this.#commands.set(id, { resolve, reject }));
+    this.#process.stdin.write(`${JSON.stringify({ id, do: command, ...args })}\n`);
+    return within(answer, `the answer to “${command}”`);
+  }
+
+  /** Looks at the window until what the robot sees matches, and returns it. */
+  async until(matches, what) {
+    return this.untilRobot(['look'], matches, what);
+  }
+
+  /** Asks the robot until its answer matches; the IDE does not tell of changes by itself. */
+  async untilRobot([command, args], matches, what) {
+    const deadline = Date.now() + PATIENCE;
+    for (;;) {
+      const answer = await this.robot(command, args);
+      const found = matches(answer);
+      if (found) return found === true ? answer : found;
+      if (Date.now() > deadline) {
+        const seen = JSON.stringify(answer, null, 1);
+        throw new Error(`nothing came in ${PATIENCE / 1000} s: ${what}; the robot sees ${seen}`);
+      }
+      await sleep(50);
+    }
+  }
+
+  /** Waits for a tab with a title for which `matches` holds, and returns it. */
+  tab(title, matches = () => true) {
+    const find = ({ tabs }) => tabs.find((tab) => tab.title === title && matches(tab));
+    return this.until(find, `the tab ${title}`);
+  }
+
+  /** Clicks where the robot finds something. */
+  async click(what, args) {
+    await this.display.click(await this.robot(`find ${what}`, args));
+  }
+
+  /** Takes a picture of the window, as soon as it is painted. */
+  async picture(file) {
+    await this.display.rest();
+    await this.robot('paint');
+    return this.display.picture(file);
+  }
+
+  kill() {
+    this.#process.kill('SIGKILL');
+  }
+
+  /** The exit code, or the name of the signal that ended it. */
+  exited() {
+    return within(this.#exit, 'the end of the IDE');
+  }
+
+  /** The problems in its log: errors, and exceptions of all kinds. */
+  problems() {
+    const file = path.join(this.#sandbox.root, 'ide', 'log', 'idea.log');
+    const lines = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n') : [];
+    return lines.filter((line) => / (ERROR|FATAL) - |^[\w.$]+(Exception|Error)\b/.test(line));
+  }
+
+  /** Ends it as a user does, and then looks into its log. */
+  async close() {
+    try {
+      if (this.#process.exitCode === null && this.#process.signalCode === null) {
+        await this.robot('invoke', { action: 'Exit' });
+        const code = await this.exited();
+        if (code !== 0) throw new Error(`the IDE has exited with ${code}:\n${this.#output}`);
+      }
+    } finally {
+      this.kill();
+    }
+    const problems = this.problems();
+    if (problems.length > 0) throw new Error(`in idea.log:\n${problems.join('\n')}`);
+  }
+}
+
+/** Has the project not look for JSON schemas on the web. */
+function writeProjectSettings(project) {
+  const file = path.join(project, '.idea', 'jsonCatalog.xml');
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(
+    file,
+    `<project version="4">
+  <component name="JsonSchemaCatalogProjectConfiguration">
+    <remoteActivityEnabled>false</remoteActivityEnabled>
+  </component>
+</project>
+`,
+  );
+}

@@ -1,0 +1,167 @@
+// Owns what the robot sees: tabs, the focus, proposals, texts, and where on the screen something is.
+
+package dev.companion.gemini.robot
+
+import com.intellij.ide.DataManager
+import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.editor.Editor
+import com.intellij.openapi.editor.EditorFactory
+import com.intellij.openapi.editor.EditorKind
+import com.intellij.openapi.editor.ex.EditorEx
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.project.ProjectManager
+import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.openapi.wm.StatusBar
+import com.intellij.ui.EditorNotificationPanel
+import com.intellij.ui.HyperlinkLabel
+import com.intellij.ui.InplaceButton
+import com.intellij.ui.SimpleColoredComponent
+import com.intellij.ui.tabs.impl.TabLabel
+import java.awt.Component
+import java.awt.Container
+import java.awt.Dialog
+import java.awt.Frame
+import java.awt.KeyboardFocusManager
+import java.awt.Point
+import java.awt.Toolkit
+import java.awt.Window
+import javax.swing.AbstractButton
+import javax.swing.JComponent
+import javax.swing.JLabel
+import javax.swing.RepaintManager
+import javax.swing.SwingUtilities
+import javax.swing.text.JTextComponent
+
+internal val LOOKS: Map<String, Command> = mapOf(
+    "look" to { look() },
+    "text of file" to { FileDocumentManager.getInstance().getDocument(file(it.text("path")))?.text },
+    "find text" to { command -> middle(showing { label(it) == command.text("text") }) },
+    "find close button" to { middle(closeButton(it.text("tab"))) },
+    "find proposal" to { inText(proposal(it.text("tab"))) },
+    "paint" to { paint() },
+)
+
+/** All that a script waits for. */
+private fun look(): Map<String, Any?> = mapOf(
+    "projects" to ProjectManager.getInstance().openProjects.map { it.name },
+    "windows" to Window.getWindows().filter { it.isShowing }.mapNotNull { title(it) },
+    "isActive" to Window.getWindows().any { it.isActive },
+    "focus" to focus(),
+    "tabs" to tabLabels().map { tab(it) },
+    "statusBar" to components().filterIsInstance<StatusBar>().flatMap { texts(it as Component) }.toList(),
+    "texts" to Window.getWindows().filter { it.isShowing }.flatMap { texts(it) },
+)
+
+private fun title(window: Window) = when (window) {
+    is Frame -> window.title
+    is Dialog -> window.title
+    else -> null
+}
+
+/** What has the focus: an editor, with its file and caret, or something else. */
+private fun focus(): Map<String, Any?>? {
+    val owner = KeyboardFocusManager.getCurrentKeyboardFocusManager().focusOwner ?: return null
+    val editor = CommonDataKeys.EDITOR.getData(DataManager.getInstance().getDataContext(owner))
+    if (editor == null || editor.contentComponent !== owner) return mapOf("component" to owner.javaClass.name)
+    val caret = editor.caretModel.primaryCaret
+    val lineStart = editor.document.getLineStartOffset(caret.logicalPosition.line)
+    return mapOf(
+        "editor" to editor.editorKind.name,
+        "path" to (editor as EditorEx).virtualFile?.path,
+        "line" to caret.logicalPosition.line + 1,
+        "character" to caret.offset - lineStart + 1,
+        "selection" to (caret.selectedText ?: ""),
+    )
+}
+
+private fun tabLabels() = components().filterIsInstance<TabLabel>().filter { it.info.`object` is VirtualFile }.toList()
+
+private fun tab(label: TabLabel): Map<String, Any?> {
+    val info = label.info
+    val shown = info.component
+    val diff = EditorFactory.getInstance().allEditors.filter { it.editorKind == EditorKind.DIFF && it isIn shown }
+    val right = diff.find { !it.isViewer }
+    return mapOf(
+        "title" to info.text,
+        "path" to (info.`object` as VirtualFile).path,
+        "isSelected" to shown.isShowing,
+        "banners" to descendants(shown).filterIsInstance<EditorNotificationPanel>().map { texts(it) }.toList(),
+        "texts" to texts(shown),
+        "left" to diff.find { it !== right }?.document?.text,
+        "right" to right?.document?.text,
+        // One for each place where the sides differ, more or less: they are computed in the background.
+        "marks" to right?.markupModel?.allHighlighters?.size,
+    )
+}
+
+/** The editable side of the proposal in a tab. */
+internal fun proposal(title: String): Editor {
+    val tab = tabLabel(title).info.component
+    val editors = EditorFactory.getInstance().allEditors.filter { it.editorKind == EditorKind.DIFF && it isIn tab }
+    return checkNotNull(editors.find { !it.isViewer }) { "$title has no proposal" }
+}
+
+internal fun project(): Project = ProjectManager.getInstance().openProjects.single()
+
+/** A file on disk, as it is now. */
+internal fun file(path: String): VirtualFile =
+    checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByPath(path)) { "there is no $path" }
+
+private fun tabLabel(title: String) = checkNotNull(tabLabels().find { it.info.text == title }) { "there is no tab $title" }
+
+private fun closeButton(title: String) = descendants(tabLabel(title)).first { it is InplaceButton }
+
+private infix fun Editor.isIn(parent: Component) = SwingUtilities.isDescendingFrom(component, parent)
+
+/** The component that shows and for which [holds] is true; the last one is on top. */
+private fun showing(holds: (Component) -> Boolean): Component =
+    checkNotNull(components().filter { it.isShowing && holds(it) }.lastOrNull()) { "it does not show" }
+
+private fun middle(component: Component): Map<String, Int> {
+    check(component.isShowing) { "it does not show" }
+    val visible = (component as JComponent).visibleRect
+    check(!visible.isEmpty) { "it is out of sight" }
+    return onScreen(component, Point(visible.centerX.toInt(), visible.centerY.toInt()))
+}
+
+/** Where a click places the caret at the start of the text. */
+private fun inText(editor: Editor): Map<String, Int> {
+    val start = editor.offsetToXY(0)
+    return onScreen(editor.contentComponent, Point(start.x + 1, start.y + editor.lineHeight / 2))
+}
+
+private fun onScreen(component: Component, point: Point): Map<String, Int> {
+    SwingUtilities.convertPointToScreen(point, component)
+    return mapOf("x" to point.x, "y" to point.y)
+}
+
+/** Paints what has changed, so that a picture of the screen has it. */
+private fun paint() {
+    Window.getWindows().filter { it.isShowing }.forEach { window ->
+        descendants(window).filterIsInstance<JComponent>().forEach { RepaintManager.currentManager(it).paintDirtyRegions() }
+    }
+    Toolkit.getDefaultToolkit().sync()
+}
+
+private fun components() = Window.getWindows().asSequence().filter { it.isShowing }.flatMap { descendants(it) }
+
+private fun descendants(component: Component): Sequence<Component> = sequence {
+    yield(component)
+    if (component is Container) component.components.forEach { yieldAll(descendants(it)) }
+}
+
+/** The texts that show, but those in editors. */
+private fun texts(component: Component) =
+    descendants(component).filter { it.isShowing }.mapNotNull { label(it) }.filter { it.isNotBlank() }.toList()
+
+private fun label(component: Component): String? = when (component) {
+    is JLabel -> component.text
+    is AbstractButton -> component.text
+    is HyperlinkLabel -> component.text
+    is SimpleColoredComponent -> component.getCharSequence(true).toString()
+    is JTextComponent -> component.document.run { getText(0, length) }
+    is com.intellij.openapi.wm.impl.status.TextPanel -> component.text
+    else -> null
+}

@@ -1,0 +1,74 @@
+// Owns the connection to the script: takes its commands from stdin, one per line, and answers on stdout.
+
+package dev.companion.gemini.robot
+
+import com.google.gson.Gson
+import com.google.gson.GsonBuilder
+import com.google.gson.JsonObject
+import com.intellij.ide.ApplicationInitializedListener
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.project.DumbService
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.startup.StartupActivity
+import java.io.FileDescriptor
+import java.io.FileOutputStream
+import java.io.PrintStream
+import kotlin.concurrent.thread
+
+/**
+ * A command is `{id, do, …}`, the answer `{id, value}` or `{id, error}`. Commands that only look are done at once,
+ * also while a dialog is open; those that do something wait for their turn, as a user has to.
+ */
+class Robot : ApplicationInitializedListener {
+    override fun componentsInitialized() {
+        thread(name = "robot", isDaemon = true) {
+            System.`in`.bufferedReader().forEachLine { obey(gson.fromJson(it, JsonObject::class.java)) }
+            // The script is gone, perhaps killed. Nothing is to stay behind.
+            Runtime.getRuntime().halt(1)
+        }
+    }
+
+    private fun obey(command: JsonObject) {
+        val name = command.text("do")
+        val look = LOOKS[name]
+        val work = look ?: DEEDS[name]
+        val modality = if (look == null) ModalityState.NON_MODAL else ModalityState.any()
+        ApplicationManager.getApplication().invokeLater({ answer(command, work) }, modality)
+    }
+
+    private fun answer(command: JsonObject, work: Command?) {
+        val id = command["id"].asInt
+        try {
+            val value = requireNotNull(work) { "there is no such command" }(command)
+            say(mapOf("id" to id, "value" to value.takeIf { it != Unit }))
+        } catch (@Suppress("TooGenericExceptionCaught") e: Throwable) {
+            say(mapOf("id" to id, "error" to "$command: $e"))
+        }
+    }
+
+    companion object {
+        private val gson: Gson = GsonBuilder().serializeNulls().create()
+
+        /** Not System.out, which others use and may replace. */
+        private val out = PrintStream(FileOutputStream(FileDescriptor.out), true, "UTF-8")
+
+        /** Tells the script something, in a line that no other output looks like. */
+        fun say(message: Any) = synchronized(out) { out.println("robot " + gson.toJson(message)) }
+    }
+}
+
+/** Says that a project is open and its indexes are ready. */
+class Greeting : StartupActivity {
+    override fun runActivity(project: Project) =
+        DumbService.getInstance(project).runWhenSmart { Robot.say(mapOf("event" to "opened", "project" to project.basePath)) }
+}
+
+/** Runs on the EDT. What it returns is a value that JSON has. */
+internal typealias Command = (JsonObject) -> Any?
+
+internal fun JsonObject.text(name: String): String = requireNotNull(textOrNull(name)) { "$name is missing" }
+
+internal fun JsonObject.textOrNull(name: String): String? = this[name]?.asString
+
+internal fun JsonObject.number(name: String): Int = requireNotNull(this[name]) { "$name is missing" }.asInt
