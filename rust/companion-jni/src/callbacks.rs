@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use companion_server::{EditorHost, HostRequest};
-use jni::objects::{JObject, JString, JValue};
+use jni::objects::{JObject, JString, JThrowable, JValue};
 use jni::refs::Global;
 use jni::vm::AttachConfig;
 use jni::{Env, JavaVM, jni_sig, jni_str};
@@ -21,6 +21,9 @@ use crate::{cores, logging};
 
 /// How long the thread may take to end. Kotlin's callbacks return at once.
 const END: Duration = Duration::from_secs(1);
+
+/// How much of a stack is told in the log.
+const FRAMES: usize = 16;
 
 /// The object of Kotlin's that is called: a `NativeCallbacks`.
 pub(crate) type Callbacks = Global<JObject<'static>>;
@@ -188,9 +191,36 @@ fn call_ask(
 fn in_frame(
     env: &mut Env<'_>,
     call: impl FnOnce(&mut Env<'_>) -> jni::errors::Result<()>,
-) -> jni::errors::Result<()> {
+) -> Result<(), String> {
     let called = env.with_local_frame(16, call);
-    if env.exception_check() { env.exception_catch() } else { called }
+    let described = env.with_local_frame(16, |env| {
+        let Some(thrown) = env.exception_occurred() else { return called.map(|()| None) };
+        env.exception_clear();
+        describe(env, &thrown).map(Some)
+    });
+    match described {
+        Ok(None) => Ok(()),
+        Ok(Some(thrown)) => Err(thrown),
+        Err(error) => {
+            env.exception_clear();
+            Err(error.to_string())
+        }
+    }
+}
+
+/// What was thrown and where. Not its message, which may have something of a file in it.
+fn describe(env: &mut Env<'_>, thrown: &JThrowable<'_>) -> jni::errors::Result<String> {
+    let mut text = env.get_object_class(thrown)?.get_name(env)?.try_to_string(env)?;
+    let stack = thrown.get_stack_trace(env)?;
+    for index in 0..stack.len(env)?.min(FRAMES) {
+        // One reference at a time: references are few.
+        let frame = env.with_local_frame(4, |env| {
+            stack.get_element(env, index)?.try_to_string(env)?.try_to_string(env)
+        })?;
+        text.push_str("\n    at ");
+        text.push_str(&frame);
+    }
+    Ok(text)
 }
 
 /// The editor, for the server: puts what it is asked into the queue.

@@ -82,11 +82,6 @@ natives! {
     fn open_diffs(core: jlong) -> jint;
 }
 
-#[cfg(feature = "test-entry")]
-natives! {
-    fn panic_for_test();
-}
-
 type Class<'a> = JClass<'a>;
 type Bytes<'a> = JByteArray<'a>;
 type Strings<'a> = JObjectArray<'a, JString<'a>>;
@@ -290,11 +285,6 @@ fn connected<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<jint> {
 
 fn open_diffs<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<jint> {
     Ok(jint::try_from(cores::get(core)?.status().open_diffs).unwrap_or(jint::MAX))
-}
-
-#[cfg(feature = "test-entry")]
-fn panic_for_test<'a>(_: &mut Env<'a>, _: Class<'a>) -> Result<()> {
-    panic!("as the test asked for");
 }
 
 fn utf8(env: &Env<'_>, bytes: &Bytes<'_>) -> Result<String> {

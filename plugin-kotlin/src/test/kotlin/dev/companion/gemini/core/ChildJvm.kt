@@ -1,0 +1,39 @@
+// Owns a JVM beside the tests' own, for what only a process of its own can show.
+
+package dev.companion.gemini.core
+
+import java.io.BufferedReader
+import java.nio.file.Path
+import java.util.concurrent.TimeUnit
+
+class ChildJvm(
+    main: Class<*>,
+    arguments: List<String>,
+    options: List<String> = emptyList(),
+) : AutoCloseable {
+    private val process: Process = ProcessBuilder(
+        listOf(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xcheck:jni") + options +
+            listOf("-cp", System.getProperty("java.class.path"), main.name) + arguments,
+    ).redirectErrorStream(true).start()
+    private val output: BufferedReader = process.inputReader()
+
+    /** Whatever it says is what it was asked for: the JVM's warnings would be lines as well. */
+    fun nextLine(): String = output.readLine() ?: error("the child has ended")
+
+    fun sendLine(line: String) =
+        process.outputWriter().run {
+            write("$line\n")
+            flush()
+        }
+
+    /** The exit code, or null if it still runs after so long. */
+    fun exitCode(milliseconds: Long): Int? =
+        if (process.waitFor(milliseconds, TimeUnit.MILLISECONDS)) process.exitValue() else null
+
+    /** All that it has said and nobody has read. */
+    fun rest(): String = output.readText()
+
+    override fun close() {
+        process.destroyForcibly()
+    }
+}

@@ -1,0 +1,89 @@
+// Owns a client as simple as can be: one session, its stream, calls of tools.
+
+package dev.companion.gemini.core
+
+import com.google.gson.JsonObject
+import com.google.gson.JsonParser
+import java.net.URI
+import java.net.http.HttpClient
+import java.net.http.HttpRequest
+import java.net.http.HttpResponse.BodyHandlers
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.TimeUnit
+
+class Cli(
+    port: Int,
+    private val token: String,
+) {
+    /** What the server told by itself: `method` and `params`. */
+    val told = LinkedBlockingQueue<JsonObject>()
+
+    private val uri = URI("http://127.0.0.1:$port/mcp")
+    private val session: String
+
+    constructor(core: CompanionCore) : this(core.port, core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
+
+    init {
+        val answer = HTTP.send(post("""{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}""", null), TEXT)
+        session = answer.headers().firstValue("mcp-session-id").get()
+        val get = request(session).header("Accept", "text/event-stream").GET().build()
+        val stream = HTTP.send(get, BodyHandlers.ofLines()).body()
+        val reader = Thread {
+            // The end of the stream is the end of the server, which a test sees by other means.
+            runCatching {
+                stream.filter { it.startsWith("data: ") }.forEach { told.put(json(it.removePrefix("data: "))) }
+            }
+        }
+        reader.isDaemon = true
+        reader.start()
+        // Whoever has been told the context is connected.
+        nextTold("ide/contextUpdate")
+    }
+
+    /** The next notification of that method; others before it are dropped. */
+    fun nextTold(method: String): JsonObject =
+        told.until(method) { it["method"].asString == method }.getAsJsonObject("params")
+
+    /** The next context in which a file is active. */
+    fun nextActiveFile(): JsonObject =
+        generateSequence { nextTold("ide/contextUpdate") }
+            .map { it.getAsJsonObject("workspaceState").getAsJsonArray("openFiles") }
+            .first { it.size() > 0 }[0]
+            .asJsonObject
+
+    /** Returns the result, or the whole answer if it is an error. */
+    fun call(tool: String, vararg arguments: Pair<String, String>): CompletableFuture<JsonObject> {
+        val given = JsonObject()
+        for ((name, value) in arguments) given.addProperty(name, value)
+        val params = JsonObject()
+        params.addProperty("name", tool)
+        params.add("arguments", given)
+        return HTTP
+            .sendAsync(post("""{"jsonrpc":"2.0","id":1,"method":"tools/call","params":$params}""", session), TEXT)
+            .thenApply { json(it.body()) }
+            .thenApply { it.getAsJsonObject("result") ?: it }
+            .orTimeout(PATIENCE, TimeUnit.SECONDS)
+    }
+
+    fun openDiff(path: String, text: String) = call("openDiff", "filePath" to path, "newContent" to text)
+
+    private fun post(body: String, session: String?) =
+        request(session)
+            .header("Accept", "application/json, text/event-stream")
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString(body))
+            .build()
+
+    private fun request(session: String?): HttpRequest.Builder {
+        val request = HttpRequest.newBuilder(uri).header("Authorization", "Bearer $token")
+        return if (session == null) request else request.header("mcp-session-id", session)
+    }
+
+    companion object {
+        private val HTTP = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()
+        private val TEXT = BodyHandlers.ofString()
+
+        private fun json(text: String) = JsonParser.parseString(text).asJsonObject
+    }
+}

@@ -1,0 +1,143 @@
+// Owns the proof that nothing that fails on one side of the boundary breaks the other.
+
+package dev.companion.gemini.core
+
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
+import org.junit.jupiter.params.ParameterizedTest
+import org.junit.jupiter.params.provider.MethodSource
+import java.nio.file.Path
+import java.util.concurrent.atomic.AtomicBoolean
+import java.util.logging.Level
+
+class FailuresTest {
+    @TempDir
+    lateinit var root: Path
+
+    private fun assertWorks(window: Window, cli: Cli = Cli(window.core)) {
+        val path = root.resolve("works.txt").toString()
+        val opened = cli.openDiff(path, "text")
+        window.show()
+        assertEquals("[]", opened.get()["content"].toString())
+    }
+
+    @ParameterizedTest
+    @MethodSource("whatCallbacksThrow")
+    fun `a callback that throws fails its request and no other`(thrown: Throwable) {
+        val broken = AtomicBoolean()
+        Window(root, RecordingRequests { if (broken.get()) throw thrown }).use { window ->
+            val cli = Cli(window.core)
+            broken.set(true)
+            val result = cli.openDiff(root.resolve("a.txt").toString(), "text").get()
+            assertTrue(result["isError"].asBoolean)
+            val text = result.getAsJsonArray("content")[0].asJsonObject["text"].asString
+            assertEquals("The IDE could not carry out the request.", text)
+            val (_, line) = window.log.until("an error in the log") { (level, _) -> level == Level.SEVERE }
+            assertTrue("${thrown.javaClass.name}\n    at " in line, line)
+            assertTrue("secret" !in line, "a message may have something of a file in it: $line")
+
+            // Another one, for connectedChanged
+            Cli(window.core)
+            broken.set(false)
+            assertWorks(window, cli)
+        }
+    }
+
+    @Test
+    fun `a log that throws breaks nothing`() {
+        Window(root, logLevel = 5, logHook = { throw IllegalStateException("no log") }).use { assertWorks(it) }
+    }
+
+    @Test
+    fun `a panic in Rust is an exception, and the server goes on`() {
+        Window(root).use { window ->
+            val thrown = assertThrows(RuntimeException::class.java) { TestEntry.panic() }
+            assertEquals(RuntimeException::class.java, thrown.javaClass)
+            assertEquals("panic in the companion: as the test asked for", thrown.message)
+            assertWorks(window)
+        }
+    }
+
+    @Test
+    fun `what may not be passed is named`() {
+        Window(root).use { window ->
+            val path = root.resolve("a.txt").toString()
+            val thrown = assertThrows(IllegalStateException::class.java) { window.core.caretMoved(path, 0, 1) }
+            assertEquals("line and character are 1-based", thrown.message)
+            assertWorks(window)
+        }
+    }
+
+    @Test
+    fun `text that is no UTF-8 is refused`() {
+        NativeLibrary.load(pluginDirectory)
+        val id = start(NativeStart())
+        try {
+            val text = byteArrayOf('a'.code.toByte(), 0xC3.toByte())
+            val thrown = assertThrows(IllegalStateException::class.java) {
+                NativeCore.diffResolved(id, root.resolve("a.txt").toString(), true, text)
+            }
+            assertEquals("the text is not valid UTF-8", thrown.message)
+        } finally {
+            NativeCore.stop(id)
+        }
+    }
+
+    @Test
+    fun `a server is not started with what makes no sense`() {
+        NativeLibrary.load(pluginDirectory)
+        val wrong = mapOf(
+            NativeStart(trust = 2) to "trust must be -1 (leave to the CLI), 0 or 1",
+            NativeStart(bodyLimit = 0) to "the body limit must be positive",
+            NativeStart(logLevel = 6) to "log level must be from 0, off, to 5, trace",
+            NativeStart(pid = -1) to "that is no process id",
+        )
+        for ((arguments, message) in wrong) {
+            val thrown = assertThrows(IllegalStateException::class.java) { start(arguments) }
+            assertEquals(message, thrown.message)
+        }
+    }
+
+    private data class NativeStart(
+        val trust: Int = 1,
+        val bodyLimit: Int = 1,
+        val logLevel: Int = 0,
+        val pid: Long = 1,
+    )
+
+    private fun start(with: NativeStart) =
+        NativeCore.start(
+            arrayOf(root.toString()),
+            "jetbrains",
+            "Test",
+            with.pid,
+            with.trust,
+            true,
+            with.bodyLimit,
+            with.logLevel,
+            SilentCallbacks,
+        )
+
+    companion object {
+        @JvmStatic
+        fun whatCallbacksThrow() =
+            listOf(IllegalStateException("secret"), AssertionError("secret"), StackOverflowError())
+    }
+}
+
+internal object SilentCallbacks : NativeCallbacks {
+    override fun openDiff(request: Long, filePath: String, newContent: ByteArray) = Unit
+
+    override fun closeDiff(request: Long, filePath: String) = Unit
+
+    override fun acceptDiff(request: Long, filePath: String) = Unit
+
+    override fun rejectDiff(request: Long, filePath: String) = Unit
+
+    override fun sessionsChanged(count: Int) = Unit
+
+    override fun log(level: Int, message: String) = Unit
+}

@@ -1,0 +1,186 @@
+// Owns the proof that servers come and go as they should: each by itself, without traces, at any time.
+
+package dev.companion.gemini.core
+
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertNotEquals
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
+import java.nio.file.Files
+import java.nio.file.Path
+import java.util.concurrent.Callable
+import java.util.concurrent.Executors
+import java.util.concurrent.TimeUnit
+
+class LifecycleTest {
+    @TempDir
+    lateinit var root: Path
+
+    @Test
+    fun `a server says where it is, and takes its file with it`() {
+        val window = Window(root)
+        val file = Path.of(requireNotNull(window.core.discoveryFile))
+        val environment = window.core.terminalEnvironment
+        assertTrue(Files.exists(file))
+        assertEquals(window.core.port.toString(), environment["GEMINI_CLI_IDE_SERVER_PORT"])
+        assertEquals(root.toString(), environment["GEMINI_CLI_IDE_WORKSPACE_PATH"])
+        assertEquals(ProcessHandle.current().pid().toString(), environment["GEMINI_CLI_IDE_PID"])
+        assertEquals(4, environment.size)
+        window.close()
+        assertFalse(Files.exists(file))
+    }
+
+    @Test
+    fun `stopping twice is fine, also what never ran`() {
+        val window = Window(root)
+        window.close()
+        window.close()
+        for (number in listOf(0, -1, Long.MIN_VALUE, Long.MAX_VALUE)) NativeCore.stop(number)
+    }
+
+    @Test
+    fun `a stopped server ignores events and knows nothing`() {
+        val core = Window(root).also { it.close() }.core
+        val path = root.resolve("a.txt").toString()
+        core.fileOpened(path)
+        core.fileFocused(path)
+        core.caretMoved(path, 1, 1)
+        core.selectionChanged(path, "text")
+        core.fileRenamed(path, "$path.txt")
+        core.fileDeleted(path)
+        core.fileClosed(path)
+        core.rootsChanged(listOf(root))
+        core.trustChanged(false)
+        assertEquals(Delivery.UNKNOWN, core.diffAccepted(path, "text"))
+        assertEquals(Delivery.UNKNOWN, core.diffRejected(path))
+        assertEquals(listOf(0, 0, 0), listOf(core.port, core.connected, core.openDiffs))
+        assertEquals(null, core.discoveryFile)
+        assertEquals(emptyMap<String, String>(), core.terminalEnvironment)
+    }
+
+    @Test
+    fun `the number of a server that does not run is refused`() {
+        Window(root).use {
+            for (number in listOf(0, -1, Long.MAX_VALUE)) {
+                val thrown = assertThrows(IllegalStateException::class.java) { NativeCore.fileOpened(number, "/a") }
+                assertEquals("the companion $number is not running", thrown.message)
+            }
+        }
+    }
+
+    @Test
+    fun `two projects have nothing to do with each other`() {
+        val roots = listOf("one", "two").map { Files.createDirectory(root.resolve(it)) }
+        val files = roots.map { Files.createFile(it.resolve("a.txt")).toString() }
+        val (one, two) = roots.map { Window(it) }
+        assertNotEquals(one.core.port, two.core.port)
+        val clis = listOf(one, two).map { Cli(it.core) }
+        one.core.fileFocused(files[0])
+        two.core.fileFocused(files[1])
+        assertEquals(files, clis.map { it.nextActiveFile()["path"].asString })
+
+        val opened = clis[1].openDiff(files[1], "text")
+        assertEquals(files[1], two.show().path)
+        opened.get()
+        assertEquals(Delivery.UNKNOWN, one.core.diffAccepted(files[1], "text"))
+        one.close()
+        assertEquals(0, one.requests.asked.size)
+        assertEquals(Delivery.DELIVERED, two.core.diffAccepted(files[1], "text"))
+        clis[1].nextTold("ide/diffAccepted")
+        two.close()
+    }
+
+    @Test
+    fun `stopping rejects what is open`() {
+        val window = Window(root)
+        val cli = Cli(window.core)
+        val path = root.resolve("a.txt").toString()
+        val opened = cli.openDiff(path, "text")
+        window.show()
+        opened.get()
+        assertEquals(1, window.core.openDiffs)
+        window.close()
+        assertEquals(path, cli.nextTold("ide/diffRejected")["filePath"].asString)
+    }
+
+    @Test
+    fun `eight threads may call at once, while other servers come and go`() {
+        val files = List(THREADS) { Files.createFile(root.resolve("$it.txt")).toString() }
+        val last = Files.createFile(root.resolve("last.txt")).toString()
+        val pool = Executors.newFixedThreadPool(THREADS)
+        Window(root).use { window ->
+            val cli = Cli(window.core)
+            val calls = files.map { file -> Callable { repeat(CALLS) { callEverything(window.core, file, it) } } }
+            pool.invokeAll(calls).forEach { it.get() }
+            window.core.fileFocused(last)
+            window.core.caretMoved(last, 7, 9)
+            val contexts = generateSequence { cli.nextActiveFile() }
+            val active = contexts.first { it["path"].asString == last && it.has("cursor") }
+            assertEquals("""{"line":7,"character":9}""", active["cursor"].toString())
+        }
+        pool.shutdown()
+        assertTrue(pool.awaitTermination(PATIENCE, TimeUnit.SECONDS))
+    }
+
+    private fun callEverything(core: CompanionCore, file: String, round: Int) {
+        core.fileOpened(file)
+        core.fileFocused(file)
+        core.caretMoved(file, round + 1, round + 1)
+        core.selectionChanged(file, "text $round")
+        core.diffRejected(file)
+        core.terminalEnvironment
+        if (round % CALLS_PER_SERVER == 0) Window(root).close()
+        core.fileClosed(file)
+    }
+
+    @Test
+    fun `a thousand servers leave no threads, files or memory behind`() {
+        // The heap is there from the beginning, so that all that grows is outside of it.
+        val heap = listOf("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:TieredStopAtLevel=1")
+        ChildJvm(StartAndStop::class.java, listOf(root.toString()), heap).use { child ->
+            val (before, after) = List(2) { child.nextLine().split(' ').map(String::toInt) }
+            assertEquals(0, child.exitCode(PATIENCE * 1000))
+            val (threads, files, kilobytes) = after.zip(before) { a, b -> a - b }
+            assertEquals(listOf(0, 0), listOf(threads, files), "threads and files")
+            assertTrue(kilobytes < MAX_KILOBYTES, "$kilobytes kB more")
+        }
+    }
+
+    companion object {
+        const val THREADS = 8
+        const val CALLS = 2_000
+        const val CALLS_PER_SERVER = 500
+        const val MAX_KILOBYTES = 2_000
+    }
+}
+
+/** Starts and stops servers, and tells what the process has after the first ones and in the end. */
+object StartAndStop {
+    @JvmStatic
+    fun main(arguments: Array<String>) {
+        val root = Path.of(arguments.single())
+        repeat(WARM_UP) { Window(root).close() }
+        println(measure())
+        repeat(SERVERS) { Window(root).close() }
+        println(measure())
+    }
+
+    private fun measure(): String {
+        val process = Path.of("/proc/self")
+        // One that ends meanwhile can't be read.
+        val name = { thread: Path -> runCatching { Files.readString(thread.resolve("comm")) }.getOrDefault("") }
+        val threads = entries(process.resolve("task")) { "gemini" in name(it) }
+        val files = entries(process.resolve("fd")) { true }
+        val memory = Files.readAllLines(process.resolve("status")).first { it.startsWith("RssAnon:") }
+        return "$threads $files ${memory.filter(Char::isDigit)}"
+    }
+
+    private fun entries(folder: Path, matches: (Path) -> Boolean): Int =
+        Files.list(folder).use { list -> list.toList().count(matches) }
+
+    private const val WARM_UP = 200
+    private const val SERVERS = 1_000
+}

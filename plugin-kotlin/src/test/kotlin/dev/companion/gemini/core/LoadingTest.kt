@@ -1,0 +1,164 @@
+// Owns the proof that only the library that fits is loaded, and that it goes when the plugin does.
+
+package dev.companion.gemini.core
+
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
+import java.lang.ref.WeakReference
+import java.net.URLClassLoader
+import java.nio.file.Files
+import java.nio.file.Path
+import java.util.function.Function
+
+class LoadingTest {
+    @TempDir
+    lateinit var root: Path
+
+    /** The place of the library in the folder of another copy of the plugin. */
+    private fun library(): Path {
+        val name = Path.of("native", folder(), System.mapLibraryName("companion_jni"))
+        return root.resolve(name).also { Files.createDirectories(it.parent) }
+    }
+
+    private fun copyLibrary() = Files.copy(pluginDirectory.resolve(root.relativize(library())), library())
+
+    private fun folder() =
+        requireNotNull(NativeLibrary.folderName(System.getProperty("os.name"), System.getProperty("os.arch")))
+
+    /** What loading says when the plugin lies in [root]. */
+    private fun failure(): String {
+        // Thrown by a class of the same name, but not the same.
+        val thrown = assertThrows(RuntimeException::class.java) { PluginLoader().newServer().apply(root) }
+        assertEquals(NativeLibraryException::class.java.name, thrown.javaClass.name)
+        return thrown.message.orEmpty()
+    }
+
+    @Test
+    fun `loading twice is fine`() {
+        NativeLibrary.load(pluginDirectory)
+        NativeLibrary.load(pluginDirectory)
+        NativeLibrary.check(NativeCore.abiVersion())
+    }
+
+    @Test
+    fun `a library of another version is refused`() {
+        NativeLibrary.load(pluginDirectory)
+        val other = NativeCore.abiVersion() + 1
+        val thrown = assertThrows(NativeLibraryException::class.java) { NativeLibrary.check(other) }
+        assertEquals(
+            "The library is of version $other, the plugin needs ${other - 1}. Please restart the IDE.",
+            thrown.message,
+        )
+    }
+
+    @Test
+    fun `a missing library is named`() = assertEquals("The plugin has no library for ${folder()}.", failure())
+
+    @Test
+    fun `a library that can't be loaded is named`() {
+        Files.writeString(library(), "no library")
+        val message = failure()
+        assertTrue(message.startsWith("The library for ${folder()} could not be loaded: "), message)
+    }
+
+    @Test
+    fun `systems have folders`() {
+        val expected = mapOf(
+            ("Linux" to "amd64") to "linux-x64",
+            ("Linux" to "aarch64") to "linux-arm64",
+            ("Mac OS X" to "x86_64") to "macos-x64",
+            ("Mac OS X" to "aarch64") to "macos-arm64",
+            ("Windows 11" to "amd64") to "windows-x64",
+            ("Windows 11" to "aarch64") to "windows-arm64",
+            ("Linux" to "riscv64") to null,
+            ("SunOS" to "amd64") to null,
+        )
+        assertEquals(
+            expected,
+            expected.mapValues { (system, _) ->
+                NativeLibrary.folderName(system.first, system.second)
+            },
+        )
+    }
+
+    @Test
+    fun `the plugin's class loader is collected after stop, and the library can be loaded anew`() {
+        copyLibrary()
+        repeat(2) {
+            val loader = useAndStop()
+            val deadline = System.nanoTime() + PATIENCE * 1_000_000_000
+            while (loader.get() != null) {
+                assertTrue(System.nanoTime() < deadline, "the class loader is still there")
+                System.gc()
+            }
+        }
+    }
+
+    private fun useAndStop(): WeakReference<ClassLoader> {
+        val loader = PluginLoader()
+        val server = loader.newServer()
+        val (port, token) = server.apply(root)
+        val cli = Cli(port.toInt(), token)
+        // One call that succeeds and one that throws: either might leave something behind.
+        cli.openDiff(root.resolve("a.txt").toString(), "text").get()
+        cli.openDiff(root.resolve("a.txt").toString(), "throw").get()
+        (server as AutoCloseable).close()
+        return WeakReference(loader)
+    }
+}
+
+/** Has the plugin's classes to itself, as each installed plugin has. */
+private class PluginLoader :
+    URLClassLoader(
+        listOf(NativeLibrary::class.java, LoadingTest::class.java)
+            .map { it.protectionDomain.codeSource.location }
+            .toTypedArray(),
+        LoadingTest::class.java.classLoader,
+    ) {
+    override fun loadClass(name: String, resolve: Boolean): Class<*> {
+        if (!name.startsWith("dev.companion.gemini.")) return super.loadClass(name, resolve)
+        synchronized(getClassLoadingLock(name)) { return findLoadedClass(name) ?: findClass(name) }
+    }
+
+    @Suppress("UNCHECKED_CAST")
+    fun newServer() =
+        loadClass(IsolatedServer::class.java.name, true)
+            .getConstructor()
+            .newInstance() as Function<Path, List<String>>
+}
+
+/** A server in another class loader, seen by way of types that all class loaders share. */
+class IsolatedServer :
+    Function<Path, List<String>>,
+    EditorRequests,
+    AutoCloseable {
+    private var core: CompanionCore? = null
+
+    /** Starts it with the library of the plugin in [folder], and returns its port and token. */
+    override fun apply(folder: Path): List<String> {
+        NativeLibrary.load(folder)
+        val core = NativeCompanionCore.start(Window.config(folder), this) { _, _ -> }
+        this.core = core
+        return listOf(core.port.toString(), core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
+    }
+
+    override fun openDiff(request: EditorRequest, filePath: String, newText: String) {
+        check(newText != "throw")
+        request.complete()
+    }
+
+    override fun closeDiff(request: EditorRequest, filePath: String) = request.complete("")
+
+    override fun acceptDiff(request: EditorRequest, filePath: String) = request.complete()
+
+    override fun rejectDiff(request: EditorRequest, filePath: String) = request.complete()
+
+    override fun connectedChanged(count: Int) = Unit
+
+    override fun close() {
+        core?.close()
+    }
+}

@@ -1,0 +1,126 @@
+// Owns the proof that texts and paths cross the boundary whole, whatever is in them.
+
+package dev.companion.gemini.core
+
+import org.junit.jupiter.api.AfterEach
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
+import org.junit.jupiter.params.ParameterizedTest
+import org.junit.jupiter.params.provider.ValueSource
+import java.nio.file.Files
+import java.nio.file.Path
+
+class TextsTest {
+    @TempDir
+    lateinit var root: Path
+
+    private val window by lazy { Window(root) }
+    private val core get() = window.core
+    private val cli by lazy { Cli(core) }
+
+    @AfterEach
+    fun close() = window.close()
+
+    @ParameterizedTest
+    @ValueSource(strings = ["", "plain", "a\u0000b", "\u0000", "é 文 😀", "line\r\nline\n", "\uFEFFmark", "\"\\/\u007F"])
+    fun `a proposal and its text in the end come through`(text: String) {
+        val path = root.resolve("a.txt").toString()
+        val opened = cli.openDiff(path, text)
+        val asked = window.show()
+        assertEquals(listOf("openDiff", path, text), listOf(asked.what, asked.path, asked.text))
+        opened.get()
+        assertEquals(Delivery.DELIVERED, core.diffAccepted(path, "$text typed"))
+        assertEquals("$text typed", cli.nextTold("ide/diffAccepted")["content"].asString)
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = ["space in it", "é 文", "😀", "\"\\"])
+    fun `a path comes through`(name: String) {
+        val path = "$root/$name"
+        val opened = cli.openDiff(path, "text")
+        assertEquals(path, window.show().path)
+        opened.get()
+        assertEquals(Delivery.DELIVERED, core.diffRejected(path))
+        assertEquals(path, cli.nextTold("ide/diffRejected")["filePath"].asString)
+    }
+
+    @Test
+    fun `closing hands over the text in the end`() {
+        val path = root.resolve("a.txt").toString()
+        val opened = cli.openDiff(path, "text")
+        window.show()
+        opened.get()
+        val closed = cli.call("closeDiff", "filePath" to path)
+        window.requests.asked
+            .next("closeDiff")
+            .request
+            .complete("nul \u0000 and 😀")
+        val content = closed.get().getAsJsonArray("content")[0].asJsonObject["text"].asString
+        assertEquals("""{"content":"nul \u0000 and 😀"}""", content)
+    }
+
+    @Test
+    fun `half of a surrogate pair becomes a question mark, and nothing else changes`() {
+        val path = root.resolve("a.txt").toString()
+        val opened = cli.openDiff(path, "text")
+        window.show()
+        opened.get()
+        core.diffAccepted(path, "a\uD83Db\uDE00c")
+        assertEquals("a?b?c", cli.nextTold("ide/diffAccepted")["content"].asString)
+    }
+
+    @Test
+    fun `what no path can have does no harm in one, nor half of a surrogate pair in a selection`() {
+        val file = Files.createFile(root.resolve("a.txt")).toString()
+        cli
+        for (impossible in listOf("$root/\uD83D.txt", "$root/\uDE00.txt", "$root/\u0000.txt")) {
+            core.fileFocused(impossible)
+            core.caretMoved(impossible, 1, 1)
+            core.fileRenamed(impossible, "$impossible.txt")
+            assertEquals(Delivery.UNKNOWN, core.diffRejected(impossible))
+        }
+        core.fileFocused(file)
+        core.selectionChanged(file, "a\uD83D")
+        val active = cli.nextActiveFile()
+        assertEquals(listOf(file, "a?"), listOf(active["path"].asString, active["selectedText"].asString))
+    }
+
+    @Test
+    fun `a file with any name is the active file`() {
+        val file = Files.createFile(root.resolve("é 文 😀.txt")).toString()
+        cli
+        core.fileFocused(file)
+        core.caretMoved(file, 3, 7)
+        core.selectionChanged(file, "nul \u0000 and 😀")
+        val active = cli.nextActiveFile()
+        assertEquals(file, active["path"].asString)
+        assertEquals("""{"line":3,"character":7}""", active["cursor"].toString())
+        assertEquals("nul \u0000 and 😀", active["selectedText"].asString)
+    }
+
+    @Test
+    fun `a selection ends before a surrogate pair that does not fit`() {
+        val file = Files.createFile(root.resolve("a.txt")).toString()
+        val fits = "x".repeat(CompanionCore.MAX_SELECTION - 1)
+        cli
+        core.fileFocused(file)
+        core.selectionChanged(file, "$fits😀")
+        assertEquals(fits, cli.nextActiveFile()["selectedText"].asString)
+    }
+
+    @Test
+    fun `20 megabytes go both ways`() {
+        val path = root.resolve("large.txt").toString()
+        val line = "é 文 😀 \"quoted\" \\ and plain text, for a line of some length\n"
+        val text = line.repeat((20 shl 20) / line.toByteArray().size)
+        val opened = cli.openDiff(path, text)
+        val shown = window.show().text.orEmpty()
+        assertTrue(shown == text, "${shown.length} of ${text.length} characters were shown")
+        opened.get()
+        core.diffAccepted(path, "${text}typed")
+        val content = cli.nextTold("ide/diffAccepted")["content"].asString
+        assertTrue(content == "${text}typed", "${content.length} characters came back")
+    }
+}

@@ -1,0 +1,85 @@
+// Owns a project window without an IDE: a folder, a server, and what was asked of the editor.
+
+package dev.companion.gemini.core
+
+import java.nio.file.Path
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.TimeUnit
+import java.util.logging.Level
+
+/** How long a test waits for anything, in seconds. Far above what a busy machine needs. */
+const val PATIENCE = 60L
+
+/** The folder of the plugin under test, which has the library in it. */
+val pluginDirectory: Path = Path.of(NativeLibrary::class.java.protectionDomain.codeSource.location.toURI())
+
+/** The oldest element, or an error that says what did not come. */
+fun <T : Any> LinkedBlockingQueue<T>.next(what: String): T =
+    poll(PATIENCE, TimeUnit.SECONDS) ?: error("nothing came in $PATIENCE s: $what")
+
+/** The first element for which [matches] holds; those before it are dropped. */
+fun <T : Any> LinkedBlockingQueue<T>.until(what: String, matches: (T) -> Boolean): T =
+    generateSequence { next(what) }.first(matches)
+
+/** What a CLI asked of the editor. */
+class Asked(
+    val what: String,
+    val path: String,
+    val text: String?,
+    val request: EditorRequest,
+)
+
+/** Keeps what is asked until a test looks at it. [hook] runs first, on the server's thread. */
+class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequests {
+    val asked = LinkedBlockingQueue<Asked>()
+    val connected = LinkedBlockingQueue<Int>()
+
+    private fun ask(what: String, path: String, text: String?, request: EditorRequest) {
+        hook(what)
+        asked.put(Asked(what, path, text, request))
+    }
+
+    override fun openDiff(request: EditorRequest, filePath: String, newText: String) =
+        ask("openDiff", filePath, newText, request)
+
+    override fun closeDiff(request: EditorRequest, filePath: String) = ask("closeDiff", filePath, null, request)
+
+    override fun acceptDiff(request: EditorRequest, filePath: String) = ask("acceptDiff", filePath, null, request)
+
+    override fun rejectDiff(request: EditorRequest, filePath: String) = ask("rejectDiff", filePath, null, request)
+
+    override fun connectedChanged(count: Int) {
+        hook("connectedChanged")
+        connected.put(count)
+    }
+}
+
+class Window(
+    val root: Path,
+    val requests: RecordingRequests = RecordingRequests(),
+    logLevel: Int = 3,
+    private val logHook: () -> Unit = {},
+) : AutoCloseable {
+    val log = LinkedBlockingQueue<Pair<Level, String>>()
+    val core: CompanionCore
+
+    init {
+        NativeLibrary.load(pluginDirectory)
+        core = NativeCompanionCore.start(config(root, logLevel), requests) { level, message ->
+            logHook()
+            log.put(level to message)
+        }
+    }
+
+    /** Waits until a proposal shows, and says that it does. */
+    fun show(): Asked = requests.asked.next("openDiff").also { it.request.complete() }
+
+    override fun close() = core.close()
+
+    companion object {
+        fun config(root: Path, logLevel: Int = 3) =
+            CoreConfig(listOf(root), "jetbrains", "Test", Trust.YES, true, BODY_LIMIT_MEGABYTES, logLevel)
+
+        private const val BODY_LIMIT_MEGABYTES = 64
+    }
+}
