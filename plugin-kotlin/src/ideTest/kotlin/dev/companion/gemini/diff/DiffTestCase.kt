@@ -1,0 +1,163 @@
+// Owns what the tests of proposals share: real files, the real manager of tabs, a server that remembers.
+
+package dev.companion.gemini.diff
+
+import com.intellij.diff.tools.util.DiffDataKeys
+import com.intellij.diff.tools.util.side.TwosideTextDiffViewer
+import com.intellij.openapi.actionSystem.DataProvider
+import com.intellij.openapi.editor.ex.EditorEx
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.util.io.FileUtil
+import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.testFramework.EditorTestUtil
+import com.intellij.testFramework.FileEditorManagerTestCase
+import com.intellij.testFramework.PsiTestUtil
+import com.intellij.ui.EditorNotificationPanel
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.core.EditorRequest
+import java.io.File
+import javax.swing.JComponent
+import javax.swing.JLabel
+
+/** The answer that a request got, or nothing as long as it got none. Each is to be answered once. */
+class Answer(private val answered: () -> Unit = {}) : EditorRequest {
+    @Volatile
+    var text: String? = null
+        private set
+
+    override fun complete(text: String?) = set(if (text == null) DONE else "$DONE $text")
+
+    override fun fail(message: String) = set("failed: $message")
+
+    private fun set(answer: String) {
+        check(text == null) { "answered twice: $text, $answer" }
+        text = answer
+        answered()
+    }
+
+    companion object {
+        const val DONE = "done"
+    }
+}
+
+abstract class DiffTestCase : FileEditorManagerTestCase() {
+    protected lateinit var core: RecordingCore
+    protected lateinit var root: File
+    protected lateinit var service: ProposalService
+
+    /** What the server was told of the test's files, which are named as a test names them. */
+    protected val told: List<String> get() = core.calls.map { it.replace(root.path + File.separator, "") }
+
+    override fun setUp() {
+        super.setUp()
+        root = FileUtil.createTempDirectory("diff", null).canonicalFile
+        val rootFile = checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(root))
+        PsiTestUtil.addContentRoot(myFixture.module, rootFile)
+        core = RecordingCore()
+        service = ProposalService.getInstance(project)
+        service.connect(core)
+    }
+
+    override fun tearDown() {
+        try {
+            service.connect(null)
+            UIUtil.dispatchAllInvocationEvents()
+            LocalFileSystem.getInstance().findFileByIoFile(root)?.let { PsiTestUtil.removeContentEntry(myFixture.module, it) }
+            FileUtil.delete(root)
+        } finally {
+            super.tearDown()
+        }
+    }
+
+    protected fun path(name: String): String = File(root, name).path
+
+    /** A file on the disk, with its bytes as given. */
+    protected fun file(name: String, text: String): File = File(root, name).also {
+        it.parentFile.mkdirs()
+        it.writeText(text)
+    }
+
+    protected fun virtualFile(file: File): VirtualFile =
+        checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
+
+    /** Waits for [condition], and lets the IDE go on meanwhile. */
+    protected fun await(what: String, condition: () -> Boolean) {
+        val deadline = System.nanoTime() + 10_000_000_000
+        while (!condition()) {
+            check(System.nanoTime() < deadline) { "waited in vain: $what" }
+            UIUtil.dispatchAllInvocationEvents()
+            Thread.sleep(1)
+        }
+    }
+
+    /** What a request is answered in the end. */
+    protected fun answer(request: (EditorRequest) -> Unit): String {
+        val answer = Answer()
+        request(answer)
+        await("an answer") { answer.text != null }
+        return checkNotNull(answer.text)
+    }
+
+    /** The server asks to show [text] for the file [name], and it shows. */
+    protected fun propose(name: String, text: String): View {
+        assertEquals(Answer.DONE, answer { service.open(it, path(name), text) })
+        return view(name)
+    }
+
+    protected fun tabs(): List<ProposalFile> =
+        FileEditorManager.getInstance(project).openFiles.filterIsInstance<ProposalFile>()
+
+    protected fun view(name: String) = View(tabs().last { it.targetPath == path(name) })
+
+    /** A tab, as the user sees it. */
+    inner class View(val file: ProposalFile) {
+        private val editor get() = myManager.getEditors(file).single()
+        val component: JComponent get() = editor.component
+        val isOpen get() = file in tabs()
+        val left get() = viewer().editor1
+        val right get() = viewer().editor2
+        val banner: String get() = texts(notification()).joinToString(" | ")
+
+        /** Replaces all of the proposal as a user does by typing. */
+        fun type(text: String) {
+            right.selectionModel.setSelection(0, right.document.textLength)
+            text.forEach { EditorTestUtil.performTypingAction(right, it) }
+        }
+
+        fun click(link: String) {
+            val label = UIUtil.findComponentsOfType(notification(), com.intellij.ui.HyperlinkLabel::class.java)
+                .single { it.text.startsWith(link) }
+            label.doClick()
+        }
+
+        fun close() {
+            myManager.closeFile(file)
+            UIUtil.dispatchAllInvocationEvents()
+        }
+
+        private fun notification() =
+            UIUtil.findComponentsOfType(component, EditorNotificationPanel::class.java).single()
+
+        private fun viewer(): TwosideTextDiffViewer {
+            val find = {
+                UIUtil.uiTraverser(component).filter(DataProvider::class.java)
+                    .mapNotNull { it.getData(DiffDataKeys.DIFF_VIEWER.name) as? TwosideTextDiffViewer }.firstOrNull()
+            }
+            await("the viewer") { find() != null }
+            return checkNotNull(find())
+        }
+    }
+
+    private fun texts(component: JComponent): List<String> =
+        UIUtil.uiTraverser(component).toList().mapNotNull {
+            when (it) {
+                is JLabel -> it.text
+                is com.intellij.ui.HyperlinkLabel -> it.text
+                else -> null
+            }
+        }.filter(String::isNotEmpty)
+
+    protected fun text(editor: EditorEx) = editor.document.text
+}

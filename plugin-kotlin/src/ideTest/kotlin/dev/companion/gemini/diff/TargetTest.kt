@@ -1,0 +1,129 @@
+// Owns the tests of the file that a proposal is for: what can't be shown, what changes meanwhile, how it is written.
+
+package dev.companion.gemini.diff
+
+import com.intellij.openapi.command.undo.UndoManager
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.util.io.FileUtil
+import com.intellij.openapi.vfs.LocalFileSystem
+import java.io.File
+
+class TargetTest : DiffTestCase() {
+    private fun refusal(name: String, text: String = "two"): String {
+        val answer = answer { service.open(it, path(name), text) }
+        assertEquals(emptyList<ProposalFile>(), tabs())
+        return answer.removeSuffix(path(name))
+    }
+
+    private fun refresh() = virtualFile(root).refresh(false, true)
+
+    fun `test a directory is refused`() {
+        File(root, "folder").mkdir()
+        assertEquals("failed: The IDE cannot show a directory: ", refusal("folder"))
+    }
+
+    fun `test a binary file is refused`() {
+        File(root, "a.png").writeBytes(byteArrayOf(1, 0, 2))
+        File(root, "data").writeBytes(ByteArray(100))
+        val message = "failed: The IDE cannot show changes of a binary file: "
+        assertEquals(message, refusal("a.png"))
+        assertEquals(message, refusal("data"))
+        assertEquals(message, refusal("new.png"))
+    }
+
+    fun `test a file too large for the viewer is refused`() {
+        File(root, "a.txt").writeBytes(ByteArray(21 shl 20) { 'x'.code.toByte() })
+        val message = "failed: The file is too large for the diff viewer of the IDE: "
+        assertEquals(message, refusal("a.txt"))
+        assertEquals(message, refusal("new.txt", "x".repeat(21 shl 20)))
+    }
+
+    fun `test what is no path is refused`() {
+        for (path in listOf("", "a.txt", "\u0000", "/")) {
+            assertTrue(answer { service.open(it, path, "two") }.startsWith("failed: This is no absolute path"))
+        }
+    }
+
+    fun `test a file that is deleted meanwhile is shown so, and nothing is lost`() {
+        val file = file("a.txt", "one\r\n")
+        val view = propose("a.txt", "two")
+        view.type("mine\n")
+        FileUtil.delete(file)
+        refresh()
+        await("a word") { "deleted meanwhile" in view.banner }
+        assertEquals("mine\n", text(view.right))
+        view.click("Accept")
+        assertEquals(listOf("accepted a.txt 'mine\r\n'"), told)
+    }
+
+    fun `test a directory that is deleted meanwhile is noticed, too`() {
+        file("folder/a.txt", "one")
+        val view = propose("folder/a.txt", "two")
+        FileUtil.delete(File(root, "folder"))
+        refresh()
+        await("a word") { "deleted meanwhile" in view.banner }
+    }
+
+    fun `test a file that changes meanwhile shows as it is now, with a word`() {
+        val file = file("a.txt", "one")
+        val view = propose("a.txt", "two")
+        view.type("mine")
+        file.writeText("changed")
+        refresh()
+        await("a word") { "changed meanwhile" in view.banner }
+        assertEquals("changed", text(view.left))
+        assertEquals("mine", text(view.right))
+    }
+
+    fun `test a file that is created meanwhile shows as it is now, with a word`() {
+        val view = propose("folder/a.txt", "two")
+        view.type("mine")
+        file("folder/a.txt", "created")
+        refresh()
+        await("a word") { "created meanwhile" in view.banner }
+        await("its text") { text(view.left) == "created" }
+        assertEquals("mine", text(view.right))
+    }
+
+    fun `test the CLI accepts in the user's place, the file is written and it can be undone`() {
+        val file = file("a.txt", "\uFEFFone\r\n")
+        val view = propose("a.txt", "two\n")
+        view.type("mine\n")
+        assertEquals(Answer.DONE, answer { service.accept(it, path("a.txt")) })
+        assertEquals("\uFEFFmine\r\n", file.readText())
+        assertEquals(listOf("accepted a.txt '\uFEFFmine\r\n'"), told)
+        assertFalse(view.isOpen)
+
+        val opened = myManager.openFile(virtualFile(file), true).single()
+        UndoManager.getInstance(project).undo(opened)
+        assertEquals("one\n", FileDocumentManager.getInstance().getDocument(virtualFile(file))?.text)
+    }
+
+    fun `test the CLI accepts a new file, which is written with its directories`() {
+        propose("some/folder/a.txt", "\uFEFFä\r\n")
+        assertEquals(Answer.DONE, answer { service.accept(it, path("some/folder/a.txt")) })
+        assertEquals("\uFEFFä\r\n", File(root, "some/folder/a.txt").readText())
+        assertNotNull(LocalFileSystem.getInstance().findFileByIoFile(File(root, "some/folder/a.txt")))
+    }
+
+    fun `test a file that cannot be written is an error, and the proposal stays`() {
+        file("a.txt", "one")
+        val view = propose("a.txt", "two")
+        FileUtil.delete(File(root, "a.txt"))
+        file("a.txt/b", "now a directory")
+        assertTrue(answer { service.accept(it, path("a.txt")) }.startsWith("failed: "))
+        assertTrue(view.isOpen)
+        assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test a request that takes too long is answered, and only once`() {
+        val requests = PendingRequests(1)
+        val answer = Answer()
+        val pending = requests.add(answer)
+        await("an answer") { answer.text != null }
+        assertTrue(answer.text.orEmpty().startsWith("failed: The IDE is busy"))
+        assertFalse(pending.isWaiting)
+        pending.complete()
+        requests.dispose()
+    }
+}
