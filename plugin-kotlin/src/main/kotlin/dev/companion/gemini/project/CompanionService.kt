@@ -14,6 +14,7 @@ import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.context.EditorContext
 import dev.companion.gemini.context.systemPath
 import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.CoreConfig
 import dev.companion.gemini.core.EditorRequest
 import dev.companion.gemini.core.EditorRequests
 import dev.companion.gemini.diff.ProposalService
@@ -25,10 +26,13 @@ import java.util.concurrent.atomic.AtomicBoolean
  * server to what is wanted then: so whatever comes in quick succession, the last state counts, and each is reached from
  * where the one before has led.
  */
-class CompanionService(private val project: Project) : Disposable {
+class CompanionService internal constructor(
+    private val project: Project,
+    launch: (CoreConfig, EditorRequests) -> CompanionCore,
+) : Disposable {
     private val worker = AppExecutorUtil.createBoundedApplicationPoolExecutor("Companion for Gemini CLI", 1)
     private val proposals = ProposalService.getInstance(project)
-    private val slot = CoreSlot { ServerLaunch.start(it, Requests()) }
+    private val slot = CoreSlot { launch(it, Requests()) }
     private val refreshQueued = AtomicBoolean()
 
     private val stateLock = Any()
@@ -54,6 +58,8 @@ class CompanionService(private val project: Project) : Disposable {
     private var watch: Watch? = null
 
     private class Watch(val core: CompanionCore, val context: EditorContext)
+
+    constructor(project: Project) : this(project, ServerLaunch::start)
 
     init {
         val roots = object : ModuleRootListener {

@@ -11,6 +11,7 @@ import dev.companion.gemini.core.EditorRequests
 import dev.companion.gemini.core.NativeCompanionCore
 import dev.companion.gemini.core.NativeLibrary
 import dev.companion.gemini.core.NativeLibraryException
+import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.Paths
 import java.util.logging.Level
@@ -31,10 +32,10 @@ internal object ServerLaunch {
         return CompanionBundle.message(key, failure.message ?: failure.javaClass.simpleName)
     }
 
-    /** The plugin's jar is in its folder `lib`. */
+    /** The plugin's jar is in its folder `lib`; classes without a jar, as in development, are in the folder itself. */
     private fun pluginDirectory(): Path {
-        val jar = PathManager.getJarPathForClass(ServerLaunch::class.java)
-        val folder = jar?.let { Paths.get(it).parent?.parent }
+        val classes = PathManager.getJarPathForClass(ServerLaunch::class.java)?.let { Paths.get(it) }
+        val folder = if (classes == null || Files.isDirectory(classes)) classes else classes.parent?.parent
         return folder ?: throw NativeLibraryException("The plugin's folder can't be found.")
     }
 

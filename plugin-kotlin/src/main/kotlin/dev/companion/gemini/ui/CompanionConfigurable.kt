@@ -60,10 +60,10 @@ internal class SettingsPage {
     val command = JBTextField(COMMAND_COLUMNS)
     val panel: JPanel = FormBuilder.createFormBuilder()
         .addComponent(TitledSeparator(message("settings.group.cli")))
-        .addComponent(indented(context))
-        .addComponent(explanation("settings.context.explanation", CHECK_BOX_INDENT))
-        .addComponent(indented(diffs))
-        .addComponent(explanation("settings.diffs.explanation", CHECK_BOX_INDENT))
+        .addComponent(context)
+        .addComponent(explanation("settings.context.explanation", CHECK_BOX_INDENT), 0)
+        .addComponent(diffs)
+        .addComponent(explanation("settings.diffs.explanation", CHECK_BOX_INDENT), 0)
         .addLabeledComponent(message("settings.trust"), trust)
         .addComponentToRightColumn(explanation("settings.trust.explanation"), 0)
         .addLabeledComponent(message("settings.command"), command)
@@ -117,19 +117,20 @@ internal class SettingsPage {
         const val NUMBER_COLUMNS = 6
         const val COMMAND_COLUMNS = 30
         const val GROUP_GAP = 12
-        const val INDENT = 12
-        const val CHECK_BOX_INDENT = 36
+        const val FIELD_INDENT = 2
+        const val CHECK_BOX_INDENT = 24
+        const val EXPLANATION_GAP = 6
         const val EXPLANATION_WIDTH = 480
 
         fun checkBox(key: String) = JBCheckBox(message(key)).also(DialogUtil::registerMnemonic)
 
-        fun indented(component: JComponent) = component.apply { border = JBUI.Borders.emptyLeft(INDENT) }
-
         /** Small and grey, below what it explains. */
-        fun explanation(key: String, indent: Int = 2) = JBLabel(
+        fun explanation(key: String, indent: Int = FIELD_INDENT) = JBLabel(
             "<html><div width=${JBUI.scale(EXPLANATION_WIDTH)}>${message(key)}</div></html>",
             UIUtil.ComponentStyle.SMALL,
-            UIUtil.FontColor.BRIGHTER,
-        ).apply { border = JBUI.Borders.empty(0, indent, INDENT / 2, 0) }
+        ).apply {
+            foreground = UIUtil.getContextHelpForeground()
+            border = JBUI.Borders.empty(0, indent, EXPLANATION_GAP, 0)
+        }
     }
 }

@@ -1,0 +1,177 @@
+// Owns the tests of a project's server with the real library, as CLIs and users see it.
+
+package dev.companion.gemini.project
+
+import com.google.gson.JsonObject
+import com.google.gson.JsonParser
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.project.ProjectManager
+import com.intellij.openapi.project.ex.ProjectManagerEx
+import com.intellij.openapi.util.io.FileUtil
+import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.testFramework.PsiTestUtil
+import java.io.File
+import java.io.IOException
+import java.net.HttpURLConnection
+import java.net.Socket
+import java.net.URL
+import java.nio.file.Files
+import java.nio.file.Paths
+import java.util.concurrent.CopyOnWriteArrayList
+import kotlin.concurrent.thread
+
+class CompanionServiceTest : ServiceTestCase() {
+    private val service get() = CompanionService.getInstance(project)
+    private val running get() = service.state as CompanionState.Running
+
+    /** All that this process has published. */
+    private val discoveryFiles: List<File>
+        get() {
+            val folder = File(checkNotNull(running.discoveryFile)).parentFile
+            val mine = "gemini-ide-server-${ProcessHandle.current().pid()}-"
+            return folder.listFiles().orEmpty().filter { it.name.startsWith(mine) }
+        }
+
+    private fun start() {
+        service.start()
+        await { service.state is CompanionState.Running }
+    }
+
+    fun testCLIsFindTheServerOfAProject() {
+        assertEquals(CompanionState.Off, service.state)
+        start()
+        val published = published()
+        assertEquals(running.port, published["port"].asInt)
+        assertTrue(project.basePath in published["workspacePath"].asString.split(File.pathSeparator))
+        Socket("127.0.0.1", running.port).close()
+    }
+
+    fun testHoweverOftenItIsStartedThereIsOne() {
+        repeat(20) { service.start() }
+        repeat(3) { service.restart() }
+        start()
+        await { service.state is CompanionState.Running && discoveryFiles.size == 1 }
+        assertEquals(File(checkNotNull(running.discoveryFile)), discoveryFiles.single())
+    }
+
+    fun testRestartEndsTheOldServer() {
+        start()
+        val old = running
+        val told = ArrayList<CompanionState>()
+        val connection = project.messageBus.connect(testRootDisposable)
+        connection.subscribe(CompanionStateListener.TOPIC, CompanionStateListener(told::add))
+        service.restart()
+        await { (service.state as? CompanionState.Running)?.port !in setOf(null, old.port) }
+        assertEquals(running, told.last())
+        assertEquals(1, discoveryFiles.size)
+        assertRefused(old.port)
+    }
+
+    fun testNewRootsAreTold() {
+        start()
+        val port = running.port
+        val folder = Files.createTempDirectory(Paths.get(project.basePath).parent, "root").toFile()
+        myFilesToDelete.add(folder)
+        val root = checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(folder))
+        PsiTestUtil.addContentRoot(module, root)
+        await { folder.path in workspace() }
+        PsiTestUtil.removeContentEntry(module, root)
+        await { folder.path !in workspace() }
+        assertEquals(port, running.port)
+    }
+
+    fun testClosingTheProjectStopsIt() {
+        val folder = FileUtil.createTempDirectory("other", null)
+        val other = createProject(File(folder, "other.ipr"), name)
+        assertTrue(ProjectManagerEx.getInstanceEx().openProject(other))
+        val service = CompanionService.getInstance(other)
+        service.start()
+        await { service.state is CompanionState.Running }
+        val state = service.state as CompanionState.Running
+        ProjectManagerEx.getInstanceEx().forceCloseProject(other, true)
+        await { !File(checkNotNull(state.discoveryFile)).exists() }
+        assertRefused(state.port)
+    }
+
+    fun testTheProjectForNewProjectsHasNone() {
+        val service = CompanionService.getInstance(ProjectManager.getInstance().defaultProject)
+        service.start()
+        service.restart()
+        assertEquals(CompanionState.Off, service.state)
+    }
+
+    fun testWithNothingToDoThereIsNoServer() {
+        start()
+        val port = running.port
+        set {
+            context = false
+            diffs = false
+        }
+        await { service.state == CompanionState.Off }
+        assertRefused(port)
+        assertNull(service.core)
+        set { diffs = true }
+        await { service.state is CompanionState.Running }
+    }
+
+    fun testWithoutTheContextConnectedCLIsForgetTheFiles() {
+        start()
+        val port = running.port
+        val folder = FileUtil.createTempDirectory("context", null).canonicalFile
+        val file = File(folder, "seen.txt").apply { writeText("text") }
+        val cli = Cli(published())
+        await { running.connected == 1 }
+        val virtual = checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
+        FileEditorManager.getInstance(project).openFile(virtual, true)
+        await { cli.context().contains(file.name) }
+        set { context = false }
+        await { !cli.context().contains(file.name) }
+        assertEquals(port, running.port)
+        assertEquals(1, running.connected)
+        set { context = true }
+        await { cli.context().contains(file.name) }
+        FileEditorManager.getInstance(project).closeFile(virtual)
+    }
+
+    private fun published(): JsonObject =
+        JsonParser().parse(File(checkNotNull(running.discoveryFile)).readText()).asJsonObject
+
+    private fun workspace() = published()["workspacePath"].asString.split(File.pathSeparator)
+
+    private fun assertRefused(port: Int) = await {
+        try {
+            Socket("127.0.0.1", port).close()
+            false
+        } catch (_: IOException) {
+            true
+        }
+    }
+}
+
+/** As little of a CLI as is needed to hear what it is told. */
+private class Cli(published: JsonObject) {
+    private val url = URL("http://127.0.0.1:${published["port"].asInt}/mcp")
+    private val token = published["authToken"].asString
+    private val told = CopyOnWriteArrayList<String>()
+
+    init {
+        val greeting = """{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",
+            "capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"""
+        val session = connection(null).apply {
+            doOutput = true
+            setRequestProperty("Content-Type", "application/json")
+            outputStream.write(greeting.toByteArray())
+        }.getHeaderField("mcp-session-id")
+        val stream = connection(session).inputStream.bufferedReader()
+        thread(isDaemon = true) { stream.lineSequence().filter { it.startsWith("data:") }.forEach(told::add) }
+    }
+
+    /** What it was told last. */
+    fun context() = told.lastOrNull().orEmpty()
+
+    private fun connection(session: String?) = (url.openConnection() as HttpURLConnection).apply {
+        setRequestProperty("Authorization", "Bearer $token")
+        setRequestProperty("Accept", "application/json, text/event-stream")
+        session?.let { setRequestProperty("mcp-session-id", it) }
+    }
+}

@@ -1,0 +1,49 @@
+// Owns the tests of the settings' values: what is kept, and what a file may do to them.
+
+package dev.companion.gemini.project
+
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.util.JDOMUtil
+import com.intellij.testFramework.LightPlatformTestCase
+import com.intellij.util.xmlb.XmlSerializer
+
+class CompanionSettingsTest : LightPlatformTestCase() {
+    private val settings = CompanionSettings()
+
+    fun testAllIsKept() {
+        val values = CompanionSettings.Values(false, false, TrustSetting.CLI, 7, LogLevel.TRACE, "npx gemini")
+        val kept = XmlSerializer.serialize(values)
+        settings.loadState(XmlSerializer.deserialize(kept, CompanionSettings.Values::class.java))
+        assertEquals(values, settings.state)
+    }
+
+    fun testAFileOfAnotherVersionMayLackAndHaveMore() {
+        val element = JDOMUtil.load("<c><option name='diffs' value='false'/><option name='other' value='1'/></c>")
+        settings.loadState(XmlSerializer.deserialize(element, CompanionSettings.Values::class.java))
+        assertEquals(CompanionSettings.Values(diffs = false), settings.state)
+    }
+
+    fun testAFileThatWasEditedByHandCanDoNoHarm() {
+        settings.loadState(CompanionSettings.Values(bodyLimitMegabytes = 0, cliCommand = " "))
+        assertEquals(CompanionSettings.Values(bodyLimitMegabytes = 1), settings.state)
+        settings.loadState(CompanionSettings.Values(bodyLimitMegabytes = Int.MAX_VALUE))
+        assertEquals(1024, settings.state.bodyLimitMegabytes)
+    }
+
+    fun testEveryoneIsToldOfAChangeAndOnlyOfThat() {
+        var told = 0
+        val connection = ApplicationManager.getApplication().messageBus.connect(testRootDisposable)
+        connection.subscribe(CompanionSettings.TOPIC, CompanionSettings.Listener { told++ })
+        settings.set(CompanionSettings.Values())
+        assertEquals(0, told)
+        settings.set(CompanionSettings.Values(context = false))
+        assertEquals(1, told)
+    }
+
+    fun testNobodyChangesTheValuesInUse() {
+        val mine = CompanionSettings.Values(context = false)
+        settings.set(mine)
+        mine.context = true
+        assertFalse(settings.values.context)
+    }
+}

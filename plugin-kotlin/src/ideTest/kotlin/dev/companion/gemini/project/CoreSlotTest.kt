@@ -1,0 +1,113 @@
+// Owns the tests of the one server: never two, no needless restart, and an end.
+
+package dev.companion.gemini.project
+
+import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.core.CoreConfig
+import dev.companion.gemini.core.Trust
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertFalse
+import org.junit.Assert.assertNull
+import org.junit.Assert.assertSame
+import org.junit.Assert.assertTrue
+import org.junit.Assert.fail
+import org.junit.Test
+import java.nio.file.Path
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
+import kotlin.concurrent.thread
+
+class CoreSlotTest {
+    private val launched = ArrayList<RecordingCore>()
+    private var failure: RuntimeException? = null
+    private val slot = CoreSlot {
+        failure?.let { throw it }
+        assertTrue("two servers at once", launched.all(RecordingCore::closed))
+        RecordingCore().also(launched::add)
+    }
+    private val config = CoreConfig(listOf(Path.of("/a")), "jetbrains", "IDE", Trust.YES, true, 64, 3)
+
+    @Test
+    fun `a server that runs as wanted stays`() {
+        repeat(2) { slot.bring(config) }
+        assertEquals(listOf<String>(), launched.single().calls)
+    }
+
+    @Test
+    fun `other roots are told`() {
+        slot.bring(config)
+        slot.bring(config.copy(roots = listOf(Path.of("/a"), Path.of("/b"))))
+        slot.bring(config.copy(roots = listOf(Path.of("/a"), Path.of("/b"))))
+        assertEquals(listOf("roots /a /b"), launched.single().calls)
+    }
+
+    @Test
+    fun `trust is told, unless it was or is left to the CLI`() {
+        slot.bring(config)
+        slot.bring(config.copy(trust = Trust.NO))
+        assertEquals(listOf("trusted false"), launched.single().calls)
+        slot.bring(config.copy(trust = Trust.LEFT_TO_CLI))
+        assertEquals(2, launched.size)
+        slot.bring(config)
+        assertEquals(3, launched.size)
+    }
+
+    @Test
+    fun `what a server can't be told restarts it`() {
+        slot.bring(config)
+        for (other in listOf(config.copy(diffs = false), config.copy(bodyLimitMegabytes = 1), config.copy(logLevel = 0))) {
+            val before = slot.core
+            slot.bring(other)
+            assertTrue((before as RecordingCore).closed)
+            assertSame(launched.last(), slot.core)
+        }
+    }
+
+    @Test
+    fun `a failed start leaves nothing behind and can be tried again`() {
+        slot.bring(config)
+        failure = IllegalStateException("no port")
+        try {
+            slot.bring(config.copy(diffs = false))
+            fail("nobody hears of the failure")
+        } catch (e: IllegalStateException) {
+            assertEquals("no port", e.message)
+        }
+        assertNull(slot.core)
+        failure = null
+        slot.bring(config)
+        assertFalse(launched.last().closed)
+    }
+
+    @Test
+    fun `after its end nothing starts`() {
+        slot.bring(config)
+        slot.end()
+        slot.bring(config)
+        assertNull(slot.core)
+        assertTrue(launched.single().closed)
+    }
+
+    @Test
+    fun `whoever ends it waits until it has ended`() {
+        val closing = CountDownLatch(1)
+        val mayClose = CountDownLatch(1)
+        val core = object : RecordingCoreLike(RecordingCore()) {
+            override fun close() {
+                closing.countDown()
+                mayClose.await()
+                super.close()
+            }
+        }
+        val slow = CoreSlot { core }
+        slow.bring(config)
+        val first = thread { slow.end() }
+        assertTrue(closing.await(10, TimeUnit.SECONDS))
+        val second = thread { slow.end() }
+        while (second.state != Thread.State.BLOCKED) assertTrue("did not wait", second.isAlive)
+        mayClose.countDown()
+        second.join(TimeUnit.SECONDS.toMillis(10))
+        assertTrue(core.recording.closed)
+        first.join(TimeUnit.SECONDS.toMillis(10))
+    }
+}

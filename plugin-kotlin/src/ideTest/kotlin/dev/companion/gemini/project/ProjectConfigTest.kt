@@ -1,0 +1,27 @@
+// Owns the tests of what a server is started with.
+
+package dev.companion.gemini.project
+
+import dev.companion.gemini.core.Trust
+import org.junit.Assert.assertEquals
+import org.junit.Test
+
+class ProjectConfigTest {
+    @Test
+    fun `the CLI knows the products by these names`() {
+        val names = listOf("IC", "IU", "PC", "PY", "WS", "GO", "AI", "CL", "RR", "DB", "PS", "RD").map(ProjectConfig::ideName)
+        assertEquals(
+            "intellijidea intellijidea pycharm pycharm webstorm goland androidstudio clion rustrover datagrip phpstorm " +
+                "jetbrains",
+            names.joinToString(" "),
+        )
+    }
+
+    @Test
+    fun `the CLI decides about trust where the user wants it or the IDE knows none`() {
+        assertEquals(Trust.YES, ProjectConfig.trust(TrustSetting.IDE, true))
+        assertEquals(Trust.NO, ProjectConfig.trust(TrustSetting.IDE, false))
+        assertEquals(Trust.LEFT_TO_CLI, ProjectConfig.trust(TrustSetting.IDE, null))
+        assertEquals(Trust.LEFT_TO_CLI, ProjectConfig.trust(TrustSetting.CLI, false))
+    }
+}

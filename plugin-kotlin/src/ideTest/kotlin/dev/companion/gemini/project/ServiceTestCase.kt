@@ -1,0 +1,51 @@
+// Owns what tests of a project's server share: a project, its server, and patience.
+
+package dev.companion.gemini.project
+
+import com.intellij.openapi.util.Disposer
+import com.intellij.testFramework.PlatformTestCase
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.CoreConfig
+import dev.companion.gemini.core.EditorRequests
+import org.picocontainer.MutablePicoContainer
+
+abstract class ServiceTestCase : PlatformTestCase() {
+    private val settings get() = CompanionSettings.getInstance()
+
+    override fun tearDown() {
+        try {
+            settings.set(CompanionSettings.Values())
+        } finally {
+            super.tearDown()
+        }
+    }
+
+    protected fun set(change: CompanionSettings.Values.() -> Unit) = settings.set(settings.values.copy().apply(change))
+
+    /** The project's service from now on, with servers of [launch]. */
+    protected fun serviceWith(launch: (CoreConfig, EditorRequests) -> CompanionCore): CompanionService {
+        val service = CompanionService(project, launch)
+        Disposer.register(project, service)
+        val container = project.picoContainer as MutablePicoContainer
+        val key = CompanionService::class.java.name
+        container.unregisterComponent(key)
+        container.registerComponentInstance(key, service)
+        return service
+    }
+
+    /** Lets the IDE go on until [expected] holds. */
+    protected fun await(expected: () -> Boolean) {
+        val deadline = System.nanoTime() + TIMEOUT_NANOSECONDS
+        while (!expected()) {
+            check(System.nanoTime() < deadline) { "waited in vain" }
+            UIUtil.dispatchAllInvocationEvents()
+            Thread.yield()
+        }
+        UIUtil.dispatchAllInvocationEvents()
+    }
+
+    private companion object {
+        const val TIMEOUT_NANOSECONDS = 20_000_000_000L
+    }
+}

@@ -1,0 +1,121 @@
+// Owns the tests of the actions: when they can be used, and what they do.
+
+package dev.companion.gemini.ui
+
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.actionSystem.DefaultActionGroup
+import com.intellij.openapi.actionSystem.Presentation
+import com.intellij.openapi.extensions.Extensions
+import com.intellij.openapi.ide.CopyPasteManager
+import com.intellij.openapi.project.DumbAware
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.Disposer
+import com.intellij.testFramework.MapDataContext
+import com.intellij.testFramework.TestActionEvent
+import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.project.CompanionService
+import dev.companion.gemini.project.CompanionState
+import dev.companion.gemini.project.ServiceTestCase
+import dev.companion.gemini.terminal.CliTerminal
+import java.awt.datatransfer.DataFlavor
+import java.util.concurrent.CountDownLatch
+
+class ActionsTest : ServiceTestCase() {
+    private val ids = listOf("RunCli", "RestartServer", "CopyDiagnostics", "OpenSettings").map { "Companion.$it" }
+
+    private fun event(id: String, project: Project?) = TestActionEvent(
+        MapDataContext().apply { put(CommonDataKeys.PROJECT, project) },
+        checkNotNull(ActionManager.getInstance().getAction(id)),
+    )
+
+    private fun presentation(id: String, project: Project? = this.project): Presentation =
+        event(id, project).also { ActionManager.getInstance().getAction(id).update(it) }.presentation
+
+    private fun perform(id: String) = ActionManager.getInstance().getAction(id).actionPerformed(event(id, project))
+
+    fun testAllAreInTheMenuAndSayWhatTheyDo() {
+        val menu = ActionManager.getInstance().getAction("Companion.Menu") as DefaultActionGroup
+        val inMenu = menu.getChildren(null).mapNotNull { ActionManager.getInstance().getId(it) }
+        assertEquals(ids, inMenu)
+        val tools = ActionManager.getInstance().getAction("ToolsMenu") as DefaultActionGroup
+        assertTrue(menu in tools.getChildren(null))
+        for (action in (inMenu + "Companion.Menu").map(ActionManager.getInstance()::getAction)) {
+            assertFalse(action.templatePresentation.text.isNullOrBlank())
+            assertFalse(action.templatePresentation.description.isNullOrBlank())
+        }
+        for (id in inMenu) {
+            assertTrue(ActionManager.getInstance().getAction(id) is DumbAware)
+            assertNotNull(presentation(id).icon)
+        }
+    }
+
+    fun testWithoutAProjectThereAreOnlySettings() {
+        assertEquals(listOf("Companion.OpenSettings"), ids.filter { presentation(it, null).isEnabled })
+    }
+
+    fun testTheServerCanBeRestartedOnceItHasStartedOrFailed() {
+        val mayStart = CountDownLatch(1)
+        var fails = true
+        val service = serviceWith { _, _ ->
+            mayStart.await()
+            if (fails) throw IllegalStateException("no port") else RecordingCore()
+        }
+        val enabled = { presentation("Companion.RestartServer").isEnabled }
+        assertFalse("off", enabled())
+        service.start()
+        await { service.state == CompanionState.Starting }
+        assertFalse("starting", enabled())
+        mayStart.countDown()
+        await { service.state is CompanionState.Failed }
+        assertTrue("failed", enabled())
+        fails = false
+        perform("Companion.RestartServer")
+        await { service.state is CompanionState.Running }
+        assertTrue("running", enabled())
+        set {
+            context = false
+            diffs = false
+        }
+        await { service.state == CompanionState.Off }
+        assertFalse("turned off", enabled())
+    }
+
+    fun testTheCLIRunsOnlyWhereThereIsATerminal() {
+        assertFalse(presentation("Companion.RunCli").isVisible)
+        val ran = ArrayList<String>()
+        val terminal = object : CliTerminal {
+            override fun run(project: Project, command: String) {
+                ran += "${project.name}: $command"
+            }
+        }
+        val point = Extensions.getRootArea().getExtensionPoint<CliTerminal>("dev.companion.gemini.cliTerminal")
+        point.registerExtension(terminal)
+        Disposer.register(testRootDisposable) { point.unregisterExtension(terminal) }
+        assertTrue(presentation("Companion.RunCli").isEnabledAndVisible)
+        set { cliCommand = "npx gemini" }
+        perform("Companion.RunCli")
+        assertEquals(listOf("${project.name}: npx gemini"), ran)
+    }
+
+    fun testDiagnosticsGoToTheClipboard() {
+        perform("Companion.CopyDiagnostics")
+        val copied = CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor)
+        assertEquals(Diagnostics.of(project), copied)
+    }
+
+    /** With the real server, for it has a real token. */
+    fun testDiagnosticsHelpAndHaveNothingSecret() {
+        set { cliCommand = "GEMINI_API_KEY=secret gemini" }
+        val service = CompanionService.getInstance(project)
+        service.start()
+        await { service.state is CompanionState.Running }
+        val state = service.state as CompanionState.Running
+        val text = Diagnostics.of(project)
+        val helps = listOf("running on port ${state.port}", "${state.discoveryFile}", "Connected: 0", "Folders: ", "183.")
+        for (help in helps + System.getProperty("java.version")) assertTrue("$help in $text", help in text)
+        val environment = checkNotNull(service.core).terminalEnvironment
+        val token = environment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN")
+        for (secret in listOf(token, "secret", checkNotNull(project.basePath))) assertFalse("$secret in $text", secret in text)
+    }
+}

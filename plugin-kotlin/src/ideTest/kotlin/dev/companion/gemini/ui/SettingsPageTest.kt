@@ -1,0 +1,127 @@
+// Owns the tests of the settings page: what it shows, and what may be applied.
+
+package dev.companion.gemini.ui
+
+import com.intellij.openapi.options.Configurable
+import com.intellij.openapi.options.ConfigurationException
+import com.intellij.openapi.util.Disposer
+import com.intellij.testFramework.LightPlatformTestCase
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.project.CompanionSettings
+import dev.companion.gemini.project.CompanionSettings.Values
+import dev.companion.gemini.project.LogLevel
+import dev.companion.gemini.project.TrustSetting
+import javax.swing.JCheckBox
+import javax.swing.JComboBox
+import javax.swing.JComponent
+import javax.swing.JLabel
+import javax.swing.JTextField
+
+class SettingsPageTest : LightPlatformTestCase() {
+    private val settings get() = CompanionSettings.getInstance()
+    private val configurable = CompanionConfigurable()
+    private lateinit var page: JComponent
+
+    override fun setUp() {
+        super.setUp()
+        page = configurable.createComponent()
+        configurable.reset()
+        Disposer.register(testRootDisposable) { configurable.disposeUIResources() }
+    }
+
+    override fun tearDown() {
+        try {
+            settings.set(Values())
+        } finally {
+            super.tearDown()
+        }
+    }
+
+    fun testItShowsWhatIsSet() {
+        settings.set(Values(false, true, TrustSetting.CLI, 7, LogLevel.TRACE, "npx gemini"))
+        configurable.reset()
+        assertEquals("false true", "${context.isSelected} ${diffs.isSelected}")
+        assertEquals("Leave it to Gemini CLI", trust.selectedItem?.toString())
+        assertEquals("7", limit.text)
+        assertEquals("Everything", log.selectedItem?.toString())
+        assertEquals("npx gemini", command.text)
+        assertFalse(configurable.isModified)
+    }
+
+    fun testEachFieldCountsAndIsApplied() {
+        val changes = listOf<Pair<Values, () -> Unit>>(
+            Values(context = false) to { context.doClick() },
+            Values(diffs = false) to { diffs.doClick() },
+            Values(trust = TrustSetting.CLI) to { trust.selectedIndex = 1 },
+            Values(bodyLimitMegabytes = 1024) to { limit.text = " 1024 " },
+            Values(logLevel = LogLevel.OFF) to { log.selectedIndex = 0 },
+            Values(cliCommand = "npx gemini") to { command.text = " npx gemini " },
+        )
+        for ((expected, change) in changes) {
+            settings.set(Values())
+            configurable.reset()
+            assertFalse(configurable.isModified)
+            change()
+            assertTrue("$expected", configurable.isModified)
+            assertEquals("nothing is set before it is applied", Values(), settings.values)
+            configurable.apply()
+            assertEquals(expected, settings.values)
+            configurable.reset()
+            assertFalse(configurable.isModified)
+        }
+    }
+
+    fun testResetTakesBack() {
+        context.doClick()
+        limit.text = "x"
+        configurable.reset()
+        assertFalse(configurable.isModified)
+        assertTrue(context.isSelected)
+    }
+
+    fun testANumberThatIsNoneIsRefused() {
+        for (wrong in listOf("0", "-1", "1025", "6.4", "sixty", "", "99999999999")) {
+            diffs.isSelected = false
+            limit.text = wrong
+            assertTrue(configurable.isModified)
+            assertEquals("The largest request must be a whole number from 1 to 1024, in MB.", refusal())
+            assertEquals("nothing of a page with an error is applied", Values(), settings.values)
+        }
+    }
+
+    fun testACommandIsNeeded() {
+        command.text = " "
+        assertEquals("Please enter the command that runs Gemini CLI.", refusal())
+    }
+
+    fun testItIsReachedByKeyboard() {
+        val mnemonics = listOf(context, diffs).map { it.mnemonic } +
+            UIUtil.findComponentsOfType(page, JLabel::class.java).filter { it.labelFor != null }.map { it.displayedMnemonic }
+        assertEquals(6, mnemonics.filter { it != 0 }.distinct().size)
+    }
+
+    fun testItIsAmongTheTools() {
+        val registered = Configurable.APPLICATION_CONFIGURABLE.extensionList.single { it.id == CompanionConfigurable.ID }
+        assertEquals("tools", registered.parentId)
+        assertEquals("Companion for Gemini CLI", registered.getDisplayName())
+        val instance = registered.createConfigurable() as CompanionConfigurable
+        assertEquals(registered.id, instance.id)
+        assertEquals(registered.displayName, instance.displayName)
+    }
+
+    private fun refusal(): String? = try {
+        configurable.apply()
+        null
+    } catch (e: ConfigurationException) {
+        e.message
+    }
+
+    private val context get() = all<JCheckBox>().first()
+    private val diffs get() = all<JCheckBox>().last()
+    private val trust get() = all<JComboBox<*>>().first()
+    private val log get() = all<JComboBox<*>>().last()
+    private val command get() = all<JTextField>().first { it.columns > 10 }
+    private val limit get() = all<JTextField>().first { it.columns in 1..10 }
+
+    private inline fun <reified T : JComponent> all(): List<T> = UIUtil.findComponentsOfType(page, T::class.java)
+}

@@ -1,0 +1,105 @@
+// Owns the tests of what the user is told without asking: the widget and the notifications.
+
+package dev.companion.gemini.ui
+
+import com.intellij.ide.util.PropertiesComponent
+import com.intellij.notification.Notification
+import com.intellij.notification.NotificationType
+import com.intellij.notification.Notifications
+import com.intellij.notification.NotificationsAdapter
+import com.intellij.openapi.actionSystem.AnAction
+import com.intellij.openapi.util.Disposer
+import com.intellij.openapi.wm.StatusBarWidgetProvider
+import com.intellij.openapi.wm.WindowManager
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.project.CompanionState
+import dev.companion.gemini.project.CompanionState.Failed
+import dev.companion.gemini.project.CompanionState.Off
+import dev.companion.gemini.project.CompanionState.Running
+import dev.companion.gemini.project.CompanionState.Starting
+import dev.companion.gemini.project.CompanionStateListener
+import dev.companion.gemini.project.ServiceTestCase
+import javax.swing.JLabel
+
+class StatusTest : ServiceTestCase() {
+    private val shown = ArrayList<Notification>()
+
+    override fun setUp() {
+        super.setUp()
+        PropertiesComponent.getInstance().unsetValue("dev.companion.gemini.greeted")
+        val listener = object : NotificationsAdapter() {
+            override fun notify(notification: Notification) {
+                shown += notification
+            }
+        }
+        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, listener)
+        Platform.service(project, CompanionNotifications::class.java)
+    }
+
+    private fun state(state: CompanionState) {
+        project.messageBus.syncPublisher(CompanionStateListener.TOPIC).stateChanged(state)
+        UIUtil.dispatchAllInvocationEvents()
+    }
+
+    private fun actions(notification: Notification): List<String?> =
+        notification.actions.map { action: AnAction -> action.templatePresentation.text }
+
+    fun testAFailureIsToldOnceWithWhatToDo() {
+        repeat(2) { state(Failed("No <port>.")) }
+        val notification = shown.single()
+        assertEquals(NotificationType.ERROR, notification.type)
+        assertEquals("Companion for Gemini CLI", notification.title)
+        assertEquals("No &lt;port&gt;.", notification.content)
+        assertEquals(listOf("Restart Server", "Settings\u2026", "Copy Diagnostics"), actions(notification))
+        assertFalse(notification.isExpired)
+        state(Running(1, 0, "/file"))
+        assertTrue("it is over", notification.isExpired)
+        state(Failed("No <port>."))
+        assertEquals("it is back", 2, shown.size)
+    }
+
+    fun testAMissingDiscoveryFileIsTold() {
+        state(Running(1, 0, null))
+        state(Running(1, 1, null))
+        val notification = shown.first()
+        assertEquals(NotificationType.WARNING, notification.type)
+        assertTrue(notification.content, "check the permissions" in notification.content)
+        assertEquals(1, shown.count { it.type == NotificationType.WARNING })
+    }
+
+    fun testTheFirstCLIIsAnnouncedOnce() {
+        state(Running(1, 0, "/file"))
+        assertEquals(0, shown.size)
+        state(Running(1, 1, "/file"))
+        state(Running(1, 0, "/file"))
+        state(Running(1, 1, "/file"))
+        assertEquals(NotificationType.INFORMATION, shown.single().type)
+    }
+
+    fun testTheWidgetShowsTheState() {
+        val provider = StatusBarWidgetProvider.EP_NAME.extensionList.single { it is CompanionStatusBarWidgetProvider }
+        val widget = checkNotNull(provider.getWidget(project)) as CompanionStatusWidget
+        Disposer.register(testRootDisposable, widget)
+        widget.install(WindowManager.getInstance().getStatusBar(project))
+        UIUtil.dispatchAllInvocationEvents()
+        val label = widget.component as JLabel
+        val told = { "${label.text}|${label.toolTipText}" }
+        assertEquals("|Companion for Gemini CLI: Off", told())
+        val icons = LinkedHashSet(listOf(label.icon))
+        val expected = listOf(
+            Starting to "|Companion for Gemini CLI: Starting\u2026",
+            Running(1, 0, "/file") to "|Companion for Gemini CLI: Waiting for Gemini CLI",
+            Running(1, 1, "/file") to "1|Companion for Gemini CLI: 1 CLI connected",
+            Running(1, 2, "/file") to "2|Companion for Gemini CLI: 2 CLIs connected",
+            Failed("No port.") to "|Companion for Gemini CLI: Failed",
+            Off to "|Companion for Gemini CLI: Off",
+        )
+        for ((state, text) in expected) {
+            state(state)
+            assertEquals(text, told())
+            icons += label.icon
+        }
+        assertEquals("off, waiting, connected, failed", 4, icons.size)
+    }
+}
