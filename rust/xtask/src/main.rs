@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "these commands talk to people")]
 
+mod current_api;
 mod e2e;
 mod platform;
 mod test;

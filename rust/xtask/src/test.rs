@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use xshell::{Shell, cmd};
 
-use crate::{Result, e2e, tools};
+use crate::{Result, current_api, e2e, tools};
 
 pub(crate) fn test(sh: &Shell, long: bool) -> Result {
     step("formatting", || Ok(cmd!(sh, "cargo fmt --all --check").run()?))?;
@@ -17,6 +17,7 @@ pub(crate) fn test(sh: &Shell, long: bool) -> Result {
         Ok(cmd!(sh, "{deny} --log-level error check licenses bans sources").run()?)
     })?;
     step("Rust tests", || Ok(cmd!(sh, "cargo test --quiet --workspace --locked").run()?))?;
+    step("the plugin on today's platform", || current_api::test(sh))?;
     step("the real client", || e2e::test(sh, long))?;
     println!("\nAll checks passed.");
     Ok(())

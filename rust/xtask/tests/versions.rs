@@ -1,0 +1,47 @@
+//! The versions that several builds name are the same in all of them.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::path::Path;
+
+fn read(file: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// The text of the first element of this name.
+fn element<'a>(pom: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = pom.split_once(&format!("<{name}>"))?;
+    rest.split_once(&format!("</{name}>")).map(|(text, _)| text)
+}
+
+#[test]
+fn maven_and_gradle_build_with_the_same_versions() {
+    let catalog: toml::Table = read("gradle/libs.versions.toml").parse().unwrap();
+    let versions = catalog["versions"].as_table().unwrap();
+    let plugin = read("plugin-kotlin/pom.xml");
+    let current_api = read("tools/current-api/pom.xml");
+    for (pom, shared) in [(&plugin, ["kotlin", "junit"].as_slice()), (&current_api, &["kotlin"])] {
+        for name in shared {
+            let version = versions[*name].as_str();
+            assert_eq!(element(pom, &format!("{name}.version")), version, "{name}");
+        }
+        // Whatever else the catalog and a pom both name.
+        for (name, version) in versions {
+            let other = element(pom, &format!("{name}.version"));
+            assert!(
+                other.is_none() || other == version.as_str(),
+                "{name}: {other:?}, not {version:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_product_has_one_version() {
+    let cargo: toml::Table = read("Cargo.toml").parse().unwrap();
+    let version = cargo["workspace"]["package"]["version"].as_str().unwrap();
+    assert_eq!(element(&read("plugin-kotlin/pom.xml"), "version"), Some(version));
+    let gradle = read("gradle.properties");
+    assert!(gradle.lines().any(|line| line == format!("version = {version}")), "gradle.properties");
+}

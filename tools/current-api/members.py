@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Owns the list of what the plugin's classes refer to in the platform.
+
+members.py CLASSES PLATFORM_HOME LIST           fails unless LIST has each member, and no other
+members.py CLASSES PLATFORM_HOME LIST --write   brings LIST up to date; what has yet to be verified gets a "?"
+"""
+
+import pathlib
+import struct
+import sys
+import zipfile
+
+OURS = "dev/companion/"
+PLATFORM = ("com/intellij/", "org/jetbrains/plugins/")
+SEPARATOR = " — "
+
+
+class ClassFile:
+    """What matters of a class file; https://docs.oracle.com/javase/specs/jvms/se21/html/jvms-4.html"""
+
+    def __init__(self, data):
+        self.data, self.at = data, 8
+        self.constants = self.read_constants()
+        _, name, parent, count = self.take(">HHHH")
+        self.name = self.class_name(name)
+        interfaces = self.take(f">{count}H")
+        self.parents = [self.class_name(i) for i in (parent, *interfaces) if i]
+        self.fields, self.methods = self.read_members(), self.read_members()
+
+    def take(self, form):
+        values = struct.unpack_from(form, self.data, self.at)
+        self.at += struct.calcsize(form)
+        return values
+
+    def read_constants(self):
+        (count,) = self.take(">H")
+        constants, index = {}, 1
+        forms = {3: ">I", 4: ">I", 5: ">Q", 6: ">Q", 7: ">H", 8: ">H", 15: ">BH", 16: ">H", 19: ">H", 20: ">H"}
+        while index < count:
+            (tag,) = self.take(">B")
+            if tag == 1:
+                (length,) = self.take(">H")
+                value = self.data[self.at : self.at + length].decode("utf-8", "replace")
+                self.at += length
+            else:
+                value = self.take(forms.get(tag, ">HH"))
+            constants[index] = (tag, value)
+            index += 2 if tag in (5, 6) else 1
+        return constants
+
+    def read_members(self):
+        (count,) = self.take(">H")
+        members = []
+        for _ in range(count):
+            flags, name, kind = self.take(">HHH")
+            self.skip_attributes()
+            members.append((flags, self.constants[name][1], self.constants[kind][1]))
+        return members
+
+    def skip_attributes(self):
+        (count,) = self.take(">H")
+        for _ in range(count):
+            _, length = self.take(">HI")
+            self.at += length
+
+    def class_name(self, index):
+        return self.constants[self.constants[index][1][0]][1]
+
+    def references(self):
+        """Names of classes, and (owner, name, descriptor) of members."""
+        for tag, value in self.constants.values():
+            if tag == 7:
+                yield self.constants[value[0]][1].lstrip("[").removeprefix("L").removesuffix(";"), None, None
+            elif tag in (9, 10, 11):
+                name, kind = (self.constants[i][1] for i in self.constants[value[1]][1])
+                yield self.class_name(value[0]), name, kind
+
+
+class Classes:
+    """The plugin's classes, today's signatures and, for all else, the platform's jars."""
+
+    def __init__(self, folder, home):
+        self.folder, self.loaded, self.jars = folder, {}, {}
+        for path in (home / "lib").glob("*.jar"):
+            jar = zipfile.ZipFile(path)
+            for name in jar.namelist():
+                if name.endswith(".class"):
+                    self.jars.setdefault(name.removesuffix(".class"), jar)
+
+    def get(self, name):
+        if name not in self.loaded:
+            file = self.folder / f"{name}.class"
+            if file.exists():
+                self.loaded[name] = ClassFile(file.read_bytes())
+            elif name in self.jars:
+                self.loaded[name] = ClassFile(self.jars[name].read(f"{name}.class"))
+            else:
+                self.loaded[name] = None
+        return self.loaded[name]
+
+    def ancestors(self, name):
+        found = self.get(name)
+        for parent in found.parents if found else []:
+            yield parent
+            yield from self.ancestors(parent)
+
+
+def describe(owner, name, kind):
+    owner = owner.replace("/", ".").replace("$", ".")
+    if name is None:
+        return owner
+    if not kind.startswith("("):
+        return f"{owner}.{name}: {simple(kind)}"
+    arguments, result = kind[1:].split(")")
+    names = []
+    while arguments:
+        end = arguments.index(";") + 1 if arguments.lstrip("[").startswith("L") else len(arguments) - len(
+            arguments.lstrip("[")) + 1
+        names.append(simple(arguments[:end]))
+        arguments = arguments[end:]
+    call = f"{owner}({', '.join(names)})" if name == "<init>" else f"{owner}.{name}({', '.join(names)})"
+    return call if result == "V" else f"{call}: {simple(result)}"
+
+
+def simple(kind):
+    primitives = dict(B="byte", C="char", D="double", F="float", I="int", J="long", S="short", Z="boolean", V="void")
+    element = kind.lstrip("[")
+    name = primitives.get(element) or element[1:-1].rpartition("/")[2].replace("$", ".")
+    return name + "[]" * (len(kind) - len(element))
+
+
+def members(classes):
+    """What the plugin's classes call, extend and override."""
+    found = set()
+    for path in sorted(classes.folder.glob(f"{OURS}**/*.class")):
+        ours = ClassFile(path.read_bytes())
+        for owner, name, kind in ours.references():
+            if name:
+                owner = declaring(classes, owner, name, kind)
+            if owner.startswith(PLATFORM):
+                found.add(describe(owner, name, kind))
+        for flags, name, kind in ours.methods:
+            if flags & 0x000A or name.startswith("<"):  # private or static
+                continue
+            for ancestor in classes.ancestors(ours.name):
+                if ancestor.startswith(PLATFORM) and declares(classes, ancestor, name, kind):
+                    found.add(describe(ancestor, name, kind))
+    return found
+
+
+def declaring(classes, owner, name, kind):
+    """The class that a member is inherited from. It is none of the platform's if that is Java's."""
+    lines = (owner, *classes.ancestors(owner))
+    return next((line for line in lines if declares(classes, line, name, kind)), "")
+
+
+def declares(classes, owner, name, kind):
+    found = classes.get(owner)
+    return found and any((name, kind) == member[1:] for member in found.fields + found.methods)
+
+
+def main():
+    folder, home, listing = (pathlib.Path(argument) for argument in sys.argv[1:4])
+    wanted = members(Classes(folder, home))
+    lines = listing.read_text(encoding="utf-8").splitlines() if listing.exists() else []
+    head = [line for line in lines if line.startswith("#")]
+    known = dict(line.split(SEPARATOR) for line in lines if SEPARATOR in line)
+    if "--write" in sys.argv:
+        entries = [f"{member}{SEPARATOR}{known.get(member, '?')}" for member in sorted(wanted)]
+        listing.write_text("\n".join(head + entries) + "\n", encoding="utf-8")
+        return 0
+    problems = [f"not verified: {member}" for member in sorted(wanted) if known.get(member, "?") == "?"]
+    problems += [f"no longer used: {member}" for member in sorted(known.keys() - wanted)]
+    for problem in problems:
+        print(f"{listing}: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+sys.exit(main())

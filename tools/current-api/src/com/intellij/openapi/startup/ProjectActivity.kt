@@ -1,0 +1,9 @@
+// platform/ide-core/src/com/intellij/openapi/startup/ProjectActivity.kt, 2022.3
+
+package com.intellij.openapi.startup
+
+import com.intellij.openapi.project.Project
+
+interface ProjectActivity {
+    suspend fun execute(project: Project)
+}
