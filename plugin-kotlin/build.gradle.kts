@@ -59,6 +59,7 @@ dependencies {
         bundledPlugin("org.jetbrains.plugins.terminal")
     }
 
+    "jniTestImplementation"(libs.gson)
     "jniTestImplementation"(platform(libs.junit.bom))
     "jniTestImplementation"(libs.junit.jupiter)
     "jniTestImplementation"(libs.kotlin.stdlib)
@@ -114,23 +115,44 @@ val hostFolder = run {
 
 // The library lies beside lib/ in the plugin's folder, where NativeLibrary looks for it.
 tasks.named<PrepareSandboxTask>("prepareSandbox") {
+    val host = hostFolder
+    val folder = checkout
     from(cargoRelease) {
-        into(pluginName.map { "$it/native/$hostFolder" })
+        into(pluginName.map { "$it/native/$host" })
     }
-    from(providers.gradleProperty("companion.natives").map { listOf(checkout.dir(it)) }.orElse(emptyList())) {
-        exclude("$hostFolder/**")
+    from(providers.gradleProperty("companion.natives").map { listOf(folder.dir(it)) }.orElse(emptyList())) {
+        exclude("$host/**")
         into(pluginName.map { "$it/native" })
     }
+}
+
+val jniTestHome: Provider<Directory> = layout.buildDirectory.dir("jni-tests")
+
+val jniTestPlugin = tasks.register<Sync>("jniTestPlugin") {
+    description = "Lays out the plugin's folder for the tests of the boundary."
+    from(cargoTest)
+    into(jniTestHome.get().dir("plugin/native/$hostFolder"))
 }
 
 val jniTest = tasks.register<Test>("jniTest") {
     group = "verification"
     description = "Runs the tests of the boundary to Rust, without an IDE."
+    val home = jniTestHome.get().asFile
+    val log = home.resolve("vm.log")
+    inputs.files(jniTestPlugin)
     testClassesDirs = jniTests.output.classesDirs
     classpath = jniTests.runtimeClasspath
     useJUnitPlatform()
-    jvmArgs("-Xcheck:jni")
-    inputs.files(cargoTest)
+    systemProperty("companion.plugin.home", home.resolve("plugin").path)
+    // Where servers leave their files.
+    environment("TMPDIR", temporaryDir.path)
+    // One test panics.
+    environment("RUST_BACKTRACE", "0")
+    jvmArgs("-Xcheck:jni", "-XX:+UnlockDiagnosticVMOptions", "-XX:+LogVMOutput", "-XX:-DisplayVMOutput")
+    jvmArgs("-XX:LogFile=$log")
+    doLast {
+        check("WARNING" !in log.readText()) { "The JVM warns of a wrong use of JNI; see $log" }
+    }
 }
 
 tasks.named("test") { dependsOn(jniTest) }
