@@ -33,10 +33,8 @@ repositories {
 val jniTests: SourceSet = sourceSets.create("jniTest")
 
 kotlin {
+    // Warnings are errors in the build of pom.xml. Here they tell what newer platforms would do in another way.
     jvmToolchain(21)
-    compilerOptions {
-        allWarningsAsErrors = true
-    }
     sourceSets.named("main") { kotlin.srcDir("src/current/kotlin") }
     sourceSets.named("test") { kotlin.setSrcDirs(emptyList<String>()) }
     sourceSets.named("jniTest") { kotlin.setSrcDirs(listOf("src/test/kotlin")) }
@@ -47,9 +45,8 @@ sourceSets.named("main") { resources.srcDir("src/current/resources") }
 
 tasks.named<KotlinCompile>("compileKotlin") {
     compilerOptions {
-        // The library that 2024.2 brings is Kotlin 1.9's. That it is an old one would be a warning.
+        // The library that 2024.2 brings is Kotlin 1.9's.
         apiVersion = KotlinVersion.KOTLIN_1_9
-        freeCompilerArgs.add("-Xsuppress-version-warnings")
     }
 }
 

@@ -1,4 +1,4 @@
-// platform/ide-core/src/com/intellij/openapi/startup/ProjectActivity.kt, 2022.3
+// platform/core-api/src/com/intellij/openapi/startup/StartupActivity.kt, 2022.3
 
 package com.intellij.openapi.startup
 

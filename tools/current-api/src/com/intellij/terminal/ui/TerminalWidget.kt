@@ -1,4 +1,4 @@
-// platform/lang-impl/src/com/intellij/terminal/ui/TerminalWidget.kt, 2022.3
+// platform/execution-impl/src/com/intellij/terminal/ui/TerminalWidget.kt, 2022.3
 
 package com.intellij.terminal.ui
 
