@@ -106,7 +106,11 @@ val cargoTest = registerCargo("cargoTest", "debug", "--features", "test-entry")
 val hostFolder = run {
     val os = providers.systemProperty("os.name").get()
     val arch = providers.systemProperty("os.arch").get()
-    val family = if (os.startsWith("Mac")) "macos" else if (os.startsWith("Windows")) "windows" else "linux"
+    val family = when {
+        os.startsWith("Mac") -> "macos"
+        os.startsWith("Windows") -> "windows"
+        else -> "linux"
+    }
     family + if (arch == "aarch64" || arch == "arm64") "-arm64" else "-x64"
 }
 

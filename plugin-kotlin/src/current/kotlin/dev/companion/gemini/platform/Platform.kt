@@ -25,8 +25,7 @@ object Platform {
     fun notificationGroup(): NotificationGroup =
         NotificationGroupManager.getInstance().getNotificationGroup("Companion for Gemini CLI")
 
-    fun pluginVersion(id: String): String? =
-        PluginManager.getInstance().findEnabledPlugin(PluginId.getId(id))?.version
+    fun pluginVersion(id: String): String? = PluginManager.getInstance().findEnabledPlugin(PluginId.getId(id))?.version
 
     /** Whether the user trusts the project. */
     fun isTrusted(project: Project): Boolean? = TrustedProjects.isProjectTrusted(project)
@@ -42,6 +41,7 @@ object Platform {
                 if (of == project) changed()
             }
         }
-        ApplicationManager.getApplication().messageBus.connect(parent).subscribe(TrustedProjectsListener.TOPIC, listener)
+        val connection = ApplicationManager.getApplication().messageBus.connect(parent)
+        connection.subscribe(TrustedProjectsListener.TOPIC, listener)
     }
 }
