@@ -169,6 +169,18 @@ class CaretTest : ContextTestCase() {
         assertSize(2, core.calls)
     }
 
+    fun `test what happens in a file that has not the focus is not told`() {
+        start()
+        val background = edit(file("background.txt", "text"))
+        show(file("a.txt"))
+        forget()
+        background.caretModel.moveToOffset(2)
+        background.selectionModel.setSelection(0, 2)
+        WriteCommandAction.runWriteCommandAction(project) { background.document.insertString(0, "x") }
+        settle()
+        assertEmpty(core.calls)
+    }
+
     fun `test of two splits the selected one counts`() {
         val file = file("a.txt", "one\ntwo")
         start()

@@ -3,6 +3,7 @@
 package dev.companion.gemini.context
 
 import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.components.impl.ComponentManagerImpl
 import com.intellij.openapi.editor.EditorFactory
 import com.intellij.openapi.fileEditor.FileEditorManager
@@ -113,19 +114,25 @@ class OpenFilesTest : ContextTestCase() {
     }
 
     fun `test a tab without a file, such as a proposal, is not told, and the file before it stays focused`() {
-        val a = file("a.txt")
+        val a = file("a.txt", "text")
         val light = LightVirtualFile("light.txt", PlainTextFileType.INSTANCE, "text")
         start()
-        show(a)
-        core.forget()
+        val editor = edit(a)
+        editor.selectionModel.setSelection(0, 4)
+        forget()
         edit(light).run {
             caretModel.moveToOffset(2)
             selectionModel.setSelection(1, 2)
         }
         settle()
         assertEmpty(core.calls)
-        show(a)
-        assertEquals(listOf("focused a.txt", "caret a.txt 1:1", "selection a.txt ''"), told)
+
+        WriteCommandAction.runWriteCommandAction(project) { editor.document.insertString(2, "s of ") }
+        settle()
+        assertEquals(listOf("caret a.txt 1:1", "selection a.txt 'tes of xt'"), told)
+        forget()
+        close(light)
+        assertEmpty(core.calls)
     }
 
     fun `test a file inside an archive is not told`() {

@@ -29,7 +29,7 @@ import dev.companion.gemini.core.CompanionCore
  * Only local files count. While another tab has the focus, such as a diff, the file before it stays the focused one.
  */
 class EditorContext(private val project: Project, private val core: CompanionCore) : Disposable {
-    /** The selected tab, if it shows a local file. Written on the EDT; documents may change on other threads. */
+    /** The selected tab, or the last one that was. Written on the EDT; documents may change on other threads. */
     @Volatile
     private var focus: Focus? = null
 
@@ -66,10 +66,7 @@ class EditorContext(private val project: Project, private val core: CompanionCor
     }
 
     private fun focused(file: VirtualFile, fileEditor: FileEditor?) {
-        if (!file.isInLocalFileSystem) {
-            focus = null
-            return
-        }
+        if (!file.isInLocalFileSystem) return
         val path = systemPath(file)
         focus = Focus(file, path, (fileEditor as? TextEditor)?.editor)
         core.fileFocused(path)
@@ -119,25 +116,21 @@ class EditorContext(private val project: Project, private val core: CompanionCor
 
     private class Focus(val file: VirtualFile, val path: String, val editor: Editor?)
 
-    /** Some of these events are late: the file may be closed again, or still be open in another split. */
+    /** Some of these events wait until the focus has settled: then the file may be closed again. */
     private inner class Tabs : FileEditorManagerListener {
         override fun fileOpened(source: FileEditorManager, file: VirtualFile) {
-            if (file.isInLocalFileSystem && source.isFileOpen(file)) core.fileOpened(systemPath(file))
+            if (file.isInLocalFileSystem) core.fileOpened(systemPath(file))
         }
 
         override fun fileClosed(source: FileEditorManager, file: VirtualFile) {
-            if (source.isFileOpen(file)) return
+            if (source.isFileOpen(file)) return // in another split
             if (focus?.file == file) focus = null
             if (file.isInLocalFileSystem) core.fileClosed(systemPath(file))
         }
 
         override fun selectionChanged(event: FileEditorManagerEvent) {
-            val file = event.newFile
-            if (file == null) {
-                focus = null
-            } else if (event.manager.isFileOpen(file)) {
-                focused(file, event.newEditor)
-            }
+            val file = event.newFile ?: return
+            if (event.manager.isFileOpen(file)) focused(file, event.newEditor)
         }
     }
 
