@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.context
 
+import com.intellij.openapi.application.impl.LaterInvocator
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.LogicalPosition
@@ -167,6 +168,22 @@ class CaretTest : ContextTestCase() {
         assertEquals(300, editor.caretModel.caretCount)
         assertEquals(listOf("300:2"), carets())
         assertSize(2, core.calls)
+    }
+
+    fun `test a caret that moves in a dialog is told while the dialog is open`() {
+        start()
+        val editor = edit(file("a.txt", "text"))
+        forget()
+        editor.caretModel.moveToOffset(1)
+        LaterInvocator.enterModal(this)
+        try {
+            settle()
+            editor.caretModel.moveToOffset(3)
+            settle()
+            assertEquals(listOf("1:4"), carets())
+        } finally {
+            LaterInvocator.leaveModal(this)
+        }
     }
 
     fun `test what happens in a file that has not the focus is not told`() {

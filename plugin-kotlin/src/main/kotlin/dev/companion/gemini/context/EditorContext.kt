@@ -19,6 +19,7 @@ import com.intellij.openapi.fileEditor.FileEditorManagerEvent
 import com.intellij.openapi.fileEditor.FileEditorManagerListener
 import com.intellij.openapi.fileEditor.TextEditor
 import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.Condition
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.VirtualFileManager
 import dev.companion.gemini.core.CompanionCore
@@ -37,7 +38,23 @@ class EditorContext(private val project: Project, private val core: CompanionCor
     @Volatile
     private var caretPending = false
 
-    private val tellPendingCaret = Runnable { if (caretPending) tellCaret() }
+    /** It is being put off; the platform asks [noLongerPending] then, too. */
+    @Volatile
+    private var puttingOff = false
+
+    private val tellPendingCaret = Runnable {
+        caretPending = false
+        tellCaret()
+    }
+
+    /**
+     * The platform asks this when it comes to what was put off, also if it will not run it: because a dialog is open,
+     * or because it cancels the work in which the event came. The next event must not wait for it then.
+     */
+    private val noLongerPending = Condition<Any?> {
+        if (!puttingOff) caretPending = false
+        project.isDisposed
+    }
 
     /** EDT. Reports what is open now, then what happens, until disposed. */
     fun start() {
@@ -89,11 +106,12 @@ class EditorContext(private val project: Project, private val core: CompanionCor
     private fun tellCaretLater() {
         if (caretPending) return
         caretPending = true
-        ApplicationManager.getApplication().invokeLater(tellPendingCaret, project.disposed)
+        puttingOff = true
+        ApplicationManager.getApplication().invokeLater(tellPendingCaret, noLongerPending)
+        puttingOff = false
     }
 
     private fun tellCaret() {
-        caretPending = false
         val focus = focus ?: return
         val editor = focus.editor ?: return
         if (editor.isDisposed) return
