@@ -3,6 +3,9 @@
 package dev.companion.gemini.diff
 
 import com.intellij.diff.DiffContentFactory
+import com.intellij.notification.Notification
+import com.intellij.notification.NotificationAction
+import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.event.DocumentEvent
@@ -13,6 +16,7 @@ import com.intellij.openapi.util.Disposer
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
+import dev.companion.gemini.platform.Platform
 
 /** What the CLI proposed, ready to be shown. Made off the EDT. */
 internal class ProposedText(project: Project, target: Target, text: String) {
@@ -50,6 +54,7 @@ internal class Proposal(val file: ProposalFile, val core: CompanionCore, target:
     private var changed = false
     private var form = target.form(proposed.form)
     private var targetListening: Disposable? = null
+    private var notification: Notification? = null
 
     val path: String get() = file.targetPath
 
@@ -90,9 +95,25 @@ internal class Proposal(val file: ProposalFile, val core: CompanionCore, target:
         file.editors.forEach(ProposalEditor::showBanner)
     }
 
+    /** Tells the user of the tab in the background, until it shows or ends. */
+    fun announce(project: Project, show: () -> Unit) {
+        val announced = Platform.notificationGroup()
+            .createNotification(ProposalBanner.offer(this), NotificationType.INFORMATION)
+            .addAction(NotificationAction.createSimple(CompanionBundle.message("diff.show"), Runnable(show)))
+        notification = announced
+        announced.notify(project)
+    }
+
+    fun shown() {
+        notification?.expire()
+        notification = null
+    }
+
     fun end() {
         state = State.ENDED
+        shown()
         Disposer.dispose(this)
+        file.editors.forEach(ProposalEditor::showBanner)
     }
 
     override fun dispose() = Unit

@@ -14,24 +14,31 @@ internal object ProposalBanner {
     fun create(project: Project, proposal: Proposal): JComponent {
         val banner = EditorNotificationPanel()
         val service = ProposalService.getInstance(project)
-        if (proposal.state == Proposal.State.UNHEARD) {
-            banner.text(CompanionBundle.message(unheard(proposal.delivery)))
-            banner.createActionLabel(CompanionBundle.message("diff.apply")) { service.apply(proposal) }
-            banner.createActionLabel(CompanionBundle.message("diff.copy")) { service.copy(proposal) }
-            banner.createActionLabel(CompanionBundle.message("diff.close")) { service.discard(proposal) }
-        } else {
-            banner.text(text(proposal))
-            banner.createActionLabel(label("diff.accept", ProposalActions.ACCEPT)) { service.accept(proposal) }
-            banner.createActionLabel(label("diff.reject", ProposalActions.REJECT)) { service.reject(proposal) }
+        when (proposal.state) {
+            Proposal.State.OPEN -> {
+                banner.text(text(proposal))
+                banner.createActionLabel(label("diff.accept", ProposalActions.ACCEPT)) { service.accept(proposal) }
+                banner.createActionLabel(label("diff.reject", ProposalActions.REJECT)) { service.reject(proposal) }
+            }
+            Proposal.State.UNHEARD -> {
+                banner.text(CompanionBundle.message(unheard(proposal.delivery)))
+                banner.createActionLabel(CompanionBundle.message("diff.apply")) { service.apply(proposal) }
+                banner.createActionLabel(CompanionBundle.message("diff.copy")) { service.copy(proposal) }
+                banner.createActionLabel(CompanionBundle.message("diff.close")) { service.discard(proposal) }
+            }
+            Proposal.State.ENDED -> banner.text(CompanionBundle.message("diff.ended"))
         }
         return banner
     }
 
-    private fun text(proposal: Proposal): String {
+    /** What the CLI wants. */
+    fun offer(proposal: Proposal): String {
         val target = proposal.target
-        val what = CompanionBundle.message(if (target.file == null) "diff.creates" else "diff.changes", target.name)
-        return (listOf(what) + proposal.remarks.map { CompanionBundle.message(it.key) }).joinToString(" ")
+        return CompanionBundle.message(if (target.file == null) "diff.creates" else "diff.changes", target.name)
     }
+
+    private fun text(proposal: Proposal): String =
+        (listOf(offer(proposal)) + proposal.remarks.map { CompanionBundle.message(it.key) }).joinToString(" ")
 
     private fun unheard(delivery: Delivery) =
         if (delivery == Delivery.QUEUED) "diff.unheard.queued" else "diff.unheard.unknown"

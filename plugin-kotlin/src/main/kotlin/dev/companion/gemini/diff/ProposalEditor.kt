@@ -106,7 +106,7 @@ internal class ProposalEditor(private val project: Project, private val file: Pr
 
     override fun isValid() = file.isValid
 
-    override fun selectNotify() = Unit
+    override fun selectNotify() = file.proposal?.shown() ?: Unit
 
     override fun deselectNotify() = Unit
 
