@@ -109,7 +109,9 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
     protected fun tabs(): List<ProposalFile> =
         FileEditorManager.getInstance(project).openFiles.filterIsInstance<ProposalFile>()
 
-    protected fun view(name: String) = View(tabs().last { it.targetPath == path(name) })
+    /** The tab in which a proposal for the file [name] waits for a decision. */
+    protected fun view(name: String) =
+        View(tabs().single { it.targetPath == path(name) && it.proposal?.state == Proposal.State.OPEN })
 
     /** A tab, as the user sees it. */
     inner class View(val file: ProposalFile) {

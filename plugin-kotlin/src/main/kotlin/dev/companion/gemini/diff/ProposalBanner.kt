@@ -12,21 +12,21 @@ import javax.swing.JComponent
 
 internal object ProposalBanner {
     fun create(project: Project, proposal: Proposal): JComponent {
-        val banner = EditorNotificationPanel()
+        val text = text(proposal)
+        val banner = EditorNotificationPanel().text(text)
+        banner.toolTipText = text
         val service = ProposalService.getInstance(project)
         when (proposal.state) {
             Proposal.State.OPEN -> {
-                banner.text(text(proposal))
                 banner.createActionLabel(label("diff.accept", ProposalActions.ACCEPT)) { service.accept(proposal) }
                 banner.createActionLabel(label("diff.reject", ProposalActions.REJECT)) { service.reject(proposal) }
             }
             Proposal.State.UNHEARD -> {
-                banner.text(CompanionBundle.message(unheard(proposal.delivery)))
                 banner.createActionLabel(CompanionBundle.message("diff.apply")) { service.apply(proposal) }
                 banner.createActionLabel(CompanionBundle.message("diff.copy")) { service.copy(proposal) }
                 banner.createActionLabel(CompanionBundle.message("diff.close")) { service.discard(proposal) }
             }
-            Proposal.State.ENDED -> banner.text(CompanionBundle.message("diff.ended"))
+            Proposal.State.ENDED -> Unit
         }
         return banner
     }
@@ -37,11 +37,16 @@ internal object ProposalBanner {
         return CompanionBundle.message(if (target.file == null) "diff.creates" else "diff.changes", target.name)
     }
 
-    private fun text(proposal: Proposal): String =
-        (listOf(offer(proposal)) + proposal.remarks.map { CompanionBundle.message(it.key) }).joinToString(" ")
-
-    private fun unheard(delivery: Delivery) =
-        if (delivery == Delivery.QUEUED) "diff.unheard.queued" else "diff.unheard.unknown"
+    private fun text(proposal: Proposal): String = when (proposal.state) {
+        Proposal.State.OPEN -> {
+            (listOf(offer(proposal)) + proposal.remarks.map { CompanionBundle.message(it.key) }).joinToString(" ")
+        }
+        Proposal.State.UNHEARD -> {
+            val queued = proposal.delivery == Delivery.QUEUED
+            CompanionBundle.message(if (queued) "diff.unheard.queued" else "diff.unheard.unknown")
+        }
+        Proposal.State.ENDED -> CompanionBundle.message("diff.ended")
+    }
 
     /** The keys are the user's to change, so they are looked up. */
     private fun label(key: String, actionId: String): String {

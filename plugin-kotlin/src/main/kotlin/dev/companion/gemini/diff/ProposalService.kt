@@ -16,8 +16,6 @@ import com.intellij.openapi.ui.Messages
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.VirtualFileManager
-import com.intellij.openapi.vfs.newvfs.BulkFileListener
-import com.intellij.openapi.vfs.newvfs.events.VFileEvent
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.CompanionCore
@@ -46,13 +44,15 @@ class ProposalService(private val project: Project) : Disposable {
         val bus = project.messageBus.connect(this)
         bus.subscribe(FileEditorManagerListener.FILE_EDITOR_MANAGER, ClosedTabs())
         bus.subscribe(ProjectManager.TOPIC, ClosingProject())
-        bus.subscribe(VirtualFileManager.VFS_CHANGES, ChangedFiles())
+        bus.subscribe(VirtualFileManager.VFS_CHANGES, TargetChanges(open.values, ::lookAgain))
     }
 
     /** Where decisions go from now on; null when there is no server. Proposals of a former one are closed. Any thread. */
     fun connect(core: CompanionCore?) {
         this.core = core
-        later { open.values.filter { it.core !== this.core }.forEach(::finish) }
+        background.execute {
+            later { open.values.filter { it.core !== this.core }.forEach(::finish) }
+        }
     }
 
     /** From the server's thread, as are the next three: returns at once. */
@@ -63,7 +63,8 @@ class ProposalService(private val project: Project) : Disposable {
             val text = ProposedText(project, target, newText)
             later(pending) {
                 val core = core?.takeIf { asking == null || it === asking }
-                if (core != null) show(filePath, core, target, text) else throw noProposal()
+                    ?: throw TargetException(CompanionBundle.message("diff.error.closed"))
+                show(filePath, core, target, text)
                 pending.complete()
             }
         }
@@ -119,22 +120,18 @@ class ProposalService(private val project: Project) : Disposable {
 
     /** Puts a proposal that the CLI did not hear of into the file. EDT. */
     internal fun apply(proposal: Proposal) {
-        background.execute {
-            val failure: (TargetException) -> Unit = {
-                later { Messages.showErrorDialog(project, it.message, CompanionBundle.message("diff.apply")) }
+        val answer = object : EditorRequest {
+            override fun complete(text: String?) = finish(proposal)
+
+            override fun fail(message: String) = background.execute {
+                later { Messages.showErrorDialog(project, message, CompanionBundle.message("diff.apply")) }
             }
-            try {
-                val target = Target.find(project, proposal.path)
-                later {
-                    try {
-                        TargetWriter.write(project, target, proposal)
-                        finish(proposal)
-                    } catch (e: TargetException) {
-                        failure(e)
-                    }
-                }
-            } catch (e: TargetException) {
-                failure(e)
+        }
+        prepare(answer) { pending ->
+            val target = Target.find(project, proposal.path)
+            later(pending) {
+                TargetWriter.write(project, target, proposal)
+                pending.complete()
             }
         }
     }
@@ -144,10 +141,7 @@ class ProposalService(private val project: Project) : Disposable {
 
     internal fun discard(proposal: Proposal) = finish(proposal)
 
-    override fun dispose() {
-        rejectAll()
-        background.shutdown()
-    }
+    override fun dispose() = rejectAll()
 
     private fun show(path: String, core: CompanionCore, target: Target, text: ProposedText) {
         val former = open.remove(path)?.also(Proposal::end)
@@ -177,19 +171,36 @@ class ProposalService(private val project: Project) : Disposable {
         it.end()
     }
 
+    /** What cannot be shown any more, such as a directory in its place, is found out when the file is written. */
+    private fun lookAgain(proposal: Proposal) = background.execute {
+        val target = try {
+            if (project.isDisposed) return@execute
+            Target.find(project, proposal.path)
+        } catch (_: TargetException) {
+            return@execute
+        }
+        later { if (proposal.state == Proposal.State.OPEN) proposal.retarget(target) }
+    }
+
     private fun noProposal() = TargetException(CompanionBundle.message("diff.error.none"))
 
     private fun prepare(request: EditorRequest, job: (PendingRequests.Pending) -> Unit) {
         val pending = requests.add(request)
-        background.execute { answering(pending) { job(pending) } }
+        background.execute {
+            answering(pending) {
+                if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
+                job(pending)
+            }
+        }
     }
 
     private fun later(pending: PendingRequests.Pending, job: () -> Unit) = later {
         if (pending.isWaiting) answering(pending, job)
     }
 
+    /** On the EDT, once no dialog is open: that is the modality of a background thread. */
     private fun later(job: () -> Unit) = ApplicationManager.getApplication()
-        .invokeLater(job, ModalityState.NON_MODAL, project.disposed)
+        .invokeLater(job, ModalityState.defaultModalityState(), project.disposed)
 
     private fun answering(pending: PendingRequests.Pending, job: () -> Unit) = try {
         job()
@@ -218,30 +229,6 @@ class ProposalService(private val project: Project) : Disposable {
     private inner class ClosingProject : ProjectManagerListener {
         override fun projectClosing(project: Project) {
             if (project === this@ProposalService.project) rejectAll()
-        }
-    }
-
-    /** A file is created, deleted or moved, or a directory above it is. Changes of its text come by its document. */
-    private inner class ChangedFiles : BulkFileListener {
-        override fun after(events: List<VFileEvent>) {
-            val concerned = open.values.filter { proposal ->
-                val path = proposal.target.systemIndependentPath
-                val moved = proposal.target.file?.let { !it.isValid || it.path != path } == true
-                moved || proposal.target.file == null && events.any { isOrIsAbove(it.path, path) }
-            }
-            concerned.forEach(::lookAgain)
-        }
-
-        private fun isOrIsAbove(changed: String, path: String) =
-            path.startsWith(changed) && (path.length == changed.length || path[changed.length] == '/')
-
-        private fun lookAgain(proposal: Proposal) = background.execute {
-            val target = try {
-                Target.find(project, proposal.path)
-            } catch (_: TargetException) {
-                null
-            }
-            if (target != null) later { if (proposal.state == Proposal.State.OPEN) proposal.retarget(target) }
         }
     }
 
