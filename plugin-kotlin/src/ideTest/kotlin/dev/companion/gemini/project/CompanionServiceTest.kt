@@ -138,14 +138,15 @@ class CompanionServiceTest : ServiceTestCase() {
 
     private fun workspace() = published()["workspacePath"].asString.split(File.pathSeparator)
 
-    private fun assertRefused(port: Int) = await {
-        try {
-            Socket("127.0.0.1", port).close()
-            false
-        } catch (_: IOException) {
-            true
+    private fun assertRefused(port: Int) =
+        await {
+            try {
+                Socket("127.0.0.1", port).close()
+                false
+            } catch (_: IOException) {
+                true
+            }
         }
-    }
 }
 
 /** As little of a CLI as is needed to hear what it is told. */
@@ -157,11 +158,12 @@ private class Cli(published: JsonObject) {
     init {
         val greeting = """{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",
             "capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"""
-        val session = connection(null).apply {
-            doOutput = true
-            setRequestProperty("Content-Type", "application/json")
-            outputStream.write(greeting.toByteArray())
-        }.getHeaderField("mcp-session-id")
+        val session = connection(null)
+            .apply {
+                doOutput = true
+                setRequestProperty("Content-Type", "application/json")
+                outputStream.write(greeting.toByteArray())
+            }.getHeaderField("mcp-session-id")
         val stream = connection(session).inputStream.bufferedReader()
         thread(isDaemon = true) { stream.lineSequence().filter { it.startsWith("data:") }.forEach(told::add) }
     }
@@ -169,9 +171,10 @@ private class Cli(published: JsonObject) {
     /** What it was told last. */
     fun context() = told.lastOrNull().orEmpty()
 
-    private fun connection(session: String?) = (url.openConnection() as HttpURLConnection).apply {
-        setRequestProperty("Authorization", "Bearer $token")
-        setRequestProperty("Accept", "application/json, text/event-stream")
-        session?.let { setRequestProperty("mcp-session-id", it) }
-    }
+    private fun connection(session: String?) =
+        (url.openConnection() as HttpURLConnection).apply {
+            setRequestProperty("Authorization", "Bearer $token")
+            setRequestProperty("Accept", "application/json, text/event-stream")
+            session?.let { setRequestProperty("mcp-session-id", it) }
+        }
 }

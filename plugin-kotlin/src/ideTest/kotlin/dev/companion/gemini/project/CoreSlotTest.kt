@@ -55,7 +55,8 @@ class CoreSlotTest {
     @Test
     fun `what a server can't be told restarts it`() {
         slot.bring(config)
-        for (other in listOf(config.copy(diffs = false), config.copy(bodyLimitMegabytes = 1), config.copy(logLevel = 0))) {
+        val others = listOf(config.copy(diffs = false), config.copy(bodyLimitMegabytes = 1), config.copy(logLevel = 0))
+        for (other in others) {
             val before = slot.core
             slot.bring(other)
             assertTrue((before as RecordingCore).closed)

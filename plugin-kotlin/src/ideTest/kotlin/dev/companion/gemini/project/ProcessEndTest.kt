@@ -15,7 +15,8 @@ class ProcessEndTest {
     fun `a process that ends itself stops its server`() = assertEquals("started\nstopped\n", output("exit") {})
 
     @Test
-    fun `so does one that is told to end`() = assertEquals("started\nstopped\n", output("wait") { it.toHandle().destroy() })
+    fun `so does one that is told to end`() =
+        assertEquals("started\nstopped\n", output("wait") { it.toHandle().destroy() })
 
     @Test
     fun `one that has stopped it before ends as well`() = assertEquals("started\nstopped\n", output("stop") {})

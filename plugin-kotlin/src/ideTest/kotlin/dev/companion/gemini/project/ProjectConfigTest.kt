@@ -9,12 +9,11 @@ import org.junit.Test
 class ProjectConfigTest {
     @Test
     fun `the CLI knows the products by these names`() {
-        val names = listOf("IC", "IU", "PC", "PY", "WS", "GO", "AI", "CL", "RR", "DB", "PS", "RD").map(ProjectConfig::ideName)
-        assertEquals(
-            "intellijidea intellijidea pycharm pycharm webstorm goland androidstudio clion rustrover datagrip phpstorm " +
-                "jetbrains",
-            names.joinToString(" "),
-        )
+        val codes = "IC IU PC PY WS GO AI CL RR DB PS RD"
+        val names =
+            "intellijidea intellijidea pycharm pycharm webstorm goland androidstudio clion rustrover datagrip " +
+                "phpstorm jetbrains"
+        assertEquals(names, codes.split(" ").joinToString(" ", transform = ProjectConfig::ideName))
     }
 
     @Test

@@ -24,10 +24,11 @@ import java.util.concurrent.CountDownLatch
 class ActionsTest : ServiceTestCase() {
     private val ids = listOf("RunCli", "RestartServer", "CopyDiagnostics", "OpenSettings").map { "Companion.$it" }
 
-    private fun event(id: String, project: Project?) = TestActionEvent(
-        MapDataContext().apply { put(CommonDataKeys.PROJECT, project) },
-        checkNotNull(ActionManager.getInstance().getAction(id)),
-    )
+    private fun event(id: String, project: Project?) =
+        TestActionEvent(
+            MapDataContext().apply { put(CommonDataKeys.PROJECT, project) },
+            checkNotNull(ActionManager.getInstance().getAction(id)),
+        )
 
     private fun presentation(id: String, project: Project? = this.project): Presentation =
         event(id, project).also { ActionManager.getInstance().getAction(id).update(it) }.presentation
@@ -112,10 +113,13 @@ class ActionsTest : ServiceTestCase() {
         await { service.state is CompanionState.Running }
         val state = service.state as CompanionState.Running
         val text = Diagnostics.of(project)
-        val helps = listOf("running on port ${state.port}", "${state.discoveryFile}", "Connected: 0", "Folders: ", "183.")
+        val helps =
+            listOf("running on port ${state.port}", "${state.discoveryFile}", "Connected: 0", "Folders: ", "183.")
         for (help in helps + System.getProperty("java.version")) assertTrue("$help in $text", help in text)
         val environment = checkNotNull(service.core).terminalEnvironment
         val token = environment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN")
-        for (secret in listOf(token, "secret", checkNotNull(project.basePath))) assertFalse("$secret in $text", secret in text)
+        for (secret in listOf(token, "secret", checkNotNull(project.basePath))) {
+            assertFalse("$secret in $text", secret in text)
+        }
     }
 }

@@ -95,13 +95,14 @@ class SettingsPageTest : LightPlatformTestCase() {
     }
 
     fun testItIsReachedByKeyboard() {
-        val mnemonics = listOf(context, diffs).map { it.mnemonic } +
-            UIUtil.findComponentsOfType(page, JLabel::class.java).filter { it.labelFor != null }.map { it.displayedMnemonic }
+        val labels = all<JLabel>().filter { it.labelFor != null }
+        val mnemonics = listOf(context, diffs).map { it.mnemonic } + labels.map { it.displayedMnemonic }
         assertEquals(6, mnemonics.filter { it != 0 }.distinct().size)
     }
 
     fun testItIsAmongTheTools() {
-        val registered = Configurable.APPLICATION_CONFIGURABLE.extensionList.single { it.id == CompanionConfigurable.ID }
+        val pages = Configurable.APPLICATION_CONFIGURABLE.extensionList
+        val registered = pages.single { it.id == CompanionConfigurable.ID }
         assertEquals("tools", registered.parentId)
         assertEquals("Companion for Gemini CLI", registered.getDisplayName())
         val instance = registered.createConfigurable() as CompanionConfigurable
@@ -109,12 +110,13 @@ class SettingsPageTest : LightPlatformTestCase() {
         assertEquals(registered.displayName, instance.displayName)
     }
 
-    private fun refusal(): String? = try {
-        configurable.apply()
-        null
-    } catch (e: ConfigurationException) {
-        e.message
-    }
+    private fun refusal(): String? =
+        try {
+            configurable.apply()
+            null
+        } catch (e: ConfigurationException) {
+            e.message
+        }
 
     private val context get() = all<JCheckBox>().first()
     private val diffs get() = all<JCheckBox>().last()

@@ -57,7 +57,10 @@ class CompanionService internal constructor(
     /** EDT. The editors that are watched, and for which server. */
     private var watch: Watch? = null
 
-    private class Watch(val core: CompanionCore, val context: EditorContext)
+    private class Watch(
+        val core: CompanionCore,
+        val context: EditorContext,
+    )
 
     constructor(project: Project) : this(project, ServerLaunch::start)
 
@@ -172,10 +175,11 @@ class CompanionService internal constructor(
         override fun rejectDiff(request: EditorRequest, filePath: String) = proposals.reject(request, filePath)
 
         /** The number may be that of a server which is gone, so the present one is asked. */
-        override fun connectedChanged(count: Int) = changeState { state ->
-            val connected = slot.core?.connected
-            if (state is CompanionState.Running && connected != null) state.copy(connected = connected) else state
-        }
+        override fun connectedChanged(count: Int) =
+            changeState { state ->
+                val connected = slot.core?.connected
+                if (state is CompanionState.Running && connected != null) state.copy(connected = connected) else state
+            }
     }
 
     companion object {

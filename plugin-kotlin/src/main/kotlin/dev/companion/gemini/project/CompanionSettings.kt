@@ -39,12 +39,13 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
     override fun getState(): Values = values
 
     /** A file may hold anything, for it can be edited by hand. */
-    override fun loadState(state: Values) = set(
-        state.copy(
-            bodyLimitMegabytes = state.bodyLimitMegabytes.coerceIn(BODY_LIMITS),
-            cliCommand = state.cliCommand.ifBlank { DEFAULT_COMMAND },
-        ),
-    )
+    override fun loadState(state: Values) =
+        set(
+            state.copy(
+                bodyLimitMegabytes = state.bodyLimitMegabytes.coerceIn(BODY_LIMITS),
+                cliCommand = state.cliCommand.ifBlank { DEFAULT_COMMAND },
+            ),
+        )
 
     /** Takes [changed] over and tells everyone, on this thread. */
     fun set(changed: Values) {

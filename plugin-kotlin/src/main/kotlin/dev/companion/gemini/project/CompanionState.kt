@@ -14,7 +14,11 @@ sealed class CompanionState {
      * @param connected how many CLIs are connected
      * @param discoveryFile by which CLIs find it; null if it could not be written
      */
-    data class Running(val port: Int, val connected: Int, val discoveryFile: String?) : CompanionState()
+    data class Running(
+        val port: Int,
+        val connected: Int,
+        val discoveryFile: String?,
+    ) : CompanionState()
 
     /** @param message for the user: what is wrong and what to do */
     data class Failed(val message: String) : CompanionState()

@@ -13,7 +13,10 @@ import dev.companion.gemini.core.Trust
  * too early for a server that was handed to another thread, and does not happen when the process is told to end.
  */
 internal class CoreSlot(private val launch: (CoreConfig) -> CompanionCore) {
-    private class Running(val core: CompanionCore, val config: CoreConfig)
+    private class Running(
+        val core: CompanionCore,
+        val config: CoreConfig,
+    )
 
     /** Held while a server is started or stopped, so that whoever comes next waits for it. */
     private val lock = Any()
@@ -31,36 +34,41 @@ internal class CoreSlot(private val launch: (CoreConfig) -> CompanionCore) {
     val config: CoreConfig? get() = running?.config
 
     /** Sees to it that a server runs with [wanted], in the mildest way; with null, that none runs. */
-    fun bring(wanted: CoreConfig?) = synchronized(lock) {
-        val current = running
-        when {
-            wanted == null || ended -> stop()
-            current != null && canTell(current.config, wanted) -> tell(current, wanted)
-            else -> {
-                stop()
-                endWithProcess()
-                running = Running(launch(wanted), wanted)
+    fun bring(wanted: CoreConfig?) =
+        synchronized(lock) {
+            val current = running
+            when {
+                wanted == null || ended -> stop()
+                current != null && canTell(current.config, wanted) -> tell(current, wanted)
+                else -> start(wanted)
             }
         }
-    }
 
-    fun stop() = synchronized(lock) {
-        val current = running
-        running = null
-        current?.core?.close() ?: Unit
-    }
+    fun stop() =
+        synchronized(lock) {
+            val current = running
+            running = null
+            current?.core?.close() ?: Unit
+        }
 
     /** For good. Twice is fine: the second waits for the first. */
-    fun end(): Unit = synchronized(lock) {
-        ended = true
-        stop()
-        if (!atExitAdded) return
-        atExitAdded = false
-        try {
-            Runtime.getRuntime().removeShutdownHook(atExit)
-        } catch (_: IllegalStateException) {
-            // The JVM is ending, perhaps by this very call.
+    fun end(): Unit =
+        synchronized(lock) {
+            ended = true
+            stop()
+            if (!atExitAdded) return
+            atExitAdded = false
+            try {
+                Runtime.getRuntime().removeShutdownHook(atExit)
+            } catch (_: IllegalStateException) {
+                // The JVM is ending, perhaps by this very call.
+            }
         }
+
+    private fun start(wanted: CoreConfig) {
+        stop()
+        endWithProcess()
+        running = Running(launch(wanted), wanted)
     }
 
     private fun endWithProcess() {

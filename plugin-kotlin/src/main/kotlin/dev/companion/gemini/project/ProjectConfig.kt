@@ -41,22 +41,24 @@ internal object ProjectConfig {
     }
 
     /** The name by which the CLI knows a product; it shows the display name, and this one only to itself. */
-    fun ideName(productCode: String): String = when (productCode) {
-        "IC", "IU", "IE" -> "intellijidea"
-        "PC", "PY", "PE" -> "pycharm"
-        "WS" -> "webstorm"
-        "GO" -> "goland"
-        "AI" -> "androidstudio"
-        "CL" -> "clion"
-        "RR" -> "rustrover"
-        "DB" -> "datagrip"
-        "PS" -> "phpstorm"
-        else -> "jetbrains"
-    }
+    fun ideName(productCode: String): String =
+        when (productCode) {
+            "IC", "IU", "IE" -> "intellijidea"
+            "PC", "PY", "PE" -> "pycharm"
+            "WS" -> "webstorm"
+            "GO" -> "goland"
+            "AI" -> "androidstudio"
+            "CL" -> "clion"
+            "RR" -> "rustrover"
+            "DB" -> "datagrip"
+            "PS" -> "phpstorm"
+            else -> "jetbrains"
+        }
 
-    fun trust(setting: TrustSetting, trusted: Boolean?): Trust = when {
-        setting == TrustSetting.CLI || trusted == null -> Trust.LEFT_TO_CLI
-        trusted -> Trust.YES
-        else -> Trust.NO
-    }
+    fun trust(setting: TrustSetting, trusted: Boolean?): Trust =
+        when {
+            setting == TrustSetting.CLI || trusted == null -> Trust.LEFT_TO_CLI
+            trusted -> Trust.YES
+            else -> Trust.NO
+        }
 }

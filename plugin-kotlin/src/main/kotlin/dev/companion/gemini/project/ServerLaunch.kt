@@ -40,10 +40,11 @@ internal object ServerLaunch {
     }
 
     /** How much there is to log is the settings' to say; the IDE's own switch for debug lines is not asked again. */
-    private fun log(level: Level, message: String) = when (level) {
-        Level.SEVERE -> LOG.error(message)
-        Level.WARNING -> LOG.warn(message)
-        Level.INFO -> LOG.info(message)
-        else -> LOG.info("(${level.name.lowercase()}) $message")
-    }
+    private fun log(level: Level, message: String) =
+        when (level) {
+            Level.SEVERE -> LOG.error(message)
+            Level.WARNING -> LOG.warn(message)
+            Level.INFO -> LOG.info(message)
+            else -> LOG.info("(${level.name.lowercase()}) $message")
+        }
 }

@@ -58,7 +58,8 @@ internal class SettingsPage {
     val bodyLimit = JBTextField(NUMBER_COLUMNS)
     val logLevel = ComboBox(LogLevel.entries.map { Choice(it, message("settings.log.$it")) }.toTypedArray())
     val command = JBTextField(COMMAND_COLUMNS)
-    val panel: JPanel = FormBuilder.createFormBuilder()
+    val panel: JPanel = FormBuilder
+        .createFormBuilder()
         .addComponent(TitledSeparator(message("settings.group.cli")))
         .addComponent(context)
         .addComponent(explanation("settings.context.explanation", CHECK_BOX_INDENT), 0)
@@ -99,17 +100,21 @@ internal class SettingsPage {
         return chosen(limit)
     }
 
-    private fun chosen(limit: Int) = CompanionSettings.Values(
-        context = context.isSelected,
-        diffs = diffs.isSelected,
-        trust = TrustSetting.entries[trust.selectedIndex],
-        bodyLimitMegabytes = limit,
-        logLevel = LogLevel.entries[logLevel.selectedIndex],
-        cliCommand = command.text.trim(),
-    )
+    private fun chosen(limit: Int) =
+        CompanionSettings.Values(
+            context = context.isSelected,
+            diffs = diffs.isSelected,
+            trust = TrustSetting.entries[trust.selectedIndex],
+            bodyLimitMegabytes = limit,
+            logLevel = LogLevel.entries[logLevel.selectedIndex],
+            cliCommand = command.text.trim(),
+        )
 
     /** Shows its text in a list. */
-    class Choice<T>(val value: T, private val text: String) {
+    class Choice<T>(
+        val value: T,
+        private val text: String,
+    ) {
         override fun toString() = text
     }
 
@@ -125,12 +130,13 @@ internal class SettingsPage {
         fun checkBox(key: String) = JBCheckBox(message(key)).also(DialogUtil::registerMnemonic)
 
         /** Small and grey, below what it explains. */
-        fun explanation(key: String, indent: Int = FIELD_INDENT) = JBLabel(
-            "<html><div width=${JBUI.scale(EXPLANATION_WIDTH)}>${message(key)}</div></html>",
-            UIUtil.ComponentStyle.SMALL,
-        ).apply {
-            foreground = UIUtil.getContextHelpForeground()
-            border = JBUI.Borders.empty(0, indent, EXPLANATION_GAP, 0)
-        }
+        fun explanation(key: String, indent: Int = FIELD_INDENT) =
+            JBLabel(
+                "<html><div width=${JBUI.scale(EXPLANATION_WIDTH)}>${message(key)}</div></html>",
+                UIUtil.ComponentStyle.SMALL,
+            ).apply {
+                foreground = UIUtil.getContextHelpForeground()
+                border = JBUI.Borders.empty(0, indent, EXPLANATION_GAP, 0)
+            }
     }
 }

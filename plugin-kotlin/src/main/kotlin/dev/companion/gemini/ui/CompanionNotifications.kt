@@ -16,7 +16,10 @@ import dev.companion.gemini.project.CompanionStateListener
 
 /** Project service; everything is on the EDT. */
 class CompanionNotifications(private val project: Project) : Disposable {
-    private class Problem(val text: String, val notification: Notification)
+    private class Problem(
+        val text: String,
+        val notification: Notification,
+    )
 
     /** What shows, as long as it is true. */
     private var problem: Problem? = null
@@ -28,16 +31,18 @@ class CompanionNotifications(private val project: Project) : Disposable {
     private fun stateChanged(state: CompanionState) {
         when (state) {
             is CompanionState.Failed -> showProblem(state.message, NotificationType.ERROR)
-            is CompanionState.Running -> {
-                if (state.discoveryFile == null) {
-                    showProblem(message("notification.no.discovery.file"), NotificationType.WARNING)
-                } else {
-                    hideProblem()
-                }
-                if (state.connected > 0) greetOnce()
-            }
+            is CompanionState.Running -> running(state)
             CompanionState.Off, CompanionState.Starting -> hideProblem()
         }
+    }
+
+    private fun running(state: CompanionState.Running) {
+        if (state.discoveryFile == null) {
+            showProblem(message("notification.no.discovery.file"), NotificationType.WARNING)
+        } else {
+            hideProblem()
+        }
+        if (state.connected > 0) greetOnce()
     }
 
     private fun showProblem(text: String, type: NotificationType) {
@@ -63,7 +68,8 @@ class CompanionNotifications(private val project: Project) : Disposable {
         val kept = PropertiesComponent.getInstance()
         if (kept.getBoolean(GREETED)) return
         kept.setValue(GREETED, true)
-        create(message("notification.connected"), NotificationType.INFORMATION).addAction(settingsAction()).notify(project)
+        val notification = create(message("notification.connected"), NotificationType.INFORMATION)
+        notification.addAction(settingsAction()).notify(project)
     }
 
     private fun create(text: String, type: NotificationType): Notification {
@@ -71,9 +77,10 @@ class CompanionNotifications(private val project: Project) : Disposable {
         return Platform.notificationGroup().createNotification(content, type).setTitle(message("notification.title"))
     }
 
-    private fun settingsAction() = NotificationAction.createSimple(message("status.popup.settings")) {
-        CompanionCommands.openSettings(project)
-    }
+    private fun settingsAction() =
+        NotificationAction.createSimple(message("status.popup.settings")) {
+            CompanionCommands.openSettings(project)
+        }
 
     override fun dispose() = hideProblem()
 

@@ -21,37 +21,48 @@ internal object Diagnostics {
     /** Any thread. */
     fun of(project: Project): String {
         val service = CompanionService.getInstance(project)
-        val settings = CompanionSettings.getInstance().values
-        val build = ApplicationInfo.getInstance().build.asString()
-        val command = if (settings.cliCommand == CompanionSettings.DEFAULT_COMMAND) "default" else "changed"
-        val lines = listOf("Companion for Gemini CLI ${Platform.pluginVersion(PLUGIN_ID) ?: "(version unknown)"}") +
-            line("IDE", "${ApplicationNamesInfo.getInstance().fullProductName} $build") +
-            line("System", properties("os.name", "os.version", "os.arch")) +
-            line("Java", properties("java.vm.name", "java.version")) +
-            state(service) +
-            line("Folders", service.rootCount) +
-            line("Trust", Platform.isTrusted(project)?.let { if (it) "trusted" else "not trusted" } ?: "unknown to the IDE") +
-            line("Terminal", if (CliTerminal.find() == null) "absent" else "present") +
-            line(
-                "Settings",
-                "context ${onOff(settings.context)}, diffs ${onOff(settings.diffs)}, trust by ${settings.trust}, " +
-                    "limit ${settings.bodyLimitMegabytes} MB, log ${settings.logLevel}, command $command",
-            )
+        val lines = listOf(
+            "Companion for Gemini CLI ${Platform.pluginVersion(PLUGIN_ID) ?: "(version unknown)"}",
+            "IDE: ${ApplicationNamesInfo.getInstance().fullProductName} ${ApplicationInfo.getInstance().build.asString()}",
+            "System: ${properties("os.name", "os.version", "os.arch")}",
+            "Java: ${properties("java.vm.name", "java.version")}",
+            *server(service).toTypedArray(),
+            "Folders: ${service.rootCount}",
+            "Trust: ${trust(Platform.isTrusted(project))}",
+            "Terminal: ${if (CliTerminal.find() == null) "absent" else "present"}",
+            "Settings: ${settings(CompanionSettings.getInstance().values)}",
+        )
         return lines.joinToString("\n", postfix = "\n")
     }
 
-    private fun state(service: CompanionService): List<String> = when (val state = service.state) {
-        CompanionState.Off -> line("Server", "off")
-        CompanionState.Starting -> line("Server", "starting")
-        is CompanionState.Failed -> line("Server", "failed: ${state.message}")
-        is CompanionState.Running ->
-            line("Server", "running on port ${state.port}") +
-                line("Discovery file", state.discoveryFile ?: "could not be written") +
-                line("Connected", state.connected) +
-                line("Open proposals", service.core?.openDiffs ?: 0)
-    }
+    private fun server(service: CompanionService): List<String> =
+        when (val state = service.state) {
+            CompanionState.Off -> listOf("Server: off")
+            CompanionState.Starting -> listOf("Server: starting")
+            is CompanionState.Failed -> listOf("Server: failed: ${state.message}")
+            is CompanionState.Running -> running(state, service.core?.openDiffs ?: 0)
+        }
 
-    private fun line(name: String, value: Any) = listOf("$name: $value")
+    private fun running(state: CompanionState.Running, openDiffs: Int) =
+        listOf(
+            "Server: running on port ${state.port}",
+            "Discovery file: ${state.discoveryFile ?: "could not be written"}",
+            "Connected: ${state.connected}",
+            "Open proposals: $openDiffs",
+        )
+
+    private fun trust(trusted: Boolean?) =
+        when (trusted) {
+            null -> "unknown to the IDE"
+            true -> "trusted"
+            false -> "not trusted"
+        }
+
+    private fun settings(values: CompanionSettings.Values): String {
+        val command = if (values.cliCommand == CompanionSettings.DEFAULT_COMMAND) "default" else "changed"
+        return "context ${onOff(values.context)}, diffs ${onOff(values.diffs)}, trust by ${values.trust}, " +
+            "limit ${values.bodyLimitMegabytes} MB, log ${values.logLevel}, command $command"
+    }
 
     private fun properties(vararg names: String) = names.joinToString(" ") { System.getProperty(it).orEmpty() }
 

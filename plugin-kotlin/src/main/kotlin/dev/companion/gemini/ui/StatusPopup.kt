@@ -29,7 +29,8 @@ internal class StatusPopup(private val project: Project) {
         val links = links()
         val content = content(CompanionService.getInstance(project), links)
         val factory = JBPopupFactory.getInstance()
-        val popup = factory.createComponentPopupBuilder(content, links.firstOrNull()).setRequestFocus(true).createPopup()
+        val builder = factory.createComponentPopupBuilder(content, links.firstOrNull())
+        val popup = builder.setRequestFocus(true).createPopup()
         this.popup = popup
         popup.show(RelativePoint(component, Point(0, -popup.content.preferredSize.height)))
     }
@@ -40,25 +41,26 @@ internal class StatusPopup(private val project: Project) {
         title.font = title.font.deriveFont(Font.BOLD)
         val form = FormBuilder.createFormBuilder().addComponent(title)
         when (state) {
-            is CompanionState.Running -> {
-                row(form, "status.popup.port", state.port.toString())
-                row(form, "status.popup.file", state.discoveryFile ?: message("status.popup.file.none"))
-                row(form, "status.popup.connected", state.connected.toString())
-                row(form, "status.popup.diffs", (service.core?.openDiffs ?: 0).toString())
-            }
+            is CompanionState.Running -> rows(form, state, service.core?.openDiffs ?: 0)
             is CompanionState.Failed -> form.addComponent(text(state.message))
             CompanionState.Off -> form.addComponent(text(message("status.off.details")))
             CompanionState.Starting -> Unit
         }
-        val gap = JBUI.scale(LINK_GAP)
         val row = JPanel(FlowLayout(FlowLayout.LEADING, 0, 0)).apply { isOpaque = false }
         links.forEach { link ->
             link.border = JBUI.Borders.emptyRight(LINK_GAP)
             row.add(link)
         }
-        val panel = form.addComponent(row, gap).panel
+        val panel = form.addComponent(row, LINK_GAP).panel
         panel.border = JBUI.Borders.empty(PADDING, PADDING + 2)
         return panel
+    }
+
+    private fun rows(form: FormBuilder, state: CompanionState.Running, openDiffs: Int) {
+        row(form, "status.popup.port", state.port.toString())
+        row(form, "status.popup.file", state.discoveryFile ?: message("status.popup.file.none"))
+        row(form, "status.popup.connected", state.connected.toString())
+        row(form, "status.popup.diffs", openDiffs.toString())
     }
 
     private fun row(form: FormBuilder, key: String, value: String) {
@@ -69,16 +71,19 @@ internal class StatusPopup(private val project: Project) {
     private fun text(text: String) =
         JBLabel("<html><div width=${JBUI.scale(TEXT_WIDTH)}>${XmlStringUtil.escapeString(text)}</div></html>")
 
-    private fun links() = listOf(
-        link("action.Companion.RestartServer.text") { CompanionCommands.restart(project) },
-        link("action.Companion.CopyDiagnostics.text") { CompanionCommands.copyDiagnostics(project) },
-        link("status.popup.settings") { CompanionCommands.openSettings(project) },
-    )
+    private fun links() =
+        listOfNotNull(
+            link("action.Companion.RestartServer.text") { CompanionCommands.restart(project) }
+                .takeIf { CompanionCommands.canRestart(project) },
+            link("action.Companion.CopyDiagnostics.text") { CompanionCommands.copyDiagnostics(project) },
+            link("status.popup.settings") { CompanionCommands.openSettings(project) },
+        )
 
-    private fun link(key: String, command: () -> Unit): JComponent = LinkLabel.create(message(key)) {
-        popup?.cancel()
-        command()
-    }
+    private fun link(key: String, command: () -> Unit): JComponent =
+        LinkLabel.create(message(key)) {
+            popup?.cancel()
+            command()
+        }
 
     private companion object {
         const val LINK_GAP = 16

@@ -7,19 +7,22 @@ import dev.companion.gemini.project.CompanionState
 import javax.swing.Icon
 
 internal object StatusText {
-    fun icon(state: CompanionState): Icon = when (state) {
-        CompanionState.Off, CompanionState.Starting -> CompanionIcons.OFF
-        is CompanionState.Running -> if (state.connected > 0) CompanionIcons.CONNECTED else CompanionIcons.WAITING
-        is CompanionState.Failed -> CompanionIcons.FAILED
-    }
+    fun icon(state: CompanionState): Icon =
+        when (state) {
+            CompanionState.Off, CompanionState.Starting -> CompanionIcons.OFF
+            is CompanionState.Running -> if (state.connected > 0) CompanionIcons.CONNECTED else CompanionIcons.WAITING
+            is CompanionState.Failed -> CompanionIcons.FAILED
+        }
 
-    fun title(state: CompanionState): String = when (state) {
-        CompanionState.Off -> message("status.off")
-        CompanionState.Starting -> message("status.starting")
-        is CompanionState.Running ->
-            if (state.connected > 0) message("status.connected", state.connected) else message("status.waiting")
-        is CompanionState.Failed -> message("status.failed")
-    }
+    fun title(state: CompanionState): String =
+        when (state) {
+            CompanionState.Off -> message("status.off")
+            CompanionState.Starting -> message("status.starting")
+            is CompanionState.Running -> connected(state.connected)
+            is CompanionState.Failed -> message("status.failed")
+        }
 
     fun tooltip(state: CompanionState): String = message("status.tooltip", title(state))
+
+    private fun connected(count: Int) = if (count > 0) message("status.connected", count) else message("status.waiting")
 }

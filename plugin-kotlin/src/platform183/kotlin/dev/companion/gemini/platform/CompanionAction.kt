@@ -6,4 +6,6 @@ import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.project.DumbAware
 
 /** An action of the plugin's. Its update asks for nothing that could wait. */
-abstract class CompanionAction : AnAction(), DumbAware
+abstract class CompanionAction :
+    AnAction(),
+    DumbAware

@@ -8,7 +8,9 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.startup.StartupActivity
 
 /** EDT. Tests of the platform start what they need themselves. */
-class CompanionStartupActivity : StartupActivity, DumbAware {
+class CompanionStartupActivity :
+    StartupActivity,
+    DumbAware {
     override fun runActivity(project: Project) {
         if (!ApplicationManager.getApplication().isUnitTestMode) CompanionStartup.projectOpened(project)
     }
