@@ -3,10 +3,11 @@
 package dev.companion.gemini.project
 
 import com.intellij.openapi.application.ApplicationInfo
+import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ApplicationNamesInfo
-import com.intellij.openapi.application.ReadAction
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ProjectRootManager
+import com.intellij.openapi.util.Computable
 import dev.companion.gemini.core.CoreConfig
 import dev.companion.gemini.core.Trust
 import dev.companion.gemini.platform.Platform
@@ -32,11 +33,11 @@ internal object ProjectConfig {
 
     /** The project's own folder and those of its modules, as far as they are on this machine's disks. */
     fun roots(project: Project): List<Path> {
-        val modules = ReadAction.compute<List<String>, RuntimeException> {
-            if (project.isDisposed) return@compute emptyList()
-            val folders = ProjectRootManager.getInstance(project).contentRoots
+        val ofModules = Computable {
+            val folders = if (project.isDisposed) emptyArray() else ProjectRootManager.getInstance(project).contentRoots
             folders.filter { it.isInLocalFileSystem }.map { it.path }
         }
+        val modules = ApplicationManager.getApplication().runReadAction(ofModules)
         return (listOfNotNull(project.basePath) + modules).map { Paths.get(it) }.distinct().filter(Files::isDirectory)
     }
 
