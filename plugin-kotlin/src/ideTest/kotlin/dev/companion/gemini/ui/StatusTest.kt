@@ -82,8 +82,8 @@ class StatusTest : ServiceTestCase() {
         val widget = checkNotNull(provider.getWidget(project)) as CompanionStatusWidget
         Disposer.register(testRootDisposable, widget)
         widget.install(WindowManager.getInstance().getStatusBar(project))
-        UIUtil.dispatchAllInvocationEvents()
         val label = widget.component as JLabel
+        await { label.icon != null }
         val told = { "${label.text}|${label.toolTipText}" }
         assertEquals("|Companion for Gemini CLI: Off", told())
         val icons = LinkedHashSet(listOf(label.icon))

@@ -11,5 +11,8 @@ internal object CompanionIcons {
     val CONNECTED: Icon = load("statusConnected")
     val FAILED: Icon = load("statusFailed")
 
+    /** Any thread. Otherwise each is read when it is first needed. */
+    fun read() = listOf(OFF, WAITING, CONNECTED, FAILED).forEach(Icon::getIconWidth)
+
     private fun load(name: String) = IconLoader.getIcon("/icons/$name.svg", CompanionIcons::class.java)
 }

@@ -5,6 +5,7 @@ package dev.companion.gemini.ui
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.Computable
 import com.intellij.openapi.wm.CustomStatusBarWidget
 import com.intellij.openapi.wm.StatusBar
 import com.intellij.ui.ClickListener
@@ -38,8 +39,17 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
     /** Any thread. */
     final override fun install(statusBar: StatusBar) {
         project.messageBus.connect(this).subscribe(CompanionStateListener.TOPIC, CompanionStateListener(::show))
-        val showNow = Runnable { if (!project.isDisposed) show(CompanionService.getInstance(project).state) }
-        ApplicationManager.getApplication().invokeLater(showNow, ModalityState.any())
+        ApplicationManager.getApplication().executeOnPooledThread(::showFirst)
+    }
+
+    /** What costs most at the first time, making the service and reading the icons, is not done on the EDT. */
+    private fun showFirst() {
+        val application = ApplicationManager.getApplication()
+        CompanionIcons.read()
+        val made = Computable { if (project.isDisposed) null else CompanionService.getInstance(project) }
+        val service = application.runReadAction(made) ?: return
+        val showNow = Runnable { if (!project.isDisposed) show(service.state) }
+        application.invokeLater(showNow, ModalityState.any())
     }
 
     private fun show(state: CompanionState) {
