@@ -21,9 +21,10 @@ internal object Diagnostics {
     /** Any thread. */
     fun of(project: Project): String {
         val service = CompanionService.getInstance(project)
+        val build = ApplicationInfo.getInstance().build.asString()
         val lines = listOf(
             "Companion for Gemini CLI ${Platform.pluginVersion(PLUGIN_ID) ?: "(version unknown)"}",
-            "IDE: ${ApplicationNamesInfo.getInstance().fullProductName} ${ApplicationInfo.getInstance().build.asString()}",
+            "IDE: ${ApplicationNamesInfo.getInstance().fullProductName} $build",
             "System: ${properties("os.name", "os.version", "os.arch")}",
             "Java: ${properties("java.vm.name", "java.version")}",
             *server(service).toTypedArray(),
