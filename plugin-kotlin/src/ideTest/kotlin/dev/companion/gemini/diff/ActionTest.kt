@@ -36,8 +36,10 @@ class ActionTest : DiffTestCase() {
         event(action, focus, key).presentation.isEnabled
 
     /** The action that Esc has in the tab. */
-    private fun escape(view: View): AnAction = ActionUtil.getActions(view.component)
-        .single { it.shortcutSet.shortcuts.contentEquals(CommonShortcuts.ESCAPE.shortcuts) }
+    private fun escape(view: View): AnAction =
+        ActionUtil
+            .getActions(view.component)
+            .single { it.shortcutSet.shortcuts.contentEquals(CommonShortcuts.ESCAPE.shortcuts) }
 
     fun `test the actions decide about the proposal in which the focus is`() {
         propose("a.txt", "two")

@@ -64,7 +64,11 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
         try {
             service.connect(null)
             UIUtil.dispatchAllInvocationEvents()
-            LocalFileSystem.getInstance().findFileByIoFile(root)?.let { PsiTestUtil.removeContentEntry(myFixture.module, it) }
+            LocalFileSystem
+                .getInstance()
+                .findFileByIoFile(
+                    root,
+                )?.let { PsiTestUtil.removeContentEntry(myFixture.module, it) }
             FileUtil.delete(root)
         } finally {
             super.tearDown()
@@ -74,10 +78,11 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
     protected fun path(name: String): String = File(root, name).path
 
     /** A file on the disk, with its bytes as given. */
-    protected fun file(name: String, text: String): File = File(root, name).also {
-        it.parentFile.mkdirs()
-        it.writeText(text)
-    }
+    protected fun file(name: String, text: String): File =
+        File(root, name).also {
+            it.parentFile.mkdirs()
+            it.writeText(text)
+        }
 
     protected fun virtualFile(file: File): VirtualFile =
         checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
@@ -129,7 +134,8 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
         }
 
         fun click(link: String) {
-            val label = UIUtil.findComponentsOfType(notification(), com.intellij.ui.HyperlinkLabel::class.java)
+            val label = UIUtil
+                .findComponentsOfType(notification(), com.intellij.ui.HyperlinkLabel::class.java)
                 .single { it.text.startsWith(link) }
             label.doClick()
         }
@@ -144,8 +150,11 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
 
         private fun viewer(): TwosideTextDiffViewer {
             val find = {
-                UIUtil.uiTraverser(component).filter(DataProvider::class.java)
-                    .mapNotNull { it.getData(DiffDataKeys.DIFF_VIEWER.name) as? TwosideTextDiffViewer }.firstOrNull()
+                UIUtil
+                    .uiTraverser(component)
+                    .filter(DataProvider::class.java)
+                    .mapNotNull { it.getData(DiffDataKeys.DIFF_VIEWER.name) as? TwosideTextDiffViewer }
+                    .firstOrNull()
             }
             await("the viewer") { find() != null }
             return checkNotNull(find())
@@ -153,13 +162,16 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
     }
 
     private fun texts(component: JComponent): List<String> =
-        UIUtil.uiTraverser(component).toList().mapNotNull {
-            when (it) {
-                is JLabel -> it.text
-                is com.intellij.ui.HyperlinkLabel -> it.text
-                else -> null
-            }
-        }.filter(String::isNotEmpty)
+        UIUtil
+            .uiTraverser(component)
+            .toList()
+            .mapNotNull {
+                when (it) {
+                    is JLabel -> it.text
+                    is com.intellij.ui.HyperlinkLabel -> it.text
+                    else -> null
+                }
+            }.filter(String::isNotEmpty)
 
     protected fun text(editor: EditorEx) = editor.document.text
 }

@@ -128,7 +128,10 @@ class ProposalTabTest : DiffTestCase() {
     fun `test nobody else shows the tab's file`() {
         propose("a.md", "two")
         val tab = tabs().single()
-        assertEquals(listOf("companion-proposal"), myManager.getEditorsWithProviders(tab).second.map { it.editorTypeId })
+        assertEquals(
+            listOf("companion-proposal"),
+            myManager.getEditorsWithProviders(tab).second.map { it.editorTypeId },
+        )
         assertNull(FileDocumentManager.getInstance().getDocument(tab))
     }
 

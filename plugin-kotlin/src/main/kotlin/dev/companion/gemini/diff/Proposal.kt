@@ -19,7 +19,11 @@ import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.platform.Platform
 
 /** What the CLI proposed, ready to be shown. Made off the EDT. */
-internal class ProposedText(project: Project, target: Target, text: String) {
+internal class ProposedText(
+    project: Project,
+    target: Target,
+    text: String,
+) {
     val form = TextForm.of(text)
     val document: Document
 
@@ -33,8 +37,12 @@ internal class ProposedText(project: Project, target: Target, text: String) {
 }
 
 /** A proposal that shows, or has shown. For the EDT. */
-internal class Proposal(val file: ProposalFile, val core: CompanionCore, target: Target, private val proposed: ProposedText) :
-    Disposable {
+internal class Proposal(
+    val file: ProposalFile,
+    val core: CompanionCore,
+    target: Target,
+    private val proposed: ProposedText,
+) : Disposable {
     enum class State { OPEN, UNHEARD, ENDED }
 
     var state = State.OPEN
@@ -97,7 +105,8 @@ internal class Proposal(val file: ProposalFile, val core: CompanionCore, target:
 
     /** Tells the user of the tab in the background, until it shows or ends. */
     fun announce(project: Project, show: () -> Unit) {
-        val announced = Platform.notificationGroup()
+        val announced = Platform
+            .notificationGroup()
             .createNotification(ProposalBanner.offer(this), NotificationType.INFORMATION)
             .addAction(NotificationAction.createSimple(CompanionBundle.message("diff.show"), Runnable(show)))
         notification = announced

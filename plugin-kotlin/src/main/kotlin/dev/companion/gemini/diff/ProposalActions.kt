@@ -34,31 +34,33 @@ internal object ProposalActions {
     fun proposal(event: AnActionEvent): Proposal? {
         val project = event.project ?: return null
         val focused = ProposalPanel.around(event.getData(PlatformDataKeys.CONTEXT_COMPONENT))?.editor?.proposal
-        val proposal = focused ?: if (event.inputEvent is KeyEvent) {
-            null
-        } else {
-            FileEditorManager.getInstance(project).selectedFiles.filterIsInstance<ProposalFile>().singleOrNull()?.proposal
-        }
+        val shown = FileEditorManager.getInstance(project).selectedFiles.filterIsInstance<ProposalFile>()
+        val proposal = focused ?: if (event.inputEvent is KeyEvent) null else shown.singleOrNull()?.proposal
         return proposal?.takeIf { it.state == Proposal.State.OPEN }
     }
 }
 
 /** An action on the proposal at hand. */
-abstract class ProposalAction internal constructor(private val decide: ProposalService.(Proposal) -> Unit) :
-    CompanionAction() {
+internal abstract class ProposalAction : CompanionAction() {
+    protected abstract fun decide(service: ProposalService, proposal: Proposal)
+
     override fun update(event: AnActionEvent) {
         event.presentation.isEnabled = ProposalActions.proposal(event) != null
     }
 
     override fun actionPerformed(event: AnActionEvent) {
         val project = event.project ?: return
-        ProposalActions.proposal(event)?.let { ProposalService.getInstance(project).decide(it) }
+        ProposalActions.proposal(event)?.let { decide(ProposalService.getInstance(project), it) }
     }
 }
 
-class AcceptProposalAction : ProposalAction({ accept(it) })
+internal class AcceptProposalAction : ProposalAction() {
+    override fun decide(service: ProposalService, proposal: Proposal) = service.accept(proposal)
+}
 
-open class RejectProposalAction : ProposalAction({ reject(it) })
+internal open class RejectProposalAction : ProposalAction() {
+    override fun decide(service: ProposalService, proposal: Proposal) = service.reject(proposal)
+}
 
 /** Esc first does what it does in an editor: hides a popup, a search or a hint, ends a selection or several carets. */
 private class RejectByEscapeAction : RejectProposalAction() {

@@ -21,12 +21,16 @@ internal object ProposalBanner {
                 banner.createActionLabel(label("diff.accept", ProposalActions.ACCEPT)) { service.accept(proposal) }
                 banner.createActionLabel(label("diff.reject", ProposalActions.REJECT)) { service.reject(proposal) }
             }
+
             Proposal.State.UNHEARD -> {
                 banner.createActionLabel(CompanionBundle.message("diff.apply")) { service.apply(proposal) }
                 banner.createActionLabel(CompanionBundle.message("diff.copy")) { service.copy(proposal) }
                 banner.createActionLabel(CompanionBundle.message("diff.close")) { service.discard(proposal) }
             }
-            Proposal.State.ENDED -> Unit
+
+            Proposal.State.ENDED -> {
+                Unit
+            }
         }
         return banner
     }
@@ -37,16 +41,21 @@ internal object ProposalBanner {
         return CompanionBundle.message(if (target.file == null) "diff.creates" else "diff.changes", target.name)
     }
 
-    private fun text(proposal: Proposal): String = when (proposal.state) {
-        Proposal.State.OPEN -> {
-            (listOf(offer(proposal)) + proposal.remarks.map { CompanionBundle.message(it.key) }).joinToString(" ")
+    private fun text(proposal: Proposal): String =
+        when (proposal.state) {
+            Proposal.State.OPEN -> {
+                (listOf(offer(proposal)) + proposal.remarks.map { CompanionBundle.message(it.key) }).joinToString(" ")
+            }
+
+            Proposal.State.UNHEARD -> {
+                val queued = proposal.delivery == Delivery.QUEUED
+                CompanionBundle.message(if (queued) "diff.unheard.queued" else "diff.unheard.unknown")
+            }
+
+            Proposal.State.ENDED -> {
+                CompanionBundle.message("diff.ended")
+            }
         }
-        Proposal.State.UNHEARD -> {
-            val queued = proposal.delivery == Delivery.QUEUED
-            CompanionBundle.message(if (queued) "diff.unheard.queued" else "diff.unheard.unknown")
-        }
-        Proposal.State.ENDED -> CompanionBundle.message("diff.ended")
-    }
 
     /** The keys are the user's to change, so they are looked up. */
     private fun label(key: String, actionId: String): String {

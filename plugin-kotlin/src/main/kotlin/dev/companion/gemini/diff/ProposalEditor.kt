@@ -27,10 +27,13 @@ import java.beans.PropertyChangeListener
 import javax.swing.JComponent
 import javax.swing.JPanel
 
-class ProposalEditorProvider : FileEditorProvider, DumbAware {
+class ProposalEditorProvider :
+    FileEditorProvider,
+    DumbAware {
     override fun accept(project: Project, file: VirtualFile) = file is ProposalFile && file.proposal != null
 
-    override fun createEditor(project: Project, file: VirtualFile): FileEditor = ProposalEditor(project, file as ProposalFile)
+    override fun createEditor(project: Project, file: VirtualFile): FileEditor =
+        ProposalEditor(project, file as ProposalFile)
 
     override fun getEditorTypeId() = "companion-proposal"
 
@@ -38,8 +41,10 @@ class ProposalEditorProvider : FileEditorProvider, DumbAware {
 }
 
 /** One tab that shows a [ProposalFile]; there are more of them while the user has it split. For the EDT. */
-internal class ProposalEditor(private val project: Project, private val file: ProposalFile) :
-    UserDataHolderBase(),
+internal class ProposalEditor(
+    private val project: Project,
+    private val file: ProposalFile,
+) : UserDataHolderBase(),
     FileEditor,
     DocumentsEditor {
     private val viewer = DiffManager.getInstance().createRequestPanel(project, this, null)

@@ -70,33 +70,36 @@ class ProposalService(private val project: Project) : Disposable {
         }
     }
 
-    fun close(request: EditorRequest, filePath: String) = prepare(request) { pending ->
-        later(pending) {
-            val proposal = open[filePath] ?: throw noProposal()
-            val text = proposal.text
-            finish(proposal)
-            pending.complete(text)
+    fun close(request: EditorRequest, filePath: String) =
+        prepare(request) { pending ->
+            later(pending) {
+                val proposal = open[filePath] ?: throw noProposal()
+                val text = proposal.text
+                finish(proposal)
+                pending.complete(text)
+            }
         }
-    }
 
-    fun accept(request: EditorRequest, filePath: String) = prepare(request) { pending ->
-        val target = Target.find(project, filePath)
-        later(pending) {
-            val proposal = open[filePath] ?: throw noProposal()
-            TargetWriter.write(project, target, proposal)
-            proposal.core.diffAccepted(filePath, proposal.text)
-            TargetWriter.refreshAfterWrite(project, filePath)
-            finish(proposal)
-            pending.complete()
+    fun accept(request: EditorRequest, filePath: String) =
+        prepare(request) { pending ->
+            val target = Target.find(project, filePath)
+            later(pending) {
+                val proposal = open[filePath] ?: throw noProposal()
+                TargetWriter.write(project, target, proposal)
+                proposal.core.diffAccepted(filePath, proposal.text)
+                TargetWriter.refreshAfterWrite(project, filePath)
+                finish(proposal)
+                pending.complete()
+            }
         }
-    }
 
-    fun reject(request: EditorRequest, filePath: String) = prepare(request) { pending ->
-        later(pending) {
-            reject(open[filePath] ?: throw noProposal())
-            pending.complete()
+    fun reject(request: EditorRequest, filePath: String) =
+        prepare(request) { pending ->
+            later(pending) {
+                reject(open[filePath] ?: throw noProposal())
+                pending.complete()
+            }
         }
-    }
 
     /** The user accepts. If the CLI does not hear it, the tab stays, so that no edit is lost. EDT. */
     internal fun accept(proposal: Proposal) {
@@ -123,9 +126,10 @@ class ProposalService(private val project: Project) : Disposable {
         val answer = object : EditorRequest {
             override fun complete(text: String?) = finish(proposal)
 
-            override fun fail(message: String) = background.execute {
-                later { Messages.showErrorDialog(project, message, CompanionBundle.message("diff.apply")) }
-            }
+            override fun fail(message: String) =
+                background.execute {
+                    later { Messages.showErrorDialog(project, message, CompanionBundle.message("diff.apply")) }
+                }
         }
         prepare(answer) { pending ->
             val target = Target.find(project, proposal.path)
@@ -165,22 +169,24 @@ class ProposalService(private val project: Project) : Disposable {
         proposal.file.isValid = false
     }
 
-    private fun rejectAll() = open.values.toList().forEach {
-        it.core.diffRejected(it.path)
-        open.remove(it.path)
-        it.end()
-    }
+    private fun rejectAll() =
+        open.values.toList().forEach {
+            it.core.diffRejected(it.path)
+            open.remove(it.path)
+            it.end()
+        }
 
     /** What cannot be shown any more, such as a directory in its place, is found out when the file is written. */
-    private fun lookAgain(proposal: Proposal) = background.execute {
-        val target = try {
-            if (project.isDisposed) return@execute
-            Target.find(project, proposal.path)
-        } catch (_: TargetException) {
-            return@execute
+    private fun lookAgain(proposal: Proposal) =
+        background.execute {
+            val target = try {
+                if (project.isDisposed) return@execute
+                Target.find(project, proposal.path)
+            } catch (_: TargetException) {
+                return@execute
+            }
+            later { if (proposal.state == Proposal.State.OPEN) proposal.retarget(target) }
         }
-        later { if (proposal.state == Proposal.State.OPEN) proposal.retarget(target) }
-    }
 
     private fun noProposal() = TargetException(CompanionBundle.message("diff.error.none"))
 
@@ -194,22 +200,26 @@ class ProposalService(private val project: Project) : Disposable {
         }
     }
 
-    private fun later(pending: PendingRequests.Pending, job: () -> Unit) = later {
-        if (pending.isWaiting) answering(pending, job)
-    }
+    private fun later(pending: PendingRequests.Pending, job: () -> Unit) =
+        later {
+            if (pending.isWaiting) answering(pending, job)
+        }
 
     /** On the EDT, once no dialog is open: that is the modality of a background thread. */
-    private fun later(job: () -> Unit) = ApplicationManager.getApplication()
-        .invokeLater(job, ModalityState.defaultModalityState(), project.disposed)
+    private fun later(job: () -> Unit) =
+        ApplicationManager
+            .getApplication()
+            .invokeLater(job, ModalityState.defaultModalityState(), project.disposed)
 
-    private fun answering(pending: PendingRequests.Pending, job: () -> Unit) = try {
-        job()
-    } catch (e: TargetException) {
-        pending.fail(e.message.orEmpty())
-    } catch (e: RuntimeException) {
-        pending.fail(CompanionBundle.message("diff.error.internal"))
-        throw e
-    }
+    private fun answering(pending: PendingRequests.Pending, job: () -> Unit) =
+        try {
+            job()
+        } catch (e: TargetException) {
+            pending.fail(e.message.orEmpty())
+        } catch (e: RuntimeException) {
+            pending.fail(CompanionBundle.message("diff.error.internal"))
+            throw e
+        }
 
     /** The user closes a tab: that rejects. Moving it to another window closes it, too, but opens it again at once. */
     private inner class ClosedTabs : FileEditorManagerListener {
@@ -219,11 +229,12 @@ class ProposalService(private val project: Project) : Disposable {
             ApplicationManager.getApplication().invokeLater(check, ModalityState.any(), project.disposed)
         }
 
-        private fun tabGone(proposal: Proposal) = if (proposal.state == Proposal.State.OPEN) {
-            reject(proposal)
-        } else {
-            finish(proposal)
-        }
+        private fun tabGone(proposal: Proposal) =
+            if (proposal.state == Proposal.State.OPEN) {
+                reject(proposal)
+            } else {
+                finish(proposal)
+            }
     }
 
     private inner class ClosingProject : ProjectManagerListener {

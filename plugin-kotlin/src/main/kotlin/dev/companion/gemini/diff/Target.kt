@@ -56,11 +56,12 @@ internal class Target private constructor(
             return ReadAction.compute(ThrowableComputable { look(project, path, file?.takeIf { it.isValid }) })
         }
 
-        private fun parse(filePath: String): Path = try {
-            Paths.get(filePath).takeIf { it.isAbsolute && it.fileName != null }
-        } catch (_: InvalidPathException) {
-            null
-        } ?: refuse("diff.error.path", filePath)
+        private fun parse(filePath: String): Path =
+            try {
+                Paths.get(filePath).takeIf { it.isAbsolute && it.fileName != null }
+            } catch (_: InvalidPathException) {
+                null
+            } ?: refuse("diff.error.path", filePath)
 
         private fun look(project: Project, path: Path, file: VirtualFile?): Target {
             val type = file?.fileType ?: FileTypeManager.getInstance().getFileTypeByFileName(path.fileName.toString())
@@ -79,7 +80,8 @@ internal class Target private constructor(
         }
 
         private fun isOutside(project: Project, path: Path): Boolean {
-            val roots = ProjectRootManager.getInstance(project).contentRoots.map { it.path } + listOfNotNull(project.basePath)
+            val roots =
+                ProjectRootManager.getInstance(project).contentRoots.map { it.path } + listOfNotNull(project.basePath)
             return roots.none { path.startsWith(Paths.get(it)) }
         }
 

@@ -6,8 +6,10 @@ import com.intellij.openapi.vfs.newvfs.BulkFileListener
 import com.intellij.openapi.vfs.newvfs.events.VFileEvent
 
 /** A file is created, deleted or moved, or a directory above it is. Changes of its text come by its document. EDT. */
-internal class TargetChanges(private val open: Collection<Proposal>, private val changed: (Proposal) -> Unit) :
-    BulkFileListener {
+internal class TargetChanges(
+    private val open: Collection<Proposal>,
+    private val changed: (Proposal) -> Unit,
+) : BulkFileListener {
     override fun after(events: List<VFileEvent>) {
         open.filter { concern(events, it) }.forEach(changed)
     }

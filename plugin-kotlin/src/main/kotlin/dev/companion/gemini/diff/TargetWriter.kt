@@ -9,6 +9,7 @@ import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.ReadonlyStatusHandler
 import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.util.ThrowableRunnable
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
 import java.io.File
@@ -24,7 +25,9 @@ internal object TargetWriter {
         try {
             if (file == null) create(project, target, proposal) else overwrite(project, file, proposal)
         } catch (e: IOException) {
-            throw TargetException(CompanionBundle.message("diff.error.write", target.path.toString(), e.message.orEmpty()))
+            throw TargetException(
+                CompanionBundle.message("diff.error.write", target.path.toString(), e.message.orEmpty()),
+            )
         }
     }
 
@@ -44,7 +47,8 @@ internal object TargetWriter {
     private fun overwrite(project: Project, file: VirtualFile, proposal: Proposal) {
         val documents = FileDocumentManager.getInstance()
         val document = documents.getDocument(file)
-        if (document == null || ReadonlyStatusHandler.getInstance(project).ensureFilesWritable(file).hasReadonlyFiles()) {
+        val status = ReadonlyStatusHandler.getInstance(project).ensureFilesWritable(file)
+        if (document == null || status.hasReadonlyFiles()) {
             throw IOException(CompanionBundle.message("diff.error.readOnly"))
         }
         inCommand(project) { document.setText(proposal.document.immutableCharSequence) }
@@ -52,14 +56,16 @@ internal object TargetWriter {
         if (documents.isFileModified(file)) throw IOException(CompanionBundle.message("diff.error.notSaved"))
     }
 
-    private fun create(project: Project, target: Target, proposal: Proposal) = inCommand(project) {
-        val directory = VfsUtil.createDirectories(target.path.parent.toString())
-        directory.createChildData(this, target.name).setBinaryContent(proposal.text.toByteArray())
-    }
+    private fun create(project: Project, target: Target, proposal: Proposal) =
+        inCommand(project) {
+            val directory = VfsUtil.createDirectories(target.path.parent.toString())
+            directory.createChildData(this, target.name).setBinaryContent(proposal.text.toByteArray())
+        }
 
     private fun inCommand(project: Project, change: () -> Unit) {
-        WriteCommandAction.writeCommandAction(project)
+        WriteCommandAction
+            .writeCommandAction(project)
             .withName(CompanionBundle.message("diff.command"))
-            .run(com.intellij.util.ThrowableRunnable<IOException> { change() })
+            .run(ThrowableRunnable<IOException> { change() })
     }
 }

@@ -9,7 +9,10 @@ package dev.companion.gemini.diff
  * proposal the CLI itself keeps neither: `write_file` proposes what the model said, without a BOM, and `replace`
  * proposes `\n` and puts `\r\n` back when it writes (edit.js and write-file.js of gemini-cli-core 0.61.0).
  */
-internal data class TextForm(val separator: String, val bom: Boolean) {
+internal data class TextForm(
+    val separator: String,
+    val bom: Boolean,
+) {
     /** [text] of an editor, as it is to lie on the disk. */
     fun apply(text: CharSequence): String {
         val lines = if (separator == "\n") text.toString() else text.toString().replace("\n", separator)
