@@ -34,10 +34,7 @@ internal class ProposalTabs(private val project: Project) {
         if (!isOpen(file)) return
         val focus = focusOwner()?.takeIf { ProposalPanel.around(it)?.editor?.file != file }
         manager.closeFile(file)
-        if (focus != null) {
-            val focusManager = IdeFocusManager.getInstance(project)
-            focusManager.doWhenFocusSettlesDown { focusManager.requestFocus(focus, true) }
-        }
+        if (focus != null) SwingUtilities.invokeLater { IdeFocusManager.getInstance(project).requestFocus(focus, true) }
     }
 
     private fun editorWithFocus(): VirtualFile? {
