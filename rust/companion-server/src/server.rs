@@ -95,7 +95,7 @@ impl Server {
         };
         let dir = core.config.discovery_dir.as_deref();
         let discovery = Discovery::publish(dir, core.config.ide_pid, file)
-            .inspect_err(|error| log::error!("could not write the discovery file: {error}"))
+            .inspect_err(|error| log::warn!("could not write the discovery file: {error}"))
             .ok();
         log::info!("listening on 127.0.0.1:{port}");
         let inner = Inner {
