@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use xshell::{Shell, cmd};
 
-use crate::Result;
+use crate::{Result, kotlin, tools};
 
 /// The tests in `e2e/`, against the program that was just built.
 pub(crate) fn test(sh: &Shell, long: bool) -> Result {
@@ -16,6 +16,16 @@ pub(crate) fn test(sh: &Shell, long: bool) -> Result {
     Ok(test.env("GEMINI_COMPANION", companion).env("COMPANION_TEST_LONG", long).run()?)
 }
 
+/// Those tests that are about edits once more, by way of a JVM; after [`kotlin::test`].
+pub(crate) fn test_on_jvm(sh: &Shell) -> Result {
+    install(sh)?;
+    let companion = kotlin::companion_on_jvm(sh);
+    let _dir = sh.push_dir("e2e");
+    let tests = ["content", "diffs", "two-clients"].map(|name| format!("tests/{name}.test.mjs"));
+    let test = cmd!(sh, "node --test --test-reporter=spec --test-concurrency=3 {tests...}");
+    Ok(test.env("GEMINI_COMPANION", companion).run()?)
+}
+
 /// `cargo xtask demo`
 pub(crate) fn demo(sh: &Shell) -> Result {
     let companion = build(sh)?;
@@ -25,9 +35,8 @@ pub(crate) fn demo(sh: &Shell) -> Result {
 
 fn build(sh: &Shell) -> Result<PathBuf> {
     cmd!(sh, "cargo build --quiet --package companion-cli --locked").run()?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
     let program = format!("gemini-companion{}", std::env::consts::EXE_SUFFIX);
-    Ok(sh.current_dir().join(target).join("debug").join(program))
+    Ok(tools::target_dir(sh).join("debug").join(program))
 }
 
 /// Installs the client, unless what `package-lock.json` asks for is there.

@@ -3,12 +3,16 @@
 #![expect(clippy::print_stdout, reason = "these commands talk to people")]
 
 mod current_api;
+mod display;
 mod e2e;
+mod ide;
+mod kotlin;
 mod platform;
+mod plugin;
 mod test;
 mod tools;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -26,7 +30,7 @@ struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run all checks and all tests: formatting, lints, licences, Rust, the real client.
+    /// Run all checks and all tests: formatting, lints, licences, Rust, Kotlin, the real client.
     Test {
         /// Also run the tests that take minutes, such as five minutes of silence.
         #[arg(long)]
@@ -34,6 +38,17 @@ enum Command {
     },
     /// Play the main job: the real Gemini CLI client proposes an edit, and it is reviewed.
     Demo,
+    /// Open an IDE with the plugin: the platform of 2018.3, or one that is installed.
+    Run {
+        /// The folder to open; the default is this checkout.
+        #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))]
+        project: PathBuf,
+        /// The home of an installed IDE, 2024.2 or newer.
+        #[arg(long, value_name = "HOME")]
+        ide: Option<PathBuf>,
+    },
+    /// Make the zip of the plugin for the platform of 2018.3; Gradle makes the one that is released.
+    Plugin,
     /// Build the IDE platform (2018.3) that the plugin is compiled, run and tested with.
     Platform,
 }
@@ -51,9 +66,11 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> Result {
     let sh = Shell::new()?;
     sh.change_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?);
-    match args.command {
-        Command::Test { long } => test::test(&sh, long),
+    match &args.command {
+        Command::Test { long } => test::test(&sh, *long),
         Command::Demo => e2e::demo(&sh),
+        Command::Run { project, ide } => ide::run(&sh, project, ide.as_deref()),
+        Command::Plugin => plugin::zip(&sh),
         Command::Platform => platform::build(&sh),
     }
 }

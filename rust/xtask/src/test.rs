@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use xshell::{Shell, cmd};
 
-use crate::{Result, current_api, e2e, tools};
+use crate::{Result, current_api, e2e, kotlin, platform, tools};
 
 pub(crate) fn test(sh: &Shell, long: bool) -> Result {
     step("formatting", || Ok(cmd!(sh, "cargo fmt --all --check").run()?))?;
     step("lints", || {
-        let lint = cmd!(sh, "cargo clippy --quiet --workspace --all-targets --locked");
+        let lint =
+            cmd!(sh, "cargo clippy --quiet --workspace --all-targets --all-features --locked");
         Ok(lint.args(["--", "-D", "warnings"]).run()?)
     })?;
     step("licences, sources, duplicates", || {
@@ -17,8 +18,11 @@ pub(crate) fn test(sh: &Shell, long: bool) -> Result {
         Ok(cmd!(sh, "{deny} --log-level error check licenses bans sources").run()?)
     })?;
     step("Rust tests", || Ok(cmd!(sh, "cargo test --quiet --workspace --locked").run()?))?;
+    step("the platform", || platform::build(sh))?;
+    step("Kotlin", || kotlin::test(sh))?;
     step("the plugin on today's platform", || current_api::test(sh))?;
     step("the real client", || e2e::test(sh, long))?;
+    step("the real client, with the server in a JVM", || e2e::test_on_jvm(sh))?;
     println!("\nAll checks passed.");
     Ok(())
 }

@@ -20,6 +20,12 @@ pub(crate) fn cargo_deny(sh: &Shell) -> Result<PathBuf> {
     Ok(program)
 }
 
+/// Where cargo builds.
+pub(crate) fn target_dir(sh: &Shell) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
+    sh.current_dir().join(target)
+}
+
 /// Where downloads and builds that outlive a checkout are kept.
 pub(crate) fn cache_dir() -> Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);

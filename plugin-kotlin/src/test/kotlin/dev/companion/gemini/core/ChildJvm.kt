@@ -13,7 +13,8 @@ class ChildJvm(
 ) : AutoCloseable {
     private val process: Process = ProcessBuilder(
         listOf(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xcheck:jni") + options +
-            listOf("-cp", System.getProperty("java.class.path"), main.name) + arguments,
+            listOf("-Dcompanion.plugin.home=$pluginDirectory", "-cp", System.getProperty("java.class.path")) +
+            main.name + arguments,
     ).redirectErrorStream(true).start()
     private val output: BufferedReader = process.inputReader()
 

@@ -11,7 +11,7 @@ import java.util.logging.Level
 const val PATIENCE = 60L
 
 /** The folder of the plugin under test, which has the library in it. */
-val pluginDirectory: Path = Path.of(NativeLibrary::class.java.protectionDomain.codeSource.location.toURI())
+val pluginDirectory: Path = Path.of(System.getProperty("companion.plugin.home"))
 
 /** The oldest element, or an error that says what did not come. */
 fun <T : Any> LinkedBlockingQueue<T>.next(what: String): T =

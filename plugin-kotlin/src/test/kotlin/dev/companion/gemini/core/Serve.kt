@@ -1,0 +1,123 @@
+// Owns `gemini-companion serve` by way of a JVM and JNI: the tests of that program then test the boundary.
+
+package dev.companion.gemini.core
+
+import com.google.gson.Gson
+import com.google.gson.JsonObject
+import com.google.gson.JsonParseException
+import com.google.gson.JsonParser
+import java.nio.file.Path
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicLong
+
+object Serve {
+    private val gson = Gson()
+    private val lastRequest = AtomicLong()
+
+    /** Those that the editor has not answered. */
+    private val requests = ConcurrentHashMap<Long, EditorRequest>()
+
+    /** The editor at the other end of stdin and stdout. */
+    private object Editor : EditorRequests {
+        override fun openDiff(request: EditorRequest, filePath: String, newText: String) =
+            ask(request, "diff/open", mapOf("filePath" to filePath, "newContent" to newText))
+
+        override fun closeDiff(request: EditorRequest, filePath: String) = ask(request, "diff/close", filePath)
+
+        override fun acceptDiff(request: EditorRequest, filePath: String) = ask(request, "diff/accept", filePath)
+
+        override fun rejectDiff(request: EditorRequest, filePath: String) = ask(request, "diff/reject", filePath)
+
+        override fun connectedChanged(count: Int) = notify("companion/sessions", mapOf("count" to count))
+
+        private fun ask(request: EditorRequest, method: String, filePath: String) =
+            ask(request, method, mapOf("filePath" to filePath))
+
+        private fun ask(request: EditorRequest, method: String, params: Map<String, Any>) {
+            val id = lastRequest.incrementAndGet()
+            requests[id] = request
+            send(mapOf("id" to id, "method" to method, "params" to params))
+        }
+    }
+
+    @JvmStatic
+    fun main(arguments: Array<String>) {
+        NativeLibrary.load(pluginDirectory)
+        val core = NativeCompanionCore.start(
+            config(arguments),
+            Editor,
+        ) { level, line -> System.err.println("$level $line") }
+        val ready = mapOf(
+            "port" to core.port,
+            "url" to "http://127.0.0.1:${core.port}/mcp",
+            "authToken" to core.terminalEnvironment["GEMINI_CLI_IDE_AUTH_TOKEN"],
+            "discoveryFile" to core.discoveryFile,
+            "env" to core.terminalEnvironment,
+        )
+        notify("companion/ready", ready)
+        generateSequence(::readLine).forEach { take(core, it) }
+        core.close()
+    }
+
+    private fun config(arguments: Array<String>): CoreConfig {
+        check(arguments.first() == "serve")
+        var bodyLimit = 64
+        val roots = mutableListOf<Path>()
+        for ((option, value) in arguments.drop(1).chunked(2)) {
+            when (option) {
+                "--workspace" -> roots.add(Path.of(value))
+                "--body-limit" -> bodyLimit = value.toInt()
+                else -> error("unknown here: $option")
+            }
+        }
+        val display = "Companion for Gemini CLI"
+        return CoreConfig(roots, "companion", display, Trust.YES, diffs = true, bodyLimit, logLevel = 2)
+    }
+
+    private fun take(core: CompanionCore, line: String) {
+        try {
+            val message = JsonParser.parseString(line).asJsonObject
+            val method = message["method"]?.asString
+            if (method == null) answered(message) else told(core, method, message.getAsJsonObject("params"))
+        } catch (e: JsonParseException) {
+            send(mapOf("error" to mapOf("code" to PARSE_ERROR, "message" to e.toString())))
+        } catch (e: IllegalStateException) {
+            send(mapOf("error" to mapOf("code" to PARSE_ERROR, "message" to e.toString())))
+        }
+    }
+
+    private fun answered(message: JsonObject) {
+        val request = requests.remove(message["id"].asLong) ?: return
+        val error = message.getAsJsonObject("error")
+        if (error != null) {
+            request.fail(error["message"].asString)
+        } else {
+            request.complete(message.getAsJsonObject("result")["content"]?.asString)
+        }
+    }
+
+    private fun told(core: CompanionCore, method: String, params: JsonObject) {
+        val text = { name: String -> params[name].asString }
+        when (method) {
+            "editor/opened" -> core.fileOpened(text("path"))
+            "editor/closed" -> core.fileClosed(text("path"))
+            "editor/focused" -> core.fileFocused(text("path"))
+            "editor/cursor" -> core.caretMoved(text("path"), params["line"].asInt, params["character"].asInt)
+            "editor/selection" -> core.selectionChanged(text("path"), text("text"))
+            "editor/renamed" -> core.fileRenamed(text("from"), text("to"))
+            "editor/deleted" -> core.fileDeleted(text("path"))
+            "workspace/folders" -> core.rootsChanged(params.getAsJsonArray("paths").map { Path.of(it.asString) })
+            "workspace/trust" -> core.trustChanged(params["trusted"].asBoolean)
+            "diff/accepted" -> core.diffAccepted(text("filePath"), text("content"))
+            "diff/rejected" -> core.diffRejected(text("filePath"))
+            else -> error("unknown here: $method")
+        }
+    }
+
+    private fun notify(method: String, params: Any) = send(mapOf("method" to method, "params" to params))
+
+    @Synchronized
+    private fun send(message: Map<String, Any>) = println(gson.toJson(mapOf("jsonrpc" to "2.0") + message))
+
+    private const val PARSE_ERROR = -32700
+}

@@ -1,0 +1,66 @@
+//! A display to open windows on: the user's, or a virtual one with a window manager.
+
+use std::env::var_os;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use crate::Result;
+
+const SIZE: &str = "1600x1000x24";
+
+/// What `$DISPLAY` should be. A virtual one ends with this value.
+pub(crate) struct Display {
+    pub(crate) name: OsString,
+    processes: Vec<Child>,
+}
+
+impl Display {
+    /// The user's, or else a virtual one, and says so.
+    pub(crate) fn open() -> Result<Self> {
+        match var_os("DISPLAY") {
+            Some(name) if !name.is_empty() => Ok(Self { name, processes: Vec::new() }),
+            _ if cfg!(target_os = "linux") => Self::start_virtual(),
+            _ => Ok(Self { name: OsString::new(), processes: Vec::new() }),
+        }
+    }
+
+    fn start_virtual() -> Result<Self> {
+        let missing = |program: &str, error| {
+            format!(
+                "there is no display, and {program} does not start ({error}); apt-get install {program}"
+            )
+        };
+        // It takes a number that is free, and writes it when it is ready.
+        let mut server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", SIZE, "-nolisten", "tcp"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| missing("xvfb", error))?;
+        let mut number = String::new();
+        let output = server.stdout.take().ok_or("Xvfb has no output")?;
+        let mut display = Self { name: OsString::new(), processes: vec![server] };
+        BufReader::new(output).read_line(&mut number)?;
+        if number.trim().is_empty() {
+            return Err("Xvfb has ended at once".into());
+        }
+        let name = format!(":{}", number.trim());
+        let manager = Command::new("openbox").env("DISPLAY", &name).stderr(Stdio::null()).spawn();
+        display.processes.push(manager.map_err(|error| missing("openbox", error))?);
+        println!("There is no display, so windows open on a virtual one. See them with");
+        println!("  DISPLAY={name} import -window root screenshot.png");
+        display.name = name.into();
+        Ok(display)
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        for process in self.processes.iter_mut().rev() {
+            // One that has ended by itself is fine.
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The Kotlin part and its library, built by Maven for the platform of 2018.3.
+
+use std::env::consts::{ARCH, DLL_PREFIX, DLL_SUFFIX, OS};
+use std::path::{Path, PathBuf};
+
+use xshell::{Shell, cmd};
+
+use crate::{Result, platform, tools};
+
+/// What Maven makes is below this; `plugin-kotlin/pom.xml` says so too.
+const MAVEN: &str = "target/maven";
+
+/// Checks the format, compiles, and runs the tests without an IDE and in the platform.
+pub(crate) fn test(sh: &Shell) -> Result {
+    // The library in the place where an installed plugin has it.
+    let library_home = sh.current_dir().join("target/library-for-tests");
+    let library = build_library(sh, &["--features", "companion-jni/test-entry"], "debug")?;
+    copy_library(sh, &library, &library_home)?;
+    maven(sh, &[&format!("-Dlibrary.home={}", library_home.display()), "verify"])
+}
+
+/// A program like `gemini-companion` that has its server in a JVM; made by [`test`].
+pub(crate) fn companion_on_jvm(sh: &Shell) -> PathBuf {
+    sh.current_dir().join(MAVEN).join("jni-tests/companion-on-jvm")
+}
+
+/// The plugin's jar, without tests.
+pub(crate) fn jar(sh: &Shell) -> Result<PathBuf> {
+    maven(sh, &["-Dmaven.test.skip", "-DskipUTs", "package"])?;
+    Ok(sh.current_dir().join(MAVEN).join("companion-for-gemini-cli.jar"))
+}
+
+/// The library, as it is released.
+pub(crate) fn release_library(sh: &Shell) -> Result<PathBuf> {
+    build_library(sh, &["--release"], "release")
+}
+
+/// Copies a library to where the plugin in `home` looks for it.
+pub(crate) fn copy_library(sh: &Shell, library: &Path, home: &Path) -> Result {
+    let folder = home.join("native").join(system());
+    sh.create_dir(&folder)?;
+    // Removed first: whoever has the old one loaded keeps it.
+    let target = folder.join(library_name());
+    sh.remove_path(&target)?;
+    Ok(sh.copy_file(library, target)?)
+}
+
+/// `<os>-<arch>`, as Kotlin's `NativeLibrary` has it.
+pub(crate) fn system() -> String {
+    let arch = match ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    format!("{OS}-{arch}")
+}
+
+fn build_library(sh: &Shell, options: &[&str], profile: &str) -> Result<PathBuf> {
+    cmd!(sh, "cargo build --quiet --locked --package companion-jni {options...}").run()?;
+    Ok(tools::target_dir(sh).join(profile).join(library_name()))
+}
+
+fn library_name() -> String {
+    format!("{DLL_PREFIX}companion_jni{DLL_SUFFIX}")
+}
+
+/// Maven needs nothing but the platform, which brings its JDK.
+fn maven(sh: &Shell, arguments: &[&str]) -> Result {
+    let platform = platform::platform(sh)?;
+    let options = ["--batch-mode", "--no-transfer-progress", "--quiet"];
+    let home = format!("-Dplatform.home={}", platform.display());
+    let maven = cmd!(sh, "mvn {options...} --file plugin-kotlin/pom.xml {home} {arguments...}");
+    Ok(maven.env("JAVA_HOME", platform.join("jdk")).run()?)
+}

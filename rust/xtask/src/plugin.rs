@@ -1,0 +1,35 @@
+//! `cargo xtask plugin`: the plugin for the platform of 2018.3, as a folder and as a zip.
+
+use std::path::PathBuf;
+
+use xshell::{Shell, cmd};
+
+use crate::{Result, kotlin, platform};
+
+const NAME: &str = "companion-for-gemini-cli";
+
+/// Makes the zip.
+pub(crate) fn zip(sh: &Shell) -> Result {
+    let plugins = folder(sh)?;
+    let version = env!("CARGO_PKG_VERSION");
+    // Beside the folder of plugins, not in it: the platform takes a zip there for a plugin.
+    let zip = plugins.with_file_name(format!("{NAME}-{version}-2018.3-{}.zip", kotlin::system()));
+    let jar = platform::platform(sh)?.join("jdk/bin/jar");
+    sh.remove_path(&zip)?;
+    cmd!(sh, "{jar} --create --no-manifest --file {zip} -C {plugins} {NAME}").run()?;
+    println!("{}", zip.display());
+    Ok(())
+}
+
+/// Puts the plugin together, and returns the folder of plugins that has it.
+pub(crate) fn folder(sh: &Shell) -> Result<PathBuf> {
+    let plugins = sh.current_dir().join("target/plugin");
+    let plugin = plugins.join(NAME);
+    let jar = kotlin::jar(sh)?;
+    let library = kotlin::release_library(sh)?;
+    sh.remove_path(&plugin)?;
+    sh.create_dir(plugin.join("lib"))?;
+    sh.copy_file(jar, plugin.join("lib"))?;
+    kotlin::copy_library(sh, &library, &plugin)?;
+    Ok(plugins)
+}
