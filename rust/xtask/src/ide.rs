@@ -10,6 +10,7 @@ use crate::{Result, platform, plugin};
 
 /// Opens `project` in the platform of 2018.3, or in the IDE that is installed in `ide`.
 pub(crate) fn run(sh: &Shell, project: &Path, ide: Option<&Path>) -> Result {
+    let project = &existing(project)?;
     match ide {
         None => {
             let plugins = plugin::folder(sh)?;
@@ -24,8 +25,13 @@ pub(crate) fn run(sh: &Shell, project: &Path, ide: Option<&Path>) -> Result {
             let run = cmd!(sh, "{ide} --plugins {plugins} --sandbox {sandbox} {project}");
             Ok(run.env("DISPLAY", &display.name).run()?)
         }
-        Some(home) => run_installed(sh, project, home),
+        Some(home) => run_installed(sh, project, &existing(home)?),
     }
+}
+
+/// A path from the command line, whole.
+fn existing(path: &Path) -> Result<PathBuf> {
+    Ok(path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?)
 }
 
 /// Today's IDEs take the plugin that Gradle builds.
@@ -65,7 +71,7 @@ impl Launcher {
         let mac = home.join("Contents/Resources");
         let folder = if mac.exists() { mac } else { home.to_path_buf() };
         let file = folder.join("product-info.json");
-        let text = sh.read_file(&file).map_err(|error| format!("is no installed IDE: {error}"))?;
+        let text = sh.read_file(&file).map_err(|error| format!("no IDE: {error}"))?;
         let info: Value = serde_json::from_str(&text)?;
         let program = info["launch"][0]["launcherPath"].as_str();
         let program = program.ok_or("product-info.json has no launcherPath")?;
