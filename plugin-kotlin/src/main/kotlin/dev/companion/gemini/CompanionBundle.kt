@@ -9,6 +9,8 @@ private const val BUNDLE = "messages.CompanionBundle"
 
 /** All that the plugin says to its user. Any thread. */
 object CompanionBundle : AbstractBundle(BUNDLE) {
-    fun message(@PropertyKey(resourceBundle = BUNDLE) key: String, vararg params: Any): String =
-        getMessage(key, *params)
+    fun message(
+        @PropertyKey(resourceBundle = BUNDLE) key: String,
+        vararg params: Any,
+    ): String = getMessage(key, *params)
 }

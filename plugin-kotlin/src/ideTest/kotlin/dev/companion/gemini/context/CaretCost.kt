@@ -79,16 +79,28 @@ class CaretCost : ContextTestCase() {
 
     private fun now() = longArrayOf(System.nanoTime(), thread.currentThreadCpuTime)
 
-    private fun server() = NativeLibrary.load(Paths.get(System.getProperty("companion.measure"))).let {
-        val roots = listOf(Paths.get(project.basePath ?: "/"))
-        NativeCompanionCore.start(
-            CoreConfig(roots, "jetbrains", "Measurement", Trust.YES, diffs = true, bodyLimitMegabytes = 1, logLevel = 0),
-            NoRequests,
-        ) { _, _ -> }
-    }
+    private fun server() =
+        NativeLibrary.load(Paths.get(System.getProperty("companion.measure"))).let {
+            val roots = listOf(Paths.get(project.basePath ?: "/"))
+            NativeCompanionCore.start(
+                CoreConfig(
+                    roots,
+                    "jetbrains",
+                    "Measurement",
+                    Trust.YES,
+                    diffs = true,
+                    bodyLimitMegabytes = 1,
+                    logLevel = 0,
+                ),
+                NoRequests,
+            ) { _, _ -> }
+        }
 
     /** Takes the time before or after the handlers, and before or after what they have put off. */
-    private inner class Probe(private val take: () -> Unit) : CaretListener, SelectionListener, DocumentListener {
+    private inner class Probe(private val take: () -> Unit) :
+        CaretListener,
+        SelectionListener,
+        DocumentListener {
         private var pending = false
 
         init {

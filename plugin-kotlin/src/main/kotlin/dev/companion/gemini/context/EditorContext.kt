@@ -29,7 +29,10 @@ import dev.companion.gemini.core.CompanionCore
  *
  * Only local files count. While another tab has the focus, such as a diff, the file before it stays the focused one.
  */
-class EditorContext(private val project: Project, private val core: CompanionCore) : Disposable {
+class EditorContext(
+    private val project: Project,
+    private val core: CompanionCore,
+) : Disposable {
     /** The selected tab, or the last one that was. Written on the EDT; documents may change on other threads. */
     @Volatile
     private var focus: Focus? = null
@@ -132,7 +135,11 @@ class EditorContext(private val project: Project, private val core: CompanionCor
         return all.subSequence(start, cut).toString()
     }
 
-    private class Focus(val file: VirtualFile, val path: String, val editor: Editor?)
+    private class Focus(
+        val file: VirtualFile,
+        val path: String,
+        val editor: Editor?,
+    )
 
     /** Some of these events wait until the focus has settled: then the file may be closed again. */
     private inner class Tabs : FileEditorManagerListener {

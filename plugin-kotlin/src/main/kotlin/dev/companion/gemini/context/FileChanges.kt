@@ -21,15 +21,24 @@ private fun systemPath(path: String) = FileUtil.toSystemDependentName(path)
  *
  * It listens to what has happened, not to what will: only then do events know both the old path and the new one.
  */
-internal class FileChanges(private val core: CompanionCore, private val renamed: () -> Unit) : BulkFileListener {
+internal class FileChanges(
+    private val core: CompanionCore,
+    private val renamed: () -> Unit,
+) : BulkFileListener {
     override fun after(events: List<VFileEvent>) {
         for (event in events) {
             when (event) {
-                is VFileDeleteEvent ->
+                is VFileDeleteEvent -> {
                     if (event.file.isInLocalFileSystem) core.fileDeleted(systemPath(event.path))
-                is VFileMoveEvent -> renamed(event.file, event.oldPath)
-                is VFilePropertyChangeEvent ->
+                }
+
+                is VFileMoveEvent -> {
+                    renamed(event.file, event.oldPath)
+                }
+
+                is VFilePropertyChangeEvent -> {
                     if (event.propertyName == VirtualFile.PROP_NAME) renamed(event.file, event.oldPath)
+                }
             }
         }
     }
