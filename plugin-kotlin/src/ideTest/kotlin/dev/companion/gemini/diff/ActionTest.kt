@@ -12,6 +12,7 @@ import com.intellij.openapi.actionSystem.PlatformDataKeys
 import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.editor.LogicalPosition
 import com.intellij.openapi.editor.impl.EditorComponentImpl
+import dev.companion.gemini.core.Delivery
 import java.awt.Component
 import java.awt.event.KeyEvent
 
@@ -64,6 +65,14 @@ class ActionTest : DiffTestCase() {
         view.click("Reject")
         assertFalse(isEnabled(accept, inside))
         assertFalse(isEnabled(reject, inside, key = false))
+    }
+
+    fun `test what is accepted cannot be decided again, also if nobody heard of it`() {
+        val view = propose("a.txt", "two")
+        core.delivery = Delivery.UNKNOWN
+        view.click("Accept")
+        assertFalse(isEnabled(accept, view.right.contentComponent))
+        assertFalse(isEnabled(reject, view.right.contentComponent))
     }
 
     fun `test the tab has Ctrl+Enter and the user's own keys`() {

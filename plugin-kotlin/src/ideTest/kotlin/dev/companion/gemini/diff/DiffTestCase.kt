@@ -12,7 +12,6 @@ import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.testFramework.EditorTestUtil
 import com.intellij.testFramework.FileEditorManagerTestCase
-import com.intellij.testFramework.PsiTestUtil
 import com.intellij.ui.EditorNotificationPanel
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
@@ -52,9 +51,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
 
     override fun setUp() {
         super.setUp()
-        root = FileUtil.createTempDirectory("diff", null).canonicalFile
-        val rootFile = checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(root))
-        PsiTestUtil.addContentRoot(myFixture.module, rootFile)
+        root = File(checkNotNull(project.basePath), "diff-${System.nanoTime()}").also { check(it.mkdirs()) }
         core = RecordingCore()
         service = ProposalService.getInstance(project)
         service.connect(core)
@@ -63,12 +60,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
     override fun tearDown() {
         try {
             service.connect(null)
-            UIUtil.dispatchAllInvocationEvents()
-            LocalFileSystem
-                .getInstance()
-                .findFileByIoFile(
-                    root,
-                )?.let { PsiTestUtil.removeContentEntry(myFixture.module, it) }
+            await("the end of all proposals") { tabs().none { it.proposal?.state == Proposal.State.OPEN } }
             FileUtil.delete(root)
         } finally {
             super.tearDown()

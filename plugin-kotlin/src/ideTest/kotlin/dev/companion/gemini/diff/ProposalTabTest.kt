@@ -6,9 +6,11 @@ import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.impl.EditorHistoryManager
 import com.intellij.openapi.fileTypes.PlainTextFileType
+import com.intellij.openapi.util.io.FileUtil
 import com.intellij.psi.xml.XmlTokenType
 import com.intellij.util.ui.UIUtil
 import java.io.File
+import java.nio.file.Files
 
 class ProposalTabTest : DiffTestCase() {
     fun `test the current file is left and the proposal is right`() {
@@ -60,7 +62,7 @@ class ProposalTabTest : DiffTestCase() {
 
     fun `test neither BOM nor Windows' lines are shown as changes`() {
         file("a.txt", "\uFEFFone\r\ntwo\r\n")
-        val view = propose("a.txt", "one\ntwo\n")
+        val view = propose("a.txt", "\uFEFFone\r\ntwo\r\n")
         assertEquals("one\ntwo\n", text(view.left))
         assertEquals("one\ntwo\n", text(view.right))
     }
@@ -74,13 +76,14 @@ class ProposalTabTest : DiffTestCase() {
     }
 
     fun `test a file outside the project opens, with a word`() {
-        val outside = File(root.parentFile, "outside-${System.nanoTime()}.txt")
+        val folder = Files.createTempDirectory("outside").toFile()
         try {
-            outside.writeText("one")
+            val outside = File(folder, "a.txt").apply { writeText("one") }
             assertEquals(Answer.DONE, answer { service.open(it, outside.path, "two") })
-            assertTrue(View(tabs().single()).banner, "It is outside this project." in View(tabs().single()).banner)
+            val banner = View(tabs().single()).banner
+            assertTrue(banner, "It is outside this project." in banner)
         } finally {
-            outside.delete()
+            FileUtil.delete(folder)
         }
     }
 
