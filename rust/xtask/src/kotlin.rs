@@ -67,7 +67,9 @@ fn library_name() -> String {
 /// Maven needs nothing but the platform, which brings its JDK.
 fn maven(sh: &Shell, arguments: &[&str]) -> Result {
     let platform = platform::platform(sh)?;
-    let options = ["--batch-mode", "--no-transfer-progress", "--quiet"];
+    // Quiet but for warnings, which end the compilation: `--quiet` would hide them.
+    let quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn";
+    let options = ["--batch-mode", "--no-transfer-progress", quiet];
     let home = format!("-Dplatform.home={}", platform.display());
     let maven = cmd!(sh, "mvn {options...} --file plugin-kotlin/pom.xml {home} {arguments...}");
     Ok(maven.env("JAVA_HOME", platform.join("jdk")).run()?)

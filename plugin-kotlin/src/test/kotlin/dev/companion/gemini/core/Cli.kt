@@ -2,8 +2,8 @@
 
 package dev.companion.gemini.core
 
+import com.google.gson.Gson
 import com.google.gson.JsonObject
-import com.google.gson.JsonParser
 import java.net.URI
 import java.net.http.HttpClient
 import java.net.http.HttpRequest
@@ -84,6 +84,6 @@ class Cli(
         private val HTTP = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()
         private val TEXT = BodyHandlers.ofString()
 
-        private fun json(text: String) = JsonParser.parseString(text).asJsonObject
+        private fun json(text: String) = Gson().fromJson(text, JsonObject::class.java)
     }
 }

@@ -103,7 +103,11 @@ class LoadingTest {
             try {
                 return load()
             } catch (e: RuntimeException) {
-                if ("already loaded in another classloader" !in e.message.orEmpty() || System.nanoTime() > deadline) throw e
+                if ("already loaded in another classloader" !in e.message.orEmpty() ||
+                    System.nanoTime() > deadline
+                ) {
+                    throw e
+                }
                 Thread.onSpinWait()
             }
         }

@@ -5,7 +5,6 @@ package dev.companion.gemini.core
 import com.google.gson.Gson
 import com.google.gson.JsonObject
 import com.google.gson.JsonParseException
-import com.google.gson.JsonParser
 import java.nio.file.Path
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicLong
@@ -76,7 +75,7 @@ object Serve {
 
     private fun take(core: CompanionCore, line: String) {
         try {
-            val message = JsonParser.parseString(line).asJsonObject
+            val message = gson.fromJson(line, JsonObject::class.java)
             val method = message["method"]?.asString
             if (method == null) answered(message) else told(core, method, message.getAsJsonObject("params"))
         } catch (e: JsonParseException) {
