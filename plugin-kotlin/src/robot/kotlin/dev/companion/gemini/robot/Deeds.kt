@@ -33,6 +33,7 @@ internal val DEEDS: Map<String, Command> = mapOf(
 private fun open(command: JsonObject) {
     val descriptor = OpenFileDescriptor(project(), file(command.text("path")))
     val editor = checkNotNull(FileEditorManager.getInstance(project()).openTextEditor(descriptor, true))
+
     fun offset(line: Int, character: Int) = editor.document.getLineStartOffset(line - 1) + character - 1
     val caret = offset(command["line"]?.asInt ?: 1, command["character"]?.asInt ?: 1)
     editor.caretModel.moveToOffset(caret)
@@ -57,6 +58,7 @@ private fun invoke(id: String, proposal: String?) {
     ActionUtil.performDumbAwareUpdate(false, action, event, true)
     check(event.presentation.run { isEnabled && isVisible }) { "the action is disabled" }
     // Later, as it may open a dialog and return only after that, or never.
-    ApplicationManager.getApplication()
+    ApplicationManager
+        .getApplication()
         .invokeLater({ ActionUtil.performActionDumbAware(action, event) }, ModalityState.NON_MODAL)
 }

@@ -44,21 +44,23 @@ internal val LOOKS: Map<String, Command> = mapOf(
 )
 
 /** All that a script waits for. */
-private fun look(): Map<String, Any?> = mapOf(
-    "projects" to ProjectManager.getInstance().openProjects.map { it.name },
-    "windows" to Window.getWindows().filter { it.isShowing }.mapNotNull { title(it) },
-    "isActive" to Window.getWindows().any { it.isActive },
-    "focus" to focus(),
-    "tabs" to tabLabels().map { tab(it) },
-    "statusBar" to components().filterIsInstance<StatusBar>().flatMap { texts(it as Component) }.toList(),
-    "texts" to Window.getWindows().filter { it.isShowing }.flatMap { texts(it) },
-)
+private fun look(): Map<String, Any?> =
+    mapOf(
+        "projects" to ProjectManager.getInstance().openProjects.map { it.name },
+        "windows" to Window.getWindows().filter { it.isShowing }.mapNotNull { title(it) },
+        "isActive" to Window.getWindows().any { it.isActive },
+        "focus" to focus(),
+        "tabs" to tabLabels().map { tab(it) },
+        "statusBar" to components().filterIsInstance<StatusBar>().flatMap { texts(it as Component) }.toList(),
+        "texts" to Window.getWindows().filter { it.isShowing }.flatMap { texts(it) },
+    )
 
-private fun title(window: Window) = when (window) {
-    is Frame -> window.title
-    is Dialog -> window.title
-    else -> null
-}
+private fun title(window: Window) =
+    when (window) {
+        is Frame -> window.title
+        is Dialog -> window.title
+        else -> null
+    }
 
 /** What has the focus: an editor, with its file and caret, or something else. */
 private fun focus(): Map<String, Any?>? {
@@ -109,7 +111,12 @@ internal fun project(): Project = ProjectManager.getInstance().openProjects.sing
 internal fun file(path: String): VirtualFile =
     checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByPath(path)) { "there is no $path" }
 
-private fun tabLabel(title: String) = checkNotNull(tabLabels().find { it.info.text == title }) { "there is no tab $title" }
+private fun tabLabel(title: String) =
+    checkNotNull(
+        tabLabels().find {
+            it.info.text == title
+        },
+    ) { "there is no tab $title" }
 
 private fun closeButton(title: String) = descendants(tabLabel(title)).first { it is InplaceButton }
 
@@ -140,28 +147,32 @@ private fun onScreen(component: Component, point: Point): Map<String, Int> {
 /** Paints what has changed, so that a picture of the screen has it. */
 private fun paint() {
     Window.getWindows().filter { it.isShowing }.forEach { window ->
-        descendants(window).filterIsInstance<JComponent>().forEach { RepaintManager.currentManager(it).paintDirtyRegions() }
+        descendants(
+            window,
+        ).filterIsInstance<JComponent>().forEach { RepaintManager.currentManager(it).paintDirtyRegions() }
     }
     Toolkit.getDefaultToolkit().sync()
 }
 
 private fun components() = Window.getWindows().asSequence().filter { it.isShowing }.flatMap { descendants(it) }
 
-private fun descendants(component: Component): Sequence<Component> = sequence {
-    yield(component)
-    if (component is Container) component.components.forEach { yieldAll(descendants(it)) }
-}
+private fun descendants(component: Component): Sequence<Component> =
+    sequence {
+        yield(component)
+        if (component is Container) component.components.forEach { yieldAll(descendants(it)) }
+    }
 
 /** The texts that show, but those in editors. */
 private fun texts(component: Component) =
     descendants(component).filter { it.isShowing }.mapNotNull { label(it) }.filter { it.isNotBlank() }.toList()
 
-private fun label(component: Component): String? = when (component) {
-    is JLabel -> component.text
-    is AbstractButton -> component.text
-    is HyperlinkLabel -> component.text
-    is SimpleColoredComponent -> component.getCharSequence(true).toString()
-    is JTextComponent -> component.document.run { getText(0, length) }
-    is com.intellij.openapi.wm.impl.status.TextPanel -> component.text
-    else -> null
-}
+private fun label(component: Component): String? =
+    when (component) {
+        is JLabel -> component.text
+        is AbstractButton -> component.text
+        is HyperlinkLabel -> component.text
+        is SimpleColoredComponent -> component.getCharSequence(true).toString()
+        is JTextComponent -> component.document.run { getText(0, length) }
+        is com.intellij.openapi.wm.impl.status.TextPanel -> component.text
+        else -> null
+    }

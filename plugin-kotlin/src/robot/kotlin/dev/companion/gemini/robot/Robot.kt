@@ -42,7 +42,9 @@ class Robot : ApplicationInitializedListener {
         try {
             val value = requireNotNull(work) { "there is no such command" }(command)
             say(mapOf("id" to id, "value" to value.takeIf { it != Unit }))
-        } catch (@Suppress("TooGenericExceptionCaught") e: Throwable) {
+        } catch (
+            @Suppress("TooGenericExceptionCaught") e: Throwable,
+        ) {
             say(mapOf("id" to id, "error" to "$command: $e"))
         }
     }
@@ -61,7 +63,14 @@ class Robot : ApplicationInitializedListener {
 /** Says that a project is open and its indexes are ready. */
 class Greeting : StartupActivity {
     override fun runActivity(project: Project) =
-        DumbService.getInstance(project).runWhenSmart { Robot.say(mapOf("event" to "opened", "project" to project.basePath)) }
+        DumbService.getInstance(project).runWhenSmart {
+            Robot.say(
+                mapOf(
+                    "event" to "opened",
+                    "project" to project.basePath,
+                ),
+            )
+        }
 }
 
 /** Runs on the EDT. What it returns is a value that JSON has. */

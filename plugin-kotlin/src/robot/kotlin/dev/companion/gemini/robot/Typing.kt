@@ -23,6 +23,7 @@ internal object Typing {
         val descriptor = OpenFileDescriptor(project(), file(path))
         val editor = checkNotNull(FileEditorManager.getInstance(project()).openTextEditor(descriptor, true))
         val random = Random(1)
+
         fun anywhere() = random.nextInt(editor.document.textLength)
         return mapOf(
             "keys" to times(count) {
@@ -56,7 +57,9 @@ internal object Typing {
 
     private inline fun <reified T> ours(): List<T> {
         val multicaster = EditorFactory.getInstance().eventMulticaster as EditorEventMulticasterImpl
-        return multicaster.listeners.values.flatten().distinct()
+        return multicaster.listeners.values
+            .flatten()
+            .distinct()
             .filter { it.javaClass.name.startsWith("dev.companion.gemini.") }
             .filterIsInstance<T>()
     }
