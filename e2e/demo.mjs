@@ -1,100 +1,191 @@
-// Owns the demonstration: Gemini CLI's own client, a companion and an imagined editor do the main
-// job once, and what they say to each other is printed. The exit code tells whether it went well.
+// Owns the demonstration: Gemini CLI's own client and a real IDE do the main job once, with a script
+// for a user. What happens is printed and photographed; the exit code tells whether it went well.
+//
+//   node demo.mjs PICTURES [SCREENSHOTS]     SCREENSHOTS gets those pictures that the README shows
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
-import { Companion } from './lib/companion.mjs';
-import { Editor } from './lib/editor.mjs';
+import { CONNECTED, REJECTED, Scene } from './lib/ide-scene.mjs';
 import { IdeClient } from './lib/ide-client.mjs';
-import { Sandbox } from './lib/sandbox.mjs';
 
-const sandbox = new Sandbox();
+const [pictures, screenshots] = process.argv.slice(2);
+
+const FILE = `{
+  "name": "coffee-shop",
+  "server": {
+    "host": "localhost",
+    "port": 8080,
+    "timeoutSeconds": 30
+  },
+  "menu": [
+    { "drink": "espresso", "price": 2.4 },
+    { "drink": "cappuccino", "price": 3.2 },
+    { "drink": "flat white", "price": 3.6 }
+  ]
+}
+`;
+const PROPOSAL = FILE.replace('"localhost"', '"0.0.0.0"')
+  .replace('"timeoutSeconds": 30', '"timeoutSeconds": 5,\n    "tls": true')
+  .replace('"flat white", "price": 3.6 }', '"flat white", "price": 3.6 },\n    { "drink": "filter", "price": 2.8 }');
+/** What the user makes of it: with a 1 before the 5. */
+const EDITED = PROPOSAL.replace('"timeoutSeconds": 5', '"timeoutSeconds": 15');
+const EDIT = [...Array(5).fill('Down'), 'End', 'Left', 'Left', '1'];
+
+const scene = new Scene();
 const start = performance.now();
 
-/** A value as one short line, without the token. */
+/** A value as one short line. */
 function brief(value) {
   const text = JSON.stringify(value, (key, member) => {
-    if (key === 'authToken') return '(hidden)';
-    if (key === 'env') return Object.keys(member); // the token is among the values
     if (typeof member !== 'string') return member;
-    const short = member.replaceAll(sandbox.root, '…');
+    const short = member.replaceAll(scene.sandbox.root, '…');
     return short.length > 64 ? `${short.slice(0, 64)}… (${short.length} characters)` : short;
   });
   return text ?? '';
 }
 
 function say(from, to, what, value) {
-  const time = (performance.now() - start).toFixed(0).padStart(5);
-  console.log(`${time} ms  ${from.padStart(10)} → ${to.padEnd(10)}  ${what} ${brief(value)}`);
+  const time = ((performance.now() - start) / 1000).toFixed(1).padStart(5);
+  console.log(`${time} s  ${from.padStart(10)} → ${to.padEnd(10)}  ${what} ${brief(value)}`);
 }
 
 function title(text) {
   console.log(`\n${text}`);
 }
 
-/** Prints what goes between the editor (`in`) and the companion (`out`). */
-function trace(direction, { id, method, params, result }) {
-  const what = method ?? `(answer to request ${id})`;
-  const request = method && id !== undefined ? `${what} (request ${id})` : what;
-  if (direction === 'in') say('editor', 'companion', request, params ?? result);
-  else say('companion', 'editor', request, params ?? result);
+let count = 0;
+/** Takes a picture of the window; `screenshot` is its name in the README, if it is there. */
+async function picture(name, screenshot) {
+  const file = path.join(pictures, `${++count}-${name}.png`);
+  await scene.ide.picture(file);
+  console.log(`${' '.repeat(33)}  picture ${file}`);
+  if (screenshots && screenshot) {
+    fs.mkdirSync(screenshots, { recursive: true });
+    fs.copyFileSync(file, path.join(screenshots, `${screenshot}.png`));
+  }
+}
+
+/** The client's answer, once the user has decided. */
+async function answer({ decision }) {
+  const result = await decision;
+  say('IDE', 'Gemini CLI', `the edit was ${result.status}`, result);
+  await scene.noProposal();
+  return result;
+}
+
+/** Has the client propose an edit, and waits for its picture to be complete. */
+async function propose(file, text) {
+  say('Gemini CLI', 'IDE', 'openDiff', { filePath: file, newContent: text });
+  const proposal = await scene.propose(file, text);
+  const tab = await scene.proposal(file, ({ marks }) => marks > 0);
+  const { statusBar } = await scene.ide.robot('look');
+  say('IDE', 'user', 'opens a tab', { tab: tab.title, statusBar: statusBar[0] });
+  await picture('waiting');
+  await scene.turnTo(tab.title);
+  const { banners } = await scene.ide.tab(tab.title);
+  say('IDE', 'user', 'shows the proposal', { banner: banners.flat() });
+  return proposal;
 }
 
 async function play() {
-  const file = sandbox.file('src/greet.js', 'export const greet = () => "hello";\n');
+  const { sandbox } = scene;
+  sandbox.file('README.md', '# Coffee shop\n\nWhat our till runs on.\n');
 
-  title('An editor opens a project, and starts a companion for it.');
-  const companion = await Companion.start(sandbox, { trace });
-  const editor = new Editor(companion);
-  companion.notify('editor/focused', { path: file });
-  companion.notify('editor/cursor', { path: file, line: 1, character: 14 });
-  companion.notify('editor/selection', { path: file, text: 'greet' });
+  title('The IDE starts with the plugin, and opens a sample project.');
+  sandbox.file('shop.json', FILE);
+  await scene.openIde();
+  const { windows, statusBar } = await scene.ide.robot('look');
+  say('IDE', 'user', 'shows', { windows, statusBar });
 
-  title('Gemini CLI starts in the project. It finds the companion by the file in the temp folder.');
-  const client = await IdeClient.start(sandbox);
-  const status = await client.connect();
-  say('Gemini CLI', 'user', 'status', { ...status, editor: await client.displayName() });
-  assert.equal(status.status, 'connected');
-  const openFiles = await client.openFiles(([active]) => active?.selectedText);
-  say('companion', 'Gemini CLI', 'ide/contextUpdate', { openFiles });
-  assert.deepEqual(openFiles[0].cursor, { line: 1, character: 14 });
+  title('The user opens a file and selects something in it.');
+  const file = await scene.edit('shop.json', FILE, {
+    line: 5,
+    character: 17,
+    from: { line: 4, character: 5 },
+  });
+  const { focus } = await scene.ide.robot('look');
+  say('user', 'IDE', 'selects', focus);
+  await picture('selection');
 
-  /** Has the client propose an edit, and the user decide about it; returns the client's answer. */
-  async function review(newContent, decide) {
-    say('Gemini CLI', 'companion', 'openDiff', { filePath: file, newContent });
-    const decision = client.openDiff(file, newContent);
-    await editor.view(file);
-    decide();
-    const answer = await decision;
-    say('companion', 'Gemini CLI', `the edit was ${answer.status}`, answer);
-    return answer;
-  }
+  title('Gemini CLI starts in the project. It finds the IDE by the file in the temp folder.');
+  scene.client = await IdeClient.start(sandbox);
+  const { status } = await scene.client.connect();
+  say('Gemini CLI', 'user', 'status', { status, ide: await scene.client.displayName() });
+  assert.equal(status, 'connected');
+  const openFiles = await scene.client.openFiles(([active]) => active?.selectedText);
+  say('IDE', 'Gemini CLI', 'ide/contextUpdate', { openFiles });
+  assert.equal(openFiles[0].path, file);
+  assert.deepEqual(openFiles[0].cursor, { line: 5, character: 17 });
+  assert.equal(openFiles[0].selectedText, focus.selection);
+  await scene.status(CONNECTED);
+  await picture('connected', 'editor');
 
-  title('The model proposes an edit. In the diff view the user changes it, and accepts.');
-  const proposal = 'export const greet = (name) => `hello ${name}`;\n';
-  const edited = 'export const greet = (name = "you") => `hello ${name}`;\n';
-  const accepted = await review(proposal, () => editor.accept(file, edited));
-  assert.deepEqual(accepted, { status: 'accepted', content: edited });
+  title('The model proposes an edit. The user changes it in the tab, and accepts.');
+  const first = await propose(file, PROPOSAL);
+  await picture('proposal', 'proposal');
+  await scene.clickInto(first.title);
+  await scene.ide.display.press(...EDIT);
+  await scene.proposal(file, ({ right }) => right === EDITED);
+  say('user', 'IDE', 'types', '1');
+  await picture('changed');
+  await scene.ide.robot('invoke', {
+    action: 'Companion.AcceptProposal',
+    proposal: first.title,
+  });
+  say('user', 'IDE', 'Accept');
+  assert.deepEqual(await answer(first), { status: 'accepted', content: EDITED });
 
-  title('The model proposes another edit. The user rejects it.');
-  const rejected = await review('export {};\n'.repeat(100), () => editor.reject(file));
-  assert.equal(rejected.status, 'rejected');
+  title('Gemini CLI writes the file. The IDE shows it.');
+  fs.writeFileSync(file, EDITED);
+  await scene.ide.untilRobot(
+    ['text of file', { path: file }],
+    (text) => isDeepStrictEqual(text, EDITED),
+    'what Gemini CLI has written',
+  );
+  await picture('written');
 
-  title('The editor quits.');
-  await client.disconnect();
-  await companion.close();
-  const left = fs.existsSync(companion.ready.discoveryFile);
-  say('companion', 'user', 'exit', { code: 0, fileLeftBehind: left });
-  assert.equal(left, false);
+  title('The model proposes another edit. The user closes its tab, which rejects it.');
+  const second = await propose(file, '{}\n');
+  await picture('second-proposal');
+  await scene.ide.click('close button', { tab: second.title });
+  say('user', 'IDE', 'closes the tab');
+  assert.deepEqual(await answer(second), REJECTED);
+  await picture('rejected');
+
+  title('The user looks at the settings.');
+  await scene.ide.robot('invoke', { action: 'Companion.OpenSettings' });
+  const settings = await scene.ide.until(
+    ({ windows, texts }) => windows.length > 1 && texts.includes('Gemini CLI') && windows.at(-1),
+    'the settings',
+  );
+  say('IDE', 'user', 'shows', settings);
+  await picture('settings', 'settings');
+  await scene.ide.display.press('Escape');
+  await scene.ide.until(({ windows }) => windows.length === 1, 'the end of the settings');
+
+  title('The user quits the IDE.');
+  await scene.client.disconnect();
+  await scene.ide.close();
+  const left = fs.readdirSync(path.join(sandbox.tmp, 'gemini', 'ide'));
+  say('IDE', 'user', 'exit', { code: 0, filesLeftBehind: left, problemsInItsLog: 0 });
+  assert.deepEqual(left, []);
 }
 
+fs.rmSync(pictures, { recursive: true, force: true });
+fs.mkdirSync(pictures, { recursive: true });
 try {
   await play();
   title('Good: the client got the user’s own text of the first edit, and no for the second.');
 } catch (error) {
   title(`Failed: ${error.message}`);
   process.exitCode = 1;
+  await picture('failed').catch(() => {});
 } finally {
-  await sandbox.close();
+  await scene.close().catch((error) => {
+    title(`Failed: ${error.message}`);
+    process.exitCode = 1;
+  });
 }

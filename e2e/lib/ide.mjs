@@ -19,6 +19,9 @@ const ROBOT = process.env.COMPANION_ROBOT;
 
 const ROBOT_LINE = 'robot ';
 
+/** Debian's source has no list of the features that the platform counts the use of. */
+const PLATFORM_PROBLEM = /ProductivityFeaturesRegistry/;
+
 export class Ide {
   /** The folders of projects that were opened, when their windows are ready. */
   opened = new Inbox('an open project');
@@ -26,6 +29,7 @@ export class Ide {
   #sandbox;
   #process;
   #exit;
+  #ended;
   #output = '';
   #commands = new Map();
   #lastCommand = 0;
@@ -90,13 +94,14 @@ export class Ide {
   }
 
   #end(code) {
-    const error = new Error(`the IDE has exited with ${code}:\n${this.#output}`);
-    this.opened.end(error);
-    for (const { reject } of this.#commands.values()) reject(error);
+    this.#ended = new Error(`the IDE has exited with ${code}:\n${this.#output}`);
+    this.opened.end(this.#ended);
+    for (const { reject } of this.#commands.values()) reject(this.#ended);
   }
 
   /** Has the robot do something, and returns what it says. */
-  robot(command, args = {}) {
+  async robot(command, args = {}) {
+    if (this.#ended) throw this.#ended;
     const id = ++this.#lastCommand;
     const answer = new Promise((resolve, reject) => this.#commands.set(id, { resolve, reject }));
     this.#process.stdin.write(`${JSON.stringify({ id, do: command, ...args })}\n`);
@@ -150,11 +155,12 @@ export class Ide {
     return within(this.#exit, 'the end of the IDE');
   }
 
-  /** The problems in its log: errors, and exceptions of all kinds. */
+  /** What its log has of errors, and of exceptions of all kinds. */
   problems() {
     const file = path.join(this.#sandbox.root, 'ide', 'log', 'idea.log');
-    const lines = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n') : [];
-    return lines.filter((line) => / (ERROR|FATAL) - |^[\w.$]+(Exception|Error)\b/.test(line));
+    const records = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split(/^(?=\d{4}-)/m) : [];
+    const isProblem = (record) => / (ERROR|FATAL) - |^\s+at \S+\(/m.test(record);
+    return records.filter((record) => isProblem(record) && !PLATFORM_PROBLEM.test(record));
   }
 
   /** Ends it as a user does, and then looks into its log. */
@@ -169,7 +175,7 @@ export class Ide {
       this.kill();
     }
     const problems = this.problems();
-    if (problems.length > 0) throw new Error(`in idea.log:\n${problems.join('\n')}`);
+    if (problems.length > 0) throw new Error(`in idea.log:\n${problems.join('')}`);
   }
 }
 

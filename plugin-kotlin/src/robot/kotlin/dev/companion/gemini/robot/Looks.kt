@@ -8,12 +8,14 @@ import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.EditorFactory
 import com.intellij.openapi.editor.EditorKind
 import com.intellij.openapi.editor.ex.EditorEx
+import com.intellij.openapi.editor.impl.EditorComponentImpl
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.wm.StatusBar
+import com.intellij.openapi.wm.impl.status.TextPanel
 import com.intellij.ui.EditorNotificationPanel
 import com.intellij.ui.HyperlinkLabel
 import com.intellij.ui.InplaceButton
@@ -38,22 +40,22 @@ internal val LOOKS: Map<String, Command> = mapOf(
     "look" to { look() },
     "text of file" to { FileDocumentManager.getInstance().getDocument(file(it.text("path")))?.text },
     "find text" to { command -> middle(showing { label(it) == command.text("text") }) },
+    "find tab" to { startOf(tabLabel(it.text("tab"))) },
     "find close button" to { middle(closeButton(it.text("tab"))) },
     "find proposal" to { inText(proposal(it.text("tab"))) },
     "paint" to { paint() },
 )
 
 /** All that a script waits for. */
-private fun look(): Map<String, Any?> =
-    mapOf(
-        "projects" to ProjectManager.getInstance().openProjects.map { it.name },
-        "windows" to Window.getWindows().filter { it.isShowing }.mapNotNull { title(it) },
-        "isActive" to Window.getWindows().any { it.isActive },
-        "focus" to focus(),
-        "tabs" to tabLabels().map { tab(it) },
-        "statusBar" to components().filterIsInstance<StatusBar>().flatMap { texts(it as Component) }.toList(),
-        "texts" to Window.getWindows().filter { it.isShowing }.flatMap { texts(it) },
-    )
+private fun look(): Map<String, Any?> = mapOf(
+    "projects" to ProjectManager.getInstance().openProjects.map { it.name },
+    "windows" to Window.getWindows().filter { it.isShowing }.mapNotNull { title(it) },
+    "isActive" to Window.getWindows().any { it.isActive },
+    "focus" to focus(),
+    "tabs" to tabLabels().map { tab(it) },
+    "statusBar" to components().filter { it is StatusBar }.flatMap { texts(it) + tooltips(it) }.toList(),
+    "texts" to Window.getWindows().filter { it.isShowing }.flatMap { texts(it) },
+)
 
 private fun title(window: Window) =
     when (window) {
@@ -133,6 +135,12 @@ private fun middle(component: Component): Map<String, Int> {
     return onScreen(component, Point(visible.centerX.toInt(), visible.centerY.toInt()))
 }
 
+/** Away from buttons at the end. */
+private fun startOf(component: Component): Map<String, Int> {
+    check(component.isShowing) { "it does not show" }
+    return onScreen(component, Point(component.height, component.height / 2))
+}
+
 /** Where a click places the caret at the start of the text. */
 private fun inText(editor: Editor): Map<String, Int> {
     val start = editor.offsetToXY(0)
@@ -166,13 +174,16 @@ private fun descendants(component: Component): Sequence<Component> =
 private fun texts(component: Component) =
     descendants(component).filter { it.isShowing }.mapNotNull { label(it) }.filter { it.isNotBlank() }.toList()
 
-private fun label(component: Component): String? =
-    when (component) {
-        is JLabel -> component.text
-        is AbstractButton -> component.text
-        is HyperlinkLabel -> component.text
-        is SimpleColoredComponent -> component.getCharSequence(true).toString()
-        is JTextComponent -> component.document.run { getText(0, length) }
-        is com.intellij.openapi.wm.impl.status.TextPanel -> component.text
-        else -> null
-    }
+private fun tooltips(component: Component) =
+    descendants(component).filterIsInstance<JComponent>().filter { it.isShowing }.mapNotNull { it.toolTipText }.toList()
+
+private fun label(component: Component): String? = when (component) {
+    is EditorComponentImpl -> null
+    is JLabel -> component.text
+    is AbstractButton -> component.text
+    is HyperlinkLabel -> component.text
+    is SimpleColoredComponent -> component.getCharSequence(true).toString()
+    is JTextComponent -> component.document.run { getText(0, length) }
+    is TextPanel -> component.text
+    else -> null
+}

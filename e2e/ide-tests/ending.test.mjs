@@ -1,0 +1,46 @@
+// Owns the end of a real IDE, in order and not: no client waits for ever, nothing is left behind.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { IdeClient } from '../lib/ide-client.mjs';
+import { REJECTED, Scene } from '../lib/ide-scene.mjs';
+
+/** The files by which clients find their IDE. */
+function discoveryFiles({ tmp }) {
+  return fs.readdirSync(path.join(tmp, 'gemini', 'ide')).filter((name) => name.endsWith('.json'));
+}
+
+test('an IDE that exits rejects the edit that shows, and leaves no file', async (t) => {
+  const scene = new Scene();
+  t.after(() => scene.close());
+  await scene.open();
+  assert.equal(discoveryFiles(scene.sandbox).length, 1);
+  const { decision } = await scene.propose(scene.sandbox.file('a.txt', 'old\n'), 'new\n');
+  await scene.ide.close();
+  assert.deepEqual(await decision, REJECTED);
+  assert.deepEqual(discoveryFiles(scene.sandbox), []);
+});
+
+test('a client outlives its IDE, and is welcome in the next', async (t) => {
+  const scene = new Scene();
+  t.after(() => scene.close());
+  await scene.open();
+  const { client, sandbox } = scene;
+  await scene.propose(sandbox.file('a.txt', 'old\n'), 'new\n');
+  scene.ide.kill();
+  await client.events.status.until(({ status }) => status === 'disconnected');
+  const [stale] = discoveryFiles(sandbox);
+
+  await scene.open();
+  assert.equal(discoveryFiles(sandbox).includes(stale), false);
+  // What `/ide enable` does.
+  assert.equal((await client.connect()).status, 'connected');
+  const file = sandbox.file('b.txt', 'old\n');
+  const decision = client.openDiff(file, 'new\n');
+  const { title } = await scene.proposal(file);
+  await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
+  assert.deepEqual(await decision, { status: 'accepted', content: 'new\n' });
+});

@@ -1,0 +1,192 @@
+// Owns the review of edits in a real window: shown, changed, accepted and rejected as users do it.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, describe } from 'node:test';
+
+import { CONNECTED, REJECTED, Scene } from '../lib/ide-scene.mjs';
+
+describe('in a window', () => {
+  const scene = new Scene();
+  before(() => scene.open());
+  after(() => scene.close());
+
+  scene.test('the plugin runs without a terminal, and says who is connected', async (scene) => {
+    await scene.status(CONNECTED);
+  });
+
+  scene.test('an edit is changed and accepted, and the next rejected', async (scene) => {
+    const { ide, client } = scene;
+    const old = 'one\ntwo\nthree\n';
+    const file = await scene.edit('main-job.txt', old, {
+      line: 2,
+      character: 4,
+      from: { line: 2, character: 1 },
+    });
+    const [active] = await client.openFiles(([file]) => file?.selectedText === 'two');
+    assert.equal(active.path, file);
+    assert.deepEqual(active.cursor, { line: 2, character: 4 });
+
+    const first = await scene.propose(file, 'one\ntwo!\nthree\n');
+    assert.equal(first.tab.left, old);
+    const edited = 'one\ntwo, by the user\nthree\n';
+    await ide.robot('write proposal', { tab: first.title, text: edited });
+    await ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: first.title });
+    assert.deepEqual(await first.decision, { status: 'accepted', content: edited });
+    await scene.noProposal();
+    assert.equal(fs.readFileSync(file, 'utf8'), old, 'it is the CLI that writes the file');
+    fs.writeFileSync(file, edited);
+    await ide.untilRobot(
+      ['text of file', { path: file }],
+      (text) => text === edited,
+      'what the CLI has written',
+    );
+
+    const second = await scene.propose(file, 'four\n');
+    await ide.click('close button', { tab: second.title });
+    assert.deepEqual(await second.decision, REJECTED);
+    await scene.noProposal();
+  });
+
+  scene.test('an edit is rejected by the action', async (scene) => {
+    const file = await scene.edit('action.txt', 'old\n');
+    const { title, decision } = await scene.propose(file, 'new\n');
+    await scene.ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
+    assert.deepEqual(await decision, REJECTED);
+    await scene.noProposal();
+  });
+
+  for (const [button, answer] of [
+    ['Accept (Ctrl+Enter)', { status: 'accepted', content: 'new\n' }],
+    ['Reject', REJECTED],
+  ]) {
+    scene.test(`a click on ${button} in the banner counts`, async (scene) => {
+      const file = await scene.edit('banner.txt', 'old\n');
+      const { title, decision } = await scene.propose(file, 'new\n');
+      await scene.turnTo(title);
+      await scene.ide.click('text', { text: button });
+      assert.deepEqual(await decision, answer);
+      await scene.noProposal();
+    });
+  }
+
+  scene.test('Ctrl+Enter accepts what was typed in the proposal', async (scene) => {
+    const file = await scene.edit('typed.txt', 'old\n');
+    const { title, decision } = await scene.propose(file, 'new\n');
+    await scene.clickInto(title);
+    await scene.ide.display.type('really ');
+    await scene.proposal(file, ({ right }) => right === 'really new\n');
+    await scene.ide.display.press('ctrl+Return');
+    assert.deepEqual(await decision, { status: 'accepted', content: 'really new\n' });
+    await scene.noProposal();
+  });
+
+  scene.test('Esc in the proposal rejects', async (scene) => {
+    const file = await scene.edit('esc.txt', 'old\n');
+    const { title, decision } = await scene.propose(file, 'new\n');
+    await scene.clickInto(title);
+    await scene.ide.display.press('Escape');
+    assert.deepEqual(await decision, REJECTED);
+    await scene.noProposal();
+  });
+
+  scene.test('closing the tab with the keyboard rejects', async (scene) => {
+    const file = await scene.edit('keyboard.txt', 'old\n');
+    const { title, decision } = await scene.propose(file, 'new\n');
+    await scene.clickInto(title);
+    await scene.ide.display.press('ctrl+F4');
+    assert.deepEqual(await decision, REJECTED);
+    await scene.noProposal();
+  });
+
+  scene.test('two edits are reviewed independently', async (scene) => {
+    const [a, b] = [scene.sandbox.file('a.txt', 'a\n'), scene.sandbox.file('b.txt', 'b\n')];
+    const first = await scene.propose(a, 'new a\n');
+    const second = await scene.propose(b, 'new b\n');
+    await scene.ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: first.title });
+    assert.deepEqual(await first.decision, REJECTED);
+    await scene.proposal(b);
+    await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: second.title });
+    assert.deepEqual(await second.decision, { status: 'accepted', content: 'new b\n' });
+    await scene.noProposal();
+  });
+
+  scene.test('another edit of a file takes the place of the first in its tab', async (scene) => {
+    const file = scene.sandbox.file('again.txt', 'old\n');
+    await scene.propose(file, 'first\n');
+    const { title, decision } = await scene.propose(file, 'second\n');
+    const { tabs } = await scene.ide.robot('look');
+    assert.equal(tabs.filter(({ right }) => right !== null).length, 1);
+    await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
+    assert.deepEqual(await decision, { status: 'accepted', content: 'second\n' });
+    await scene.noProposal();
+  });
+
+  scene.test('an edit of a new file in a new folder shows, too', async (scene) => {
+    const file = path.join(scene.sandbox.project, 'new', 'folder', 'new.json');
+    const { title, tab, decision } = await scene.propose(file, '{}\n');
+    assert.equal(tab.left, '');
+    await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
+    assert.deepEqual(await decision, { status: 'accepted', content: '{}\n' });
+    await scene.noProposal();
+  });
+
+  scene.test('an edit waits in its tab while the user types in an editor', async (scene) => {
+    const { ide } = scene;
+    const file = await scene.edit('here.txt', 'one\ntwo\n', { line: 2, character: 2 });
+    const { focus } = await ide.robot('look');
+    const { title, tab, decision } = await scene.propose(file, 'new\n');
+    assert.equal(tab.isSelected, false);
+    await ide.display.type('x');
+    await ide.untilRobot(
+      ['text of file', { path: file }],
+      (text) => text === 'one\ntxwo\n',
+      'what was typed',
+    );
+    assert.deepEqual((await ide.robot('look')).focus, { ...focus, character: 3 });
+    await ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
+    assert.deepEqual(await decision, REJECTED);
+    await scene.noProposal();
+  });
+
+  scene.test('an edit shows at once while the user is elsewhere, and stays there', async (scene) => {
+    const { ide } = scene;
+    const file = scene.sandbox.file('there.txt', 'old\n');
+    await ide.robot('invoke', { action: 'ActivateTODOToolWindow' });
+    const inToolWindow = ({ focus }) => focus?.component;
+    const component = await ide.until(inToolWindow, 'the focus in a tool window');
+    const { title, decision } = await scene.propose(file, 'new\n');
+    await ide.tab(title, ({ isSelected }) => isSelected);
+    assert.equal(inToolWindow(await ide.robot('look')), component);
+    await ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
+    assert.deepEqual(await decision, REJECTED);
+    await scene.noProposal();
+  });
+
+  scene.test('the client follows what the user does in editors', async (scene) => {
+    const { ide, client } = scene;
+    const file = await scene.edit('follow.txt', 'tab\there\n');
+    await ide.display.press('End', 'shift+ctrl+Left');
+    const [active] = await client.openFiles(([file]) => file?.selectedText === 'here');
+    assert.equal(active.path, file);
+    assert.deepEqual(active.cursor, { line: 1, character: 5 });
+
+    await ide.robot('rename', { path: file, name: 'renamed.txt' });
+    const renamed = path.join(scene.sandbox.project, 'renamed.txt');
+    await client.openFiles(([file]) => file?.path === renamed);
+    const folder = scene.sandbox.folder('project', 'moved');
+    await ide.robot('move', { path: renamed, folder });
+    await client.openFiles(([file]) => file?.path === path.join(folder, 'renamed.txt'));
+    await ide.robot('delete', { path: folder });
+    await client.openFiles((files) => files.every(({ path }) => !path.startsWith(folder)));
+  });
+
+  scene.test('closing the project rejects the edit that shows', async (scene) => {
+    const file = await scene.edit('last.txt', 'old\n');
+    const { decision } = await scene.propose(file, 'new\n');
+    await scene.ide.robot('invoke', { action: 'CloseProject' });
+    assert.deepEqual(await decision, REJECTED);
+    await scene.ide.until(({ projects }) => projects.length === 0, 'the end of the project');
+  });
+});

@@ -1,0 +1,110 @@
+// Owns the usual beginning of a test in a window: the IDE with the plugin, and the client in its
+// project. Tests share one window, as it takes a while to open.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { Ide } from './ide.mjs';
+import { IdeClient } from './ide-client.mjs';
+import { Sandbox } from './sandbox.mjs';
+
+export const REJECTED = { status: 'rejected', content: undefined };
+
+/** What the status widget says while no client is there, and with one. */
+export const WAITING = 'Companion for Gemini CLI: Waiting for Gemini CLI';
+export const CONNECTED = 'Companion for Gemini CLI: 1 CLI connected';
+
+const PICTURES = fileURLToPath(new URL('../../target/ide-tests', import.meta.url));
+
+/** A window and a client. */
+export class Scene {
+  sandbox = new Sandbox();
+  ide;
+  client;
+
+  /** Starts the IDE, and waits until its server is ready. */
+  async openIde(options) {
+    this.ide = await Ide.start(this.sandbox, options);
+    await this.status(WAITING);
+  }
+
+  /** The usual: a client is connected. */
+  async open() {
+    await this.openIde();
+    this.client = await IdeClient.connect(this.sandbox);
+  }
+
+  /** Waits until the status widget says that. */
+  status(text) {
+    return this.ide.until(({ statusBar }) => statusBar.includes(text), text);
+  }
+
+  close() {
+    return this.sandbox.close();
+  }
+
+  /** A test in this window; should it fail, there is a picture of it. */
+  test(name, body) {
+    test(name, async (t) => {
+      try {
+        await body(this);
+      } catch (error) {
+        fs.mkdirSync(PICTURES, { recursive: true });
+        const file = path.join(PICTURES, `${name.replaceAll(/\W+/g, '-')}.png`);
+        await this.ide?.picture(file).then(
+          () => t.diagnostic(`the window is in ${file}`),
+          () => t.diagnostic('there is no picture of the window'),
+        );
+        throw error;
+      }
+    });
+  }
+
+  /** A file of the project, with the focus and the caret in it. */
+  async edit(name, content, { line = 1, character = 1, from } = {}) {
+    const file = this.sandbox.file(name, content);
+    await this.ide.robot('open', { path: file, line, character, from });
+    await this.ide.until(({ focus }) => focus?.path === file, `the focus in ${name}`);
+    return file;
+  }
+
+  /** Has the client propose an edit, and waits until it shows; returns its tab and the decision. */
+  async propose(file, text) {
+    const decision = this.client.openDiff(file, text);
+    const tab = await Promise.race([
+      this.proposal(file, ({ right }) => right === text),
+      decision.then((early) => assert.fail(`it was decided early: ${JSON.stringify(early)}`)),
+    ]);
+    return { title: tab.title, tab, decision };
+  }
+
+  /** Turns to a proposal as a user does, by a click on its tab. */
+  async turnTo(title) {
+    await this.ide.click('tab', { tab: title });
+    await this.ide.tab(title, ({ isSelected }) => isSelected);
+  }
+
+  /** Waits for the proposal for a file. */
+  proposal(file, matches = () => true) {
+    const name = path.basename(file);
+    const find = ({ tabs }) =>
+      tabs.find((tab) => tab.right !== null && tab.title.includes(name) && matches(tab));
+    return this.ide.until(find, `a proposal for ${name}`);
+  }
+
+  /** Waits until no proposal shows. */
+  noProposal() {
+    const none = ({ tabs }) => tabs.every(({ right }) => right === null);
+    return this.ide.until(none, 'the end of all proposals');
+  }
+
+  /** Turns to a proposal, and places the caret at its start with the mouse. */
+  async clickInto(title) {
+    await this.turnTo(title);
+    await this.ide.click('proposal', { tab: title });
+    await this.ide.until(({ focus }) => focus?.editor === 'DIFF', 'the focus in the proposal');
+  }
+}
