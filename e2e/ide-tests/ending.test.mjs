@@ -5,7 +5,6 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { IdeClient } from '../lib/ide-client.mjs';
 import { REJECTED, Scene } from '../lib/ide-scene.mjs';
 
 /** The files by which clients find their IDE. */
@@ -29,18 +28,21 @@ test('a client outlives its IDE, and is welcome in the next', async (t) => {
   t.after(() => scene.close());
   await scene.open();
   const { client, sandbox } = scene;
-  await scene.propose(sandbox.file('a.txt', 'old\n'), 'new\n');
+  const first = sandbox.file('a.txt', 'old\n');
+  const { decision: pending } = await scene.propose(first, 'new\n');
   scene.ide.kill();
   await client.events.status.until(({ status }) => status === 'disconnected');
+  // The CLI asks in its terminal as well, and there is an answer from there at least.
+  await client.resolveDiffFromCli(first, 'rejected');
+  assert.deepEqual(await pending, REJECTED);
   const [stale] = discoveryFiles(sandbox);
 
-  await scene.open();
+  await scene.openIde();
   assert.equal(discoveryFiles(sandbox).includes(stale), false);
   // What `/ide enable` does.
   assert.equal((await client.connect()).status, 'connected');
   const file = sandbox.file('b.txt', 'old\n');
-  const decision = client.openDiff(file, 'new\n');
-  const { title } = await scene.proposal(file);
+  const { title, decision } = await scene.propose(file, 'new\n');
   await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
   assert.deepEqual(await decision, { status: 'accepted', content: 'new\n' });
 });

@@ -100,27 +100,32 @@ describe('in a window', () => {
     await scene.noProposal();
   });
 
-  scene.test('two edits are reviewed independently', async (scene) => {
+  scene.test('the edits of two clients are reviewed independently', async (scene) => {
+    const other = await scene.connect();
     const [a, b] = [scene.sandbox.file('a.txt', 'a\n'), scene.sandbox.file('b.txt', 'b\n')];
     const first = await scene.propose(a, 'new a\n');
-    const second = await scene.propose(b, 'new b\n');
+    const second = await scene.propose(b, 'new b\n', other);
     await scene.ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: first.title });
     assert.deepEqual(await first.decision, REJECTED);
     await scene.proposal(b);
     await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: second.title });
     assert.deepEqual(await second.decision, { status: 'accepted', content: 'new b\n' });
     await scene.noProposal();
+    await other.close();
   });
 
-  scene.test('another edit of a file takes the place of the first in its tab', async (scene) => {
+  scene.test('an edit takes the place of another of the same file, in its tab', async (scene) => {
+    const other = await scene.connect();
     const file = scene.sandbox.file('again.txt', 'old\n');
-    await scene.propose(file, 'first\n');
-    const { title, decision } = await scene.propose(file, 'second\n');
+    const first = await scene.propose(file, 'first\n');
+    const { title, decision } = await scene.propose(file, 'second\n', other);
+    assert.deepEqual(await first.decision, REJECTED);
     const { tabs } = await scene.ide.robot('look');
     assert.equal(tabs.filter(({ right }) => right !== null).length, 1);
     await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
     assert.deepEqual(await decision, { status: 'accepted', content: 'second\n' });
     await scene.noProposal();
+    await other.close();
   });
 
   scene.test('an edit of a new file in a new folder shows, too', async (scene) => {

@@ -34,7 +34,12 @@ export class Scene {
   /** The usual: a client is connected. */
   async open() {
     await this.openIde();
-    this.client = await IdeClient.connect(this.sandbox);
+    this.client = await this.connect();
+  }
+
+  /** A client; it has one edit reviewed at a time. */
+  connect() {
+    return IdeClient.connect(this.sandbox);
   }
 
   /** Waits until the status widget says that. */
@@ -58,9 +63,18 @@ export class Scene {
           () => t.diagnostic(`the window is in ${file}`),
           () => t.diagnostic('there is no picture of the window'),
         );
+        await this.#startOver();
         throw error;
       }
     });
+  }
+
+  /** Takes away what a failed test has left: proposals go with the client that made them. */
+  async #startOver() {
+    const { windows } = await this.ide.robot('look');
+    if (windows.length > 1) await this.ide.display.press('Escape');
+    await this.client?.close();
+    this.client = await this.connect();
   }
 
   /** A file of the project, with the focus and the caret in it. */
@@ -72,8 +86,8 @@ export class Scene {
   }
 
   /** Has the client propose an edit, and waits until it shows; returns its tab and the decision. */
-  async propose(file, text) {
-    const decision = this.client.openDiff(file, text);
+  async propose(file, text, client = this.client) {
+    const decision = client.openDiff(file, text);
     const tab = await Promise.race([
       this.proposal(file, ({ right }) => right === text),
       decision.then((early) => assert.fail(`it was decided early: ${JSON.stringify(early)}`)),

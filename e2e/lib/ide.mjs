@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Display } from './display.mjs';
 import { Inbox, PATIENCE, within } from './inbox.mjs';
+import { writeProjectSettings } from './ide-project.mjs';
 
 /** The folders of the platform, of our plugin and of the robot. `cargo xtask` sets them. */
 const HOME = process.env.COMPANION_PLATFORM;
@@ -18,9 +19,6 @@ const PLUGIN = process.env.COMPANION_PLUGIN;
 const ROBOT = process.env.COMPANION_ROBOT;
 
 const ROBOT_LINE = 'robot ';
-
-/** Debian's source has no list of the features that the platform counts the use of. */
-const PLATFORM_PROBLEM = /ProductivityFeaturesRegistry/;
 
 export class Ide {
   /** The folders of projects that were opened, when their windows are ready. */
@@ -54,8 +52,8 @@ export class Ide {
     this.#sandbox = sandbox;
     writeProjectSettings(project);
     const plugins = sandbox.folder('plugins');
-    fs.symlinkSync(path.resolve(ROBOT), path.join(plugins, 'robot'));
-    if (withPlugin) fs.symlinkSync(path.resolve(PLUGIN), path.join(plugins, 'companion'));
+    link(path.join(plugins, 'robot'), ROBOT);
+    if (withPlugin) link(path.join(plugins, 'companion'), PLUGIN);
     const options = ['--sandbox', sandbox.folder('ide'), '--plugins', plugins];
     for (const arg of [`-Djava.io.tmpdir=${sandbox.tmp}`, ...java]) options.push('--java', arg);
     this.#process = spawn(path.join(HOME, 'bin/idea.sh'), [...options, project], {
@@ -159,8 +157,7 @@ export class Ide {
   problems() {
     const file = path.join(this.#sandbox.root, 'ide', 'log', 'idea.log');
     const records = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split(/^(?=\d{4}-)/m) : [];
-    const isProblem = (record) => / (ERROR|FATAL) - |^\s+at \S+\(/m.test(record);
-    return records.filter((record) => isProblem(record) && !PLATFORM_PROBLEM.test(record));
+    return records.filter((record) => / (ERROR|FATAL) - |^\s+at \S+\(/m.test(record));
   }
 
   /** Ends it as a user does, and then looks into its log. */
@@ -179,17 +176,8 @@ export class Ide {
   }
 }
 
-/** Has the project not look for JSON schemas on the web. */
-function writeProjectSettings(project) {
-  const file = path.join(project, '.idea', 'jsonCatalog.xml');
-  fs.mkdirSync(path.dirname(file), { recursive: true });
-  fs.writeFileSync(
-    file,
-    `<project version="4">
-  <component name="JsonSchemaCatalogProjectConfiguration">
-    <remoteActivityEnabled>false</remoteActivityEnabled>
-  </component>
-</project>
-`,
-  );
+/** Makes a link, also where there is one already. */
+function link(name, folder) {
+  fs.rmSync(name, { force: true });
+  fs.symlinkSync(path.resolve(folder), name);
 }
