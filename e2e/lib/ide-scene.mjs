@@ -51,22 +51,26 @@ export class Scene {
     return this.sandbox.close();
   }
 
-  /** A test in this window; should it fail, there is a picture of it. */
+  /** A test in this window. */
   test(name, body) {
     test(name, async (t) => {
       try {
         await body(this);
       } catch (error) {
-        fs.mkdirSync(PICTURES, { recursive: true });
-        const file = path.join(PICTURES, `${name.replaceAll(/\W+/g, '-')}.png`);
-        await this.ide?.picture(file).then(
-          () => t.diagnostic(`the window is in ${file}`),
-          () => t.diagnostic('there is no picture of the window'),
-        );
+        await this.#tell(t, name).catch(({ message }) => t.diagnostic(message));
         await this.#startOver();
         throw error;
       }
     });
+  }
+
+  /** Tells what there was when a test failed. */
+  async #tell(t, name) {
+    t.diagnostic(`the client knows ${JSON.stringify(await this.client.context())}`);
+    fs.mkdirSync(PICTURES, { recursive: true });
+    const file = path.join(PICTURES, `${name.replaceAll(/\W+/g, '-')}.png`);
+    await this.ide.picture(file);
+    t.diagnostic(`the window is in ${file}`);
   }
 
   /** Takes away what a failed test has left: proposals go with the client that made them. */

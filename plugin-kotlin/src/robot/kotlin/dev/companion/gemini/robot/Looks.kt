@@ -44,6 +44,7 @@ internal val LOOKS: Map<String, Command> = mapOf(
     "find close button" to { middle(closeButton(it.text("tab"))) },
     "find proposal" to { inText(proposal(it.text("tab"))) },
     "paint" to { paint() },
+    "time in plugin" to { Sampler.result() },
 )
 
 /** All that a script waits for. */

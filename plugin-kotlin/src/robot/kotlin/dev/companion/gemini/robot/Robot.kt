@@ -22,6 +22,7 @@ import kotlin.concurrent.thread
  */
 class Robot : ApplicationInitializedListener {
     override fun componentsInitialized() {
+        Sampler.start()
         thread(name = "robot", isDaemon = true) {
             System.`in`.bufferedReader().forEachLine { obey(gson.fromJson(it, JsonObject::class.java)) }
             // The script is gone, perhaps killed. Nothing is to stay behind.

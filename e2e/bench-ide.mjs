@@ -1,0 +1,52 @@
+// Owns what the plugin costs the user of a real window: figures for BENCHMARKS.md, no assertions.
+//
+// Typing and caret moves in a file of 50,000 lines with the plugin and without; what its handlers
+// take of that; and for how long it keeps the event thread while the IDE starts and opens a project.
+
+import { Ide } from './lib/ide.mjs';
+import { Scene } from './lib/ide-scene.mjs';
+
+const COUNT = 5000;
+const LINE = 'The quick brown fox jumps over the lazy dog, again and again, until it gets tired.\n';
+
+/** Percentiles of times in ns, as text in µs. */
+function summary(times) {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+  const texts = [0.5, 0.9, 0.99, 1].map((share) => (at(share) / 1000).toFixed(1).padStart(9));
+  return texts.join('');
+}
+
+function print(name, text) {
+  console.log(`${name.padEnd(38)}${text}`);
+}
+
+/** Measures in a window of its own. */
+async function measure(withPlugin) {
+  const scene = new Scene();
+  try {
+    const path = scene.sandbox.file('large.txt', LINE.repeat(50_000));
+    if (withPlugin) {
+      await scene.openIde({ java: ['-Drobot.sample=true'] });
+      scene.client = await scene.connect();
+    } else {
+      scene.ide = await Ide.start(scene.sandbox, { withPlugin });
+    }
+    await scene.ide.robot('open', { path });
+    const { looks, total, longest } = await scene.ide.robot('time in plugin');
+    const times = await scene.ide.robot('type', { path, count: COUNT });
+    const suffix = withPlugin ? 'with the plugin' : 'without';
+    for (const name of ['keys', 'caret moves']) print(`${name}, ${suffix}`, summary(times[name]));
+    if (!withPlugin) return;
+    for (const name of ['caret handlers', 'selection handlers']) print(name, summary(times[name]));
+    const [all, one] = [total, longest].map((nanos) => (nanos / 1e6).toFixed(1));
+    console.log(`\nfrom the start to an open project, a client and a file (${looks} looks):`);
+    console.log(`the plugin kept the event thread for ${all} ms, at one go ${one} ms at most`);
+  } finally {
+    await scene.close();
+  }
+}
+
+console.log(`µs, of ${COUNT} each${' '.repeat(24)}p50      p90      p99      max`);
+await measure(false);
+await measure(true);
