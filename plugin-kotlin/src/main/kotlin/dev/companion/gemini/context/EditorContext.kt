@@ -155,7 +155,8 @@ class EditorContext(
 
         override fun selectionChanged(event: FileEditorManagerEvent) {
             val file = event.newFile ?: return
-            if (event.manager.isFileOpen(file)) focused(file, event.newEditor)
+            // An event that waited may come after that of a later selection.
+            if (file in event.manager.selectedFiles) focused(file, event.newEditor)
         }
     }
 
