@@ -13,12 +13,15 @@ import { Display } from './display.mjs';
 import { Inbox, PATIENCE, within } from './inbox.mjs';
 import { writeProjectSettings } from './ide-project.mjs';
 
-/** The folders of the platform, of our plugin and of the robot. `cargo xtask` sets them. */
+/** The folders of the platform and of our plugin, and the robot's jar. `cargo xtask` sets them. */
 const HOME = process.env.COMPANION_PLATFORM;
 const PLUGIN = process.env.COMPANION_PLUGIN;
 const ROBOT = process.env.COMPANION_ROBOT;
 
 const ROBOT_LINE = 'robot ';
+
+/** Tells by a stack where many events come from. */
+const NO_PROBLEM = /FrequentEventDetector/;
 
 export class Ide {
   /** The folders of projects that were opened, when their windows are ready. */
@@ -34,9 +37,7 @@ export class Ide {
 
   /** Starts it with a project, and waits until the window has the focus. */
   static async start(sandbox, { project = sandbox.project, withPlugin = true, java = [] } = {}) {
-    for (const [name, folder] of Object.entries({ HOME, PLUGIN, ROBOT })) {
-      if (!folder) throw new Error(`the folder ${name} is not known; use cargo xtask`);
-    }
+    if (!HOME || !PLUGIN || !ROBOT) throw new Error('run this by cargo xtask');
     const display = await Display.start(sandbox);
     const ide = new Ide(sandbox, { display, project, withPlugin, java });
     sandbox.defer(() => ide.close());
@@ -52,7 +53,7 @@ export class Ide {
     this.#sandbox = sandbox;
     writeProjectSettings(project);
     const plugins = sandbox.folder('plugins');
-    link(path.join(plugins, 'robot'), ROBOT);
+    link(path.join(plugins, 'robot.jar'), ROBOT);
     if (withPlugin) link(path.join(plugins, 'companion'), PLUGIN);
     const options = ['--sandbox', sandbox.folder('ide'), '--plugins', plugins];
     for (const arg of [`-Djava.io.tmpdir=${sandbox.tmp}`, ...java]) options.push('--java', arg);
@@ -157,7 +158,8 @@ export class Ide {
   problems() {
     const file = path.join(this.#sandbox.root, 'ide', 'log', 'idea.log');
     const records = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split(/^(?=\d{4}-)/m) : [];
-    return records.filter((record) => / (ERROR|FATAL) - |^\s+at \S+\(/m.test(record));
+    const isProblem = (record) => / (ERROR|FATAL) - |^\s+at \S+\(/m.test(record);
+    return records.filter((record) => isProblem(record) && !NO_PROBLEM.test(record));
   }
 
   /** Ends it as a user does, and then looks into its log. */
@@ -177,7 +179,7 @@ export class Ide {
 }
 
 /** Makes a link, also where there is one already. */
-function link(name, folder) {
+function link(name, target) {
   fs.rmSync(name, { force: true });
-  fs.symlinkSync(path.resolve(folder), name);
+  fs.symlinkSync(path.resolve(target), name);
 }

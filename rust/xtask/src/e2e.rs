@@ -1,10 +1,10 @@
-//! The tests and the demo that need the real client, from npm.
+//! The tests and the demo that need the real client, from npm, and some of them a window of the IDE.
 
 use std::path::PathBuf;
 
 use xshell::{Shell, cmd};
 
-use crate::{Result, kotlin, tools};
+use crate::{Result, kotlin, platform, plugin, tools};
 
 /// The tests in `e2e/`, against the program that was just built.
 pub(crate) fn test(sh: &Shell, long: bool) -> Result {
@@ -26,11 +26,32 @@ pub(crate) fn test_on_jvm(sh: &Shell) -> Result {
     Ok(test.env("GEMINI_COMPANION", companion).run()?)
 }
 
-/// `cargo xtask demo`
-pub(crate) fn demo(sh: &Shell) -> Result {
-    let companion = build(sh)?;
+/// The tests in a window, one after the other: there is but one focus.
+pub(crate) fn test_in_window(sh: &Shell) -> Result {
+    run_in_window(sh, "npm", &["run", "--silent", "test:window"])
+}
+
+/// `cargo xtask demo`, which may renew the pictures in the README.
+pub(crate) fn demo(sh: &Shell, screenshots: bool) -> Result {
+    let pictures = "../target/demo";
+    let screenshots = if screenshots { &["../docs/screenshots"][..] } else { &[] };
+    run_in_window(sh, "node", &[&["demo.mjs", pictures], screenshots].concat())
+}
+
+/// `cargo xtask bench-ide`
+pub(crate) fn bench_ide(sh: &Shell) -> Result {
+    run_in_window(sh, "node", &["bench-ide.mjs"])
+}
+
+/// Runs a program with what it takes to open the IDE with the plugin.
+fn run_in_window(sh: &Shell, program: &str, arguments: &[&str]) -> Result {
     install(sh)?;
-    Ok(cmd!(sh, "node e2e/demo.mjs").env("GEMINI_COMPANION", companion).run()?)
+    let run = cmd!(sh, "{program} {arguments...}")
+        .env("COMPANION_PLATFORM", platform::platform(sh)?)
+        .env("COMPANION_PLUGIN", plugin::folder(sh)?.join(plugin::NAME))
+        .env("COMPANION_ROBOT", kotlin::robot(sh)?);
+    let _dir = sh.push_dir("e2e");
+    Ok(run.run()?)
 }
 
 fn build(sh: &Shell) -> Result<PathBuf> {

@@ -30,6 +30,12 @@ pub(crate) fn jar(sh: &Shell) -> Result<PathBuf> {
     Ok(sh.current_dir().join(MAVEN).join("companion-for-gemini-cli.jar"))
 }
 
+/// The jar of the plugin that plays the user in a window.
+pub(crate) fn robot(sh: &Shell) -> Result<PathBuf> {
+    maven(sh, &["process-test-classes"])?;
+    Ok(sh.current_dir().join(MAVEN).join("robot.jar"))
+}
+
 /// The library, as it is released.
 pub(crate) fn release_library(sh: &Shell) -> Result<PathBuf> {
     build_library(sh, &["--release"], "release")

@@ -36,8 +36,15 @@ enum Command {
         #[arg(long)]
         long: bool,
     },
-    /// Play the main job: the real Gemini CLI client proposes an edit, and it is reviewed.
-    Demo,
+    /// Play the main job in a real IDE: the real Gemini CLI client proposes edits, and a scripted
+    /// user reviews them. Pictures of it go to target/demo.
+    Demo {
+        /// Also renew the pictures that the README shows.
+        #[arg(long)]
+        screenshots: bool,
+    },
+    /// Measure what the plugin costs the user of a window.
+    BenchIde,
     /// Open an IDE with the plugin: the platform of 2018.3, or one that is installed.
     Run {
         /// The folder to open; the default is this checkout.
@@ -68,7 +75,8 @@ fn run(args: &Args) -> Result {
     sh.change_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?);
     match &args.command {
         Command::Test { long } => test::test(&sh, *long),
-        Command::Demo => e2e::demo(&sh),
+        Command::Demo { screenshots } => e2e::demo(&sh, *screenshots),
+        Command::BenchIde => e2e::bench_ide(&sh),
         Command::Run { project, ide } => ide::run(&sh, project, ide.as_deref()),
         Command::Plugin => plugin::zip(&sh),
         Command::Platform => platform::build(&sh),

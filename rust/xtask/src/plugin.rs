@@ -6,7 +6,8 @@ use xshell::{Shell, cmd};
 
 use crate::{Result, kotlin, platform};
 
-const NAME: &str = "companion-for-gemini-cli";
+/// The name of its folder.
+pub(crate) const NAME: &str = "companion-for-gemini-cli";
 
 /// Makes the zip.
 pub(crate) fn zip(sh: &Shell) -> Result {

@@ -23,6 +23,7 @@ pub(crate) fn test(sh: &Shell, long: bool) -> Result {
     step("the plugin on today's platform", || current_api::test(sh))?;
     step("the real client", || e2e::test(sh, long))?;
     step("the real client, with the server in a JVM", || e2e::test_on_jvm(sh))?;
+    step("the real client, in a window of the IDE", || e2e::test_in_window(sh))?;
     println!("\nAll checks passed.");
     Ok(())
 }

@@ -3,15 +3,15 @@
 package dev.companion.gemini.robot
 
 import java.awt.EventQueue
-import java.util.concurrent.atomic.AtomicLong
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicReference
 import kotlin.concurrent.thread
 
 internal object Sampler {
     private val edt = AtomicReference<Thread>()
-    private val looks = AtomicLong()
-    private val pluginNanos = AtomicLong()
-    private val longestNanos = AtomicLong()
+
+    /** The time in ns for each of the plugin's methods that the platform has called. */
+    private val nanos = ConcurrentHashMap<String, Long>()
 
     /** Looks until the IDE ends, if the script asks for it. */
     fun start() {
@@ -20,21 +20,18 @@ internal object Sampler {
         thread(name = "robot sampler", isDaemon = true, priority = Thread.MAX_PRIORITY) { sample() }
     }
 
-    /** In ns: all the time, and the longest that it was there at one go. */
-    fun result(): Map<String, Long> =
-        mapOf("looks" to looks.get(), "total" to pluginNanos.get(), "longest" to longestNanos.get())
+    fun result(): Map<String, Long> = nanos.toMap()
 
     private fun sample() {
         var last = System.nanoTime()
-        var atOneGo = 0L
         while (true) {
             Thread.sleep(1)
-            val isThere = edt.get()?.stackTrace.orEmpty().any { it.isOfPlugin() }
+            val entry = edt.get()?.stackTrace.orEmpty().lastOrNull { it.isOfPlugin() }
             val now = System.nanoTime()
-            atOneGo = if (isThere) atOneGo + now - last else 0
-            if (isThere) pluginNanos.addAndGet(now - last)
-            longestNanos.accumulateAndGet(atOneGo, ::maxOf)
-            looks.incrementAndGet()
+            if (entry != null) {
+                val name = entry.className.substringAfterLast('.') + '.' + entry.methodName
+                nanos.merge(name, now - last, Long::plus)
+            }
             last = now
         }
     }
