@@ -48,15 +48,16 @@ internal val LOOKS: Map<String, Command> = mapOf(
 )
 
 /** All that a script waits for. */
-private fun look(): Map<String, Any?> = mapOf(
-    "projects" to ProjectManager.getInstance().openProjects.map { it.name },
-    "windows" to Window.getWindows().filter { it.isShowing }.mapNotNull { title(it) },
-    "isActive" to Window.getWindows().any { it.isActive },
-    "focus" to focus(),
-    "tabs" to tabLabels().map { tab(it) },
-    "statusBar" to components().filter { it is StatusBar }.flatMap { texts(it) + tooltips(it) }.toList(),
-    "texts" to Window.getWindows().filter { it.isShowing }.flatMap { texts(it) },
-)
+private fun look(): Map<String, Any?> =
+    mapOf(
+        "projects" to ProjectManager.getInstance().openProjects.map { it.name },
+        "windows" to Window.getWindows().filter { it.isShowing }.mapNotNull { title(it) },
+        "isActive" to Window.getWindows().any { it.isActive },
+        "focus" to focus(),
+        "tabs" to tabLabels().map { tab(it) },
+        "statusBar" to components().filter { it is StatusBar }.flatMap { texts(it) + tooltips(it) }.toList(),
+        "texts" to Window.getWindows().filter { it.isShowing }.flatMap { texts(it) },
+    )
 
 private fun title(window: Window) =
     when (window) {
@@ -115,11 +116,7 @@ internal fun file(path: String): VirtualFile =
     checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByPath(path)) { "there is no $path" }
 
 private fun tabLabel(title: String) =
-    checkNotNull(
-        tabLabels().find {
-            it.info.text == title
-        },
-    ) { "there is no tab $title" }
+    checkNotNull(tabLabels().find { it.info.text == title }) { "there is no tab $title" }
 
 private fun closeButton(title: String) = descendants(tabLabel(title)).first { it is InplaceButton }
 
@@ -178,13 +175,14 @@ private fun texts(component: Component) =
 private fun tooltips(component: Component) =
     descendants(component).filterIsInstance<JComponent>().filter { it.isShowing }.mapNotNull { it.toolTipText }.toList()
 
-private fun label(component: Component): String? = when (component) {
-    is EditorComponentImpl -> null
-    is JLabel -> component.text
-    is AbstractButton -> component.text
-    is HyperlinkLabel -> component.text
-    is SimpleColoredComponent -> component.getCharSequence(true).toString()
-    is JTextComponent -> component.document.run { getText(0, length) }
-    is TextPanel -> component.text
-    else -> null
-}
+private fun label(component: Component): String? =
+    when (component) {
+        is EditorComponentImpl -> null
+        is JLabel -> component.text
+        is AbstractButton -> component.text
+        is HyperlinkLabel -> component.text
+        is SimpleColoredComponent -> component.getCharSequence(true).toString()
+        is JTextComponent -> component.document.run { getText(0, length) }
+        is TextPanel -> component.text
+        else -> null
+    }
