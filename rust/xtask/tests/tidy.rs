@@ -91,8 +91,9 @@ fn nothing_is_left_for_later() {
     let markers = [["TO", "DO"], ["FIX", "ME"], ["XX", "X"]].map(|parts| parts.concat());
     for (file, text) in files(&[".rs", ".mjs", ".kt", ".lua", ".py", ".sh", ".toml", ".kts", ".md"])
     {
-        for marker in &markers {
-            assert!(!text.contains(marker), "{file} contains {marker}");
+        // As a word of its own: the platform has identifiers with one of them inside.
+        for word in text.split(|c: char| !c.is_alphanumeric()) {
+            assert!(!markers.iter().any(|marker| marker == word), "{file} contains {word}");
         }
     }
 }
