@@ -86,6 +86,7 @@ class CompanionService internal constructor(
         if (project.isDefault) return
         started = true
         worker.execute {
+            changeState { CompanionState.Starting }
             slot.stop()
             bringUpToDate()
         }
