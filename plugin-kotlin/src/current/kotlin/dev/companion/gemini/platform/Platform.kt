@@ -2,14 +2,12 @@
 
 package dev.companion.gemini.platform
 
-import com.intellij.ide.plugins.PluginManager
 import com.intellij.ide.trustedProjects.TrustedProjects
 import com.intellij.ide.trustedProjects.TrustedProjectsListener
 import com.intellij.notification.NotificationGroup
 import com.intellij.notification.NotificationGroupManager
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.extensions.PluginId
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ModuleRootListener
 import com.intellij.util.messages.Topic
@@ -24,8 +22,6 @@ object Platform {
 
     fun notificationGroup(): NotificationGroup =
         NotificationGroupManager.getInstance().getNotificationGroup("Companion for Gemini CLI")
-
-    fun pluginVersion(id: String): String? = PluginManager.getInstance().findEnabledPlugin(PluginId.getId(id))?.version
 
     /** Whether the user trusts the project. */
     fun isTrusted(project: Project): Boolean? = TrustedProjects.isProjectTrusted(project)

@@ -91,6 +91,7 @@ class CompanionServiceTest : ServiceTestCase() {
         ProjectManagerEx.getInstanceEx().forceCloseProject(other, true)
         await { !File(checkNotNull(state.discoveryFile)).exists() }
         assertRefused(state.port)
+        assertNull("what the worker has still to do is done for nothing", ProjectConfig.of(other))
     }
 
     fun testTheProjectForNewProjectsHasNone() {

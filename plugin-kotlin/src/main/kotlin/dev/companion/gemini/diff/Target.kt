@@ -2,7 +2,7 @@
 
 package dev.companion.gemini.diff
 
-import com.intellij.openapi.application.ReadAction
+import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileTypes.FileType
@@ -13,7 +13,6 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ProjectRootManager
 import com.intellij.openapi.util.ThrowableComputable
 import com.intellij.openapi.util.io.FileUtil
-import com.intellij.openapi.vfs.CharsetToolkit
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
@@ -41,7 +40,7 @@ internal class Target private constructor(
     /** The form in which it lies on the disk; [proposed] where it says none itself. */
     fun form(proposed: TextForm): TextForm {
         val file = file ?: return proposed
-        val bom = file.bom?.contentEquals(CharsetToolkit.UTF8_BOM) == true
+        val bom = file.bom?.contentEquals(TextForm.UTF8_BOM) == true
         return TextForm(file.detectedLineSeparator ?: proposed.separator, bom)
     }
 
@@ -53,7 +52,8 @@ internal class Target private constructor(
             val file = LocalFileSystem.getInstance().refreshAndFindFileByIoFile(path.toFile())
             if (file == null && Files.exists(path)) refuse("diff.error.notFile", filePath)
             file?.refresh(false, false)
-            return ReadAction.compute(ThrowableComputable { look(project, path, file?.takeIf { it.isValid }) })
+            val look = ThrowableComputable<Target, TargetException> { look(project, path, file?.takeIf { it.isValid }) }
+            return ApplicationManager.getApplication().runReadAction(look)
         }
 
         private fun parse(filePath: String): Path =
@@ -64,6 +64,7 @@ internal class Target private constructor(
             } ?: refuse("diff.error.path", filePath)
 
         private fun look(project: Project, path: Path, file: VirtualFile?): Target {
+            if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
             val type = file?.fileType ?: FileTypeManager.getInstance().getFileTypeByFileName(path.fileName.toString())
             val document = file?.let { text(it, path) }
             if (document == null && type.isBinary && type !== UnknownFileType.INSTANCE) binary(path)

@@ -47,7 +47,7 @@ internal object TargetWriter {
     private fun overwrite(project: Project, file: VirtualFile, proposal: Proposal) {
         val documents = FileDocumentManager.getInstance()
         val document = documents.getDocument(file)
-        val status = ReadonlyStatusHandler.getInstance(project).ensureFilesWritable(file)
+        val status = ReadonlyStatusHandler.getInstance(project).ensureFilesWritable(listOf(file))
         if (document == null || status.hasReadonlyFiles()) {
             throw IOException(CompanionBundle.message("diff.error.readOnly"))
         }

@@ -22,6 +22,9 @@ internal data class TextForm(
     companion object {
         private const val BOM = "\uFEFF"
 
+        /** A BOM as it lies on the disk. */
+        val UTF8_BOM: ByteArray = BOM.toByteArray()
+
         /** The form of a text that has no file yet. A text of one line leaves its separator open: it is `\n`. */
         fun of(text: String): TextForm {
             val separator = when {

@@ -12,33 +12,36 @@ import dev.companion.gemini.core.CoreConfig
 import dev.companion.gemini.core.Trust
 import dev.companion.gemini.platform.Platform
 import java.nio.file.Files
-import java.nio.file.Path
 import java.nio.file.Paths
 
 internal object ProjectConfig {
-    /** Looks at the disk: not for the EDT. Null if the settings ask for no server. */
+    /** Looks at the disk: not for the EDT. Null if the settings ask for no server, or if the project is closed. */
     fun of(project: Project): CoreConfig? {
         val settings = CompanionSettings.getInstance().values
         if (!settings.context && !settings.diffs) return null
+        val facts = ApplicationManager.getApplication().runReadAction(Computable { facts(project) }) ?: return null
         return CoreConfig(
-            roots = roots(project),
+            roots = facts.folders.map { Paths.get(it) }.distinct().filter(Files::isDirectory),
             ideName = ideName(ApplicationInfo.getInstance().build.productCode),
             ideDisplayName = ApplicationNamesInfo.getInstance().fullProductName,
-            trust = trust(settings.trust, Platform.isTrusted(project)),
+            trust = trust(settings.trust, facts.trusted),
             diffs = settings.diffs,
             bodyLimitMegabytes = settings.bodyLimitMegabytes,
             logLevel = settings.logLevel.ordinal,
         )
     }
 
-    /** The project's own folder and those of its modules, as far as they are on this machine's disks. */
-    fun roots(project: Project): List<Path> {
-        val ofModules = Computable {
-            val folders = if (project.isDisposed) emptyArray() else ProjectRootManager.getInstance(project).contentRoots
-            folders.filter { it.isInLocalFileSystem }.map { it.path }
-        }
-        val modules = ApplicationManager.getApplication().runReadAction(ofModules)
-        return (listOfNotNull(project.basePath) + modules).map { Paths.get(it) }.distinct().filter(Files::isDirectory)
+    /** [folders] are the project's own and those of its modules, as far as they are on this machine's disks. */
+    private class Facts(
+        val folders: List<String>,
+        val trusted: Boolean?,
+    )
+
+    /** In a read action, within which no project is closed; one that is has nothing to tell. */
+    private fun facts(project: Project): Facts? {
+        if (project.isDisposed) return null
+        val roots = ProjectRootManager.getInstance(project).contentRoots.filter { it.isInLocalFileSystem }
+        return Facts(listOfNotNull(project.basePath) + roots.map { it.path }, Platform.isTrusted(project))
     }
 
     /** The name by which the CLI knows a product; it shows the display name, and this one only to itself. */

@@ -16,14 +16,15 @@ import dev.companion.gemini.terminal.CliTerminal
  * command only whether it was changed, since a command may have a key in it.
  */
 internal object Diagnostics {
-    const val PLUGIN_ID = "dev.companion.gemini"
+    /** The platform tells no plugin its own version by API that is public everywhere. */
+    private const val VERSION = "0.1.0"
 
     /** Any thread. */
     fun of(project: Project): String {
         val service = CompanionService.getInstance(project)
         val build = ApplicationInfo.getInstance().build.asString()
         val lines = listOf(
-            "Companion for Gemini CLI ${Platform.pluginVersion(PLUGIN_ID) ?: "(version unknown)"}",
+            "Companion for Gemini CLI $VERSION",
             "IDE: ${ApplicationNamesInfo.getInstance().fullProductName} $build",
             "System: ${properties("os.name", "os.version", "os.arch")}",
             "Java: ${properties("java.vm.name", "java.version")}",

@@ -3,11 +3,9 @@
 package dev.companion.gemini.platform
 
 import com.intellij.ProjectTopics
-import com.intellij.ide.plugins.PluginManager
 import com.intellij.notification.NotificationGroup
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.components.ServiceManager
-import com.intellij.openapi.extensions.PluginId
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ModuleRootListener
 import com.intellij.util.messages.Topic
@@ -23,8 +21,6 @@ object Platform {
     fun <T : Any> service(project: Project, type: Class<T>): T = ServiceManager.getService(project, type)
 
     fun notificationGroup(): NotificationGroup = notifications
-
-    fun pluginVersion(id: String): String? = PluginManager.getPlugin(PluginId.getId(id))?.version
 
     /** Whether the user trusts the project, or null where the platform has no such thing, as this one. */
     @Suppress("UNUSED_PARAMETER", "FunctionOnlyReturningConstant")
