@@ -14,7 +14,7 @@ const SETTINGS = {
 `,
   'project.iml': `<module type="EMPTY_MODULE" version="4">
   <component name="NewModuleRootManager">
-    <content url="file://$MODULE_DIR$/.."/>
+    <content url="file://$MODULE_DIR$"/>
   </component>
 </module>
 `,
