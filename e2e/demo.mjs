@@ -29,7 +29,10 @@ const FILE = `{
 `;
 const PROPOSAL = FILE.replace('"localhost"', '"0.0.0.0"')
   .replace('"timeoutSeconds": 30', '"timeoutSeconds": 5,\n    "tls": true')
-  .replace('"flat white", "price": 3.6 }', '"flat white", "price": 3.6 },\n    { "drink": "filter", "price": 2.8 }');
+  .replace(
+    '"flat white", "price": 3.6 }',
+    '"flat white", "price": 3.6 },\n    { "drink": "filter", "price": 2.8 }',
+  );
 /** What the user makes of it: with a 1 before the 5. */
 const EDITED = PROPOSAL.replace('"timeoutSeconds": 5', '"timeoutSeconds": 15');
 const EDIT = [...Array(5).fill('Down'), 'End', 'Left', 'Left', '1'];

@@ -155,19 +155,22 @@ describe('in a window', () => {
     await scene.noProposal();
   });
 
-  scene.test('an edit shows at once while the user is elsewhere, and stays there', async (scene) => {
-    const { ide } = scene;
-    const file = scene.sandbox.file('there.txt', 'old\n');
-    await ide.robot('invoke', { action: 'ActivateTODOToolWindow' });
-    const inToolWindow = ({ focus }) => focus?.component;
-    const component = await ide.until(inToolWindow, 'the focus in a tool window');
-    const { title, decision } = await scene.propose(file, 'new\n');
-    await ide.tab(title, ({ isSelected }) => isSelected);
-    assert.equal(inToolWindow(await ide.robot('look')), component);
-    await ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
-    assert.deepEqual(await decision, REJECTED);
-    await scene.noProposal();
-  });
+  scene.test(
+    'an edit shows at once while the user is elsewhere, and stays there',
+    async (scene) => {
+      const { ide } = scene;
+      const file = scene.sandbox.file('there.txt', 'old\n');
+      await ide.robot('invoke', { action: 'ActivateTODOToolWindow' });
+      const inToolWindow = ({ focus }) => focus?.component;
+      const component = await ide.until(inToolWindow, 'the focus in a tool window');
+      const { title, decision } = await scene.propose(file, 'new\n');
+      await ide.tab(title, ({ isSelected }) => isSelected);
+      assert.equal(inToolWindow(await ide.robot('look')), component);
+      await ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
+      assert.deepEqual(await decision, REJECTED);
+      await scene.noProposal();
+    },
+  );
 
   scene.test('the client follows what the user does in editors', async (scene) => {
     const { ide, client } = scene;
