@@ -160,7 +160,7 @@ describe('in a window', () => {
     async (scene) => {
       const { ide } = scene;
       const file = scene.sandbox.file('there.txt', 'old\n');
-      await ide.robot('invoke', { action: 'ActivateTODOToolWindow' });
+      await ide.robot('invoke', { action: 'ActivateProjectToolWindow' });
       const inToolWindow = ({ focus }) => focus?.component;
       const component = await ide.until(inToolWindow, 'the focus in a tool window');
       const { title, decision } = await scene.propose(file, 'new\n');
