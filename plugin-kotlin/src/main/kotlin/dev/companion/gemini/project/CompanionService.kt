@@ -113,6 +113,8 @@ class CompanionService internal constructor(
             val message = ServerLaunch.report(e)
             changeState { CompanionState.Failed(message) }
         }
+        // Its proposals have ended with it, and the IDE may take no more work.
+        if (project.isDisposed) return
         val core = slot.core
         if (core !== connected) proposals.connect(core)
         connected = core
