@@ -71,6 +71,39 @@ fn arrows_between_crates_point_one_way() {
     }
 }
 
+/// ui → project → context, diff, terminal → core. All may use the texts and what differs between
+/// platforms.
+#[test]
+fn arrows_between_packages_point_one_way() {
+    const PRODUCT: &str = "dev.companion.gemini.";
+    let mut packages = 0;
+    for (file, text) in files(&[".kt"]) {
+        let parts: Vec<&str> = file.split('/').collect();
+        let ["plugin-kotlin", "src", "main" | "current" | "platform183", .., package, _] =
+            parts[..]
+        else {
+            continue;
+        };
+        let allowed: &[&str] = match package {
+            "core" | "platform" | "gemini" => &[],
+            "context" | "diff" | "terminal" => &["core"],
+            "project" => &["core", "context", "diff", "terminal"],
+            "ui" => &["project", "terminal"],
+            other => panic!("say here what {other} may import"),
+        };
+        packages += 1;
+        let imports = text.lines().filter_map(|line| line.strip_prefix("import "));
+        for import in imports.filter_map(|import| import.strip_prefix(PRODUCT)) {
+            let from = import.split('.').next().unwrap();
+            let common = !allowed.is_empty() && ["CompanionBundle", "platform"].contains(&from);
+            assert!(common || allowed.contains(&from), "{file} must not import {import}");
+        }
+        let natives = text.lines().any(|line| line.trim_start().starts_with("external fun"));
+        assert!(!natives || package == "core", "{file} has natives");
+    }
+    assert!(packages > 0, "no package was looked at");
+}
+
 #[test]
 fn files_are_short_and_say_what_they_own() {
     for (file, text) in files(&[".rs", ".mjs", ".kt", ".lua", ".py"]) {
