@@ -18,13 +18,10 @@ export class Companion {
   #process;
   #exit;
   #onRequest;
-  #trace;
 
-  /**
-   * Starts one and waits until it is ready. `trace` is called with `in` or `out` and each message.
-   */
-  static async start(sandbox, { args = [], workspace = [sandbox.project], trace = () => {} } = {}) {
-    const companion = new Companion(sandbox, { args, workspace, trace });
+  /** Starts one and waits until it is ready. */
+  static async start(sandbox, { args = [], workspace = [sandbox.project] } = {}) {
+    const companion = new Companion(sandbox, { args, workspace });
     try {
       companion.ready = (await companion.next('companion/ready')).params;
     } catch (error) {
@@ -35,10 +32,9 @@ export class Companion {
     return companion;
   }
 
-  constructor(sandbox, { args, workspace, trace }) {
+  constructor(sandbox, { args, workspace }) {
     if (!PROGRAM) throw new Error('GEMINI_COMPANION must be the path of gemini-companion');
     const folders = workspace.flatMap((folder) => ['--workspace', folder]);
-    this.#trace = trace;
     this.#process = spawn(PROGRAM, ['serve', ...folders, ...args], { env: sandbox.env() });
     this.#process.stdin.on('error', () => {}); // it has exited, which `exited` tells
     this.#process.stderr.setEncoding('utf8').on('data', (text) => (this.log += text));
@@ -57,7 +53,6 @@ export class Companion {
   }
 
   #take(message) {
-    this.#trace('out', message);
     const { id, method, params } = message;
     if (id !== undefined && method && this.#onRequest) {
       try {
@@ -94,7 +89,6 @@ export class Companion {
   }
 
   #send(message) {
-    this.#trace('in', message);
     this.sendLine(JSON.stringify(message));
   }
 

@@ -4,7 +4,7 @@
 
 use xshell::{Shell, cmd};
 
-use crate::{Result, platform};
+use crate::{Result, kotlin, platform};
 
 const TOOL: &str = "tools/current-api";
 const OUTPUT: &str = "target/current-api";
@@ -14,7 +14,6 @@ const MEMBERS: &str = "plugin-kotlin/platform-members.txt";
 pub(crate) fn test(sh: &Shell) -> Result {
     let home = platform::platform(sh)?;
     sh.remove_path(OUTPUT)?;
-    let compile = cmd!(sh, "mvn --batch-mode --quiet --file {TOOL}/pom.xml compile");
-    compile.arg(format!("-Dplatform.home={}", home.display())).run()?;
+    kotlin::maven(sh, &format!("{TOOL}/pom.xml"), &["compile"])?;
     Ok(cmd!(sh, "python3 {TOOL}/members.py {OUTPUT}/classes {home} {MEMBERS}").run()?)
 }

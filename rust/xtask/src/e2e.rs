@@ -46,10 +46,11 @@ pub(crate) fn bench_ide(sh: &Shell) -> Result {
 /// Runs a program with what it takes to open the IDE with the plugin.
 fn run_in_window(sh: &Shell, program: &str, arguments: &[&str]) -> Result {
     install(sh)?;
+    let (jar, robot) = kotlin::jar_and_robot(sh)?;
     let run = cmd!(sh, "{program} {arguments...}")
         .env("COMPANION_PLATFORM", platform::platform(sh)?)
-        .env("COMPANION_PLUGIN", plugin::folder(sh)?.join(plugin::NAME))
-        .env("COMPANION_ROBOT", kotlin::robot(sh)?);
+        .env("COMPANION_PLUGIN", plugin::folder(sh, &jar)?.join(plugin::NAME))
+        .env("COMPANION_ROBOT", robot);
     let _dir = sh.push_dir("e2e");
     Ok(run.run()?)
 }

@@ -6,14 +6,14 @@ use serde_json::Value;
 use xshell::{Shell, cmd};
 
 use crate::display::Display;
-use crate::{Result, platform, plugin};
+use crate::{Result, kotlin, platform, plugin};
 
 /// Opens `project` in the platform of 2018.3, or in the IDE that is installed in `ide`.
 pub(crate) fn run(sh: &Shell, project: &Path, ide: Option<&Path>) -> Result {
     let project = &existing(project)?;
     match ide {
         None => {
-            let plugins = plugin::folder(sh)?;
+            let plugins = plugin::folder(sh, &kotlin::jar(sh)?)?;
             let ide = platform::platform(sh)?.join("bin/idea.sh");
             let sandbox = sh.current_dir().join("target/sandbox");
             println!(

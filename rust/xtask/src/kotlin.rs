@@ -7,7 +7,9 @@ use xshell::{Shell, cmd};
 
 use crate::{Result, platform, tools};
 
-/// What Maven makes is below this; `plugin-kotlin/pom.xml` says so too.
+const POM: &str = "plugin-kotlin/pom.xml";
+
+/// What Maven makes is below this; [`POM`] says so too.
 const MAVEN: &str = "target/maven";
 
 /// Checks the format, compiles, and runs the tests without an IDE and in the platform.
@@ -16,7 +18,7 @@ pub(crate) fn test(sh: &Shell) -> Result {
     let library_home = sh.current_dir().join("target/library-for-tests");
     let library = build_library(sh, &["--features", "companion-jni/test-entry"], "debug")?;
     copy_library(sh, &library, &library_home)?;
-    maven(sh, &[&format!("-Dlibrary.home={}", library_home.display()), "verify"])
+    maven(sh, POM, &[&format!("-Dlibrary.home={}", library_home.display()), "verify"])
 }
 
 /// A program like `gemini-companion` that has its server in a JVM; made by [`test`].
@@ -26,14 +28,15 @@ pub(crate) fn companion_on_jvm(sh: &Shell) -> PathBuf {
 
 /// The plugin's jar, without tests.
 pub(crate) fn jar(sh: &Shell) -> Result<PathBuf> {
-    maven(sh, &["-Dmaven.test.skip", "-DskipUTs", "package"])?;
+    maven(sh, POM, &["-Dmaven.test.skip", "-DskipUTs", "package"])?;
     Ok(sh.current_dir().join(MAVEN).join("companion-for-gemini-cli.jar"))
 }
 
-/// The jar of the plugin that plays the user in a window.
-pub(crate) fn robot(sh: &Shell) -> Result<PathBuf> {
-    maven(sh, &["process-test-classes"])?;
-    Ok(sh.current_dir().join(MAVEN).join("robot.jar"))
+/// The plugin's jar, and that of the plugin that plays the user in a window.
+pub(crate) fn jar_and_robot(sh: &Shell) -> Result<(PathBuf, PathBuf)> {
+    maven(sh, POM, &["-DskipUTs", "package"])?;
+    let made = sh.current_dir().join(MAVEN);
+    Ok((made.join("companion-for-gemini-cli.jar"), made.join("robot.jar")))
 }
 
 /// The library, as it is released.
@@ -71,12 +74,12 @@ fn library_name() -> String {
 }
 
 /// Maven needs nothing but the platform, which brings its JDK.
-fn maven(sh: &Shell, arguments: &[&str]) -> Result {
+pub(crate) fn maven(sh: &Shell, pom: &str, arguments: &[&str]) -> Result {
     let platform = platform::platform(sh)?;
     // Quiet but for warnings, which end the compilation: `--quiet` would hide them.
     let quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn";
     let options = ["--batch-mode", "--no-transfer-progress", quiet];
     let home = format!("-Dplatform.home={}", platform.display());
-    let maven = cmd!(sh, "mvn {options...} --file plugin-kotlin/pom.xml {home} {arguments...}");
+    let maven = cmd!(sh, "mvn {options...} --file {pom} {home} {arguments...}");
     Ok(maven.env("JAVA_HOME", platform.join("jdk")).run()?)
 }

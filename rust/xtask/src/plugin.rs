@@ -1,6 +1,6 @@
 //! `cargo xtask plugin`: the plugin for the platform of 2018.3, as a folder and as a zip.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use xshell::{Shell, cmd};
 
@@ -11,7 +11,7 @@ pub(crate) const NAME: &str = "companion-for-gemini-cli";
 
 /// Makes the zip.
 pub(crate) fn zip(sh: &Shell) -> Result {
-    let plugins = folder(sh)?;
+    let plugins = folder(sh, &kotlin::jar(sh)?)?;
     let version = env!("CARGO_PKG_VERSION");
     // Beside the folder of plugins, not in it: the platform takes a zip there for a plugin.
     let zip = plugins.with_file_name(format!("{NAME}-{version}-2018.3-{}.zip", kotlin::system()));
@@ -22,11 +22,11 @@ pub(crate) fn zip(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// Puts the plugin together, and returns the folder of plugins that has it.
-pub(crate) fn folder(sh: &Shell) -> Result<PathBuf> {
+/// Puts the plugin together, with the jar that Maven made, and returns the folder of plugins that
+/// has it.
+pub(crate) fn folder(sh: &Shell, jar: &Path) -> Result<PathBuf> {
     let plugins = sh.current_dir().join("target/plugin");
     let plugin = plugins.join(NAME);
-    let jar = kotlin::jar(sh)?;
     let library = kotlin::release_library(sh)?;
     sh.remove_path(&plugin)?;
     sh.create_dir(plugin.join("lib"))?;

@@ -8,7 +8,7 @@ import java.nio.file.Path
 import java.util.concurrent.CopyOnWriteArrayList
 
 /** Remembers calls, in their order and from any thread. What it answers can be set. */
-class RecordingCore : CompanionCore {
+open class RecordingCore : CompanionCore {
     /** What was told, as a test wants to read it: `caret /a.txt 1:1`. */
     val calls: List<String> get() = told
 

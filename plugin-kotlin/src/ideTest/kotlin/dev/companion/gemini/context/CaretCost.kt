@@ -16,10 +16,9 @@ import com.intellij.openapi.editor.event.SelectionListener
 import com.intellij.openapi.util.Disposer
 import com.intellij.testFramework.EditorTestUtil
 import dev.companion.gemini.core.CoreConfig
-import dev.companion.gemini.core.EditorRequest
-import dev.companion.gemini.core.EditorRequests
 import dev.companion.gemini.core.NativeCompanionCore
 import dev.companion.gemini.core.NativeLibrary
+import dev.companion.gemini.core.RecordingRequests
 import dev.companion.gemini.core.Trust
 import java.lang.management.ManagementFactory
 import java.nio.file.Paths
@@ -92,7 +91,7 @@ class CaretCost : ContextTestCase() {
                     bodyLimitMegabytes = 1,
                     logLevel = 0,
                 ),
-                NoRequests,
+                RecordingRequests(),
             ) { _, _ -> }
         }
 
@@ -126,18 +125,6 @@ class CaretCost : ContextTestCase() {
             }
             take()
         }
-    }
-
-    private object NoRequests : EditorRequests {
-        override fun openDiff(request: EditorRequest, filePath: String, newText: String) = Unit
-
-        override fun closeDiff(request: EditorRequest, filePath: String) = Unit
-
-        override fun acceptDiff(request: EditorRequest, filePath: String) = Unit
-
-        override fun rejectDiff(request: EditorRequest, filePath: String) = Unit
-
-        override fun connectedChanged(count: Int) = Unit
     }
 
     private companion object {

@@ -16,6 +16,7 @@ import com.intellij.ui.EditorNotificationPanel
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.EditorRequest
+import dev.companion.gemini.dispatchUntil
 import java.io.File
 import javax.swing.JComponent
 import javax.swing.JLabel
@@ -80,14 +81,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
         checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
 
     /** Waits for [condition], and lets the IDE go on meanwhile. */
-    protected fun await(what: String, condition: () -> Boolean) {
-        val deadline = System.nanoTime() + 10_000_000_000
-        while (!condition()) {
-            check(System.nanoTime() < deadline) { "waited in vain: $what" }
-            UIUtil.dispatchAllInvocationEvents()
-            Thread.sleep(1)
-        }
-    }
+    protected fun await(what: String, condition: () -> Boolean) = dispatchUntil(10, what, condition)
 
     /** What a request is answered in the end. */
     protected fun answer(request: (EditorRequest) -> Unit): String {

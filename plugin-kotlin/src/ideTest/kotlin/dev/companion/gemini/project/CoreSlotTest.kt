@@ -93,7 +93,7 @@ class CoreSlotTest {
     fun `whoever ends it waits until it has ended`() {
         val closing = CountDownLatch(1)
         val mayClose = CountDownLatch(1)
-        val core = object : RecordingCoreLike(RecordingCore()) {
+        val core = object : RecordingCore() {
             override fun close() {
                 closing.countDown()
                 mayClose.await()
@@ -108,7 +108,7 @@ class CoreSlotTest {
         while (second.state != Thread.State.BLOCKED) assertTrue("did not wait", second.isAlive)
         mayClose.countDown()
         second.join(TimeUnit.SECONDS.toMillis(10))
-        assertTrue(core.recording.closed)
+        assertTrue(core.closed)
         first.join(TimeUnit.SECONDS.toMillis(10))
     }
 }

@@ -40,7 +40,7 @@ class ProcessEndTest {
     object Main {
         @JvmStatic
         fun main(arguments: Array<String>) {
-            val core = object : RecordingCoreLike(RecordingCore()) {
+            val core = object : RecordingCore() {
                 override fun close() {
                     Thread.sleep(CLOSE_MILLISECONDS)
                     println("stopped")

@@ -8,6 +8,7 @@ import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.CoreConfig
 import dev.companion.gemini.core.EditorRequests
+import dev.companion.gemini.dispatchUntil
 import org.picocontainer.MutablePicoContainer
 
 abstract class ServiceTestCase : PlatformTestCase() {
@@ -36,16 +37,7 @@ abstract class ServiceTestCase : PlatformTestCase() {
 
     /** Lets the IDE go on until [expected] holds. */
     protected fun await(expected: () -> Boolean) {
-        val deadline = System.nanoTime() + TIMEOUT_NANOSECONDS
-        while (!expected()) {
-            check(System.nanoTime() < deadline) { "waited in vain" }
-            UIUtil.dispatchAllInvocationEvents()
-            Thread.yield()
-        }
+        dispatchUntil(20, "what the test expects", expected)
         UIUtil.dispatchAllInvocationEvents()
-    }
-
-    private companion object {
-        const val TIMEOUT_NANOSECONDS = 20_000_000_000L
     }
 }

@@ -37,7 +37,7 @@ class NativeCompanionCore private constructor(
         tell { NativeCore.caretMoved(it, path, line, character) }
 
     override fun selectionChanged(path: String, text: String) =
-        tell { NativeCore.selectionChanged(it, path, truncated(text).toByteArray()) }
+        tell { NativeCore.selectionChanged(it, path, text.toByteArray()) }
 
     override fun fileRenamed(from: String, to: String) = tell { NativeCore.fileRenamed(it, from, to) }
 
@@ -115,12 +115,5 @@ class NativeCompanionCore private constructor(
         private fun names(roots: List<Path>) = roots.map(Path::toString).toTypedArray()
 
         private fun delivery(ordinal: Int) = Delivery.entries[ordinal]
-
-        /** Never ends within a surrogate pair. */
-        private fun truncated(text: String): String {
-            if (text.length <= CompanionCore.MAX_SELECTION) return text
-            val end = CompanionCore.MAX_SELECTION
-            return text.substring(0, if (text[end - 1].isHighSurrogate()) end - 1 else end)
-        }
     }
 }

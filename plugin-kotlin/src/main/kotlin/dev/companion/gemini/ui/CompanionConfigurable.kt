@@ -54,9 +54,9 @@ class CompanionConfigurable : SearchableConfigurable {
 internal class SettingsPage {
     val context = checkBox("settings.context")
     val diffs = checkBox("settings.diffs")
-    val trust = ComboBox(TrustSetting.entries.map { Choice(it, message("settings.trust.$it")) }.toTypedArray())
+    val trust = ComboBox(TrustSetting.entries.map { message("settings.trust.$it") }.toTypedArray())
     val bodyLimit = JBTextField(NUMBER_COLUMNS)
-    val logLevel = ComboBox(LogLevel.entries.map { Choice(it, message("settings.log.$it")) }.toTypedArray())
+    val logLevel = ComboBox(LogLevel.entries.map { message("settings.log.$it") }.toTypedArray())
     val command = JBTextField(COMMAND_COLUMNS)
     val panel: JPanel = FormBuilder
         .createFormBuilder()
@@ -109,14 +109,6 @@ internal class SettingsPage {
             logLevel = LogLevel.entries[logLevel.selectedIndex],
             cliCommand = command.text.trim(),
         )
-
-    /** Shows its text in a list. */
-    class Choice<T>(
-        val value: T,
-        private val text: String,
-    ) {
-        override fun toString() = text
-    }
 
     private companion object {
         const val NUMBER_COLUMNS = 6

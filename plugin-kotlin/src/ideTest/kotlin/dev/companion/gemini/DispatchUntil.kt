@@ -1,0 +1,16 @@
+// Owns waiting in the platform's tests, which run on the EDT themselves.
+
+package dev.companion.gemini
+
+import com.intellij.util.ui.UIUtil
+import java.util.concurrent.TimeUnit
+
+/** Lets the IDE go on until [condition] holds, or fails after [seconds] and says [what] did not come. */
+fun dispatchUntil(seconds: Long, what: String, condition: () -> Boolean) {
+    val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds)
+    while (!condition()) {
+        check(System.nanoTime() < deadline) { "waited in vain: $what" }
+        UIUtil.dispatchAllInvocationEvents()
+        Thread.sleep(1)
+    }
+}
