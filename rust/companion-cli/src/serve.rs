@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
+use companion_platform::parent_process;
 use companion_protocol::editor::Ready;
 use companion_protocol::ide::IdeInfo;
 use companion_protocol::jsonrpc::Notification;
@@ -89,23 +90,4 @@ fn ready(server: &Server) -> Notification<Ready<'_>> {
             env: server.terminal_environment(),
         },
     )
-}
-
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "other systems may not know")]
-fn parent_process() -> Option<u32> {
-    Some(std::os::unix::process::parent_id())
-}
-
-#[cfg(windows)]
-fn parent_process() -> Option<u32> {
-    use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, get_current_pid};
-    let me = get_current_pid().ok()?;
-    let mut system = System::new();
-    system.refresh_processes_specifics(
-        ProcessesToUpdate::Some(&[me]),
-        true,
-        ProcessRefreshKind::nothing(),
-    );
-    Some(system.process(me)?.parent()?.as_u32())
 }

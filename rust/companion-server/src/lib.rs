@@ -20,7 +20,6 @@ mod guard;
 mod host;
 mod http;
 mod monitor;
-mod platform;
 mod runtime;
 mod server;
 mod session;

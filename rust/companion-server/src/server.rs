@@ -19,9 +19,9 @@ use crate::context::now_ms;
 use crate::core::Core;
 use crate::discovery::{Discovery, workspace_path};
 use crate::host::{Decision, EditorHost, HostRequest};
-use crate::platform::Platform;
 use crate::runtime::Runtime;
 use crate::{http, shutdown};
+use companion_platform::Platform;
 
 /// How long [`Server::stop`] takes at most.
 const STOP: Duration = Duration::from_secs(2);

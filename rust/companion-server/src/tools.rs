@@ -12,8 +12,8 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::core::Core;
-use crate::platform::{Platform, is_absolute};
 use crate::session::Session;
+use companion_platform::{Platform, is_absolute};
 
 /// `tools/list`. Without openDiff and closeDiff the client does not review edits here.
 pub(crate) fn list(diffs: bool) -> ListToolsResult {

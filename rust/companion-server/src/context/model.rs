@@ -9,7 +9,7 @@ use companion_protocol::ide::{
     Cursor, IdeContext, MAX_OPEN_FILES, MAX_SELECTED_TEXT, OpenFile, WorkspaceState, truncate_utf16,
 };
 
-use crate::platform::{Platform, relative_to};
+use companion_platform::{Platform, relative_to};
 
 #[derive(Debug, Default)]
 pub(crate) struct ContextModel {

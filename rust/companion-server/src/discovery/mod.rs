@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use companion_protocol::ide::DiscoveryFile;
 
-use crate::platform::{Platform, PrivateDir, temp_dir};
+use companion_platform::{Platform, PrivateDir, temp_dir};
 pub(crate) use workspace::workspace_path;
 
 /// The directories below the folder for temporary files, of which others may be the owner.

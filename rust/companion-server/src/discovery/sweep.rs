@@ -6,7 +6,7 @@
 use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
-use crate::platform::{PrivateDir, is_process_alive};
+use companion_platform::{PrivateDir, is_process_alive};
 
 /// How long a local port may take to refuse or accept.
 const PROBE: Duration = Duration::from_millis(200);

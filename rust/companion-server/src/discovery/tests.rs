@@ -6,7 +6,7 @@ use companion_protocol::ide::{DiscoveryFile, IdeInfo};
 
 use super::sweep::Owner;
 use super::*;
-use crate::platform::Platform::{Unix, Windows};
+use companion_platform::Platform::{Unix, Windows};
 
 fn content(port: u16) -> DiscoveryFile {
     DiscoveryFile {

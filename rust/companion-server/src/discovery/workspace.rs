@@ -1,6 +1,6 @@
 //! The member `workspacePath` of the discovery file.
 
-use crate::platform::{Platform, relative_to};
+use companion_platform::{Platform, relative_to};
 
 /// The roots as one list. Duplicates and roots within another root are left out, because the
 /// client makes each entry but its own directory an include directory of the model.

@@ -10,15 +10,20 @@ use rustix::io::Errno;
 use rustix::process::{Pid, getuid, test_kill_process};
 
 /// Whether a process of this id runs, whoever owns it.
-pub(crate) fn is_process_alive(pid: u32) -> bool {
+pub fn is_process_alive(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
     !matches!(test_kill_process(pid), Err(Errno::SRCH))
+}
+
+/// The process that started this one.
+pub fn parent_process() -> Option<u32> {
+    Some(std::os::unix::process::parent_id())
 }
 
 /// A directory that only its owner, who is us, can enter. All work in it goes through its file
 /// descriptor, so that nobody can put another directory in its place meanwhile.
 #[derive(Debug)]
-pub(crate) struct PrivateDir {
+pub struct PrivateDir {
     path: PathBuf,
     fd: OwnedFd,
 }
@@ -26,7 +31,7 @@ pub(crate) struct PrivateDir {
 impl PrivateDir {
     /// Opens `parent/names[0]/names[1]/…` and makes what is missing. Refuses what belongs to
     /// somebody else and what is a symbolic link.
-    pub(crate) fn open(parent: &Path, names: &[&str]) -> io::Result<Self> {
+    pub fn open(parent: &Path, names: &[&str]) -> io::Result<Self> {
         let mut path = parent.to_owned();
         std::os::unix::fs::DirBuilderExt::mode(std::fs::DirBuilder::new().recursive(true), 0o700)
             .create(parent)?;
@@ -52,12 +57,13 @@ impl PrivateDir {
         Ok(Self { path, fd })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Puts a file in place at once, for its owner only from its first byte.
-    pub(crate) fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
+    pub fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
         let temporary = super::temporary_name(name);
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         self.remove(&temporary)?;
@@ -69,7 +75,7 @@ impl PrivateDir {
     }
 
     /// Removes a file; one that is not there is fine.
-    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+    pub fn remove(&self, name: &str) -> io::Result<()> {
         match rustix::fs::unlinkat(&self.fd, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(error.into()),
@@ -77,7 +83,7 @@ impl PrivateDir {
     }
 
     /// The names of the files in it that belong to us.
-    pub(crate) fn own_files(&self) -> io::Result<Vec<String>> {
+    pub fn own_files(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.fd)? {
             let entry = entry?;

@@ -8,24 +8,25 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::{PrivateDir, is_process_alive};
+pub use unix::{PrivateDir, is_process_alive, parent_process};
 #[cfg(windows)]
-pub(crate) use windows::{PrivateDir, is_process_alive};
+pub use windows::{PrivateDir, is_process_alive, parent_process};
 
 /// A family of systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Platform {
-    #[cfg_attr(windows, expect(dead_code, reason = "only tests look at another system"))]
+pub enum Platform {
+    /// Linux, macOS and their like.
     Unix,
-    #[cfg_attr(unix, allow(dead_code, reason = "only tests look at another system"))]
+    /// Windows.
     Windows,
 }
 
 impl Platform {
-    pub(crate) const CURRENT: Self = if cfg!(windows) { Self::Windows } else { Self::Unix };
+    /// The one this program was built for.
+    pub const CURRENT: Self = if cfg!(windows) { Self::Windows } else { Self::Unix };
 
     /// Between the paths of a list, as Node's `path.delimiter`.
-    pub(crate) const fn list_separator(self) -> char {
+    pub const fn list_separator(self) -> char {
         match self {
             Self::Unix => ':',
             Self::Windows => ';',
@@ -38,7 +39,7 @@ impl Platform {
 }
 
 /// Whether `path` names a place by itself: `/a`, on Windows `C:\a` or `\\server\share`.
-pub(crate) fn is_absolute(platform: Platform, path: &str) -> bool {
+pub fn is_absolute(platform: Platform, path: &str) -> bool {
     match (platform, path.as_bytes()) {
         (Platform::Unix, [b'/', ..]) => true,
         (Platform::Windows, [drive, b':', next, ..]) => {
@@ -53,11 +54,7 @@ pub(crate) fn is_absolute(platform: Platform, path: &str) -> bool {
 
 /// What follows `ancestor` in `path`: nothing for itself, else a separator and more.
 /// `None` if `path` is not within `ancestor`. Purely by name; Windows ignores case.
-pub(crate) fn relative_to<'a>(
-    platform: Platform,
-    path: &'a str,
-    ancestor: &str,
-) -> Option<&'a str> {
+pub fn relative_to<'a>(platform: Platform, path: &'a str, ancestor: &str) -> Option<&'a str> {
     let same = |a: u8, b: u8| match platform {
         Platform::Unix => a == b,
         Platform::Windows => {
@@ -74,7 +71,7 @@ pub(crate) fn relative_to<'a>(
 
 /// The folder for temporary files by **Node's** rule (`os.tmpdir()`), because that is where
 /// the client looks; the JVM's and Rust's rules differ. `env` reads an environment variable.
-pub(crate) fn temp_dir(platform: Platform, env: impl Fn(&str) -> Option<String>) -> String {
+pub fn temp_dir(platform: Platform, env: impl Fn(&str) -> Option<String>) -> String {
     let set = |name: &&str| env(name).filter(|value| !value.is_empty());
     let mut dir = match platform {
         Platform::Unix => {

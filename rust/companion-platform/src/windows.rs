@@ -7,29 +7,36 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, get_current_pid};
 
 /// Whether a process of this id runs.
-pub(crate) fn is_process_alive(pid: u32) -> bool {
+pub fn is_process_alive(pid: u32) -> bool {
     let pid = Pid::from_u32(pid);
+    system_with(pid).process(pid).is_some()
+}
+
+/// The process that started this one.
+pub fn parent_process() -> Option<u32> {
+    let me = get_current_pid().ok()?;
+    Some(system_with(me).process(me)?.parent()?.as_u32())
+}
+
+fn system_with(pid: Pid) -> System {
     let mut system = System::new();
-    system.refresh_processes_specifics(
-        ProcessesToUpdate::Some(&[pid]),
-        true,
-        ProcessRefreshKind::nothing(),
-    );
-    system.process(pid).is_some()
+    let only = ProcessesToUpdate::Some(&[pid]);
+    system.refresh_processes_specifics(only, true, ProcessRefreshKind::nothing());
+    system
 }
 
 /// A directory in the user's own folder for temporary files.
 #[derive(Debug)]
-pub(crate) struct PrivateDir {
+pub struct PrivateDir {
     path: PathBuf,
 }
 
 impl PrivateDir {
     /// Opens `parent/names[0]/names[1]/…` and makes what is missing. Refuses a link.
-    pub(crate) fn open(parent: &Path, names: &[&str]) -> io::Result<Self> {
+    pub fn open(parent: &Path, names: &[&str]) -> io::Result<Self> {
         let mut path = parent.to_owned();
         fs::create_dir_all(&path)?;
         for name in names {
@@ -46,12 +53,13 @@ impl PrivateDir {
         Ok(Self { path })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Puts a file in place at once.
-    pub(crate) fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
+    pub fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
         let temporary = super::temporary_name(name);
         self.remove(&temporary)?;
         let path = self.path.join(&temporary);
@@ -64,7 +72,7 @@ impl PrivateDir {
     }
 
     /// Removes a file; one that is not there is fine.
-    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+    pub fn remove(&self, name: &str) -> io::Result<()> {
         match fs::remove_file(self.path.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
@@ -72,7 +80,7 @@ impl PrivateDir {
     }
 
     /// The names of the files in it; all are the user's.
-    pub(crate) fn own_files(&self) -> io::Result<Vec<String>> {
+    pub fn own_files(&self) -> io::Result<Vec<String>> {
         let entries = fs::read_dir(&self.path)?;
         Ok(entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect())
     }

@@ -1,0 +1,2 @@
+//! A companion as seen from the other side: found by the same rules as Gemini CLI's, and talked
+//! to over HTTP.
