@@ -1,0 +1,120 @@
+//! Why a companion did not do what it was asked: each cause that a user can act on by itself.
+
+use std::io;
+
+/// What was being waited for when the time was up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The connection: nobody answers at that address, or a firewall drops it.
+    Connect,
+    /// The answer: something listens there and says nothing.
+    Answer,
+}
+
+/// Why it failed. The texts name the host and what the server said; never the token.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The host's name has no address here.
+    #[error("the name {host} has no address here")]
+    UnknownHost {
+        /// The name.
+        host: String,
+    },
+    /// Nobody listens on that port.
+    #[error("nobody listens at {authority}")]
+    Refused {
+        /// `host:port`.
+        authority: String,
+    },
+    /// There is no way to that address.
+    #[error("{authority} can't be reached: {source}")]
+    Unreachable {
+        /// `host:port`.
+        authority: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It took too long.
+    #[error("{authority} {}", match stage {
+        Stage::Connect => "did not take the connection in time",
+        Stage::Answer => "took the connection but did not answer in time",
+    })]
+    Timeout {
+        /// `host:port`.
+        authority: String,
+        /// What was being waited for.
+        stage: Stage,
+    },
+    /// 401: the token is missing or is not this server's.
+    #[error("the token was refused (401)")]
+    Unauthorized {
+        /// What the server said about it.
+        message: String,
+    },
+    /// 403: by a companion, for the `Host` header or an `Origin`.
+    #[error("the request was refused (403): {message}")]
+    Forbidden {
+        /// What the server said about it.
+        message: String,
+    },
+    /// 404 or 400 to a session that was there before: it has ended.
+    #[error("the session has ended")]
+    SessionEnded,
+    /// Any other status.
+    #[error("the server answered {status}: {message}")]
+    Status {
+        /// The status.
+        status: u16,
+        /// What the server said about it; may be empty.
+        message: String,
+    },
+    /// `initialize` was answered with a JSON-RPC error.
+    #[error("the server refused to begin: {message} ({code})")]
+    Rpc {
+        /// The JSON-RPC code.
+        code: i32,
+        /// What the server said about it.
+        message: String,
+    },
+    /// Something else than a companion listens there.
+    #[error("what listens there is no companion: {reason}")]
+    NotACompanion {
+        /// What gave it away.
+        reason: String,
+    },
+    /// The server sent a message that is longer than [`super::MAX_MESSAGE`].
+    #[error("the server sent a message that is too long")]
+    TooLong,
+    /// The connection broke after the request had been sent; it may or may not have been heard.
+    #[error("the connection broke: {reason}")]
+    Broken {
+        /// How.
+        reason: String,
+    },
+    /// The client could not be set up.
+    #[error("{0}")]
+    Local(io::Error),
+}
+
+impl Error {
+    /// Whether the server certainly did nothing of what it was asked, so that it can be asked
+    /// again.
+    pub fn is_unheard(&self) -> bool {
+        match self {
+            Self::UnknownHost { .. }
+            | Self::Refused { .. }
+            | Self::Unreachable { .. }
+            | Self::Timeout { stage: Stage::Connect, .. }
+            | Self::Unauthorized { .. }
+            | Self::Forbidden { .. }
+            | Self::SessionEnded
+            | Self::Local(_) => true,
+            Self::Timeout { stage: Stage::Answer, .. }
+            | Self::Status { .. }
+            | Self::Rpc { .. }
+            | Self::NotACompanion { .. }
+            | Self::TooLong
+            | Self::Broken { .. } => false,
+        }
+    }
+}

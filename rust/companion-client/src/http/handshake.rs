@@ -1,0 +1,127 @@
+//! The beginning of a session: `initialize`, and what its answer says about who answers.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use companion_protocol::jsonrpc::{ErrorObject, Id, Request};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::time::timeout;
+
+use super::session::SESSION_ID;
+use super::{Endpoint, Error, Events, Session, Stage};
+
+/// Who answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerInfo {
+    /// For programs.
+    pub name: String,
+    /// Of the server.
+    pub version: String,
+    /// The revision of MCP that it chose.
+    pub protocol_version: String,
+}
+
+/// A session that has begun.
+#[derive(Debug)]
+pub struct Initialized {
+    /// It still wants the notification `notifications/initialized`.
+    pub session: Session,
+    /// The whole response, as the server wrote it.
+    pub response: Bytes,
+    /// Who answered.
+    pub server: ServerInfo,
+}
+
+/// Begins a session with `message`, a whole request `initialize`. It takes at most `limit`.
+///
+/// # Errors
+/// Any but [`Error::SessionEnded`].
+pub async fn initialize(
+    endpoint: &Endpoint,
+    message: Bytes,
+    limit: Duration,
+) -> Result<Initialized, Error> {
+    timeout(limit, begin(endpoint, message)).await.unwrap_or_else(|_| {
+        Err(Error::Timeout { authority: endpoint.authority(), stage: Stage::Answer })
+    })
+}
+
+/// Whether a companion answers there: begins a session and ends it. It takes at most `limit`,
+/// and needs no runtime of the caller's.
+///
+/// # Errors
+/// Any but [`Error::SessionEnded`].
+pub fn probe(endpoint: &Endpoint, limit: Duration) -> Result<ServerInfo, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(Error::Local)?;
+    let params = json!({
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": { "name": "gemini-companion", "version": env!("CARGO_PKG_VERSION") },
+    });
+    let message = serde_json::to_vec(&Request::new(Id::from(0), "initialize", params))
+        .expect("our messages are JSON");
+    let server = runtime.block_on(async {
+        let begun = initialize(endpoint, message.into(), limit).await?;
+        // A server that keeps the session for a while is none the worse.
+        let _ = timeout(Duration::from_secs(1), begun.session.end()).await;
+        Ok(begun.server)
+    });
+    // A lookup of the host's name may still be under way, and is not worth waiting for.
+    runtime.shutdown_background();
+    server
+}
+
+async fn begin(endpoint: &Endpoint, message: Bytes) -> Result<Initialized, Error> {
+    let mut session = Session::new(endpoint.clone());
+    let response = session.send_post(message).await?;
+    let id = response.headers().get(&SESSION_ID).cloned();
+    let mut events = Events::new(response);
+    while let Some(event) = events.next().await? {
+        let Some(answer) = answer(&event.data)? else { continue };
+        let server = ServerInfo {
+            name: answer.server_info.name,
+            version: answer.server_info.version,
+            protocol_version: answer.protocol_version,
+        };
+        session.begin(id, &server.protocol_version);
+        return Ok(Initialized { session, response: event.data, server });
+    }
+    Err(Error::NotACompanion { reason: "it did not answer `initialize`".to_owned() })
+}
+
+/// The members of the response that matter.
+#[derive(Deserialize)]
+struct Response {
+    result: Option<InitializeResult>,
+    error: Option<ErrorObject>,
+    method: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InitializeResult {
+    protocol_version: String,
+    server_info: Implementation,
+}
+
+#[derive(Deserialize)]
+struct Implementation {
+    name: String,
+    version: String,
+}
+
+/// The result, if this is the response and not a message that came before it.
+fn answer(data: &[u8]) -> Result<Option<InitializeResult>, Error> {
+    match serde_json::from_slice(data) {
+        Ok(Response { result: Some(result), .. }) => Ok(Some(result)),
+        Ok(Response { error: Some(ErrorObject { code, message, .. }), .. }) => {
+            Err(Error::Rpc { code, message })
+        }
+        Ok(Response { method: Some(_), .. }) => Ok(None),
+        Ok(_) | Err(_) => {
+            Err(Error::NotACompanion { reason: "its answer is none of MCP".to_owned() })
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Talks to a companion: MCP over Streamable HTTP, as far as companions and Gemini CLI use it.
+//!
+//! [`probe`] tells, without a runtime of the caller's, whether a companion answers. Whoever wants
+//! to stay begins with [`initialize`], which gives a [`Session`] to post messages to and to read
+//! notifications from. Each request has a connection of its own, so none waits for another.
+
+mod connection;
+mod error;
+mod events;
+mod handshake;
+mod session;
+mod sse;
+
+use std::fmt;
+
+pub use error::{Error, Stage};
+pub use events::{Event, Events};
+pub use handshake::{Initialized, ServerInfo, initialize, probe};
+pub use session::Session;
+
+/// The longest message that is read, in bytes. The largest request of a companion by default is
+/// 64 MB, and an answer has to carry the same text, with escapes.
+pub const MAX_MESSAGE: usize = 256 << 20;
+
+/// Where a companion listens, and what it wants to see.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// A name or an address; one of IPv6 without brackets.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// The bearer token; `None` sends no `Authorization`.
+    pub token: Option<String>,
+    /// The `Host` header; `None`: `host:port`, as Gemini CLI sends.
+    pub host_header: Option<String>,
+}
+
+impl Endpoint {
+    /// `host:port` with a token, as Gemini CLI would connect to it.
+    pub fn new(host: impl Into<String>, port: u16, token: Option<String>) -> Self {
+        Self { host: host.into(), port, token, host_header: None }
+    }
+
+    /// `host:port`, with brackets around an address of IPv6.
+    pub fn authority(&self) -> String {
+        let Self { host, port, .. } = self;
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+    }
+}
+
+/// Without the token.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("authority", &self.authority())
+            .field("host_header", &self.host_header)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,126 @@
+//! A session with a companion: messages to it, and the stream of notifications from it.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::Method;
+use hyper::Request;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use tokio::time::timeout;
+
+use super::events::is_stream;
+use super::{Endpoint, Error, Events, Stage, connection};
+
+pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// How long a companion may take to open the stream.
+const STREAM_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A session; several requests may be under way at once.
+#[derive(Clone, Debug)]
+pub struct Session {
+    endpoint: Endpoint,
+    /// A server may do without.
+    id: Option<HeaderValue>,
+    protocol_version: Option<HeaderValue>,
+}
+
+impl Session {
+    /// One that has not begun: `initialize` is the first thing to post.
+    pub(super) fn new(endpoint: Endpoint) -> Self {
+        Self { endpoint, id: None, protocol_version: None }
+    }
+
+    pub(super) fn begin(&mut self, id: Option<HeaderValue>, protocol_version: &str) {
+        self.id = id;
+        self.protocol_version = HeaderValue::from_str(protocol_version).ok();
+    }
+
+    /// Where it is.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Sends a message, byte for byte, and waits for the head of the answer. There is no limit
+    /// on that time: a request may wait for a user.
+    ///
+    /// # Errors
+    /// Any but [`Error::Rpc`]; [`Error::is_unheard`] says which ones allow to send it again.
+    pub async fn post(&self, message: Bytes) -> Result<Events, Error> {
+        Ok(Events::new(self.send_post(message).await?))
+    }
+
+    pub(super) async fn send_post(
+        &self,
+        message: Bytes,
+    ) -> Result<hyper::Response<hyper::body::Incoming>, Error> {
+        let mut request = self.request(Method::POST, Full::new(message));
+        let headers = request.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let both = HeaderValue::from_static("application/json, text/event-stream");
+        headers.insert(ACCEPT, both);
+        connection::send(&self.endpoint, request).await.map_err(|error| self.ended(error))
+    }
+
+    /// Opens the stream of notifications. With the id of the last event of the stream before,
+    /// the server sends again what was lost.
+    ///
+    /// # Errors
+    /// Any but [`Error::Rpc`].
+    pub async fn stream(&self, last_event_id: Option<&str>) -> Result<Events, Error> {
+        let mut request = self.request(Method::GET, Full::default());
+        let headers = request.headers_mut();
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        if let Some(id) = last_event_id.and_then(|id| HeaderValue::from_str(id).ok()) {
+            headers.insert(LAST_EVENT_ID, id);
+        }
+        let sent = timeout(STREAM_TIMEOUT, connection::send(&self.endpoint, request));
+        let response = sent
+            .await
+            .unwrap_or_else(|_| {
+                let authority = self.endpoint.authority();
+                Err(Error::Timeout { authority, stage: Stage::Answer })
+            })
+            .map_err(|error| self.ended(error))?;
+        if !is_stream(&response) {
+            return Err(Error::NotACompanion { reason: "its stream is none of events".to_owned() });
+        }
+        Ok(Events::new(response))
+    }
+
+    /// Tells the server that the session is over.
+    ///
+    /// # Errors
+    /// Any but [`Error::Rpc`].
+    pub async fn end(&self) -> Result<(), Error> {
+        let request = self.request(Method::DELETE, Full::default());
+        connection::send(&self.endpoint, request).await.map(drop)
+    }
+
+    fn request(&self, method: Method, body: Full<Bytes>) -> Request<Full<Bytes>> {
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = hyper::Uri::from_static("/mcp");
+        let headers = request.headers_mut();
+        headers.extend(self.id.clone().map(|id| (SESSION_ID, id)));
+        headers.extend(self.protocol_version.clone().map(|version| (PROTOCOL_VERSION, version)));
+        request
+    }
+
+    /// Whether `error` means that the server does not know the session any more. MCP wants 404
+    /// there; the VS Code companion answers 400 with a text about the session.
+    fn ended(&self, error: Error) -> Error {
+        match error {
+            Error::Status { status: 404, .. } if self.id.is_some() => Error::SessionEnded,
+            Error::Status { status: 400, message }
+                if self.id.is_some() && message.to_ascii_lowercase().contains("session") =>
+            {
+                Error::SessionEnded
+            }
+            error => error,
+        }
+    }
+}
