@@ -8,9 +8,20 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub use unix::{PrivateDir, is_process_alive, parent_process};
+pub use unix::{PrivateDir, current_user, is_process_alive, owner, parent_process, process_info};
 #[cfg(windows)]
-pub use windows::{PrivateDir, is_process_alive, parent_process};
+pub use windows::{
+    PrivateDir, current_user, is_process_alive, owner, parent_process, process_info,
+};
+
+/// What a process tells about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessInfo {
+    /// The process that started it; 0 if there is none.
+    pub parent: u32,
+    /// The program and its arguments, with a space between each.
+    pub command: String,
+}
 
 /// A family of systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

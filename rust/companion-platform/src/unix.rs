@@ -9,6 +9,8 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, getuid, test_kill_process};
 
+use super::ProcessInfo;
+
 /// Whether a process of this id runs, whoever owns it.
 pub fn is_process_alive(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
@@ -18,6 +20,27 @@ pub fn is_process_alive(pid: u32) -> bool {
 /// The process that started this one.
 pub fn parent_process() -> Option<u32> {
     Some(std::os::unix::process::parent_id())
+}
+
+/// The user on whose behalf this process runs.
+pub fn current_user() -> Option<u32> {
+    Some(getuid().as_raw())
+}
+
+/// The user to whom a file belongs.
+pub fn owner(file: &std::fs::Metadata) -> Option<u32> {
+    Some(std::os::unix::fs::MetadataExt::uid(file))
+}
+
+/// The parent and the command line of a process, by `ps` as the client asks it.
+pub fn process_info(pid: u32) -> Option<ProcessInfo> {
+    let output = std::process::Command::new("ps")
+        .args(["-o", "ppid=,command=", "-p", &pid.to_string()])
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let (parent, command) = text.trim().split_once(char::is_whitespace)?;
+    Some(ProcessInfo { parent: parent.parse().ok()?, command: command.trim().to_owned() })
 }
 
 /// A directory that only its owner, who is us, can enter. All work in it goes through its file

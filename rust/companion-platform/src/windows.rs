@@ -7,7 +7,9 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, get_current_pid};
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind, get_current_pid};
+
+use super::ProcessInfo;
 
 /// Whether a process of this id runs.
 pub fn is_process_alive(pid: u32) -> bool {
@@ -21,10 +23,33 @@ pub fn parent_process() -> Option<u32> {
     Some(system_with(me).process(me)?.parent()?.as_u32())
 }
 
+/// The user on whose behalf this process runs; the client does not ask on Windows.
+pub fn current_user() -> Option<u32> {
+    None
+}
+
+/// The user to whom a file belongs; the client does not ask on Windows.
+pub fn owner(_file: &fs::Metadata) -> Option<u32> {
+    None
+}
+
+/// The parent of a process, and its command line.
+pub fn process_info(pid: u32) -> Option<ProcessInfo> {
+    let pid = Pid::from_u32(pid);
+    let system = system_with(pid);
+    let process = system.process(pid)?;
+    let command: Vec<_> = process.cmd().iter().map(|part| part.to_string_lossy()).collect();
+    Some(ProcessInfo {
+        parent: process.parent().map_or(0, Pid::as_u32),
+        command: command.join(" "),
+    })
+}
+
 fn system_with(pid: Pid) -> System {
     let mut system = System::new();
     let only = ProcessesToUpdate::Some(&[pid]);
-    system.refresh_processes_specifics(only, true, ProcessRefreshKind::nothing());
+    let what = ProcessRefreshKind::nothing().with_cmd(UpdateKind::Always);
+    system.refresh_processes_specifics(only, true, what);
     system
 }
 

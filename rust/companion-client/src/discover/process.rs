@@ -1,0 +1,56 @@
+//! Which process the client takes for the editor (`process-utils.js`).
+
+use companion_platform::{ProcessInfo, process_info};
+
+use super::Environment;
+
+/// The client gives up after so many steps.
+const MAX_DEPTH: usize = 32;
+
+const SHELLS: [&str; 8] = ["zsh", "bash", "sh", "tcsh", "csh", "ksh", "fish", "dash"];
+
+/// The process that a client takes for the editor if it is started where this process was: the
+/// one that `GEMINI_CLI_IDE_PID` names, else the shell's grandparent.
+pub fn ide_process(environment: &Environment) -> u32 {
+    environment
+        .named_ide_process()
+        .unwrap_or_else(|| ide_process_from(std::process::id(), cfg!(windows), process_info))
+}
+
+/// The same for a client with the id `pid`, in a tree of processes that `info` tells.
+pub fn ide_process_from(pid: u32, windows: bool, info: impl Fn(u32) -> Option<ProcessInfo>) -> u32 {
+    if windows { from_root(pid, info) } else { from_shell(pid, info) }
+}
+
+/// The grandparent of the first shell above, or the topmost process there is.
+fn from_shell(mut pid: u32, info: impl Fn(u32) -> Option<ProcessInfo>) -> u32 {
+    for _ in 0..MAX_DEPTH {
+        let Some(ProcessInfo { parent, command }) = info(pid) else { break };
+        let program = command.split(' ').next().unwrap_or_default();
+        if SHELLS.contains(&program.rsplit('/').next().unwrap_or_default()) {
+            let grandparent = info(parent).map_or(0, |process| process.parent);
+            return if grandparent > 1 { grandparent } else { parent };
+        }
+        if parent <= 1 {
+            break;
+        }
+        pid = parent;
+    }
+    pid
+}
+
+/// The great-grandchild of the root.
+fn from_root(pid: u32, info: impl Fn(u32) -> Option<ProcessInfo>) -> u32 {
+    let mut ancestors = Vec::new();
+    let mut next = Some(pid);
+    while let Some(pid) = next.filter(|_| ancestors.len() < MAX_DEPTH) {
+        let Some(process) = info(pid) else { break };
+        ancestors.push(pid);
+        next = Some(process.parent).filter(|parent| *parent != 0);
+    }
+    match ancestors.len() {
+        0 => pid,
+        1 | 2 => ancestors[ancestors.len() - 1],
+        length => ancestors[length - 3],
+    }
+}

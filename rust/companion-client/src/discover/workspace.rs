@@ -1,0 +1,123 @@
+//! Whether a folder is in a workspace (`validateWorkspacePath`, and `utils/paths.js`).
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use companion_platform::{Platform, relative_to};
+
+/// Why the client does not connect from its folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkspaceError {
+    /// Nobody told the client of a workspace: no file, no variable.
+    Unknown,
+    /// The editor has no folder open.
+    Empty,
+    /// The editor has other folders open: these, with links resolved.
+    Elsewhere(Vec<PathBuf>),
+}
+
+/// Whether `cwd` is in one of the folders of the list `workspace_path`, links resolved.
+pub fn validate(workspace_path: Option<&str>, cwd: &Path) -> Result<(), WorkspaceError> {
+    let list = workspace_path.ok_or(WorkspaceError::Unknown)?;
+    if list.is_empty() {
+        return Err(WorkspaceError::Empty);
+    }
+    let roots: Vec<_> = list
+        .split(Platform::CURRENT.list_separator())
+        .map(|root| resolve_to_real_path(root, cwd))
+        .collect();
+    let real = resolve_to_real_path(&cwd.to_string_lossy(), cwd);
+    if roots.iter().any(|root| contains(root, &real)) {
+        Ok(())
+    } else {
+        Err(WorkspaceError::Elsewhere(roots))
+    }
+}
+
+fn contains(root: &Path, path: &Path) -> bool {
+    let (mut root, mut path) =
+        (root.to_string_lossy().into_owned(), path.to_string_lossy().into_owned());
+    if cfg!(target_os = "macos") {
+        (root, path) = (root.to_lowercase(), path.to_lowercase());
+    }
+    relative_to(Platform::CURRENT, &path, &root).is_some()
+}
+
+/// The real place of a path as the client reads it: `file://` is cut off, percent signs are
+/// decoded if they all can be, a relative path begins at `cwd`, and links are resolved as far as
+/// there is something.
+pub fn resolve_to_real_path(text: &str, cwd: &Path) -> PathBuf {
+    let local = text.strip_prefix("file://").filter(|path| path.starts_with('/')).unwrap_or(text);
+    let decoded = decode_uri_component(local);
+    let path = cwd.join(decoded.as_deref().unwrap_or(local));
+    real_path(&normalize(&path), 0)
+}
+
+/// JavaScript's `decodeURIComponent`; `None` where that throws.
+fn decode_uri_component(text: &str) -> Option<String> {
+    let mut bytes = text.bytes();
+    let mut decoded = Vec::with_capacity(text.len());
+    while let Some(byte) = bytes.next() {
+        decoded.push(if byte == b'%' {
+            let mut digit = || char::from(bytes.next()?).to_digit(16);
+            u8::try_from(digit()? * 16 + digit()?).ok()?
+        } else {
+            byte
+        });
+    }
+    String::from_utf8(decoded).ok()
+}
+
+/// Without `.` and `..`, purely by name, as Node's `path.resolve`.
+fn normalize(path: &Path) -> PathBuf {
+    use std::path::Component;
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(normal.pop()),
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+/// Links are followed to something that is not there, too; the depth ends a circle of them.
+fn real_path(path: &Path, depth: usize) -> PathBuf {
+    const MAX_DEPTH: usize = 64;
+    match path.canonicalize() {
+        Ok(real) => strip_verbatim(real),
+        Err(error)
+            if depth < MAX_DEPTH
+                && matches!(
+                    error.kind(),
+                    ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename
+                ) =>
+        {
+            if let Ok(target) = path.read_link() {
+                let parent = path.parent().unwrap_or(path);
+                return real_path(&normalize(&parent.join(target)), depth + 1);
+            }
+            match (path.parent(), path.file_name()) {
+                (Some(parent), Some(name)) => real_path(parent, depth + 1).join(name),
+                _ => path.to_owned(),
+            }
+        }
+        Err(_) => path.to_owned(),
+    }
+}
+
+/// Windows' `\\?\C:\a` and `\\?\UNC\server\share`, as people write them.
+fn strip_verbatim(path: PathBuf) -> PathBuf {
+    if !cfg!(windows) {
+        return path;
+    }
+    let text = path.to_string_lossy();
+    if let Some(share) = text.strip_prefix(r"\\?\UNC\") {
+        return format!(r"\\{share}").into();
+    }
+    match text.strip_prefix(r"\\?\") {
+        Some(plain) => plain.into(),
+        None => path,
+    }
+}
