@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use companion_protocol::ide::IdeInfo;
 
+use crate::allowed_host::AllowedHost;
+
 /// What a server is told when it starts.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -18,8 +20,9 @@ pub struct Config {
     pub trusted: Option<bool>,
     /// Whether edits are reviewed in the editor. Without, the client gets the context only.
     pub diffs: bool,
-    /// Values of the `Host` header that are accepted besides the usual ones, with port.
-    pub allowed_hosts: Vec<String>,
+    /// Hosts by which clients may call the server, besides the usual ones and those addresses
+    /// on which it listens.
+    pub allowed_hosts: Vec<AllowedHost>,
     /// Where the discovery file goes; `None`: where the client looks for it.
     pub discovery_dir: Option<PathBuf>,
     /// Bounds on time, space and number.

@@ -8,6 +8,8 @@ use hyper::http::HeaderValue;
 use hyper::http::request::Parts;
 use subtle::ConstantTimeEq;
 
+use crate::allowed_host::AllowedHost;
+
 /// Why a request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
@@ -20,19 +22,19 @@ pub(crate) enum Refusal {
 }
 
 pub(crate) struct Guard {
-    /// Lower case, with port.
-    hosts: Vec<String>,
+    /// The usual hosts, in lower case and with port.
+    usual: Vec<String>,
+    more: Vec<AllowedHost>,
     authorization: Vec<u8>,
 }
 
 impl Guard {
-    /// `more_hosts` are accepted as values of `Host` besides the usual ones.
-    pub(crate) fn new(port: u16, token: &str, more_hosts: &[String]) -> Self {
+    /// `more` are accepted as values of `Host` besides the usual ones.
+    pub(crate) fn new(port: u16, token: &str, more: &[AllowedHost]) -> Self {
         let usual = ["127.0.0.1", "localhost", "[::1]", "host.docker.internal"];
-        let usual = usual.into_iter().map(|host| format!("{host}:{port}"));
-        let more = more_hosts.iter().map(|host| host.to_ascii_lowercase());
         Self {
-            hosts: usual.chain(more).collect(),
+            usual: usual.into_iter().map(|host| format!("{host}:{port}")).collect(),
+            more: more.to_vec(),
             authorization: format!("Bearer {token}").into_bytes(),
         }
     }
@@ -56,7 +58,8 @@ impl Guard {
     }
 
     fn knows(&self, host: &[u8]) -> bool {
-        self.hosts.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(host))
+        self.usual.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(host))
+            || self.more.iter().any(|known| known.is(host))
     }
 }
 

@@ -10,6 +10,7 @@
 //! Notifications go up: the editor → `diffs` or `context` → `session` (what waits for whom) →
 //! `http`.
 
+mod allowed_host;
 mod config;
 mod context;
 mod core;
@@ -19,6 +20,7 @@ mod dispatch;
 mod guard;
 mod host;
 mod http;
+mod listen;
 mod monitor;
 mod runtime;
 mod server;
@@ -29,7 +31,9 @@ mod sse;
 mod testing;
 mod tools;
 
+pub use allowed_host::AllowedHost;
 pub use config::{Config, Limits};
 pub use host::{Decision, EditorHost, HostRequest};
+pub use listen::{ListenAddress, Listeners, Missing};
 pub use runtime::Runtime;
 pub use server::{Server, Status};

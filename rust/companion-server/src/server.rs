@@ -1,9 +1,9 @@
-//! The server as its owner sees it: started with a listener, fed with the editor's events,
+//! The server as its owner sees it: started with listeners, fed with the editor's events,
 //! stopped in a written order.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::TcpListener;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -14,11 +14,13 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
+use crate::allowed_host::AllowedHost;
 use crate::config::Config;
 use crate::context::now_ms;
 use crate::core::Core;
 use crate::discovery::{Discovery, workspace_path};
 use crate::host::{Decision, EditorHost, HostRequest};
+use crate::listen::{Listeners, Missing};
 use crate::runtime::Runtime;
 use crate::{http, shutdown};
 use companion_platform::Platform;
@@ -38,7 +40,8 @@ pub struct Server {
 
 struct Inner {
     core: Arc<Core>,
-    port: u16,
+    addresses: Vec<SocketAddr>,
+    missing: Vec<Missing>,
     token: String,
     workspace_path: Mutex<String>,
     discovery: Mutex<Option<Discovery>>,
@@ -49,8 +52,11 @@ struct Inner {
 /// What a server has to say about itself.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// Where it listens.
-    pub port: u16,
+    /// Where it listens: on loopback (or `0.0.0.0`, if the user wants that), and then on further
+    /// addresses, all at the same port.
+    pub addresses: Vec<SocketAddr>,
+    /// Where it does not listen although it was to.
+    pub missing: Vec<Missing>,
     /// The file by which the CLI finds it; `None` if it could not be written.
     pub discovery_file: Option<PathBuf>,
     /// How many CLIs are connected.
@@ -60,21 +66,25 @@ pub struct Status {
 }
 
 impl Server {
-    /// Serves on `listener`, which should be bound to a loopback address, and writes the
-    /// discovery file. Without that file the CLI finds the server only by the environment of
-    /// the editor's terminals, so a failure to write it is logged, not returned.
+    /// Serves on `listeners`, of which the first should be bound to a loopback address, and
+    /// writes the discovery file. Without that file the CLI finds the server only by the
+    /// environment of the editor's terminals, so a failure to write it is logged, not returned.
     pub fn start(
         runtime: &Runtime,
-        listener: TcpListener,
-        config: Config,
+        listeners: impl Into<Listeners>,
+        mut config: Config,
         host: Arc<dyn EditorHost>,
     ) -> io::Result<Self> {
-        let port = listener.local_addr()?.port();
-        listener.set_nonblocking(true)?;
+        let listeners = listeners.into();
+        let addresses = listeners.addresses()?;
+        let port = addresses[0].port();
+        let named = addresses.iter().filter(|address| !address.ip().is_unspecified());
+        config.allowed_hosts.extend(named.copied().map(AllowedHost::from));
+        let (sockets, missing) = listeners.into_parts();
         let handle = runtime.handle().clone();
-        let listener = {
+        let sockets = {
             let _context = handle.enter();
-            tokio::net::TcpListener::from_std(listener)?
+            sockets.into_iter().map(on_runtime).collect::<io::Result<Vec<_>>>()?
         };
         // 244 random bits.
         let token = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
@@ -83,7 +93,9 @@ impl Server {
         let workspace_path = workspace_path(Platform::CURRENT, &roots);
 
         let core = Arc::new(Core::new(port, &token, config, host));
-        handle.spawn(http::accept(listener, Arc::clone(&core)));
+        for socket in sockets {
+            handle.spawn(http::accept(socket, Arc::clone(&core)));
+        }
         handle.spawn(Arc::clone(&core).publish_context());
         handle.spawn(Arc::clone(&core).keep_house());
 
@@ -97,10 +109,11 @@ impl Server {
         let discovery = Discovery::publish(dir, core.config.ide_pid, file)
             .inspect_err(|error| log::warn!("could not write the discovery file: {error}"))
             .ok();
-        log::info!("listening on 127.0.0.1:{port}");
+        tell(&addresses, &missing);
         let inner = Inner {
             core,
-            port,
+            addresses,
+            missing,
             token,
             workspace_path: Mutex::new(workspace_path),
             discovery: Mutex::new(discovery),
@@ -112,7 +125,7 @@ impl Server {
 
     /// The port it listens on.
     pub fn port(&self) -> u16 {
-        self.inner.port
+        self.inner.addresses[0].port()
     }
 
     /// The bearer token that every request must carry.
@@ -123,7 +136,7 @@ impl Server {
     /// What to set in a terminal in which the CLI is to find this server.
     pub fn terminal_environment(&self) -> BTreeMap<&'static str, String> {
         BTreeMap::from([
-            (env::PORT, self.inner.port.to_string()),
+            (env::PORT, self.port().to_string()),
             (env::WORKSPACE_PATH, self.inner.workspace_path.lock().clone()),
             (env::AUTH_TOKEN, self.inner.token.clone()),
             (env::PID, self.inner.core.config.ide_pid.to_string()),
@@ -133,7 +146,8 @@ impl Server {
     /// What it has to say about itself.
     pub fn status(&self) -> Status {
         Status {
-            port: self.inner.port,
+            addresses: self.inner.addresses.clone(),
+            missing: self.inner.missing.clone(),
             discovery_file: self.inner.discovery.lock().as_ref().map(Discovery::path),
             connected: self.inner.core.sessions.connected(),
             open_diffs: self.inner.core.diffs.open_count(),
@@ -232,6 +246,25 @@ impl Server {
         if wait.recv_timeout(STOP).is_err() {
             log::warn!("the server did not stop in time");
         }
+    }
+}
+
+fn on_runtime(socket: std::net::TcpListener) -> io::Result<tokio::net::TcpListener> {
+    socket.set_nonblocking(true)?;
+    tokio::net::TcpListener::from_std(socket)
+}
+
+/// Logs where the server listens, and where it does not.
+fn tell(addresses: &[SocketAddr], missing: &[Missing]) {
+    let list: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
+    log::info!("listening on {}", list.join(" and "));
+    if addresses.iter().any(|address| address.ip().is_unspecified()) {
+        log::warn!(
+            "every machine that reaches this one can try to connect, and is asked the token"
+        );
+    }
+    for Missing { reason, .. } in missing {
+        log::warn!("{reason}");
     }
 }
 

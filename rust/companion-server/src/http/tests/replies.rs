@@ -88,7 +88,7 @@ async fn the_guard_refuses_in_order_before_all_else() {
 
 #[tokio::test]
 async fn the_usual_hosts_and_added_ones_are_let_in() {
-    let rig = Rig::with(|config| config.allowed_hosts = vec!["Build-Box:7000".to_owned()]);
+    let rig = Rig::with(|config| config.allowed_hosts = vec!["Build-Box:7000".parse().unwrap()]);
     let mut x = Exchanges::with(rig).await;
     for host in [
         format!("127.0.0.1:{PORT}"),

@@ -1,0 +1,242 @@
+//! The sockets of one server: one on loopback, and those on addresses that the user has asked
+//! for. All have the same port, because a client is told only one.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::str::FromStr;
+
+use socket2::{Domain, Socket, Type};
+
+/// How often another port is tried, if the one that the system picked is taken elsewhere.
+const ATTEMPTS: usize = 16;
+
+/// How many connections may wait to be accepted, as in the standard library.
+const BACKLOG: i32 = 128;
+
+/// An address to listen on besides loopback: a Docker bridge's, a WSL adapter's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListenAddress(IpAddr);
+
+impl ListenAddress {
+    /// Whether it means every address of this machine (`0.0.0.0`, `::`), also those by which
+    /// other machines reach it. Then the user must have said so twice.
+    pub fn is_everywhere(self) -> bool {
+        self.0.is_unspecified()
+    }
+}
+
+impl fmt::Display for ListenAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for ListenAddress {
+    type Err = String;
+
+    /// The error says what is wrong, for the user.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let address = text.parse::<IpAddr>().map(|address| address.to_canonical());
+        let hint = match address {
+            Err(_) => "is not an IP address; give one without a port, such as 172.17.0.1",
+            Ok(address) if address.is_multicast() => "is a multicast address, not a machine's",
+            Ok(IpAddr::V4(Ipv4Addr::BROADCAST)) => "is the broadcast address, not a machine's",
+            Ok(IpAddr::V6(address)) if address.is_unicast_link_local() => {
+                "is a link-local address, which means nothing without an interface; give another"
+            }
+            Ok(address) => return Ok(Self(address)),
+        };
+        Err(format!("{text:?} {hint}"))
+    }
+}
+
+/// An address on which a server does not listen although it was to.
+#[derive(Clone, Debug)]
+pub struct Missing {
+    /// The address.
+    pub address: ListenAddress,
+    /// Why not, as a sentence for the user that names the address.
+    pub reason: String,
+}
+
+/// The sockets of one server.
+#[derive(Debug)]
+pub struct Listeners {
+    sockets: Vec<TcpListener>,
+    missing: Vec<Missing>,
+}
+
+impl From<TcpListener> for Listeners {
+    fn from(socket: TcpListener) -> Self {
+        Self { sockets: vec![socket], missing: Vec::new() }
+    }
+}
+
+impl Listeners {
+    /// Listens on `127.0.0.1` and on the addresses of `more`; with port 0 at one that the system
+    /// picks. An error is about `127.0.0.1`; what is wrong with the others is told by
+    /// [`Listeners::missing`].
+    pub fn bind(port: u16, more: &[ListenAddress]) -> io::Result<Self> {
+        let (first, others) = plan(more);
+        let mut attempts = if port == 0 { ATTEMPTS } else { 1 };
+        loop {
+            attempts -= 1;
+            let socket = listen(SocketAddr::new(first, port))?;
+            let port = socket.local_addr()?.port();
+            let mut bound = Self::from(socket);
+            let mut taken = false;
+            for address in &others {
+                match listen(SocketAddr::new(address.0, port)) {
+                    Ok(socket) => bound.sockets.push(socket),
+                    Err(error) => {
+                        taken |= error.kind() == io::ErrorKind::AddrInUse;
+                        bound.missing.push(Missing::new(*address, port, &error));
+                    }
+                }
+            }
+            if !taken || attempts == 0 {
+                return Ok(bound);
+            }
+        }
+    }
+
+    /// On which addresses it does not listen although it was to.
+    pub fn missing(&self) -> &[Missing] {
+        &self.missing
+    }
+
+    pub(crate) fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
+        self.sockets.iter().map(TcpListener::local_addr).collect()
+    }
+
+    pub(crate) fn into_parts(self) -> (Vec<TcpListener>, Vec<Missing>) {
+        (self.sockets, self.missing)
+    }
+}
+
+impl Missing {
+    fn new(address: ListenAddress, port: u16, error: &io::Error) -> Self {
+        let why = match error.kind() {
+            io::ErrorKind::AddrNotAvailable => {
+                "this machine has no such address at present (Docker's is there once Docker runs)"
+                    .to_owned()
+            }
+            io::ErrorKind::AddrInUse => format!("port {port} is taken there"),
+            _ => error.to_string(),
+        };
+        Self { address, reason: format!("can't listen on {address}: {why}") }
+    }
+}
+
+/// The address that stands for loopback, and the others, each once. Systems refuse an address at
+/// whose port there is a listener for all of its kind.
+fn plan(more: &[ListenAddress]) -> (IpAddr, Vec<ListenAddress>) {
+    let everywhere = |v6| more.iter().any(|more| more.is_everywhere() && more.0.is_ipv6() == v6);
+    let first = if everywhere(false) { Ipv4Addr::UNSPECIFIED } else { Ipv4Addr::LOCALHOST };
+    let first = IpAddr::V4(first);
+    let mut others = Vec::new();
+    for address in more {
+        let covered = everywhere(address.0.is_ipv6()) && !address.is_everywhere();
+        if address.0 != first && !covered && !others.contains(address) {
+            others.push(*address);
+        }
+    }
+    (first, others)
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    if address.is_ipv4() {
+        return TcpListener::bind(address);
+    }
+    // The standard library's would have `::` take IPv4 as well, on some systems.
+    let socket = Socket::new(Domain::IPV6, Type::STREAM, None)?;
+    socket.set_only_v6(true)?;
+    socket.set_reuse_address(cfg!(unix))?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ListenAddress, Listeners, plan};
+
+    fn addresses(texts: &[&str]) -> Vec<ListenAddress> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn an_address_is_one_of_a_machine() {
+        for (text, hint) in [
+            ("", "is not an IP address"),
+            ("localhost", "is not an IP address"),
+            ("172.17.0.1:80", "without a port"),
+            ("172.17.0.1/16", "is not an IP address"),
+            ("224.0.0.1", "multicast"),
+            ("ff02::1", "multicast"),
+            ("255.255.255.255", "broadcast"),
+            ("::ffff:255.255.255.255", "broadcast"),
+            ("fe80::1", "link-local"),
+        ] {
+            let error = text.parse::<ListenAddress>().unwrap_err();
+            assert!(error.contains(hint), "{text}: {error}");
+        }
+        for (text, everywhere) in [
+            ("172.17.0.1", false),
+            ("fd00::1", false),
+            ("0.0.0.0", true),
+            ("::", true),
+            ("::ffff:0.0.0.0", true),
+        ] {
+            let address: ListenAddress = text.parse().unwrap();
+            assert_eq!(address.is_everywhere(), everywhere, "{text}");
+        }
+    }
+
+    #[test]
+    fn each_address_is_bound_once_and_none_that_another_covers() {
+        for (more, first, others) in [
+            (&[][..], "127.0.0.1", &[][..]),
+            (&["127.0.0.1", "10.0.0.1", "10.0.0.1", "::1"], "127.0.0.1", &["10.0.0.1", "::1"]),
+            (&["10.0.0.1", "0.0.0.0", "fd00::1"], "0.0.0.0", &["fd00::1"]),
+            (&["10.0.0.1", "::", "fd00::1"], "127.0.0.1", &["10.0.0.1", "::"]),
+            (&["::", "0.0.0.0"], "0.0.0.0", &["::"]),
+        ] {
+            let (planned, rest) = plan(&addresses(more));
+            assert_eq!(
+                (planned.to_string().as_str(), rest),
+                (first, addresses(others)),
+                "{more:?}"
+            );
+        }
+    }
+
+    /// Elsewhere loopback may have but one address.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn all_listen_at_the_same_port() {
+        let bound = Listeners::bind(0, &addresses(&["127.0.0.2"])).unwrap();
+        let all = bound.addresses().unwrap();
+        assert_eq!(all.len(), 2);
+        assert_eq!(all[0].port(), all[1].port());
+    }
+
+    #[test]
+    fn what_is_not_there_is_named_and_the_rest_listens() {
+        let bound = Listeners::bind(0, &addresses(&["192.0.2.1"])).unwrap();
+        assert_eq!(bound.addresses().unwrap().len(), 1);
+        let [missing] = bound.missing() else { panic!("{:?}", bound.missing()) };
+        assert!(missing.reason.starts_with("can't listen on 192.0.2.1: this machine has no such"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_port_that_is_taken_on_another_address_is_named() {
+        let taken = std::net::TcpListener::bind("127.0.0.2:0").unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let bound = Listeners::bind(port, &addresses(&["127.0.0.2"])).unwrap();
+        let reason = format!("can't listen on 127.0.0.2: port {port} is taken there");
+        assert_eq!(bound.missing()[0].reason, reason);
+    }
+}

@@ -1,0 +1,130 @@
+//! A server that listens on more than loopback: where it can be reached, and by whom. On Linux,
+//! where all of 127.0.0.0/8 are addresses of the machine.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+
+use companion_protocol::ide::IdeInfo;
+use companion_server::{Config, EditorHost, HostRequest, Listeners, Runtime, Server};
+
+/// An editor that opens nothing.
+struct NoEditor;
+
+impl EditorHost for NoEditor {
+    fn open_diff(&self, _: HostRequest, _: &str, _: String) {}
+    fn close_diff(&self, _: HostRequest, _: &str) {}
+    fn accept_diff(&self, _: HostRequest, _: &str) {}
+    fn reject_diff(&self, _: HostRequest, _: &str) {}
+    fn sessions_changed(&self, _: usize) {}
+}
+
+struct Rig {
+    server: Server,
+    _runtime: Runtime,
+    _dir: tempfile::TempDir,
+}
+
+impl Rig {
+    fn listening_on(addresses: &[&str]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
+        let config = Config {
+            discovery_dir: Some(dir.path().to_owned()),
+            allowed_hosts: vec!["build-box".parse().unwrap()],
+            ..Config::new(Vec::new(), ide, std::process::id())
+        };
+        let runtime = Runtime::start().unwrap();
+        let addresses: Vec<_> = addresses.iter().map(|text| text.parse().unwrap()).collect();
+        let listeners = Listeners::bind(0, &addresses).unwrap();
+        let server = Server::start(&runtime, listeners, config, Arc::new(NoEditor)).unwrap();
+        Self { server, _runtime: runtime, _dir: dir }
+    }
+
+    /// The status of an `initialize` that is sent to `address`, calls the server `host`, and has
+    /// this token. `P` stands for the port.
+    fn status(&self, address: &str, host: &str, token: &str) -> u16 {
+        let port = self.server.port();
+        let host = host.replace('P', &port.to_string());
+        let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+        let length = body.len();
+        let address = SocketAddr::new(address.parse().unwrap(), port);
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(
+            stream,
+            "POST /mcp HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
+             connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        reply.split(' ').nth(1).unwrap().parse().unwrap()
+    }
+}
+
+#[test]
+fn every_address_is_guarded_in_the_same_way() {
+    let rig = Rig::listening_on(&["127.0.0.2", "192.0.2.1"]);
+    let token = rig.server.token();
+    for address in ["127.0.0.1", "127.0.0.2"] {
+        for (host, token, expected) in [
+            ("127.0.0.1:P", token, 200),
+            ("127.0.0.2:P", token, 200),
+            ("host.docker.internal:P", token, 200),
+            ("build-box", token, 200),
+            ("build-box:80", token, 200),
+            ("127.0.0.2:P", "", 401),
+            ("127.0.0.2:P", &token[1..], 401),
+            ("build-box", "", 401),
+            ("127.0.0.2", token, 403),
+            ("127.0.0.3:P", token, 403),
+            ("192.0.2.1:P", token, 403),
+            ("evil.example:P", token, 403),
+        ] {
+            assert_eq!(rig.status(address, host, token), expected, "{host} at {address}");
+        }
+    }
+}
+
+#[test]
+fn the_status_tells_where_it_listens_and_where_not() {
+    let rig = Rig::listening_on(&["127.0.0.2", "192.0.2.1"]);
+    let status = rig.server.status();
+    let port = rig.server.port();
+    let addresses: Vec<_> = status.addresses.iter().map(SocketAddr::to_string).collect();
+    assert_eq!(addresses, [format!("127.0.0.1:{port}"), format!("127.0.0.2:{port}")]);
+    let missing: Vec<_> =
+        status.missing.iter().map(|missing| missing.address.to_string()).collect();
+    assert_eq!(missing, ["192.0.2.1"]);
+}
+
+#[test]
+fn on_all_addresses_only_the_names_that_the_user_gave_are_let_in() {
+    let rig = Rig::listening_on(&["0.0.0.0", "127.0.0.3"]);
+    let token = rig.server.token();
+    assert_eq!(rig.server.status().addresses.len(), 1);
+    for (host, token, expected) in [
+        ("127.0.0.1:P", token, 200),
+        ("build-box:P", token, 200),
+        ("127.0.0.1:P", "", 401),
+        ("0.0.0.0:P", token, 403),
+        ("127.0.0.2:P", token, 403),
+    ] {
+        for address in ["127.0.0.1", "127.0.0.2"] {
+            assert_eq!(rig.status(address, host, token), expected, "{host} at {address}");
+        }
+    }
+}
+
+#[test]
+fn a_stopped_server_listens_nowhere() {
+    let rig = Rig::listening_on(&["127.0.0.2"]);
+    let port = rig.server.port();
+    rig.server.stop();
+    for address in ["127.0.0.1", "127.0.0.2"] {
+        assert!(TcpStream::connect((address, port)).is_err(), "{address}");
+    }
+}
