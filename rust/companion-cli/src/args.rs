@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
+use companion_server::{AllowedHost, ListenAddress};
 use log::LevelFilter;
 
 /// Lets Gemini CLI see your editor and review its edits there.
@@ -60,6 +61,28 @@ pub(crate) struct ServeArgs {
     /// The port to listen on, on 127.0.0.1; 0 lets the system pick one.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) port: u16,
+
+    /// Listen on this address of the machine, too, such as a Docker bridge's, 172.17.0.1; may be
+    /// given several times.
+    ///
+    /// The port is the same. Clients there need the token as well. They may call the companion by
+    /// that address, by host.docker.internal, or as --allow-host says.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Vec<ListenAddress>,
+
+    /// Take 0.0.0.0 or :: for an answer to --listen: every machine that reaches this one may try.
+    ///
+    /// The connection is not encrypted. Whoever can read along in such a network gets the token.
+    #[arg(long, requires = "listen")]
+    pub(crate) listen_on_all_addresses: bool,
+
+    /// Let clients call the companion by this host, besides localhost and host.docker.internal;
+    /// may be given several times.
+    ///
+    /// It is compared with the Host header, which keeps web pages out. With a port, NAME:PORT, only
+    /// that port will do.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) allow_host: Vec<AllowedHost>,
 
     /// Tell Gemini CLI that the workspace is not trusted.
     #[arg(long)]

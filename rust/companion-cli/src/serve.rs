@@ -1,7 +1,7 @@
 //! `gemini-companion serve`: a server whose editor is at the other end of stdin and stdout.
 
 use std::error::Error;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
@@ -11,7 +11,7 @@ use companion_platform::parent_process;
 use companion_protocol::editor::Ready;
 use companion_protocol::ide::IdeInfo;
 use companion_protocol::jsonrpc::Notification;
-use companion_server::{Config, Limits, Runtime, Server};
+use companion_server::{Config, Limits, Listeners, Runtime, Server};
 
 use crate::args::ServeArgs;
 use crate::editor::{self, Editor, Output};
@@ -22,11 +22,10 @@ pub(crate) fn serve(args: ServeArgs) -> Result<(), Box<dyn Error>> {
     end_by_signal(end.clone())?;
 
     let runtime = Runtime::start()?;
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port))
-        .map_err(|error| format!("can't listen on port {}: {error}", args.port))?;
+    let listeners = listeners(&args)?;
     let (output, lines) = Output::new();
     let host = Arc::new(Editor::new(output.clone()));
-    let server = Server::start(&runtime, listener, config(args)?, host)?;
+    let server = Server::start(&runtime, listeners, config(args)?, host)?;
 
     editor::write(&ready(&server), lines, end.clone())?;
     let input = server.clone();
@@ -46,6 +45,25 @@ fn end_by_signal(end: Sender<()>) -> Result<(), ctrlc::Error> {
     })
 }
 
+/// All that the user asked for, or none: a container would look in vain for what is missing.
+fn listeners(args: &ServeArgs) -> Result<Listeners, String> {
+    let everywhere = args.listen.iter().find(|address| address.is_everywhere());
+    if let Some(address) = everywhere
+        && !args.listen_on_all_addresses
+    {
+        return Err(format!(
+            "--listen {address}: every machine that reaches this one could try to connect; give \
+             one address, such as 172.17.0.1, or add --listen-on-all-addresses"
+        ));
+    }
+    let listeners = Listeners::bind(args.port, &args.listen)
+        .map_err(|error| format!("can't listen on port {}: {error}", args.port))?;
+    match listeners.missing().first() {
+        Some(missing) => Err(missing.reason.clone()),
+        None => Ok(listeners),
+    }
+}
+
 fn config(args: ServeArgs) -> Result<Config, Box<dyn Error>> {
     let workspace = args.workspace.iter().map(|dir| folder(dir)).collect::<Result<_, _>>()?;
     let ide = IdeInfo { name: args.ide_name, display_name: args.ide_display_name };
@@ -56,6 +74,7 @@ fn config(args: ServeArgs) -> Result<Config, Box<dyn Error>> {
     Ok(Config {
         trusted: Some(!args.untrusted),
         diffs: !args.context_only,
+        allowed_hosts: args.allow_host,
         limits: Limits {
             body: usize::from(args.body_limit) << 20,
             keep_alive: Duration::from_secs(args.keep_alive),
@@ -79,14 +98,15 @@ fn folder(dir: &Path) -> Result<PathBuf, String> {
 
 fn ready(server: &Server) -> Notification<Ready<'_>> {
     let port = server.port();
-    let file = server.status().discovery_file;
+    let status = server.status();
     Notification::new(
         "companion/ready",
         Ready {
             port,
             url: format!("http://127.0.0.1:{port}/mcp"),
+            listening: status.addresses.iter().map(SocketAddr::to_string).collect(),
             auth_token: server.token(),
-            discovery_file: file.map(|file| file.to_string_lossy().into_owned()),
+            discovery_file: status.discovery_file.map(|file| file.to_string_lossy().into_owned()),
             env: server.terminal_environment(),
         },
     )

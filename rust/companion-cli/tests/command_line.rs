@@ -27,13 +27,21 @@ fn help_is_for_people_who_see_it_for_the_first_time() {
 
 #[test]
 fn wrong_arguments_are_named() {
-    let cases: [&[&str]; 6] = [
+    let cases: [&[&str]; 13] = [
         &["serve"],
         &["serve", "--workspace", ".", "--port", "70000"],
         &["serve", "--workspace", ".", "--keep-alive", "300"],
         &["serve", "--workspace", ".", "--body-limit", "0"],
         &["serve", "--workspace", ".", "--log-level", "loud"],
         &["serve", "--workspace", "/no/such/folder"],
+        &["serve", "--workspace", ".", "--listen", "localhost"],
+        &["serve", "--workspace", ".", "--listen", "0.0.0.0"],
+        &["serve", "--workspace", ".", "--listen", "::"],
+        &["serve", "--workspace", ".", "--listen", "224.0.0.1", "--listen-on-all-addresses"],
+        &["serve", "--workspace", ".", "--listen-on-all-addresses"],
+        // An address for documentation, which no machine has.
+        &["serve", "--workspace", ".", "--listen", "192.0.2.1"],
+        &["serve", "--workspace", ".", "--allow-host", "http://build-box"],
     ];
     let mut all = String::new();
     for args in cases {

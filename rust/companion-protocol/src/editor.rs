@@ -134,6 +134,8 @@ pub struct Ready<'a> {
     pub port: u16,
     /// The same as a URL, with the path.
     pub url: String,
+    /// All addresses at which it listens, with port: that one, and those that the user added.
+    pub listening: Vec<String>,
     /// The bearer token of every request.
     pub auth_token: &'a str,
     /// The discovery file; absent if it could not be written (the log says why).

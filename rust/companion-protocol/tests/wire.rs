@@ -72,6 +72,7 @@ fn to_the_editor() {
     let ready = Ready {
         port: 41234,
         url: "http://127.0.0.1:41234/mcp".to_owned(),
+        listening: vec!["127.0.0.1:41234".to_owned()],
         auth_token: "token",
         discovery_file: Some("/tmp/gemini/ide/gemini-ide-server-1-41234.json".to_owned()),
         env: BTreeMap::from([(ide::env::PORT, "41234".to_owned())]),
