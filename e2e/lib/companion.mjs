@@ -19,9 +19,9 @@ export class Companion {
   #exit;
   #onRequest;
 
-  /** Starts one and waits until it is ready. */
-  static async start(sandbox, { args = [], workspace = [sandbox.project] } = {}) {
-    const companion = new Companion(sandbox, { args, workspace });
+  /** Starts one, on this machine or on `machine`, and waits until it is ready. */
+  static async start(sandbox, { args = [], workspace = [sandbox.project], machine } = {}) {
+    const companion = new Companion(sandbox, { args, workspace, machine });
     try {
       companion.ready = (await companion.next('companion/ready')).params;
     } catch (error) {
@@ -32,10 +32,11 @@ export class Companion {
     return companion;
   }
 
-  constructor(sandbox, { args, workspace }) {
+  constructor(sandbox, { args, workspace, machine }) {
     if (!PROGRAM) throw new Error('GEMINI_COMPANION must be the path of gemini-companion');
     const folders = workspace.flatMap((folder) => ['--workspace', folder]);
-    this.#process = spawn(PROGRAM, ['serve', ...folders, ...args], { env: sandbox.env() });
+    const serve = [...(machine?.prefix('/') ?? []), PROGRAM, 'serve', ...folders, ...args];
+    this.#process = spawn(serve[0], serve.slice(1), { env: sandbox.env(machine?.env) });
     this.#process.stdin.on('error', () => {}); // it has exited, which `exited` tells
     this.#process.stderr.setEncoding('utf8').on('data', (text) => (this.log += text));
     readline

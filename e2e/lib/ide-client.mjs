@@ -11,6 +11,12 @@ const MODULE = fileURLToPath(new URL('ide-client-process.mjs', import.meta.url))
 /** A shell below another process of ours, as in an editor's terminal. */
 const TERMINAL = { execPath: 'sh', execArgv: ['-c', `sh -c '"$NODE" "$0"; exit' "$0"; exit`] };
 
+/** Node in a folder of another machine. */
+function onMachine(machine, cwd) {
+  const [execPath, ...execArgv] = [...machine.prefix(cwd), process.execPath];
+  return { execPath, execArgv };
+}
+
 export class IdeClient {
   /** What the client told by itself and nobody has taken yet. */
   events = {
@@ -24,9 +30,9 @@ export class IdeClient {
   #lastCall = 0;
   #stderr = '';
 
-  /** Starts a process that has not connected yet, in the folder `cwd`. */
-  static async start(sandbox, { cwd = sandbox.project, env = {}, inTerminal = false } = {}) {
-    const client = new IdeClient(sandbox, { cwd, env, inTerminal });
+  /** Starts a process that has not connected yet, in the folder `cwd`, perhaps of `machine`. */
+  static async start(sandbox, { cwd = sandbox.project, env = {}, inTerminal = false, machine } = {}) {
+    const client = new IdeClient(sandbox, { cwd, env, inTerminal, machine });
     sandbox.defer(() => client.close());
     await client.events.started.next();
     return client;
@@ -40,15 +46,16 @@ export class IdeClient {
     return client;
   }
 
-  constructor(sandbox, { cwd, env, inTerminal }) {
+  constructor(sandbox, { cwd, env, inTerminal, machine }) {
     this.#process = fork(MODULE, {
-      cwd,
+      cwd: machine ? sandbox.root : cwd,
       // In a container the client looks for its editor on the host, unless told otherwise.
-      env: sandbox.env({ NODE: process.execPath, REMOTE_CONTAINERS: '1', ...env }),
+      env: sandbox.env({ NODE: process.execPath, REMOTE_CONTAINERS: '1', ...machine?.env, ...env }),
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       execArgv: [],
       ...(inTerminal ? TERMINAL : {}),
+      ...(machine ? onMachine(machine, cwd) : {}),
     });
     this.#process.stderr.setEncoding('utf8').on('data', (text) => (this.#stderr += text));
     this.#process.on('message', (message) => this.#take(message));

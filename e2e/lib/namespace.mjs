@@ -1,0 +1,176 @@
+// Owns machines that are none: a host and containers on it, made of network and mount namespaces.
+// The real machine sees nothing of their addresses and files. They go with their processes.
+
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { within } from './inbox.mjs';
+
+/** The host's address as containers see it, and their own. */
+export const HOST_ADDRESS = '172.30.0.1';
+const CONTAINER_ADDRESS = '172.30.0.2';
+
+/** A user namespace makes whoever is not root be root in it. */
+const AS_ROOT = ['--user', '--map-root-user'];
+
+/** Fails where namespaces of the kinds that are needed are not permitted. */
+const PROBE = `
+  ip link set lo up && ip link add name probe0 type veth peer name probe1 &&
+  bwrap --unshare-pid --dev-bind / / --proc /proc --tmpfs /tmp true`;
+
+/** What to begin with to get namespaces, or why there can be none. */
+function probe() {
+  for (const program of ['unshare', 'nsenter', 'bwrap']) {
+    if (spawnSync(program, ['--version']).error) return { missing: `${program} is not installed` };
+  }
+  if (spawnSync('ip', ['-V']).error) return { missing: 'ip is not installed' };
+  const reasons = [];
+  for (const root of process.getuid() === 0 ? [[], AS_ROOT] : [AS_ROOT]) {
+    const { status, stderr } = spawnSync('unshare', [...root, '--net', 'sh', '-c', PROBE]);
+    if (status === 0) return { root };
+    reasons.push(`${stderr}`.trim());
+  }
+  return { missing: `namespaces are not permitted here: ${reasons.join('; ')}` };
+}
+
+const { root, missing } = probe();
+
+/** Why there can be no namespaces; false if there can. */
+export const noNamespaces = missing ?? false;
+
+/** The arguments before a program that is to run in the namespaces of the process `pid`. */
+function enter(pid) {
+  const asRoot = root.length > 0 ? ['--user', '--preserve-credentials'] : [];
+  return ['nsenter', `--target=${pid}`, ...asRoot, '--net'];
+}
+
+async function run([program, ...args], env) {
+  return (await promisify(execFile)(program, args, { env, timeout: 60_000 })).stdout;
+}
+
+/** A process in namespaces that `unshare` makes, which only keeps them; its number. */
+async function hold(sandbox, unshare) {
+  const [program, ...args] = [...unshare, 'sh', '-c', 'ip link set lo up && echo && read _'];
+  const holder = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const end = once(holder, 'close');
+  sandbox.defer(() => {
+    holder.stdin.end(); // as the end of this process does, however it comes
+    return within(end, 'the end of a namespace');
+  });
+  await Promise.race([
+    once(holder.stdout, 'data'),
+    end.then(() => Promise.reject(new Error('a namespace could not be made'))),
+  ]);
+  return holder.pid;
+}
+
+/** Where programs run: `prefix(folder)` are the arguments before one that runs in that folder. */
+class Machine {
+  /** Runs a program in the root folder until it ends; what it prints. */
+  run(program, ...args) {
+    return run([...this.prefix('/'), program, ...args], { PATH: process.env.PATH, ...this.env });
+  }
+}
+
+/** A machine whose loopback is its own, and that has an address for containers. */
+export class Host extends Machine {
+  env = {};
+  #parts;
+
+  static async create(sandbox) {
+    const pid = await hold(sandbox, ['unshare', ...root, '--net']);
+    const containers = await hold(sandbox, [...enter(pid), 'unshare', '--net']);
+    const host = new Host({ pid, containers, folder: sandbox.folder('containers') });
+    const cable = `
+      ip link add name docker0 type veth peer name eth0 netns ${containers}
+      ip address add ${HOST_ADDRESS}/24 dev docker0
+      ip link set docker0 up`;
+    await host.run('sh', '-ec', cable);
+    const socket = `
+      ip address add ${CONTAINER_ADDRESS}/24 dev eth0
+      ip link set eth0 up`;
+    await run([...enter(containers), 'sh', '-ec', socket], { PATH: process.env.PATH });
+    return host;
+  }
+
+  /** One that `create` made, perhaps in another process. */
+  constructor(parts) {
+    super();
+    this.#parts = parts;
+  }
+
+  /** What the constructor takes. */
+  toJSON() {
+    return this.#parts;
+  }
+
+  prefix(folder) {
+    return [...enter(this.#parts.pid), `--wd=${folder}`];
+  }
+
+  /**
+   * A container: with files of its own, but for the system's programs and for `mounts`, as
+   * `{from, to, readOnly}`, and with a network of its own, in which it knows `hosts`, as
+   * `{name: address}`. With `hostNetwork` its network is the host's.
+   */
+  container({ hostNetwork = false, hosts = {}, mounts = [] } = {}) {
+    const { pid, containers, folder } = this.#parts;
+    const own = fs.mkdtempSync(path.join(folder, 'container-'));
+    const network = enter(hostNetwork ? pid : containers);
+    return new Container([...network, 'bwrap', ...isolation(own, hosts, mounts)]);
+  }
+}
+
+class Container extends Machine {
+  env = { HOME: '/root', TMPDIR: undefined, REMOTE_CONTAINERS: undefined };
+  #begin;
+
+  constructor(begin) {
+    super();
+    this.#begin = begin;
+  }
+
+  prefix(folder) {
+    return [...this.#begin, '--chdir', folder, '--'];
+  }
+}
+
+/** What each container has for itself. All else is the system's; nothing new is mounted there. */
+const OWN = ['/home', '/root', '/tmp'];
+
+/** bwrap's options; files that it mounts are made in `folder`. */
+function isolation(folder, hosts, mounts) {
+  const [mark, hostsFile] = ['dockerenv', 'hosts'].map((name) => path.join(folder, name));
+  fs.writeFileSync(mark, '');
+  const lines = Object.entries({ localhost: '127.0.0.1', ...hosts });
+  fs.writeFileSync(hostsFile, lines.map(([name, address]) => `${address} ${name}\n`).join(''));
+  const own = new Set([...OWN, fs.realpathSync(os.tmpdir())]);
+  const programs = [
+    fileURLToPath(new URL('../..', import.meta.url)),
+    path.dirname(process.env.GEMINI_COMPANION),
+    path.dirname(process.execPath),
+  ];
+  return [
+    ...['--die-with-parent', '--unshare-pid', ...system(), '--proc', '/proc'],
+    ...[...own].flatMap((folder) => ['--tmpfs', folder]),
+    ...programs.flatMap((folder) => ['--ro-bind', folder, folder]),
+    ...['--ro-bind', mark, '/.dockerenv', '--ro-bind', hostsFile, '/etc/hosts'],
+    ...mounts.flatMap(({ from, to, readOnly }) => [readOnly ? '--ro-bind' : '--bind', from, to]),
+  ];
+}
+
+/** All that is in the root folder, but for what each container has for itself. */
+function system() {
+  const own = ['/.dockerenv', '/proc', ...OWN];
+  return fs.readdirSync('/', { withFileTypes: true }).flatMap((entry) => {
+    const file = `/${entry.name}`;
+    if (own.includes(file)) return [];
+    if (entry.isSymbolicLink()) return ['--symlink', fs.readlinkSync(file), file];
+    return ['--dev-bind-try', file, file];
+  });
+}

@@ -1,0 +1,132 @@
+// Owns Gemini CLI in a container, its editor on the host: which ways lead from one to the other.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import { Editor } from '../lib/editor.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { Host, HOST_ADDRESS, noNamespaces } from '../lib/namespace.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+
+/** As Docker's `--add-host host.docker.internal:host-gateway` makes it. */
+const HOSTS = { 'host.docker.internal': HOST_ADDRESS };
+
+const INITIALIZE = { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} };
+
+/** An editor window on a host of its own. */
+async function openWindowOnHost(t, { args = ['--listen', HOST_ADDRESS], ...options } = {}) {
+  const sandbox = Sandbox.of(t);
+  const host = await Host.create(sandbox);
+  const companion = await Companion.start(sandbox, { machine: host, args, ...options });
+  return { sandbox, host, companion, editor: new Editor(companion) };
+}
+
+/**
+ * What a container needs that shares no discovery folder. Without the last of them the client takes
+ * its terminal for none of an IDE's, and does not even try.
+ */
+const environment = ({ ready }) => ({ ...ready.env, TERMINAL_EMULATOR: 'JetBrains-JediTerm' });
+
+/** A folder of the host that a container has at the same path, or at `to`. */
+const mount = (from, to = from) => ({ from, to });
+
+/** The main job, with a file of the project that is `inContainer` there. */
+async function reviewsAnEdit({ sandbox, companion, editor }, client, inContainer = (path) => path) {
+  const file = sandbox.file('src/a.txt', 'old\n');
+  companion.notify('editor/focused', { path: file });
+  companion.notify('editor/selection', { path: file, text: 'old' });
+  const files = await client.openFiles((files) => files[0]?.selectedText === 'old');
+  assert.equal(files[0].path, inContainer(file));
+
+  const decision = client.openDiff(inContainer(file), 'proposed\n');
+  assert.equal((await editor.view(file)).newContent, 'proposed\n');
+  editor.accept(file, 'changed by the user\n');
+  assert.deepEqual(await decision, { status: 'accepted', content: 'changed by the user\n' });
+}
+
+/** What the client says of a connection that does not come about. */
+async function refusal(sandbox, options) {
+  const client = await IdeClient.start(sandbox, options);
+  const { status, details } = await client.connect();
+  assert.equal(status, 'disconnected');
+  return details;
+}
+
+describe('in a container', { skip: noNamespaces }, () => {
+  test('that has the network of the host, the client stays on loopback', async (t) => {
+    const window = await openWindowOnHost(t, { args: [] });
+    const { sandbox, host, companion } = window;
+    const machine = host.container({ hostNetwork: true, mounts: [mount(sandbox.project)] });
+    const env = { ...environment(companion), REMOTE_CONTAINERS: '1' };
+    await reviewsAnEdit(window, await IdeClient.connect(sandbox, { machine, env }));
+  });
+
+  test('the client reaches the address that the companion listens on', async (t) => {
+    const window = await openWindowOnHost(t);
+    const { sandbox, host, companion } = window;
+    const machine = host.container({ hosts: HOSTS, mounts: [mount(sandbox.project)] });
+    const client = await IdeClient.connect(sandbox, { machine, env: environment(companion) });
+    await reviewsAnEdit(window, client);
+  });
+
+  test('the client needs to take its terminal for one of an IDE', async (t) => {
+    const { sandbox, host, companion } = await openWindowOnHost(t);
+    const machine = host.container({ hosts: HOSTS, mounts: [mount(sandbox.project)] });
+    const details = await refusal(sandbox, { machine, env: companion.ready.env });
+    assert.match(details, /^IDE integration is currently disabled\./);
+  });
+
+  test('the client finds the companion by a folder that is shared', async (t) => {
+    const window = await openWindowOnHost(t);
+    const { sandbox, host } = window;
+    const discovery = mount(path.join(sandbox.tmp, 'gemini'), '/tmp/gemini');
+    const machine = host.container({ hosts: HOSTS, mounts: [mount(sandbox.project), discovery] });
+    await reviewsAnEdit(window, await IdeClient.connect(sandbox, { machine }));
+  });
+
+  test('without that address the client says that it fails to connect', async (t) => {
+    const { sandbox, host, companion } = await openWindowOnHost(t, { args: [] });
+    const machine = host.container({ hosts: HOSTS, mounts: [mount(sandbox.project)] });
+    const details = await refusal(sandbox, { machine, env: environment(companion) });
+    assert.match(details, /^Failed to connect to IDE companion extension in /);
+    assert.deepEqual(companion.ready.listening, [`127.0.0.1:${companion.ready.port}`]);
+  });
+
+  test('on host networking the client needs to be told to stay on loopback', async (t) => {
+    const { sandbox, host, companion } = await openWindowOnHost(t, { args: [] });
+    const machine = host.container({ hostNetwork: true, mounts: [mount(sandbox.project)] });
+    const details = await refusal(sandbox, { machine, env: environment(companion) });
+    assert.match(details, /^Failed to connect to IDE companion extension in /);
+  });
+
+  test('by the address of the host, too, only who has the token gets in', async (t) => {
+    const { sandbox, host, companion } = await openWindowOnHost(t, {
+      args: ['--listen', HOST_ADDRESS, '--allow-host', 'Editor.Example', '--log-level', 'info'],
+    });
+    const { port, authToken, listening } = companion.ready;
+    assert.deepEqual(listening, [`127.0.0.1:${port}`, `${HOST_ADDRESS}:${port}`]);
+    assert.match(companion.log, new RegExp(`listening on ${listening.join(' and ')}\n`));
+
+    const machine = host.container({ mounts: [mount(sandbox.folder('secrets'))] });
+    const header = path.join(sandbox.folder('secrets'), 'token');
+    fs.writeFileSync(header, `Authorization: Bearer ${authToken}`, { mode: 0o600 });
+    const status = async (hostHeader, ...args) => {
+      const url = `http://${HOST_ADDRESS}:${port}/mcp`;
+      const json = JSON.stringify(INITIALIZE);
+      const curl = ['-sS', '-o', '/dev/null', '-w', '%{http_code}', '-d', json, ...args, url];
+      return Number(await machine.run('curl', '-H', `Host: ${hostHeader}`, ...curl));
+    };
+    const token = ['-H', `@${header}`];
+    assert.equal(await status(`${HOST_ADDRESS}:${port}`, ...token), 200);
+    assert.equal(await status(`host.docker.internal:${port}`, ...token), 200);
+    assert.equal(await status(`editor.example:${port}`, ...token), 200);
+    assert.equal(await status('editor.example', ...token), 200);
+    assert.equal(await status(`${HOST_ADDRESS}:${port}`), 401);
+    assert.equal(await status(`${HOST_ADDRESS}:${port}`, '-H', 'Authorization: Bearer x'), 401);
+    assert.equal(await status(`evil.example:${port}`, ...token), 403);
+    assert.equal(await status(`172.30.0.2:${port}`, ...token), 403);
+  });
+});
