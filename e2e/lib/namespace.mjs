@@ -85,7 +85,8 @@ export class Host extends Machine {
   static async create(sandbox) {
     const pid = await hold(sandbox, ['unshare', ...root, '--net']);
     const containers = await hold(sandbox, [...enter(pid), 'unshare', '--net']);
-    const host = new Host({ pid, containers, folder: sandbox.folder('containers') });
+    const folder = sandbox.folder('containers');
+    const host = new Host({ pid, containers, folder, programs: programs() });
     const cable = `
       ip link add name docker0 type veth peer name eth0 netns ${containers}
       ip address add ${HOST_ADDRESS}/24 dev docker0
@@ -119,10 +120,10 @@ export class Host extends Machine {
    * `{name: address}`. With `hostNetwork` its network is the host's.
    */
   container({ hostNetwork = false, hosts = {}, mounts = [] } = {}) {
-    const { pid, containers, folder } = this.#parts;
+    const { pid, containers, folder, programs } = this.#parts;
     const own = fs.mkdtempSync(path.join(folder, 'container-'));
     const network = enter(hostNetwork ? pid : containers);
-    return new Container([...network, 'bwrap', ...isolation(own, hosts, mounts)]);
+    return new Container([...network, 'bwrap', ...isolation(own, hosts, [...programs, ...mounts])]);
   }
 }
 
@@ -150,18 +151,22 @@ function isolation(folder, hosts, mounts) {
   const lines = Object.entries({ localhost: '127.0.0.1', ...hosts });
   fs.writeFileSync(hostsFile, lines.map(([name, address]) => `${address} ${name}\n`).join(''));
   const own = new Set([...OWN, fs.realpathSync(os.tmpdir())]);
-  const programs = [
+  return [
+    ...['--die-with-parent', '--unshare-pid', ...system(), '--proc', '/proc'],
+    ...[...own].flatMap((folder) => ['--tmpfs', folder]),
+    ...['--ro-bind', mark, '/.dockerenv', '--ro-bind', hostsFile, '/etc/hosts'],
+    ...mounts.flatMap(({ from, to, readOnly }) => [readOnly ? '--ro-bind' : '--bind', from, to]),
+  ];
+}
+
+/** Where the programs under test are, and what runs them: containers have them at the same paths. */
+function programs() {
+  const folders = [
     fileURLToPath(new URL('../..', import.meta.url)),
     path.dirname(process.env.GEMINI_COMPANION),
     path.dirname(process.execPath),
   ];
-  return [
-    ...['--die-with-parent', '--unshare-pid', ...system(), '--proc', '/proc'],
-    ...[...own].flatMap((folder) => ['--tmpfs', folder]),
-    ...programs.flatMap((folder) => ['--ro-bind', folder, folder]),
-    ...['--ro-bind', mark, '/.dockerenv', '--ro-bind', hostsFile, '/etc/hosts'],
-    ...mounts.flatMap(({ from, to, readOnly }) => [readOnly ? '--ro-bind' : '--bind', from, to]),
-  ];
+  return folders.map((folder) => ({ from: folder, to: folder, readOnly: true }));
 }
 
 /** All that is in the root folder, but for what each container has for itself. */

@@ -4,54 +4,21 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 
+import { ENVIRONMENT, GEMINI, prepare, writes } from '../lib/gemini-cli.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { noTerminal, Terminal } from '../lib/terminal.mjs';
 
-const GEMINI = fileURLToPath(
-  new URL('../node_modules/@google/gemini-cli/bundle/gemini.js', import.meta.url),
-);
-
-const SETTINGS = {
-  security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: false } },
-  ide: { enabled: true, hasSeenNudge: true },
-  general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
-  privacy: { usageStatisticsEnabled: false },
-  model: { name: 'gemini-2.5-flash' },
-};
-
-/** What the model says: to write a file, then that it has. */
-const writes = (file_path, content) =>
-  [
-    [{ functionCall: { name: 'write_file', args: { file_path, content } } }],
-    [{ text: 'That was all.' }],
-  ].map((parts) => ({
-    method: 'generateContentStream',
-    response: [{ candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] }],
-  }));
-
 /** Starts the CLI in the project, as a terminal of the editor does, up to its prompt. */
 async function startCli({ sandbox, companion }, replies = []) {
-  const settings = path.join(sandbox.folder('home', '.gemini'), 'settings.json');
-  fs.writeFileSync(settings, JSON.stringify(SETTINGS));
   const script = path.join(sandbox.root, 'replies.jsonl');
-  fs.writeFileSync(script, replies.map((reply) => JSON.stringify(reply)).join('\n'));
+  prepare(sandbox.home, script, replies);
   const terminal = new Terminal(
     sandbox,
     [process.execPath, GEMINI, '--fake-responses-non-strict', script],
     {
       cwd: sandbox.project,
-      env: {
-        ...companion.ready.env,
-        REMOTE_CONTAINERS: '1',
-        GEMINI_API_KEY: 'none',
-        GEMINI_CLI_NO_RELAUNCH: 'true',
-        // Nothing listens there, so nothing leaves the machine.
-        HTTPS_PROXY: 'http://127.0.0.1:9',
-        HTTP_PROXY: 'http://127.0.0.1:9',
-        NO_PROXY: '127.0.0.1',
-      },
+      env: { ...companion.ready.env, ...ENVIRONMENT, REMOTE_CONTAINERS: '1' },
     },
   );
   await terminal.shows(/Type your message/);

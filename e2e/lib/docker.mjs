@@ -1,0 +1,120 @@
+// Owns a stand-in for Docker: containers of namespaces, started by the command line of `docker`.
+// Run as a program, it is that command.
+
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+import { GEMINI, prepare } from './gemini-cli.mjs';
+import { Host, HOST_ADDRESS } from './namespace.mjs';
+
+/** Where the one image has its programs and what they need. */
+const IMAGE = '/image';
+
+/**
+ * Puts `docker` and an image with Gemini CLI on `host`; the model there says `replies`. What is to
+ * be in front of `PATH` so that it is found.
+ */
+export function installDocker(sandbox, host, replies = []) {
+  const image = sandbox.folder('image');
+  prepare(image, path.join(image, 'replies.jsonl'), replies);
+  const gemini = [process.execPath, GEMINI, '--fake-responses-non-strict', `${IMAGE}/replies.jsonl`];
+  program(sandbox.folder('image', 'bin'), 'gemini', gemini);
+  const bin = sandbox.folder('docker-bin');
+  const config = path.join(sandbox.root, 'docker.json');
+  fs.writeFileSync(config, JSON.stringify({ host, image, log: path.join(bin, 'log') }));
+  program(bin, 'docker', [process.execPath, fileURLToPath(import.meta.url), config]);
+  return bin;
+}
+
+/** All command lines of `docker run` until now, as lists of arguments. */
+export function dockerRuns(bin) {
+  return fs.readFileSync(path.join(bin, 'log'), 'utf8').trimEnd().split('\n').map(JSON.parse);
+}
+
+function program(folder, name, command) {
+  const quoted = command.map((word) => `'${word}'`).join(' ');
+  fs.writeFileSync(path.join(folder, name), `#!/bin/sh\nexec ${quoted} "$@"\n`, { mode: 0o755 });
+}
+
+const text = (short) => ({ type: 'string', ...(short && { short }) });
+const list = (short) => ({ ...text(short), multiple: true });
+const flag = (short) => ({ type: 'boolean', ...(short && { short }) });
+
+/** Options of `docker run` that the tests need; others are errors. */
+const OPTIONS = {
+  'add-host': list(),
+  entrypoint: text(),
+  env: list('e'),
+  hostname: text(),
+  init: flag(),
+  interactive: flag('i'),
+  name: text(),
+  network: text(),
+  rm: flag(),
+  tty: flag('t'),
+  user: text('u'),
+  volume: list('v'),
+  workdir: text('w'),
+};
+
+/** The options before the image, and the command after it. */
+function parse(args) {
+  const all = { args, options: OPTIONS, allowPositionals: true };
+  const image = parseArgs({ ...all, strict: false, tokens: true }).tokens.find(
+    ({ kind }) => kind === 'positional',
+  );
+  if (!image) throw new Error('docker run needs an image');
+  const { values } = parseArgs({ args: args.slice(0, image.index), options: OPTIONS });
+  return { values, command: args.slice(image.index + 1) };
+}
+
+/** `from:to`, perhaps with `:ro`. */
+function mount(volume) {
+  const [from, to, mode] = volume.split(':');
+  return { from, to, readOnly: mode === 'ro' };
+}
+
+/** `name:address`, as `{name: address}`. */
+function hostEntry(addHost) {
+  const [name, address] = addHost.split(':');
+  return [name, address === 'host-gateway' ? HOST_ADDRESS : address];
+}
+
+/** `NAME=value`, or `NAME` for the value that it has outside. */
+function variable(env) {
+  const [name, ...value] = env.split('=');
+  return [name, value.length > 0 ? value.join('=') : process.env[name]];
+}
+
+function run({ host, image, log }, args) {
+  fs.appendFileSync(log, `${JSON.stringify(args)}\n`);
+  const { values, command } = parse(args);
+  const container = new Host(host).container({
+    hostNetwork: values.network === 'host',
+    hosts: Object.fromEntries((values['add-host'] ?? []).map(hostEntry)),
+    mounts: [
+      { from: image, to: IMAGE, readOnly: true },
+      { from: path.join(image, '.gemini'), to: '/root/.gemini' },
+      ...(values.volume ?? []).map(mount),
+    ],
+  });
+  const env = {
+    ...container.env,
+    PATH: `${IMAGE}/bin:${process.env.PATH}`,
+    ...(values.tty && { TERM: process.env.TERM }),
+    ...Object.fromEntries((values.env ?? []).map(variable)),
+  };
+  const [program, ...rest] = [...container.prefix(values.workdir ?? '/'), ...command];
+  const child = spawn(program, rest, { env, stdio: 'inherit' });
+  child.on('close', (code) => process.exit(code ?? 1));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [config, command, ...args] = process.argv.slice(2);
+  if (command === 'run') run(JSON.parse(fs.readFileSync(config, 'utf8')), args);
+  else if (command === 'images') console.log('0123456789ab');
+  else throw new Error(`no such command here: docker ${command}`);
+}

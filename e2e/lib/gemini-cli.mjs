@@ -1,0 +1,44 @@
+// Owns what Gemini CLI itself needs to run without an account: settings, and a script for a model.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const GEMINI = fileURLToPath(
+  new URL('../node_modules/@google/gemini-cli/bundle/gemini.js', import.meta.url),
+);
+
+const SETTINGS = {
+  security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: false } },
+  ide: { enabled: true, hasSeenNudge: true },
+  general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+  privacy: { usageStatisticsEnabled: false },
+  model: { name: 'gemini-2.5-flash' },
+};
+
+/** What it needs in its environment. Nothing listens at the proxy, so nothing leaves the machine. */
+export const ENVIRONMENT = {
+  GEMINI_API_KEY: 'none',
+  GEMINI_CLI_NO_RELAUNCH: 'true',
+  HTTPS_PROXY: 'http://127.0.0.1:9',
+  HTTP_PROXY: 'http://127.0.0.1:9',
+  NO_PROXY: '127.0.0.1,host.docker.internal',
+};
+
+/** What the model says: to write a file, then that it has. */
+export const writes = (file_path, content) =>
+  [
+    [{ functionCall: { name: 'write_file', args: { file_path, content } } }],
+    [{ text: 'That was all.' }],
+  ].map((parts) => ({
+    method: 'generateContentStream',
+    response: [{ candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] }],
+  }));
+
+/** Writes the settings into the home folder `home`, and what the model says into `script`. */
+export function prepare(home, script, replies) {
+  const folder = path.join(home, '.gemini');
+  fs.mkdirSync(folder, { recursive: true });
+  fs.writeFileSync(path.join(folder, 'settings.json'), JSON.stringify(SETTINGS));
+  fs.writeFileSync(script, replies.map((reply) => JSON.stringify(reply)).join('\n'));
+}
