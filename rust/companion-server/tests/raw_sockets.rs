@@ -2,112 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
+mod common;
+
+use std::io::Write;
+use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-use companion_protocol::ide::IdeInfo;
-use companion_server::{Config, EditorHost, HostRequest, Limits, Runtime, Server};
+use common::{Rig, call, ping, read_all, read_until};
 use socket2::SockRef;
-
-/// An editor that opens nothing.
-struct NoEditor;
-
-impl EditorHost for NoEditor {
-    fn open_diff(&self, _: HostRequest, _: &str, _: String) {}
-    fn close_diff(&self, _: HostRequest, _: &str) {}
-    fn accept_diff(&self, _: HostRequest, _: &str) {}
-    fn reject_diff(&self, _: HostRequest, _: &str) {}
-    fn sessions_changed(&self, _: usize) {}
-}
-
-struct Rig {
-    server: Server,
-    _runtime: Runtime,
-    _dir: tempfile::TempDir,
-}
-
-impl Rig {
-    fn start() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
-        let config = Config {
-            discovery_dir: Some(dir.path().to_owned()),
-            limits: Limits {
-                body: 300_000,
-                header_timeout: Duration::from_millis(300),
-                body_timeout: Duration::from_millis(300),
-                ..Limits::default()
-            },
-            ..Config::new(Vec::new(), ide, std::process::id())
-        };
-        let runtime = Runtime::start().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let server = Server::start(&runtime, listener, config, Arc::new(NoEditor)).unwrap();
-        Self { server, _runtime: runtime, _dir: dir }
-    }
-
-    fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(("127.0.0.1", self.server.port())).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        stream
-    }
-
-    fn head(&self, request: &str, headers: &str) -> String {
-        let (port, token) = (self.server.port(), self.server.token());
-        format!(
-            "{request} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer {token}\r\n\
-             {headers}\r\n"
-        )
-    }
-
-    fn post(&self, headers: &str, body: &str) -> String {
-        let headers = format!("content-length: {}\r\n{headers}", body.len());
-        format!("{}{body}", self.head("POST /mcp", &headers))
-    }
-
-    fn initialize(&self) -> String {
-        let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
-        let reply = self.exchange(&self.post("connection: close\r\n", body));
-        let header = reply.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
-        header.unwrap_or_else(|| panic!("{reply}")).to_owned()
-    }
-
-    /// Sends and reads until the server closes.
-    fn exchange(&self, request: &str) -> String {
-        let mut stream = self.connect();
-        stream.write_all(request.as_bytes()).unwrap();
-        read_all(&mut stream)
-    }
-
-    /// The server is well if it answers.
-    fn is_well(&self) {
-        self.initialize();
-    }
-}
-
-fn read_all(stream: &mut TcpStream) -> String {
-    let mut bytes = Vec::new();
-    stream.read_to_end(&mut bytes).expect("the end comes by FIN");
-    String::from_utf8(bytes).unwrap()
-}
-
-/// Reads until `text` has come.
-fn read_until(stream: &mut TcpStream, text: &str) -> String {
-    let mut seen = String::new();
-    let mut buffer = [0; 4096];
-    while !seen.contains(text) {
-        let count = stream.read(&mut buffer).unwrap();
-        assert!(count > 0, "closed after {seen:?}");
-        seen.push_str(std::str::from_utf8(&buffer[..count]).unwrap());
-    }
-    seen
-}
-
-fn ping(id: u32) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)
-}
 
 #[test]
 fn peers_that_say_nothing_or_little_are_let_go_and_hold_up_nobody() {
@@ -141,7 +43,7 @@ fn requests_in_one_write_are_answered_in_order() {
     let session = format!("mcp-session-id: {}\r\n", rig.initialize());
     let mut requests: String = (1..=5).map(|id| rig.post(&session, &ping(id))).collect();
     requests.push_str(&rig.post(&format!("{session}connection: close\r\n"), &ping(6)));
-    let replies = rig.exchange(&requests);
+    let replies = rig.exchange(requests);
     let ids: Vec<_> =
         replies.match_indices("\"id\":").map(|(at, _)| &replies[at + 5..at + 6]).collect();
     assert_eq!(ids, ["1", "2", "3", "4", "5", "6"]);
@@ -150,7 +52,7 @@ fn requests_in_one_write_are_answered_in_order() {
 #[test]
 fn a_body_that_is_announced_as_too_large_is_not_waited_for() {
     let rig = Rig::start();
-    let reply = rig.exchange(&rig.head("POST /mcp", "content-length: 300001\r\n"));
+    let reply = rig.exchange(rig.head("POST /mcp", "content-length: 300001\r\n"));
     assert!(reply.starts_with("HTTP/1.1 413 Payload Too Large\r\n"), "{reply}");
     assert!(reply.contains("the limit is 300000 bytes"), "{reply}");
 }
@@ -177,7 +79,7 @@ fn a_peer_that_is_still_sending_gets_to_read_why_it_was_refused() {
 fn without_the_token_nothing_is_read_but_the_head() {
     let rig = Rig::start();
     let head = rig.head("POST /mcp", "content-length: 99999999999\r\n");
-    let reply = rig.exchange(&head.replace("Bearer ", "Bearer x"));
+    let reply = rig.exchange(head.replace("Bearer ", "Bearer x"));
     assert!(reply.starts_with("HTTP/1.1 401 Unauthorized\r\n"), "{reply}");
 }
 
@@ -187,7 +89,7 @@ fn a_refused_request_leaves_its_connection_open() {
     let session = format!("mcp-session-id: {}\r\n", rig.initialize());
     let refused = rig.post(&session, &ping(1)).replace("Bearer ", "Bearer x");
     let accepted = rig.post(&format!("{session}connection: close\r\n"), &ping(2));
-    let replies = rig.exchange(&(refused + &accepted));
+    let replies = rig.exchange(refused + &accepted);
     assert!(replies.contains("401 Unauthorized") && replies.contains("200 OK"), "{replies}");
 }
 
@@ -206,7 +108,7 @@ fn framing_that_can_be_read_in_two_ways_is_refused() {
         ("not HTTP", "\0\r\n", ""),
     ];
     for (case, headers, body) in cases {
-        let reply = rig.exchange(&(rig.head("POST /mcp", headers) + body));
+        let reply = rig.exchange(rig.head("POST /mcp", headers) + body);
         assert!(reply.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{case}: {reply}");
         assert_eq!(reply.matches("HTTP/1.1").count(), 1, "{case}: {reply}");
     }
@@ -229,16 +131,12 @@ fn json_of_any_depth_is_answered() {
     let session = rig.initialize();
     let headers = format!("mcp-session-id: {session}\r\nconnection: close\r\n");
     for open in ["[", "{\"a\":"] {
-        let reply = rig.exchange(&rig.post(&headers, &open.repeat(50_000)));
+        let reply = rig.exchange(rig.post(&headers, &open.repeat(50_000)));
         assert!(reply.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{reply}");
     }
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let call = |arguments: &str| {
-        let params = format!(r#"{{"name":"openDiff","arguments":{arguments}}}"#);
-        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#)
-    };
     for arguments in [deep.clone(), format!(r#"{{"filePath":{deep}}}"#)] {
-        let reply = rig.exchange(&rig.post(&headers, &call(&arguments)));
+        let reply = rig.exchange(rig.post(&headers, &call("openDiff", &arguments)));
         assert!(reply.contains("\"isError\":true"), "{reply}");
     }
     rig.is_well();

@@ -1,0 +1,155 @@
+//! What the tests with real sockets share: a server with an editor that takes note, and requests
+//! as text.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use companion_protocol::ide::IdeInfo;
+use companion_server::{Config, EditorHost, HostRequest, Limits, Runtime, Server};
+
+/// An editor that shows every diff at once, and takes note of it.
+#[derive(Default)]
+struct Editor {
+    server: OnceLock<Server>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Editor {
+    fn ask(&self, request: HostRequest, what: &str, path: &str) {
+        self.asked.lock().unwrap().push(format!("{what} {path}"));
+        if let Some(server) = self.server.get() {
+            server.complete_request(request, None);
+        }
+    }
+}
+
+impl EditorHost for Editor {
+    fn open_diff(&self, request: HostRequest, path: &str, _: String) {
+        self.ask(request, "open", path);
+    }
+
+    fn close_diff(&self, request: HostRequest, path: &str) {
+        self.ask(request, "close", path);
+    }
+
+    fn accept_diff(&self, request: HostRequest, path: &str) {
+        self.ask(request, "accept", path);
+    }
+
+    fn reject_diff(&self, request: HostRequest, path: &str) {
+        self.ask(request, "reject", path);
+    }
+
+    fn sessions_changed(&self, _: usize) {}
+}
+
+pub(crate) struct Rig {
+    pub(crate) server: Server,
+    editor: Arc<Editor>,
+    _runtime: Runtime,
+    _dir: tempfile::TempDir,
+}
+
+impl Rig {
+    /// A server with short times and small bounds.
+    pub(crate) fn start() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
+        let mut config = Config {
+            discovery_dir: Some(dir.path().to_owned()),
+            limits: Limits {
+                body: 300_000,
+                header_timeout: Duration::from_millis(300),
+                body_timeout: Duration::from_millis(300),
+                ..Limits::default()
+            },
+            ..Config::new(Vec::new(), ide, std::process::id())
+        };
+        change(&mut config);
+        let runtime = Runtime::start().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let editor = Arc::new(Editor::default());
+        let server = Server::start(&runtime, listener, config, editor.clone()).unwrap();
+        assert!(editor.server.set(server.clone()).is_ok());
+        Self { server, editor, _runtime: runtime, _dir: dir }
+    }
+
+    pub(crate) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.server.port())).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+    }
+
+    pub(crate) fn head(&self, request: &str, headers: &str) -> String {
+        let (port, token) = (self.server.port(), self.server.token());
+        format!(
+            "{request} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer {token}\r\n\
+             {headers}\r\n"
+        )
+    }
+
+    pub(crate) fn post(&self, headers: &str, body: &str) -> String {
+        let headers = format!("content-length: {}\r\n{headers}", body.len());
+        format!("{}{body}", self.head("POST /mcp", &headers))
+    }
+
+    pub(crate) fn initialize(&self) -> String {
+        let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+        let reply = self.exchange(self.post("connection: close\r\n", body));
+        let header = reply.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        header.unwrap_or_else(|| panic!("{reply}")).to_owned()
+    }
+
+    /// Sends and reads until the server closes.
+    pub(crate) fn exchange(&self, request: impl AsRef<[u8]>) -> String {
+        let mut stream = self.connect();
+        stream.write_all(request.as_ref()).unwrap();
+        read_all(&mut stream)
+    }
+
+    /// What the editor was asked since the last time, such as `open /a`.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        std::mem::take(&mut self.editor.asked.lock().unwrap())
+    }
+
+    /// The server is well if it answers.
+    pub(crate) fn is_well(&self) {
+        self.initialize();
+    }
+}
+
+pub(crate) fn read_all(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).expect("the end comes by FIN");
+    String::from_utf8(bytes).unwrap()
+}
+
+/// Reads until `text` has come.
+pub(crate) fn read_until(stream: &mut TcpStream, text: &str) -> String {
+    let mut seen = String::new();
+    let mut buffer = [0; 4096];
+    while !seen.contains(text) {
+        let count = stream.read(&mut buffer).unwrap();
+        assert!(count > 0, "closed after {seen:?}");
+        seen.push_str(std::str::from_utf8(&buffer[..count]).unwrap());
+    }
+    seen
+}
+
+/// A call of a tool; `arguments` is JSON, or is not.
+pub(crate) fn call(tool: &str, arguments: &str) -> String {
+    let params = format!(r#"{{"name":"{tool}","arguments":{arguments}}}"#);
+    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#)
+}
+
+pub(crate) fn ping(id: u32) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)
+}
