@@ -142,13 +142,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
             ready!(Pin::new(&mut *stream).poll_shutdown(cx))?;
         }
         let deadline = deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER)));
+        // First, because a peer that never stops sending leaves no turn for what comes after.
+        if deadline.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Ok(()));
+        }
         let mut scratch = [std::mem::MaybeUninit::uninit(); 4096];
         loop {
             let mut unread = ReadBuf::uninit(&mut scratch);
             match Pin::new(&mut *stream).poll_read(cx, &mut unread) {
                 Poll::Ready(Ok(())) if !unread.filled().is_empty() => {}
                 Poll::Ready(_) => return Poll::Ready(Ok(())),
-                Poll::Pending => return deadline.as_mut().poll(cx).map(Ok),
+                Poll::Pending => return Poll::Pending,
             }
         }
     }

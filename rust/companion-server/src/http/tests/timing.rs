@@ -118,3 +118,19 @@ async fn stopping_does_not_wait_for_a_client_that_does_not_read() {
     crate::shutdown::shut_down(&rig.core, None).await;
     assert_eq!(begun.elapsed().as_secs(), 1);
 }
+
+/// In real time: a clock that is paused stands still while anything happens.
+#[tokio::test]
+async fn a_refused_peer_that_never_stops_sending_is_let_go() {
+    let rig = Rig::start();
+    // So large that the server never finds it empty.
+    let (mut ours, theirs) = duplex(8 << 20);
+    let head = "POST /mcp HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n";
+    ours.write_all(head.as_bytes()).await.unwrap();
+    let chunk = format!("100000\r\n{}\r\n", "x".repeat(1 << 20));
+    let flood = async { while ours.write_all(chunk.as_bytes()).await.is_ok() {} };
+    let served = async {
+        tokio::join!(tokio::spawn(serve(theirs, Arc::clone(&rig.core))), flood).0.unwrap();
+    };
+    tokio::time::timeout(Duration::from_secs(20), served).await.expect("it has to end");
+}
