@@ -147,3 +147,11 @@ fn nothing_is_left_for_later() {
         }
     }
 }
+
+#[test]
+fn no_merge_is_half_done() {
+    for (file, text) in files(&[""]) {
+        let mark = |line: &str| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ");
+        assert!(!text.lines().any(mark), "{file} has the marks of a merge");
+    }
+}
