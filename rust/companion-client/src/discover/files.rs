@@ -121,7 +121,7 @@ pub struct Search {
 }
 
 impl Search {
-    pub(super) fn of(environment: &Environment) -> Self {
+    pub(crate) fn of(environment: &Environment) -> Self {
         let dir = environment.discovery_dir();
         let mut candidates = Vec::new();
 

@@ -1,0 +1,156 @@
+//! What a user can do about a problem, the most promising first.
+
+use std::path::Path;
+
+use companion_protocol::ide::env;
+
+use super::Problem;
+use super::facts::Facts;
+use super::probe::Failure;
+use super::text::{list, quoted};
+use crate::discover::{Origin, Standing, Target, WorkspaceError};
+
+const NEW_TERMINAL: &str = "Open a new terminal in the editor, and start gemini there.";
+const START: &str = "Open the project in an editor that has the companion, and wait until it has \
+                     loaded. Then type /ide enable in Gemini CLI.";
+
+pub(super) fn advice(facts: &Facts, problem: Problem) -> Vec<String> {
+    let environment = &facts.environment;
+    let in_container = environment.container.is_some();
+    let fixed = |advice: &[&str]| advice.iter().map(|text| (*text).to_owned()).collect();
+    match problem {
+        Problem::UnknownTerminal | Problem::NoCompanion => nothing_found(facts, problem),
+        Problem::NoFolder => fixed(&["Open a folder in the editor. Then type /ide enable."]),
+        Problem::OtherFolder => other_folder(facts),
+        Problem::NoRoute => fixed(&["Restart the companion in the editor.", NEW_TERMINAL]),
+        Problem::BadProxy => vec![format!(
+            "Write {} with http:// in front, or unset it. The CLI does not use a proxy for its \
+             companion, but it can't start with one that is no URL.",
+            super::facts::bad_proxy(environment).unwrap_or("HTTP_PROXY")
+        )],
+        Problem::NotRunning | Problem::WrongToken | Problem::StaleFile => left_over(facts),
+        Problem::WrongName => fixed(&[
+            "Allow that name: gemini-companion serve --allow-host NAME, or the plugin's setting.",
+        ]),
+        Problem::UnknownHost => fixed(&[
+            "Start the container with gemini-companion container -- docker run …, or with \
+             --add-host host.docker.internal:host-gateway.",
+        ]),
+        Problem::HostSilent => fixed(&[
+            "See that the editor is open on the host.",
+            "Let the companion listen where containers reach it: gemini-companion serve --listen \
+             172.17.0.1 (the address of Docker's bridge), or the plugin's setting. By itself it \
+             listens on 127.0.0.1 only.",
+            "Or start the container with --network host, and with -e REMOTE_CONTAINERS=1.",
+        ]),
+        Problem::LooksOnHost => fixed(&["export REMOTE_CONTAINERS=1, then start gemini."]),
+        Problem::LooksInContainer => vec![format!(
+            "Unset {}: it says that the editor is in this container.",
+            environment.stays_local().unwrap_or("REMOTE_CONTAINERS")
+        )],
+        Problem::NotACompanion if in_container => {
+            fixed(&["See what listens at that port on the host, and restart the companion."])
+        }
+        Problem::NotACompanion => {
+            fixed(&["Restart the companion in the editor; it takes another port.", NEW_TERMINAL])
+        }
+        Problem::BadCommand => vec![format!(
+            "Correct {} and {}, or unset them. Try the command by hand: it should wait for input.",
+            env::STDIO_COMMAND,
+            env::STDIO_ARGS
+        )],
+        Problem::SwitchedOff => fixed(&["Type /ide enable in Gemini CLI. It remembers that."]),
+    }
+}
+
+fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
+    let environment = &facts.environment;
+    let mut advice = Vec::new();
+    if let Some(file) = facts.elsewhere.first() {
+        let temp = file.ancestors().nth(3).unwrap_or(Path::new("/tmp"));
+        advice.push(format!(
+            "Start gemini with the editor's folder for temporary files: TMPDIR={} gemini",
+            quoted(temp)
+        ));
+    }
+    let foreign =
+        facts.plan.search.candidates.iter().any(|one| matches!(one.standing, Standing::NotOurs(_)));
+    if foreign {
+        advice.push(
+            "Run gemini as the user who runs the editor, without sudo: it reads no other \
+             user's files."
+                .to_owned(),
+        );
+    }
+    if problem == Problem::UnknownTerminal && environment.set(env::PORT).is_some() {
+        advice.push(
+            "export TERMINAL_EMULATOR=JetBrains-JediTerm. Without a file the CLI wants the name \
+             of an editor that it knows; this is one."
+                .to_owned(),
+        );
+    }
+    if environment.container.is_some() {
+        advice.push(
+            "Start the container with gemini-companion container -- docker run …. A container \
+             sees neither the companion's file nor its variables by itself."
+                .to_owned(),
+        );
+    } else if environment.set("SSH_CONNECTION").is_some() {
+        advice.push(
+            "You are logged in over SSH. If the editor runs on your own machine, forward its port \
+             and pass its variables; the README says how."
+                .to_owned(),
+        );
+    }
+    if environment.set("WSL_DISTRO_NAME").is_some() {
+        advice.push(
+            "This is WSL. If the editor runs on Windows, use gemini-companion bridge; the README \
+             says how."
+                .to_owned(),
+        );
+    }
+    advice.push(START.to_owned());
+    advice
+}
+
+fn other_folder(facts: &Facts) -> Vec<String> {
+    let mut advice = Vec::new();
+    if let Err(WorkspaceError::Elsewhere(folders)) = &facts.plan.workspace {
+        match folders.as_slice() {
+            [folder] => advice.push(format!("cd {}, and start gemini there.", quoted(folder))),
+            _ => advice.push(format!("Start gemini in one of these folders: {}", list(folders))),
+        }
+    }
+    if facts.environment.container.is_some() {
+        advice.push(
+            "If it is the same project under another path, mount it at the path that it has on the \
+             host; gemini-companion container does so. Or use gemini-companion bridge --map."
+                .to_owned(),
+        );
+    }
+    advice.push("Or open this folder in the editor, and type /ide enable.".to_owned());
+    advice
+}
+
+/// Something is left over from an earlier companion: a file, or the terminal's variables.
+fn left_over(facts: &Facts) -> Vec<String> {
+    let mut advice = Vec::new();
+    let file_fails = facts.tried.iter().any(|tried| {
+        tried.route.origin == Origin::File
+            && matches!(
+                tried.outcome,
+                Err(Failure::Refused | Failure::Unreachable | Failure::WrongToken)
+            )
+    });
+    if let Some(chosen) = facts.plan.search.chosen().filter(|_| file_fails) {
+        advice.push(format!("Remove the file that is left over: rm {}", quoted(&chosen.path)));
+    }
+    let of_variable = facts.tried.iter().any(|tried| {
+        tried.route.origin == Origin::Variable && matches!(tried.route.target, Target::Http { .. })
+    });
+    if of_variable {
+        advice.push(NEW_TERMINAL.to_owned());
+    }
+    advice.push(START.to_owned());
+    advice
+}

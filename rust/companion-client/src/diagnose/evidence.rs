@@ -1,0 +1,257 @@
+//! What was looked at, told in sentences.
+
+use companion_protocol::ide::env;
+
+use super::facts::{Facts, Tried};
+use super::judge::place;
+use super::probe::{Failure, Outcome};
+use super::settings::{IdeMode, OnOff};
+use super::text::list;
+use super::{Finding, Level, Subject};
+use crate::discover::{Candidate, Origin, Reason, Standing, WorkspaceError};
+
+/// The version that this program is tested with.
+const TESTED: &str = "0.61.0";
+
+pub(super) fn evidence(facts: &Facts) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    folder(facts, &mut findings);
+    files(facts, &mut findings);
+    connection(facts, &mut findings);
+    environment(facts, &mut findings);
+    client(facts, &mut findings);
+    findings
+}
+
+fn finding(subject: Subject, level: Level, text: impl Into<String>) -> Finding {
+    Finding { subject, level, text: text.into() }
+}
+
+fn folder(facts: &Facts, findings: &mut Vec<Finding>) {
+    let cwd = facts.environment.cwd.display();
+    let (level, text) = match &facts.plan.workspace {
+        Ok(()) => (Level::Good, format!("{cwd}, which the editor has open")),
+        Err(WorkspaceError::Unknown) => (Level::Note, format!("{cwd}")),
+        Err(WorkspaceError::Empty) => (Level::Bad, format!("{cwd}; the editor has no folder open")),
+        Err(WorkspaceError::Elsewhere(folders)) => {
+            (Level::Bad, format!("{cwd}; the editor has open: {}", list(folders)))
+        }
+    };
+    findings.push(finding(Subject::Folder, level, text));
+    let (level, text) = match &facts.plan.ide {
+        Some(ide) => (Level::Good, format!("the CLI calls the editor {ide}")),
+        None => (
+            Level::Bad,
+            "no file names the editor, and the terminal is none that the CLI knows".to_owned(),
+        ),
+    };
+    findings.push(finding(Subject::Folder, level, text));
+}
+
+fn files(facts: &Facts, findings: &mut Vec<Finding>) {
+    let search = &facts.plan.search;
+    let dir = search.dir.display();
+    let text = match (search.listed, search.candidates.len()) {
+        (Err(std::io::ErrorKind::NotFound), _) => format!("{dir} does not exist"),
+        (Err(error), _) => format!("{dir} can't be read: {error}"),
+        (Ok(()), 0) => format!("{dir} has none"),
+        (Ok(()), count) => format!("{dir} has {count}"),
+    };
+    let found = !search.candidates.is_empty();
+    let level = if found { Level::Good } else { Level::Note };
+    findings.push(finding(Subject::Files, level, text));
+    for (candidate, answer) in search.candidates.iter().zip(&facts.answers) {
+        findings.push(file(candidate, answer.as_ref()));
+    }
+    for path in &facts.elsewhere {
+        let text = format!("the CLI does not look here: {}", path.display());
+        findings.push(finding(Subject::Files, Level::Bad, text));
+    }
+}
+
+fn file(candidate: &Candidate, answer: Option<&Outcome>) -> Finding {
+    let name = candidate.path.file_name().unwrap_or_default().to_string_lossy();
+    let mut text = name.into_owned();
+    if let Some(connection) = &candidate.connection {
+        if let Some(ide) = &connection.ide_info {
+            text = format!("{text}: {}", ide.display_name);
+        }
+        let folders = connection.workspace_path.as_deref().unwrap_or_default();
+        let folders = if folders.is_empty() { "no folder open" } else { folders };
+        text = format!("{text}, {folders}");
+    }
+    let (chosen, why) = match &candidate.standing {
+        Standing::Chosen(reason) => (true, chosen_because(*reason).to_owned()),
+        Standing::NotOurs(user) => {
+            (false, format!("passed over: it belongs to another user, {user}"))
+        }
+        Standing::Unreadable(error) => (false, format!("passed over: it can't be read, {error}")),
+        Standing::Malformed => (false, "passed over: it is not a JSON object".to_owned()),
+        Standing::Workspace(WorkspaceError::Elsewhere(_)) => {
+            (false, "passed over: the CLI runs in none of its folders".to_owned())
+        }
+        Standing::Workspace(_) => (false, "passed over: it has no folder open".to_owned()),
+        Standing::Outranked => (false, "passed over: another one comes first".to_owned()),
+    };
+    let alive = if candidate.alive { "runs" } else { "has ended" };
+    let stale = !candidate.alive || matches!(answer, Some(Err(Failure::Refused)));
+    text = format!("{text}\n{why}; process {} {alive}", candidate.ide_pid);
+    match answer {
+        Some(Ok(_)) => text.push_str("; it answers"),
+        Some(Err(failure)) => text = format!("{text}; {}", failed(failure)),
+        None => {}
+    }
+    if stale {
+        text.push_str("\nleft over from a companion that has ended; the next one clears it away");
+    }
+    let level = match (chosen, stale) {
+        (true, false) => Level::Good,
+        (true, true) => Level::Bad,
+        (false, _) => Level::Note,
+    };
+    finding(Subject::Files, level, text)
+}
+
+fn chosen_because(reason: Reason) -> &'static str {
+    match reason {
+        Reason::OldName => "chosen by its name, which is that of the editor's process",
+        Reason::OnlyOne => "chosen: the only one for this folder",
+        Reason::Port => "chosen: of those for this folder, it has the terminal's port",
+        Reason::First => "chosen: the first of those for this folder",
+        Reason::NoneFits => "chosen although the CLI runs in none of its folders, as no other does",
+    }
+}
+
+/// The beginning of a sentence about a failure goes before it.
+fn failed(failure: &Failure) -> String {
+    match failure {
+        Failure::UnknownHost => "the host's name has no address".to_owned(),
+        Failure::Refused => "nobody listens at its port".to_owned(),
+        Failure::Unreachable => "there is no way to it".to_owned(),
+        Failure::Silent => "it does not answer in time".to_owned(),
+        Failure::WrongToken => "it refuses the token (401)".to_owned(),
+        Failure::WrongName(said) => format!("it refuses the request (403): {said}"),
+        Failure::NotACompanion(said) => format!("no companion: {said}"),
+        Failure::BadPort => "that is no port".to_owned(),
+        Failure::BadProxy(name) => format!("the CLI stumbles over {name} before it begins"),
+        Failure::BadCommand(said) => said.clone(),
+    }
+}
+
+fn connection(facts: &Facts, findings: &mut Vec<Finding>) {
+    for Tried { route, outcome } in &facts.tried {
+        let from = match route.origin {
+            Origin::File => "from the file",
+            Origin::Variable => "from the environment",
+        };
+        let place = place(&route.target);
+        let (level, text) = match outcome {
+            Ok(server) => (
+                Level::Good,
+                format!(
+                    "{place}, {from}: {} {} answers, with MCP {}",
+                    server.name, server.version, server.protocol_version
+                ),
+            ),
+            Err(failure) => (Level::Bad, format!("{place}, {from}: {}", failed(failure))),
+        };
+        findings.push(finding(Subject::Connection, level, text));
+    }
+    if facts.tried.is_empty() {
+        findings.push(finding(Subject::Connection, Level::Note, "nothing to try"));
+    }
+    if let Some((host, outcome)) = &facts.other_host {
+        let text = match outcome {
+            Ok(_) => "a companion answers there".to_owned(),
+            Err(failure) => failed(failure),
+        };
+        let text = format!("{host}, where the CLI does not look: {text}");
+        findings.push(finding(Subject::Connection, Level::Note, text));
+    }
+}
+
+fn environment(facts: &Facts, findings: &mut Vec<Finding>) {
+    let environment = &facts.environment;
+    let mut add = |level, text: String| findings.push(finding(Subject::Environment, level, text));
+    for name in [env::PORT, env::WORKSPACE_PATH, env::PID, env::STDIO_COMMAND] {
+        if let Some(value) = environment.set(name) {
+            add(Level::Note, format!("{name} is {value}"));
+        }
+    }
+    if environment.set(env::AUTH_TOKEN).is_some() {
+        let used = match facts.plan.token_origin {
+            Origin::File => "set, but the file's token is used",
+            Origin::Variable => "set",
+        };
+        add(Level::Note, format!("{} is {used}", env::AUTH_TOKEN));
+    }
+    let ports = facts.plan.search.chosen().and_then(|one| one.connection.as_ref()?.port.as_deref());
+    if let (Some(ours), Some(port)) = (environment.set(env::PORT), ports)
+        && ours != port
+    {
+        let text = "the terminal's port is not that of the chosen file: the terminal is of another \
+                    window, or of an earlier session";
+        add(Level::Note, text.to_owned());
+    }
+    if let Some(args) = environment.set(env::STDIO_ARGS)
+        && serde_json::from_str::<Vec<String>>(args).is_err()
+    {
+        add(Level::Bad, format!("{} is not a JSON array of texts", env::STDIO_ARGS));
+    }
+    container(facts, &mut add);
+    if let Some(name) = super::facts::bad_proxy(environment) {
+        add(Level::Bad, format!("{name} is not a URL that begins with http:// or https://"));
+    } else if ["http_proxy", "HTTP_PROXY"].iter().any(|name| environment.set(name).is_some()) {
+        add(Level::Good, "a proxy is set; the CLI does not use it for its companion".to_owned());
+    }
+    let temp = environment.temp_dir.display();
+    let source = ["TMPDIR", "TMP", "TEMP"].into_iter().find(|name| environment.set(name).is_some());
+    let source = source.map_or_else(|| "by default".to_owned(), |name| format!("by {name}"));
+    add(Level::Note, format!("the folder for temporary files is {temp}, {source}"));
+}
+
+fn container(facts: &Facts, add: &mut impl FnMut(Level, String)) {
+    let environment = &facts.environment;
+    match (environment.container, environment.stays_local()) {
+        (Some(mark), None) => add(
+            Level::Note,
+            format!("a container, by {mark}: the CLI looks on the host, host.docker.internal"),
+        ),
+        (Some(mark), Some(name)) => add(
+            Level::Note,
+            format!("a container, by {mark}; but {name} is set, and the CLI stays on 127.0.0.1"),
+        ),
+        (None, _) if environment.set("SSH_CONNECTION").is_some() => {
+            add(Level::Note, "logged in over SSH".to_owned());
+        }
+        (None, _) => {}
+    }
+    if let Some(name) = environment.set("WSL_DISTRO_NAME") {
+        add(Level::Note, format!("WSL, {name}"));
+    }
+}
+
+fn client(facts: &Facts, findings: &mut Vec<Finding>) {
+    let mut add = |level, text: String| findings.push(finding(Subject::Client, level, text));
+    match &facts.ide_mode {
+        IdeMode::Set(OnOff::On, file) => {
+            add(Level::Good, format!("the IDE integration is on, by {}", file.display()));
+        }
+        IdeMode::Set(OnOff::Off, file) => {
+            add(Level::Bad, format!("the IDE integration is off, by {}", file.display()));
+        }
+        IdeMode::Unset => {
+            add(Level::Bad, "the IDE integration is off; no settings file turns it on".to_owned());
+        }
+        IdeMode::Unreadable(file) => {
+            add(Level::Bad, format!("{} is not valid JSON", file.display()));
+        }
+    }
+    match &facts.client_version {
+        Some(version) if version == TESTED => add(Level::Good, format!("version {version}")),
+        Some(version) => {
+            add(Level::Note, format!("version {version}; this program is tested with {TESTED}"));
+        }
+        None => add(Level::Note, "gemini is not in the PATH".to_owned()),
+    }
+}

@@ -1,0 +1,203 @@
+//! What a diagnosis is made from. All IO is here: files are read, companions are asked.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use super::probe::{Failure, Outcome, over_http, over_stdio};
+use super::settings::{IdeMode, client_version};
+use crate::discover::{
+    Candidate, Connection, Environment, Origin, Plan, Reason, Route, Search, Standing, Target,
+    Token,
+};
+use companion_protocol::ide::env;
+
+/// The most discovery files that are asked for an answer; the client's order.
+const MAX_ASKED: usize = 16;
+
+/// A way that the client would try, tried.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// The way.
+    pub route: Route,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// Everything that a diagnosis is made from.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Where the client would run.
+    pub environment: Environment,
+    /// What the client would do.
+    pub plan: Plan,
+    /// Its attempts, in order; the last one may have worked.
+    pub tried: Vec<Tried>,
+    /// The files' own companions, each asked with its own token; as many as there are files,
+    /// `None` where there was nothing to ask or no time for it.
+    pub answers: Vec<Option<Outcome>>,
+    /// In a container: the first port, tried at the host that the client does not take.
+    pub other_host: Option<(&'static str, Outcome)>,
+    /// The port of the variable, tried with the variable's token, if a file's token goes first.
+    pub own_token: Option<Outcome>,
+    /// Files of running companions for this folder, in folders where the client does not look.
+    pub elsewhere: Vec<PathBuf>,
+    /// Whether the client's IDE integration is on.
+    pub ide_mode: IdeMode,
+    /// The client's version, if it is on the path.
+    pub client_version: Option<String>,
+}
+
+impl Facts {
+    /// Finds out everything. It takes a few seconds at most.
+    pub fn gather(environment: Environment) -> Self {
+        let plan = Plan::of(&environment);
+        let (tried, answers, other_host, own_token) = thread::scope(|scope| {
+            let (environment, plan) = (&environment, &plan);
+            let tried = scope.spawn(move || try_routes(environment, plan));
+            let other_host = scope.spawn(move || ask_other_host(environment, plan));
+            let own_token = scope.spawn(move || ask_with_own_token(environment, plan));
+            let answers: Vec<_> = plan
+                .search
+                .candidates
+                .iter()
+                .enumerate()
+                .map(|(at, one)| {
+                    let asked = Some(one).filter(|_| at < MAX_ASKED).and_then(own_endpoint);
+                    asked.map(|(port, token)| {
+                        scope.spawn(move || over_http(environment.server_host(), port, token))
+                    })
+                })
+                .collect();
+            let why = "an attempt does not panic";
+            let answers = answers.into_iter().map(|one| one.map(|one| one.join().expect(why)));
+            let answers: Vec<_> = answers.collect();
+            let own_token = own_token.join().expect(why);
+            (tried.join().expect(why), answers, other_host.join().expect(why), own_token)
+        });
+        Self {
+            elsewhere: elsewhere(&environment),
+            ide_mode: IdeMode::of(&environment),
+            client_version: client_version(&environment),
+            environment,
+            plan,
+            tried,
+            answers,
+            other_host,
+            own_token,
+        }
+    }
+
+    /// The attempt that the client would be content with.
+    pub fn connected(&self) -> Option<&Tried> {
+        self.tried.last().filter(|tried| tried.outcome.is_ok())
+    }
+}
+
+/// All ways up to the first that works, as the client does.
+fn try_routes(environment: &Environment, plan: &Plan) -> Vec<Tried> {
+    let bad_proxy = bad_proxy(environment);
+    let mut tried = Vec::new();
+    for route in &plan.routes {
+        let outcome = attempt(environment, plan, route, bad_proxy);
+        let works = outcome.is_ok();
+        tried.push(Tried { route: route.clone(), outcome });
+        if works {
+            break;
+        }
+    }
+    tried
+}
+
+fn attempt(
+    environment: &Environment,
+    plan: &Plan,
+    route: &Route,
+    bad_proxy: Option<&'static str>,
+) -> Outcome {
+    match (&route.target, bad_proxy) {
+        (Target::Stdio(stdio), _) => over_stdio(environment, stdio),
+        (Target::BadPort(_), _) => Err(Failure::BadPort),
+        (Target::Http { .. }, Some(variable)) => Err(Failure::BadProxy(variable)),
+        (Target::Http { host, port }, None) => over_http(host, *port, plan.token.as_ref()),
+    }
+}
+
+/// The variable at which the client's HTTP library gives up: a proxy that is no URL. The proxy
+/// itself is never used for a companion (`createProxyAwareFetch`).
+pub(super) fn bad_proxy(environment: &Environment) -> Option<&'static str> {
+    let is_url = |value: &str| {
+        let value = value.trim().to_ascii_lowercase();
+        let rest = value.strip_prefix("http:").or_else(|| value.strip_prefix("https:"));
+        rest.is_some_and(|rest| !rest.trim_start_matches('/').is_empty())
+    };
+    [["http_proxy", "HTTP_PROXY"], ["https_proxy", "HTTPS_PROXY"]].into_iter().find_map(|names| {
+        let name = names.into_iter().find(|name| environment.var(name).is_some())?;
+        environment.set(name).is_some_and(|value| !is_url(value)).then_some(name)
+    })
+}
+
+fn own_endpoint(candidate: &Candidate) -> Option<(u16, Option<&Token>)> {
+    let Connection { port, auth_token, .. } = candidate.connection.as_ref()?;
+    Some((port.as_deref()?.parse().ok()?, auth_token.as_ref()))
+}
+
+fn ask_other_host(environment: &Environment, plan: &Plan) -> Option<(&'static str, Outcome)> {
+    environment.container?;
+    let (host, port) = plan.routes.iter().find_map(|route| match route.target {
+        Target::Http { host, port } => Some((host, port)),
+        _ => None,
+    })?;
+    let other = if host == "127.0.0.1" { "host.docker.internal" } else { "127.0.0.1" };
+    Some((other, over_http(other, port, plan.token.as_ref())))
+}
+
+fn ask_with_own_token(environment: &Environment, plan: &Plan) -> Option<Outcome> {
+    let token = Token::from(environment.set(env::AUTH_TOKEN)?.to_owned());
+    if plan.token_origin == Origin::Variable || plan.token.as_ref() == Some(&token) {
+        return None;
+    }
+    plan.routes.iter().find_map(|route| match route {
+        Route { target: Target::Http { host, port }, origin: Origin::Variable } => {
+            Some(over_http(host, *port, Some(&token)))
+        }
+        _ => None,
+    })
+}
+
+/// Files in other folders for temporary files: the editor may have been started with another
+/// `TMPDIR` than the terminal.
+fn elsewhere(environment: &Environment) -> Vec<PathBuf> {
+    let named = ["TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR"].into_iter();
+    let mut dirs: Vec<PathBuf> =
+        named.filter_map(|name| Some(environment.set(name)?.into())).collect();
+    dirs.extend(["/tmp", "/var/tmp"].map(PathBuf::from));
+    dirs.extend(std::env::var_os("LOCALAPPDATA").map(|dir| Path::new(&dir).join("Temp")));
+    dirs.extend(user_temp_dir());
+    let real = |dir: &Path| dir.canonicalize().ok();
+    let mut seen = vec![real(&environment.temp_dir)];
+    let mut found = Vec::new();
+    for dir in dirs {
+        let place = real(&dir);
+        if place.is_none() || seen.contains(&place) {
+            continue;
+        }
+        seen.push(place);
+        let there = Environment { temp_dir: dir, ..environment.clone() };
+        let fits = |one: &Candidate| match one.standing {
+            Standing::Chosen(reason) => reason != Reason::NoneFits,
+            ref standing => *standing == Standing::Outranked,
+        };
+        let candidates = Search::of(&there).candidates.into_iter();
+        found.extend(candidates.filter(|one| one.alive && fits(one)).map(|one| one.path));
+    }
+    found
+}
+
+/// macOS gives each user a folder of its own, which a terminal may have lost.
+fn user_temp_dir() -> Option<PathBuf> {
+    if !cfg!(target_os = "macos") {
+        return None;
+    }
+    let output = std::process::Command::new("getconf").arg("DARWIN_USER_TEMP_DIR").output().ok()?;
+    Some(PathBuf::from(String::from_utf8(output.stdout).ok()?.trim()))
+}

@@ -1,0 +1,170 @@
+//! What keeps the client from connecting: the first thing in the order of its own steps.
+
+use companion_protocol::ide::env;
+
+use super::facts::{Facts, Tried};
+use super::probe::Failure;
+use super::{Diagnosis, Problem, advice, evidence};
+use crate::discover::{Origin, Plan, Target, WorkspaceError};
+
+/// Judges the facts.
+pub fn diagnose(facts: &Facts) -> Diagnosis {
+    let problem = problem(facts);
+    Diagnosis {
+        connects: problem.is_none(),
+        problem,
+        verdict: verdict(facts, problem),
+        client_says: problem.and_then(|problem| client_message(&facts.plan, problem)),
+        advice: problem.map(|problem| advice::advice(facts, problem)).unwrap_or_default(),
+        evidence: evidence::evidence(facts),
+    }
+}
+
+fn problem(facts: &Facts) -> Option<Problem> {
+    let Plan { ide, workspace, .. } = &facts.plan;
+    if ide.is_none() {
+        return Some(Problem::UnknownTerminal);
+    }
+    match workspace {
+        Err(WorkspaceError::Unknown) => return Some(Problem::NoCompanion),
+        Err(WorkspaceError::Empty) => return Some(Problem::NoFolder),
+        Err(WorkspaceError::Elsewhere(_)) => return Some(Problem::OtherFolder),
+        Ok(()) => {}
+    }
+    if facts.connected().is_some() {
+        return (!facts.ide_mode.is_on()).then_some(Problem::SwitchedOff);
+    }
+    let Some(first) = facts.tried.first() else { return Some(Problem::NoRoute) };
+    if let Some((_, Ok(_))) = facts.other_host {
+        let looks_on_host = facts.environment.server_host() != "127.0.0.1";
+        return Some(if looks_on_host { Problem::LooksOnHost } else { Problem::LooksInContainer });
+    }
+    if let Some(Ok(_)) = facts.own_token {
+        return Some(Problem::StaleFile);
+    }
+    Some(of_failure(facts, first))
+}
+
+fn of_failure(facts: &Facts, tried: &Tried) -> Problem {
+    let Err(failure) = &tried.outcome else { return Problem::NotACompanion };
+    let on_host = facts.environment.server_host() != "127.0.0.1";
+    match failure {
+        Failure::BadProxy(_) => Problem::BadProxy,
+        Failure::WrongToken => Problem::WrongToken,
+        Failure::WrongName(_) => Problem::WrongName,
+        Failure::BadCommand(_) => Problem::BadCommand,
+        Failure::BadPort => Problem::NoRoute,
+        Failure::UnknownHost => Problem::UnknownHost,
+        Failure::Refused | Failure::Unreachable if on_host => Problem::HostSilent,
+        Failure::Refused | Failure::Unreachable => Problem::NotRunning,
+        Failure::Silent | Failure::NotACompanion(_) => Problem::NotACompanion,
+    }
+}
+
+/// What the client itself says (`ide-client.js`, `ide-connection-utils.js`); not always in these
+/// words in other versions.
+pub fn client_message(plan: &Plan, problem: Problem) -> Option<String> {
+    let text = match problem {
+        Problem::UnknownTerminal => {
+            "IDE integration is not supported in your current environment. To use this feature, \
+             run Gemini CLI in one of these supported IDEs: Antigravity, VS Code, or VS Code forks."
+        }
+        Problem::NoCompanion => {
+            "Failed to connect to IDE companion extension. Please ensure the extension is running. \
+             To install the extension, run /ide install."
+        }
+        Problem::NoFolder => {
+            "To use this feature, please open a workspace folder in your IDE and try again."
+        }
+        Problem::SwitchedOff => {
+            "IDE integration is currently disabled. To enable it, run /ide enable."
+        }
+        Problem::OtherFolder => {
+            let Err(WorkspaceError::Elsewhere(folders)) = &plan.workspace else { return None };
+            return Some(format!(
+                "Directory mismatch. Gemini CLI is running in a different location than the open \
+                 workspace in the IDE. Please run the CLI from one of the following directories: {}",
+                super::text::list(folders)
+            ));
+        }
+        _ => {
+            let ide = plan.ide.as_ref()?;
+            return Some(format!(
+                "Failed to connect to IDE companion extension in {ide}. Please ensure the \
+                 extension is running. To install the extension, run /ide install."
+            ));
+        }
+    };
+    Some(text.to_owned())
+}
+
+/// One sentence.
+fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
+    let cwd = facts.environment.cwd.display();
+    let at = facts.tried.first().map_or_else(String::new, |tried| place(&tried.route.target));
+    let Some(problem) = problem else {
+        let ide = facts.plan.ide.as_deref().unwrap_or("the editor");
+        let by = facts.connected().map_or_else(String::new, |tried| place(&tried.route.target));
+        return format!("Gemini CLI connects to {ide}, at {by}.");
+    };
+    let because = match problem {
+        Problem::UnknownTerminal | Problem::NoCompanion if !facts.elsewhere.is_empty() => {
+            "the companion's file is in another folder for temporary files than the one in which \
+             the CLI looks"
+                .to_owned()
+        }
+        Problem::UnknownTerminal if facts.environment.set(env::PORT).is_some() => {
+            "a companion's variables are set, but the CLI does not take this terminal for an \
+             editor's, and then it ignores them"
+                .to_owned()
+        }
+        Problem::UnknownTerminal | Problem::NoCompanion => "it finds no companion".to_owned(),
+        Problem::NoFolder => "the editor has no folder open".to_owned(),
+        Problem::OtherFolder => format!("{cwd} is not in a folder that the editor has open"),
+        Problem::NoRoute => "what it found names no port to connect to".to_owned(),
+        Problem::BadProxy => {
+            let name = super::facts::bad_proxy(&facts.environment).unwrap_or("HTTP_PROXY");
+            format!("{name} is not a URL, and the CLI gives up on it")
+        }
+        Problem::NotRunning => {
+            format!("nobody listens at {at} any more")
+        }
+        Problem::StaleFile => {
+            "a file left over from another companion is in the way of the one that runs".to_owned()
+        }
+        Problem::WrongToken => format!(
+            "the companion at {at} does not take the token (401), which is from {}",
+            match facts.plan.token_origin {
+                Origin::File => "another companion's file",
+                Origin::Variable => "an earlier session of the editor",
+            }
+        ),
+        Problem::WrongName => format!("the companion refuses to be called {at} (403)"),
+        Problem::UnknownHost => {
+            "this container does not know host.docker.internal, where the CLI looks".to_owned()
+        }
+        Problem::HostSilent => format!("from this container, nobody answers at {at}"),
+        Problem::LooksOnHost => {
+            "the companion is in this container, but the CLI looks for it on the host".to_owned()
+        }
+        Problem::LooksInContainer => {
+            "the companion is on the host, but the CLI looks for it in this container".to_owned()
+        }
+        Problem::NotACompanion => format!("what listens at {at} does not answer as a companion"),
+        Problem::BadCommand => "the command that should lead to the companion fails".to_owned(),
+        Problem::SwitchedOff => {
+            return "All is ready, but the IDE integration is switched off in Gemini CLI."
+                .to_owned();
+        }
+    };
+    format!("Gemini CLI does not connect: {because}.")
+}
+
+/// A target as people write it. A command's arguments may be private.
+pub(super) fn place(target: &Target) -> String {
+    match target {
+        Target::Http { host, port } => format!("{host}:{port}"),
+        Target::BadPort(text) => format!("port {text:?}"),
+        Target::Stdio(stdio) => format!("the command {}", stdio.command),
+    }
+}

@@ -1,0 +1,120 @@
+//! Why Gemini CLI does or does not connect, told to its user.
+//!
+//! [`Facts`] are gathered once, with all the IO there is; [`diagnose`] judges them and is a pure
+//! function. What comes out is a [`Diagnosis`]: for programs as JSON, for people by `Display`.
+//! *Invariant:* no token is in it, nor anything that a companion knows of the user's files.
+
+mod advice;
+mod evidence;
+mod facts;
+mod judge;
+mod probe;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use serde::Serialize;
+
+pub use facts::{Facts, Tried};
+pub use judge::{client_message, diagnose};
+pub use probe::{Failure, Outcome};
+pub use settings::{IdeMode, OnOff};
+
+/// What is wrong: the first thing that keeps the client from connecting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Problem {
+    /// No file was found, and the terminal is none that the client takes for an editor's.
+    UnknownTerminal,
+    /// The terminal is an editor's, but neither a file nor a variable tells of a companion.
+    NoCompanion,
+    /// The editor has no folder open.
+    NoFolder,
+    /// The client's folder is not in the workspace.
+    OtherFolder,
+    /// A companion was found, but it gave neither a port nor a command.
+    NoRoute,
+    /// A variable for a proxy is no URL, at which the client gives up.
+    BadProxy,
+    /// Nobody listens at the port: what was found is left over from a companion that has ended.
+    NotRunning,
+    /// A left-over file is chosen, and spoils the connection to the companion that runs.
+    StaleFile,
+    /// The companion does not take the token.
+    WrongToken,
+    /// The companion does not take the name by which it is called.
+    WrongName,
+    /// In a container: the name of the host has no address.
+    UnknownHost,
+    /// In a container: the host does not answer at the companion's port.
+    HostSilent,
+    /// In a container: the client looks on the host, but the companion is in the container.
+    LooksOnHost,
+    /// In a container: the client looks in the container, but the companion is on the host.
+    LooksInContainer,
+    /// Something listens, but it does not answer, or not as a companion does.
+    NotACompanion,
+    /// The command that is to lead to the companion does not work.
+    BadCommand,
+    /// The IDE integration is switched off in the client's settings.
+    SwitchedOff,
+}
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// As it should be.
+    Good,
+    /// Worth knowing.
+    Note,
+    /// Keeps the client from connecting, or would in other circumstances.
+    Bad,
+}
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Subject {
+    /// Where the client runs.
+    Folder,
+    /// The discovery files.
+    Files,
+    /// What the client would try to connect to.
+    Connection,
+    /// Environment variables, the container, proxies.
+    Environment,
+    /// The client itself, and its settings.
+    Client,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What it is about.
+    pub subject: Subject,
+    /// How much it matters.
+    pub level: Level,
+    /// A sentence, or a few.
+    pub text: String,
+}
+
+/// What is the matter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Diagnosis {
+    /// Whether the client would connect.
+    pub connects: bool,
+    /// If not, why.
+    pub problem: Option<Problem>,
+    /// The same in a sentence.
+    pub verdict: String,
+    /// What the client itself says to that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_says: Option<String>,
+    /// What to do, the most promising first.
+    pub advice: Vec<String>,
+    /// What was looked at.
+    pub evidence: Vec<Finding>,
+}

@@ -1,0 +1,151 @@
+//! Tries one way to a companion for real: a whole `initialize`, over HTTP or stdio.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio as Pipe};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::discover::{Environment, Stdio, Token};
+use crate::http::{self, Endpoint, Error, ServerInfo, Stage};
+
+/// How long one attempt may take.
+const LIMIT: Duration = Duration::from_secs(4);
+
+/// The most that is shown of what a server says.
+const MAX_SHOWN: usize = 200;
+
+/// Why an attempt failed, as far as it makes a difference to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The host's name has no address here.
+    UnknownHost,
+    /// Nobody listens.
+    Refused,
+    /// No way there, or no connection in time.
+    Unreachable,
+    /// A connection, but no answer in time.
+    Silent,
+    /// 401.
+    WrongToken,
+    /// 403, and what the server says.
+    WrongName(String),
+    /// An answer that is none of a companion, or none at all.
+    NotACompanion(String),
+    /// The port is no number from 1 to 65535.
+    BadPort,
+    /// The variable of this name keeps the client from any request.
+    BadProxy(&'static str),
+    /// The program can't be started or does not speak MCP.
+    BadCommand(String),
+}
+
+/// Who answered, or why nobody did.
+pub type Outcome = Result<ServerInfo, Failure>;
+
+pub(super) fn over_http(host: &str, port: u16, token: Option<&Token>) -> Outcome {
+    let token = token.map(|token| token.expose().to_owned());
+    http::probe(&Endpoint::new(host, port, token), LIMIT).map_err(failure)
+}
+
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::UnknownHost { .. } => Failure::UnknownHost,
+        Error::Refused { .. } => Failure::Refused,
+        Error::Unreachable { .. } | Error::Timeout { stage: Stage::Connect, .. } => {
+            Failure::Unreachable
+        }
+        Error::Timeout { stage: Stage::Answer, .. } => Failure::Silent,
+        Error::Unauthorized { .. } => Failure::WrongToken,
+        Error::Forbidden { message } => Failure::WrongName(shown(&message)),
+        other => Failure::NotACompanion(shown(&other.to_string())),
+    }
+}
+
+/// What comes from a stranger: short, and without control characters.
+fn shown(text: &str) -> String {
+    let text: String = text.chars().filter(|c| !c.is_control()).take(MAX_SHOWN).collect();
+    text.trim().to_owned()
+}
+
+/// What the client's SDK hands on to a program that it starts, and no more.
+const INHERITED: [&str; 17] = [
+    "HOME",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "USER",
+    "APPDATA",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LOCALAPPDATA",
+    "PROCESSOR_ARCHITECTURE",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "USERNAME",
+    "USERPROFILE",
+    "PROGRAMFILES",
+];
+
+pub(super) fn over_stdio(environment: &Environment, stdio: &Stdio) -> Outcome {
+    let inherited = if cfg!(windows) { &INHERITED[2..] } else { &INHERITED[..6] };
+    let inherited = inherited.iter().filter_map(|name| Some((name, environment.var(name)?)));
+    let mut child = Command::new(&stdio.command)
+        .args(&stdio.args)
+        .env_clear()
+        .envs(inherited)
+        .current_dir(&environment.cwd)
+        .stdin(Pipe::piped())
+        .stdout(Pipe::piped())
+        .stderr(Pipe::null())
+        .spawn()
+        .map_err(|error| Failure::BadCommand(format!("it can't be started: {error}")))?;
+    let outcome = shake_hands(&mut child);
+    let _ = child.kill(); // it may have ended by itself
+    let _ = child.wait();
+    outcome
+}
+
+fn shake_hands(child: &mut Child) -> Outcome {
+    let failed = |reason: &str| Failure::BadCommand(reason.to_owned());
+    let initialize = json!({
+        "jsonrpc": "2.0",
+        "id": 0,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "gemini-companion", "version": env!("CARGO_PKG_VERSION")},
+        },
+    });
+    let mut stdin = child.stdin.take().expect("it is a pipe");
+    let stdout = child.stdout.take().expect("it is a pipe");
+    let (answer, answered) = mpsc::channel();
+    // It ends with the child.
+    std::thread::spawn(move || {
+        let lines = BufReader::new(stdout).lines().map_while(Result::ok);
+        let mut messages = lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok());
+        let _ = answer.send(messages.find(|message| message["id"] == 0));
+    });
+    writeln!(stdin, "{initialize}").map_err(|_| failed("it ended at once"))?;
+    match answered.recv_timeout(LIMIT) {
+        Ok(Some(answer)) => server_info(&answer["result"]).ok_or_else(|| {
+            let reason = answer["error"]["message"].as_str().unwrap_or("its answer is none of MCP");
+            Failure::BadCommand(shown(reason))
+        }),
+        Ok(None) => Err(failed("it ended without an answer")),
+        Err(_) => Err(failed("it did not answer in time")),
+    }
+}
+
+fn server_info(result: &Value) -> Option<ServerInfo> {
+    let text = |value: &Value| value.as_str().map(shown);
+    Some(ServerInfo {
+        name: text(&result["serverInfo"]["name"])?,
+        version: text(&result["serverInfo"]["version"])?,
+        protocol_version: text(&result["protocolVersion"])?,
+    })
+}

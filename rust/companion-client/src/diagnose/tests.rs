@@ -1,0 +1,277 @@
+//! What people read, for each problem. The facts are made up, so nothing depends on the machine.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use companion_protocol::ide::{IdeInfo, env};
+
+use super::probe::{Failure, Outcome};
+use super::settings::{IdeMode, OnOff};
+use super::*;
+use crate::discover::{
+    Candidate, Connection, Environment, Origin, Plan, Reason, Route, Search, Standing, Stdio,
+    Target, Token, WorkspaceError,
+};
+use crate::http::ServerInfo;
+
+const SECRET: &str = "secret-token";
+
+#[allow(clippy::unnecessary_wraps, reason = "it is one of several outcomes")]
+fn answers() -> Outcome {
+    Ok(ServerInfo {
+        name: "companion-for-gemini-cli".to_owned(),
+        version: "0.1.0".to_owned(),
+        protocol_version: "2025-06-18".to_owned(),
+    })
+}
+
+fn http(port: u16, origin: Origin) -> Route {
+    Route { target: Target::Http { host: "127.0.0.1", port }, origin }
+}
+
+fn candidate(pid: u32, port: u16, ide: &str, standing: Standing) -> Candidate {
+    Candidate {
+        path: format!("/tmp/gemini/ide/gemini-ide-server-{pid}-{port}.json").into(),
+        ide_pid: pid,
+        alive: true,
+        connection: Some(Connection {
+            port: Some(port.to_string()),
+            stdio: None,
+            workspace_path: Some("/home/me/project".to_owned()),
+            auth_token: Some(Token::from(SECRET.to_owned())),
+            ide_info: Some(IdeInfo { name: "ide".to_owned(), display_name: ide.to_owned() }),
+        }),
+        standing,
+    }
+}
+
+/// One editor, one file, and a client that connects by it.
+fn connected() -> Facts {
+    let chosen = candidate(4100, 41234, "IntelliJ IDEA", Standing::Chosen(Reason::OnlyOne));
+    Facts {
+        environment: Environment {
+            vars: std::collections::BTreeMap::new(),
+            cwd: "/home/me/project".into(),
+            temp_dir: "/tmp".into(),
+            uid: Some(1000),
+            ide_pid: 4100,
+            is_alive: |_| true,
+            container: None,
+        },
+        plan: Plan {
+            search: Search {
+                dir: "/tmp/gemini/ide".into(),
+                listed: Ok(()),
+                candidates: vec![chosen],
+            },
+            ide: Some("IntelliJ IDEA".to_owned()),
+            workspace: Ok(()),
+            token: Some(Token::from(SECRET.to_owned())),
+            token_origin: Origin::File,
+            routes: vec![http(41234, Origin::File)],
+        },
+        tried: vec![Tried { route: http(41234, Origin::File), outcome: answers() }],
+        answers: vec![Some(answers())],
+        other_host: None,
+        own_token: None,
+        elsewhere: Vec::new(),
+        ide_mode: IdeMode::Set(OnOff::On, "/home/me/.gemini/settings.json".into()),
+        client_version: Some("0.61.0".to_owned()),
+    }
+}
+
+fn var(facts: &mut Facts, name: &str, value: &str) {
+    facts.environment.vars.insert(name.to_owned(), value.to_owned());
+}
+
+/// Nothing that the client could find.
+fn nothing() -> Facts {
+    let mut facts = connected();
+    facts.plan.search.candidates.clear();
+    facts.plan.ide = None;
+    facts.plan.workspace = Err(WorkspaceError::Unknown);
+    facts.plan.token = None;
+    facts.plan.token_origin = Origin::Variable;
+    facts.plan.routes.clear();
+    facts.tried.clear();
+    facts.answers.clear();
+    facts
+}
+
+/// The only way fails.
+fn failing(failure: Failure) -> Facts {
+    let mut facts = connected();
+    facts.answers = vec![Some(Err(failure.clone()))];
+    facts.tried[0].outcome = Err(failure);
+    facts
+}
+
+/// The same in a container, where the client goes to the host.
+fn failing_in_container(failure: Failure) -> Facts {
+    let mut facts = failing(failure);
+    facts.environment.container = Some("/.dockerenv");
+    facts.tried[0].route.target = Target::Http { host: "host.docker.internal", port: 41234 };
+    facts.other_host = Some(("127.0.0.1", Err(Failure::Refused)));
+    facts
+}
+
+fn check(expected: Option<Problem>, facts: &Facts) -> String {
+    let diagnosis = diagnose(facts);
+    assert_eq!(diagnosis.problem, expected);
+    let text = diagnosis.to_string();
+    let json = serde_json::to_string(&diagnosis).unwrap();
+    assert!(!text.contains(SECRET) && !json.contains(SECRET), "{text}");
+    text
+}
+
+/// Only what differs from problem to problem: the verdict and the advice.
+fn beginnings(cases: Vec<(Problem, Facts)>) -> String {
+    let mut all = String::new();
+    for (problem, facts) in cases {
+        let text = check(Some(problem), &facts);
+        let beginning = text.split("\nWhere the CLI runs").next().unwrap();
+        writeln!(all, "[{problem:?}]\n{beginning}").unwrap();
+    }
+    all
+}
+
+#[test]
+fn all_is_well() {
+    insta::assert_snapshot!(check(None, &connected()));
+    insta::assert_snapshot!(
+        "all_is_well_json",
+        serde_json::to_string_pretty(&diagnose(&connected())).unwrap()
+    );
+}
+
+#[test]
+fn much_is_wrong() {
+    let mut facts = failing(Failure::Refused);
+    let mut dead = candidate(77, 40_000, "Old", Standing::Outranked);
+    dead.alive = false;
+    let mut broken = candidate(5, 1, "Broken", Standing::Malformed);
+    broken.connection = None;
+    let elsewhere = WorkspaceError::Elsewhere(vec!["/home/me/other".into()]);
+    let others = [
+        candidate(4000, 2, "PyCharm", Standing::Workspace(elsewhere)),
+        candidate(3999, 3, "Neovim", Standing::Workspace(WorkspaceError::Empty)),
+        Candidate { standing: Standing::NotOurs(0), ..broken.clone() },
+        broken,
+        dead,
+    ];
+    facts.plan.search.candidates.extend(others);
+    facts.answers.extend([Some(answers()), Some(answers()), None, None, None]);
+    facts.plan.routes.push(http(5, Origin::Variable));
+    facts.tried.push(Tried { route: http(5, Origin::Variable), outcome: Err(Failure::WrongToken) });
+    facts.environment.container = Some("/run/.containerenv");
+    for (name, value) in [
+        (env::PORT, "5"),
+        (env::WORKSPACE_PATH, "/home/me/project"),
+        (env::AUTH_TOKEN, SECRET),
+        (env::STDIO_COMMAND, "gemini-companion"),
+        (env::STDIO_ARGS, "bridge"),
+        ("REMOTE_CONTAINERS", "1"),
+        ("HTTP_PROXY", "proxy:3128"),
+        ("TMP", "/tmp"),
+        ("WSL_DISTRO_NAME", "Debian"),
+    ] {
+        var(&mut facts, name, value);
+    }
+    facts.ide_mode = IdeMode::Unreadable("/home/me/.gemini/settings.json".into());
+    facts.client_version = Some("0.40.0".to_owned());
+    facts.elsewhere = vec!["/var/tmp/gemini/ide/gemini-ide-server-9-9.json".into()];
+    insta::assert_snapshot!(check(Some(Problem::NotRunning), &facts));
+}
+
+#[test]
+fn nothing_is_found() {
+    let mut editor = nothing();
+    editor.plan.ide = Some("VS Code".to_owned());
+    let mut temp = nothing();
+    temp.elsewhere = vec!["/var/folders/a b/gemini/ide/gemini-ide-server-1-2.json".into()];
+    let mut variables = nothing();
+    var(&mut variables, env::PORT, "41234");
+    let mut ssh = nothing();
+    var(&mut ssh, "SSH_CONNECTION", "1 2 3 4");
+    var(&mut ssh, "WSL_DISTRO_NAME", "Debian");
+    let mut container = nothing();
+    container.environment.container = Some("/.dockerenv");
+    let mut foreign = nothing();
+    foreign.plan.search.candidates = vec![candidate(1, 2, "IDE", Standing::NotOurs(0))];
+    foreign.answers = vec![None];
+    insta::assert_snapshot!(beginnings(vec![
+        (Problem::UnknownTerminal, nothing()),
+        (Problem::NoCompanion, editor),
+        (Problem::UnknownTerminal, temp),
+        (Problem::UnknownTerminal, variables),
+        (Problem::UnknownTerminal, ssh),
+        (Problem::UnknownTerminal, container),
+        (Problem::UnknownTerminal, foreign),
+    ]));
+}
+
+#[test]
+fn the_folder_is_wrong() {
+    let elsewhere = |folders: &[&str]| {
+        let mut facts = connected();
+        let folders = folders.iter().map(PathBuf::from).collect();
+        facts.plan.workspace = Err(WorkspaceError::Elsewhere(folders));
+        facts
+    };
+    let mut none = connected();
+    none.plan.workspace = Err(WorkspaceError::Empty);
+    let mut container = elsewhere(&["/home/me/a b"]);
+    container.environment.container = Some("/.dockerenv");
+    insta::assert_snapshot!(beginnings(vec![
+        (Problem::NoFolder, none),
+        (Problem::OtherFolder, elsewhere(&["/a", "/b"])),
+        (Problem::OtherFolder, container),
+    ]));
+}
+
+#[test]
+fn no_way_works() {
+    let mut no_route = connected();
+    no_route.plan.routes.clear();
+    no_route.tried.clear();
+    let mut proxy = failing(Failure::BadProxy("https_proxy"));
+    var(&mut proxy, "https_proxy", "proxy:3128");
+    let mut stale = failing(Failure::Refused);
+    stale.own_token = Some(answers());
+    let mut earlier = failing(Failure::WrongToken);
+    earlier.plan.token_origin = Origin::Variable;
+    earlier.tried[0].route.origin = Origin::Variable;
+    let mut on_host = failing_in_container(Failure::UnknownHost);
+    on_host.other_host = Some(("127.0.0.1", answers()));
+    let mut in_container = failing(Failure::Refused);
+    in_container.environment.container = Some("/.dockerenv");
+    in_container.other_host = Some(("host.docker.internal", answers()));
+    var(&mut in_container, "REMOTE_CONTAINERS", "1");
+    let mut command = failing(Failure::BadCommand("it ended without an answer".to_owned()));
+    let stdio = Stdio { command: "bridge".to_owned(), args: Vec::new() };
+    command.tried[0].route.target = Target::Stdio(stdio);
+    let mut off = connected();
+    off.ide_mode = IdeMode::Unset;
+    let name = Failure::WrongName("Forbidden: unknown host".to_owned());
+    let html = Failure::NotACompanion("the server answered 404".to_owned());
+    insta::assert_snapshot!(beginnings(vec![
+        (Problem::NoRoute, no_route),
+        (Problem::NoRoute, failing(Failure::BadPort)),
+        (Problem::BadProxy, proxy),
+        (Problem::NotRunning, failing(Failure::Refused)),
+        (Problem::StaleFile, stale),
+        (Problem::WrongToken, failing(Failure::WrongToken)),
+        (Problem::WrongToken, earlier),
+        (Problem::WrongName, failing(name)),
+        (Problem::UnknownHost, failing_in_container(Failure::UnknownHost)),
+        (Problem::HostSilent, failing_in_container(Failure::Refused)),
+        (Problem::LooksOnHost, on_host),
+        (Problem::LooksInContainer, in_container),
+        (Problem::NotACompanion, failing(Failure::Silent)),
+        (Problem::NotACompanion, failing_in_container(html)),
+        (Problem::BadCommand, command),
+        (Problem::SwitchedOff, off),
+    ]));
+}

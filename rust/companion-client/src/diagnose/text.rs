@@ -1,0 +1,62 @@
+//! A diagnosis as people read it: the verdict first, then what to do, then what was looked at.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::{Diagnosis, Level, Subject};
+
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.verdict)?;
+        if let Some(message) = &self.client_says {
+            writeln!(f, "It says: {message}")?;
+        }
+        if !self.advice.is_empty() {
+            writeln!(f, "\nWhat to do")?;
+        }
+        for (number, advice) in (1..).zip(&self.advice) {
+            writeln!(f, "  {number}. {advice}")?;
+        }
+        let mut subject = None;
+        for finding in &self.evidence {
+            if subject != Some(finding.subject) {
+                subject = Some(finding.subject);
+                writeln!(f, "\n{}", title(finding.subject))?;
+            }
+            let mark = match finding.level {
+                Level::Good => '✓',
+                Level::Note => '·',
+                Level::Bad => '✗',
+            };
+            writeln!(f, "  {mark} {}", finding.text.replace('\n', "\n    "))?;
+        }
+        Ok(())
+    }
+}
+
+fn title(subject: Subject) -> &'static str {
+    match subject {
+        Subject::Folder => "Where the CLI runs",
+        Subject::Files => "Files of companions, in the order in which the CLI takes them",
+        Subject::Connection => "What the CLI connects to",
+        Subject::Environment => "Environment",
+        Subject::Client => "Gemini CLI",
+    }
+}
+
+/// Paths with commas in between, as the client writes them.
+pub(super) fn list(paths: &[PathBuf]) -> String {
+    let paths: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
+    paths.join(", ")
+}
+
+/// A path as a shell takes it.
+pub(super) fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+@:,%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.into_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
