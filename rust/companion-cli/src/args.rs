@@ -34,6 +34,26 @@ pub(crate) enum Command {
     ///
     /// Try it by hand: gemini-companion serve --workspace .
     Serve(ServeArgs),
+
+    /// Say why Gemini CLI does or does not connect, and what to do.
+    ///
+    /// Run it where you run gemini: in the same terminal, the same folder, the same container. It
+    /// finds what the CLI would find, judges it as the CLI does, and tries each connection for
+    /// real. It prints no token and nothing of your files, so the output can go into a report.
+    ///
+    /// It exits with 0 if Gemini CLI would connect, else with 1.
+    Doctor(DoctorArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DoctorArgs {
+    /// Where Gemini CLI runs.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) workspace: PathBuf,
+
+    /// Print JSON, for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

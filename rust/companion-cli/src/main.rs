@@ -1,6 +1,7 @@
 //! `gemini-companion`: a companion for Gemini CLI, for any editor that can start a program.
 
 mod args;
+mod doctor;
 mod editor;
 mod serve;
 
@@ -13,10 +14,11 @@ fn main() -> ExitCode {
     let args = Args::parse();
     env_logger::Builder::new().filter_level(args.log_level).init();
     let result = match args.command {
-        Command::Serve(args) => serve::serve(args),
+        Command::Serve(args) => serve::serve(args).map(|()| ExitCode::SUCCESS),
+        Command::Doctor(args) => doctor::doctor(&args),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE

@@ -84,7 +84,8 @@ fn config(args: ServeArgs) -> Result<Config, Box<dyn Error>> {
     })
 }
 
-fn folder(dir: &Path) -> Result<PathBuf, String> {
+/// The absolute path of a folder that is there, as `--workspace` names it.
+pub(crate) fn folder(dir: &Path) -> Result<PathBuf, String> {
     let shown = dir.display();
     let dir = std::path::absolute(dir).map_err(|error| format!("--workspace {shown}: {error}"))?;
     match dir {
