@@ -17,6 +17,7 @@ export class Companion {
   log = '';
   #process;
   #exit;
+  #crashed = false;
   #onRequest;
 
   /** Starts one, on this machine or on `machine`, and waits until it is ready. */
@@ -107,6 +108,13 @@ export class Companion {
     this.#process.kill(name);
   }
 
+  /** Ends it without a word, as a crash does. */
+  async crash() {
+    this.#crashed = true;
+    this.signal('SIGKILL');
+    await this.exited();
+  }
+
   closeStdin() {
     this.#process.stdin.end();
   }
@@ -125,7 +133,7 @@ export class Companion {
     this.closeStdin();
     try {
       const code = await this.exited();
-      if (code !== 0) throw this.#exitError(code);
+      if (code !== 0 && !this.#crashed) throw this.#exitError(code);
     } finally {
       this.#process.kill('SIGKILL');
     }

@@ -114,6 +114,11 @@ export class IdeClient {
     return (await this.#call('status')).status;
   }
 
+  /** What it says about its status. */
+  async details() {
+    return (await this.#call('status')).details;
+  }
+
   context() {
     return this.#call('context');
   }

@@ -1,0 +1,71 @@
+// Owns `gemini-companion doctor` beside the real client: both in the same place, asked the same.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { IdeClient } from './ide-client.mjs';
+
+const CLIENT = '@google/gemini-cli-core/dist/src/ide/ide-client.js';
+const PROGRAM = process.env.GEMINI_COMPANION;
+
+/** What the command `/ide` says of a terminal in which the client sees no editor. */
+const UNSUPPORTED = fs
+  .readFileSync(fileURLToPath(import.meta.resolve(CLIENT)), 'utf8')
+  .match(/`(IDE integration is not supported in your current environment\.[^`]*)`/)[1];
+
+/** Writes the client's settings, in which the IDE integration is on or off. */
+export function settings(sandbox, enabled = true) {
+  const file = path.join(sandbox.folder('home', '.gemini'), 'settings.json');
+  fs.writeFileSync(file, `// written by a test\n${JSON.stringify({ ide: { enabled } })}`);
+}
+
+/** Runs the program; its exit code and what it printed. */
+export function run(sandbox, args, { cwd = sandbox.project, env = {} } = {}) {
+  const options = { cwd, env: sandbox.env({ REMOTE_CONTAINERS: '1', ...env }) };
+  return new Promise((resolve) => {
+    const child = execFile(PROGRAM, args, options, (error, stdout, stderr) =>
+      resolve({ code: error ? error.code : 0, stdout, stderr }),
+    );
+    child.stdin.end();
+  });
+}
+
+/** What doctor finds, once as JSON and once as text. None of `secrets` may be in it. */
+export async function examine(sandbox, { secrets = [], ...place } = {}) {
+  const [json, text] = await Promise.all([
+    run(sandbox, ['doctor', '--json'], place),
+    run(sandbox, ['doctor'], place),
+  ]);
+  for (const { stdout, stderr } of [json, text]) {
+    for (const secret of secrets) assert.ok(!`${stdout}${stderr}`.includes(secret), 'a secret');
+  }
+  const diagnosis = JSON.parse(json.stdout);
+  assert.equal(json.code, diagnosis.connects ? 0 : 1);
+  assert.equal(text.code, json.code);
+  assert.ok(text.stdout.startsWith(`${diagnosis.verdict}\n`), 'the verdict comes first');
+  return { ...diagnosis, text: text.stdout };
+}
+
+/** What the client says when it can't connect. */
+async function clientFails(sandbox, place) {
+  const client = await IdeClient.start(sandbox, place);
+  const { status, details } = await client.connect();
+  assert.equal(status, 'disconnected');
+  const known = await client.displayName();
+  await client.close();
+  // Without an editor the client stays as it began, and the command `/ide` speaks for it.
+  return known ? details : UNSUPPORTED;
+}
+
+/** Has the client fail to connect, and doctor say why: the client's own words, and the problem. */
+export async function assertFailure(sandbox, problem, message, place = {}) {
+  const details = await clientFails(sandbox, place);
+  assert.match(details, message);
+  const diagnosis = await examine(sandbox, place);
+  assert.deepEqual([diagnosis.problem, diagnosis.clientSays], [problem, details], diagnosis.text);
+  assert.ok(diagnosis.advice.length > 0, 'it says what to do');
+  return diagnosis;
+}

@@ -1,0 +1,286 @@
+// Owns what a user is told who asks why it does not connect: each failure of the real client,
+// provoked, and then what doctor says in the same place.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import { assertFailure, examine, settings } from '../lib/doctor.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+
+const FAILED = /^Failed to connect to IDE companion extension in /;
+const NO_EXTENSION = /^Failed to connect to IDE companion extension\. Please ensure/;
+const CONTAINER = ['/.dockerenv', '/run/.containerenv'].find((mark) => fs.existsSync(mark));
+
+/** A sandbox whose user has the IDE integration on. */
+function sandboxOf(t) {
+  const sandbox = Sandbox.of(t);
+  settings(sandbox);
+  return sandbox;
+}
+
+/** A server on a port of its own that answers all requests by `answer(request, response)`. */
+async function serve(t, answer) {
+  const server = http.createServer(answer);
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return server.address().port;
+}
+
+/** A port at which nobody listens. */
+async function closedPort() {
+  const server = http.createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Writes a discovery file, as of a process that runs. */
+function writeFile(sandbox, port, more = {}) {
+  const name = `gemini-ide-server-${process.pid}-${port}.json`;
+  const file = path.join(sandbox.folder('tmp', 'gemini', 'ide'), name);
+  const content = {
+    port,
+    workspacePath: sandbox.project,
+    authToken: 'token-of-a-test',
+    ideInfo: { name: 'editor', displayName: 'Editor' },
+    ...more,
+  };
+  fs.writeFileSync(file, JSON.stringify(content));
+  return file;
+}
+
+const bad = ({ evidence }) => evidence.filter(({ level }) => level === 'bad');
+
+// Each has folders of its own, and mostly waits for processes.
+describe('doctor', { concurrency: 4 }, () => {
+  test('where the client connects, doctor says to whom, and no secret', async (t) => {
+    const sandbox = sandboxOf(t);
+    const companion = await Companion.start(sandbox, { args: ['--ide-display-name', 'Editor'] });
+    const file = sandbox.file('a.txt', 'private');
+    companion.notify('editor/focused', { path: file });
+    companion.notify('editor/selection', { path: file, text: 'private' });
+    await companion.caughtUp();
+    await IdeClient.connect(sandbox);
+    const secrets = [companion.ready.authToken, 'private'];
+    for (const env of [{}, companion.ready.env]) {
+      const diagnosis = await examine(sandbox, { env, secrets });
+      const { port } = companion.ready;
+      assert.equal(diagnosis.verdict, `Gemini CLI connects to Editor, at 127.0.0.1:${port}.`);
+      assert.deepEqual([diagnosis.connects, diagnosis.problem], [true, null]);
+      assert.deepEqual(bad(diagnosis), []);
+    }
+  });
+
+  test('in a terminal of no editor there is nothing to connect to', async (t) => {
+    await assertFailure(
+      sandboxOf(t),
+      'unknown-terminal',
+      /^IDE integration is not supported in your current environment\./,
+    );
+  });
+
+  test('in an editor’s terminal no companion is found', async (t) => {
+    const env = { TERM_PROGRAM: 'vscode' };
+    await assertFailure(sandboxOf(t), 'no-companion', NO_EXTENSION, { env });
+  });
+
+  test('the companion’s file is where the client does not look', async (t) => {
+    const sandbox = sandboxOf(t);
+    const { ready } = await Companion.start(sandbox);
+    const env = { TMPDIR: sandbox.folder('other'), TMP: sandbox.tmp, TERM_PROGRAM: 'vscode' };
+    const { advice, verdict } = await assertFailure(sandbox, 'no-companion', NO_EXTENSION, {
+      env,
+      secrets: [ready.authToken],
+    });
+    assert.match(verdict, /in another folder for temporary files/);
+    assert.ok(advice[0].includes(`TMPDIR=${sandbox.tmp} gemini`), advice[0]);
+  });
+
+  test('a file of another user is not read', { skip: process.getuid() !== 0 }, async (t) => {
+    const sandbox = sandboxOf(t);
+    const { ready } = await Companion.start(sandbox);
+    fs.chownSync(ready.discoveryFile, 4321, -1);
+    const env = { TERM_PROGRAM: 'vscode' };
+    const { advice, text } = await assertFailure(sandbox, 'no-companion', NO_EXTENSION, { env });
+    assert.match(advice[0], /without sudo/);
+    assert.match(text, /passed over: it belongs to another user, 4321/);
+  });
+
+  test('the editor has no folder open', async (t) => {
+    const sandbox = sandboxOf(t);
+    const companion = await Companion.start(sandbox);
+    companion.notify('workspace/folders', { paths: [] });
+    await companion.caughtUp();
+    await assertFailure(sandbox, 'no-folder', /^To use this feature, please open a workspace folder/);
+  });
+
+  test('the client runs in another folder than the editor', async (t) => {
+    const sandbox = sandboxOf(t);
+    const { ready } = await Companion.start(sandbox);
+    const cwd = sandbox.folder('else where');
+    const mismatch = /^Directory mismatch\. Gemini CLI is running in a different location/;
+    const place = { cwd, secrets: [ready.authToken] };
+    const { advice } = await assertFailure(sandbox, 'other-folder', mismatch, place);
+    assert.equal(advice[0], `cd ${sandbox.project}, and start gemini there.`);
+
+    // The same without a file, by the terminal's variables.
+    const env = { ...ready.env, TMPDIR: sandbox.folder('other'), TERM_PROGRAM: 'vscode' };
+    await assertFailure(sandbox, 'other-folder', mismatch, { ...place, env });
+  });
+
+  test('a file is left over from a companion that has ended', async (t) => {
+    const sandbox = sandboxOf(t);
+    const file = writeFile(sandbox, await closedPort());
+    const secrets = ['token-of-a-test'];
+    const { advice } = await assertFailure(sandbox, 'not-running', FAILED, { secrets });
+    assert.equal(advice[0], `Remove the file that is left over: rm ${file}`);
+  });
+
+  test('the companion is killed while the client is connected', async (t) => {
+    const sandbox = sandboxOf(t);
+    const companion = await Companion.start(sandbox);
+    const client = await IdeClient.connect(sandbox);
+    await companion.crash();
+    await client.closeDiff('any'); // by which the client notices at once
+    const lost = await client.events.status.until(({ status }) => status === 'disconnected');
+    assert.match(lost.details, /^IDE connection error\. The connection was lost unexpectedly\./);
+    const diagnosis = await examine(sandbox, { secrets: [companion.ready.authToken] });
+    assert.equal(diagnosis.problem, 'not-running', diagnosis.text);
+  });
+
+  test('a file that is left over spoils the connection to the terminal’s companion', async (t) => {
+    const sandbox = sandboxOf(t);
+    const { ready } = await Companion.start(sandbox);
+    fs.rmSync(ready.discoveryFile);
+    const file = writeFile(sandbox, await closedPort());
+    const place = { env: ready.env, secrets: [ready.authToken, 'token-of-a-test'] };
+    const { advice, text } = await assertFailure(sandbox, 'stale-file', FAILED, place);
+    assert.ok(advice[0].endsWith(`rm ${file}`), advice[0]);
+    assert.match(text, /it refuses the token \(401\)/);
+  });
+
+  test('a terminal of an earlier session has another token', async (t) => {
+    const sandbox = sandboxOf(t);
+    const { ready } = await Companion.start(sandbox);
+    const env = {
+      ...ready.env,
+      GEMINI_CLI_IDE_AUTH_TOKEN: 'token-of-yesterday',
+      TMPDIR: sandbox.folder('other'),
+      TERMINAL_EMULATOR: 'JetBrains-JediTerm',
+    };
+    const place = { env, secrets: [ready.authToken, 'token-of-yesterday'] };
+    const { advice, verdict } = await assertFailure(sandbox, 'wrong-token', FAILED, place);
+    assert.match(verdict, /\(401\), which is from an earlier session of the editor/);
+    assert.match(advice[0], /^Open a new terminal in the editor/);
+  });
+
+  test('the terminal’s variables are of no use where no editor is known', async (t) => {
+    const sandbox = sandboxOf(t);
+    const { ready } = await Companion.start(sandbox);
+    const env = { ...ready.env, TMPDIR: sandbox.folder('other') };
+    const message = /^IDE integration is not supported/;
+    const place = { env, secrets: [ready.authToken] };
+    const { advice } = await assertFailure(sandbox, 'unknown-terminal', message, place);
+    assert.ok(advice.some((text) => text.includes('export TERMINAL_EMULATOR=JetBrains-JediTerm')));
+    await IdeClient.connect(sandbox, { env: { ...env, TERMINAL_EMULATOR: 'JetBrains-JediTerm' } });
+  });
+
+  test('the server refuses the name by which it is called', async (t) => {
+    const sandbox = sandboxOf(t);
+    const port = await serve(t, (request, response) => {
+      response.writeHead(403, { 'content-type': 'application/json' });
+      const error = { code: -32000, message: 'Forbidden: unknown host' };
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error }));
+    });
+    writeFile(sandbox, port);
+    const { advice, text } = await assertFailure(sandbox, 'wrong-name', FAILED);
+    assert.match(advice[0], /--allow-host/);
+    assert.match(text, /\(403\): Forbidden: unknown host/);
+  });
+
+  test('something else listens at the port', async (t) => {
+    const sandbox = sandboxOf(t);
+    const port = await serve(t, (request, response) => {
+      response.writeHead(404, { 'content-type': 'text/html' });
+      response.end('<h1>Not here</h1>');
+    });
+    writeFile(sandbox, port);
+    await assertFailure(sandbox, 'not-a-companion', FAILED);
+  });
+
+  test('a file names no port', async (t) => {
+    const sandbox = sandboxOf(t);
+    writeFile(sandbox, 0);
+    await assertFailure(sandbox, 'no-route', FAILED);
+  });
+
+  test('a proxy that is no URL keeps the client from connecting; a proper one does not', async (t) => {
+    const sandbox = sandboxOf(t);
+    await Companion.start(sandbox);
+    for (const HTTP_PROXY of ['proxy.corp:3128', '10.0.0.1:3128']) {
+      const { verdict } = await assertFailure(sandbox, 'bad-proxy', FAILED, { env: { HTTP_PROXY } });
+      assert.match(verdict, /HTTP_PROXY is not a URL/);
+    }
+    const env = { HTTP_PROXY: 'http://127.0.0.1:9', https_proxy: 'http://127.0.0.1:9' };
+    await IdeClient.connect(sandbox, { env });
+    assert.equal((await examine(sandbox, { env })).connects, true);
+  });
+
+  test('the command that leads to the companion fails', async (t) => {
+    const sandbox = sandboxOf(t);
+    const env = {
+      GEMINI_CLI_IDE_WORKSPACE_PATH: sandbox.project,
+      TERM_PROGRAM: 'vscode',
+    };
+    for (const command of ['/no/such/program', 'true']) {
+      const stdio = { GEMINI_CLI_IDE_SERVER_STDIO_COMMAND: command };
+      await assertFailure(sandbox, 'bad-command', FAILED, { env: { ...env, ...stdio } });
+    }
+  });
+
+  test('in a container, a companion is in it and looked for on the host', {
+    skip: !CONTAINER && 'this is no container',
+  }, async (t) => {
+    const sandbox = sandboxOf(t);
+    const { ready } = await Companion.start(sandbox);
+    const place = { env: { REMOTE_CONTAINERS: '' }, secrets: [ready.authToken] };
+    const { advice } = await assertFailure(sandbox, 'looks-on-host', FAILED, place);
+    assert.match(advice[0], /^export REMOTE_CONTAINERS=1/);
+  });
+
+  test('in a container that does not know the host, or that the host does not answer', {
+    skip: !CONTAINER && 'this is no container',
+  }, async (t) => {
+    const sandbox = sandboxOf(t);
+    const known = spawnSync('getent', ['hosts', 'host.docker.internal']).status === 0;
+    const env = {
+      REMOTE_CONTAINERS: '',
+      GEMINI_CLI_IDE_SERVER_PORT: String(await closedPort()),
+      GEMINI_CLI_IDE_WORKSPACE_PATH: sandbox.project,
+      TERM_PROGRAM: 'vscode',
+    };
+    await assertFailure(sandbox, known ? 'host-silent' : 'unknown-host', FAILED, { env });
+  });
+
+  test('the IDE integration is off in the client’s settings', async (t) => {
+    const sandbox = sandboxOf(t);
+    await Companion.start(sandbox);
+    const client = await IdeClient.start(sandbox);
+    const off = await client.details();
+    assert.match(off, /^IDE integration is currently disabled\. To enable it, run \/ide enable\.$/);
+    settings(sandbox, false);
+    const diagnosis = await examine(sandbox);
+    assert.deepEqual([diagnosis.problem, diagnosis.clientSays], ['switched-off', off]);
+    assert.match(diagnosis.advice[0], /\/ide enable/);
+  });
+});
