@@ -179,8 +179,11 @@ pub fn parse(bytes: &[u8]) -> Result<Payload<'_>, ParseError> {
     // One bad element spoils the batch: nothing is carried out that the sender may not have
     // meant, and no answer needs the id `null`, which MCP's schemas refuse.
     let messages = elements.into_iter().enumerate().map(|(index, raw)| {
-        serde_json::from_str::<Envelope>(raw.get())
-            .map_err(|_| "it is not a JSON-RPC 2.0 message")
+        // For serde an array of the members in their order would do as well.
+        let object = Some(raw.get()).filter(|text| text.starts_with('{'));
+        object
+            .and_then(|text| serde_json::from_str::<Envelope>(text).ok())
+            .ok_or("it is not a JSON-RPC 2.0 message")
             .and_then(Envelope::into_message)
             .map_err(|reason| invalid(&format!("message {index} of the batch: {reason}")))
     });
@@ -204,13 +207,24 @@ struct Envelope<'a> {
     params: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     result: Option<&'a RawValue>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "error_object")]
     error: Option<ErrorObject>,
 }
 
 /// `null` is a value like any other, not an absent member.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     Deserialize::deserialize(deserializer).map(Some)
+}
+
+/// Only an object is one.
+fn error_object<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<ErrorObject>, D::Error> {
+    let Some(raw) = <Option<&RawValue>>::deserialize(deserializer)? else { return Ok(None) };
+    if !raw.get().starts_with('{') {
+        return Err(de::Error::custom("`error` must be an object"));
+    }
+    serde_json::from_str(raw.get()).map(Some).map_err(de::Error::custom)
 }
 
 impl<'a> Envelope<'a> {
