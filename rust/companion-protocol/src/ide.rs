@@ -205,9 +205,9 @@ impl<'de> Deserialize<'de> for DiffArguments {
                 let mut arguments = DiffArguments::default();
                 while let Some(key) = map.next_key::<Cow<'de, str>>()? {
                     match &*key {
-                        "filePath" => arguments.file_path = Some(string(&mut map, "filePath")?),
+                        "filePath" => string(&mut map, "filePath", &mut arguments.file_path)?,
                         "newContent" => {
-                            arguments.new_content = Some(string(&mut map, "newContent")?);
+                            string(&mut map, "newContent", &mut arguments.new_content)?;
                         }
                         "suppressNotification" => {
                             let value = map.next_value().map_err(|_| {
@@ -221,10 +221,17 @@ impl<'de> Deserialize<'de> for DiffArguments {
                 Ok(arguments)
             }
         }
-        fn string<'de, A: MapAccess<'de>>(map: &mut A, name: &str) -> Result<String, A::Error> {
-            text::decode(map.next_value()?).ok_or_else(|| {
-                A::Error::custom(format_args!("{name} must be a string of valid Unicode"))
-            })
+        fn string<'de, A: MapAccess<'de>>(
+            map: &mut A,
+            name: &str,
+            place: &mut Option<String>,
+        ) -> Result<(), A::Error> {
+            if place.is_some() {
+                return Err(A::Error::custom(format_args!("{name} is there twice")));
+            }
+            *place = text::decode(map.next_value()?);
+            let wrong = || format!("{name} must be a string of valid Unicode");
+            if place.is_some() { Ok(()) } else { Err(A::Error::custom(wrong())) }
         }
         deserializer.deserialize_map(ArgumentsVisitor)
     }

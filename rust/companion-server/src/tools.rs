@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use companion_protocol::ide::DiffArguments;
+use companion_protocol::ide::{DiffArguments, truncate_utf16};
 use companion_protocol::jsonrpc::{Params, describe};
 use companion_protocol::mcp::{CallToolParams, CallToolResult, ListToolsResult, Tool};
 use serde::de::IgnoredAny;
@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 use crate::core::Core;
 use crate::session::Session;
 use companion_platform::{Platform, is_absolute};
+
+/// The longest path of any system, in UTF-16 units: that of Windows.
+const MAX_PATH: usize = 32_767;
 
 /// `tools/list`. Without openDiff and closeDiff the client does not review edits here.
 pub(crate) fn list(diffs: bool) -> ListToolsResult {
@@ -144,6 +147,9 @@ async fn run(
     }
     if path.contains('\0') {
         return Err("filePath contains a NUL character");
+    }
+    if truncate_utf16(&path, MAX_PATH).len() < path.len() {
+        return Err("filePath is too long for a path");
     }
     Ok(match tool {
         "openDiff" => {
