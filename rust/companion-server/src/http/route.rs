@@ -8,7 +8,10 @@ use companion_protocol::jsonrpc::{
 };
 use companion_protocol::mcp::PROTOCOL_VERSIONS;
 use hyper::body::Body;
-use hyper::header::{ACCEPT, ALLOW, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue,
+    TRANSFER_ENCODING, WWW_AUTHENTICATE,
+};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
 
@@ -70,6 +73,9 @@ where
 {
     if !accepts(&head.headers, "application/json") || !accepts(&head.headers, "text/event-stream") {
         return not_acceptable("application/json and text/event-stream");
+    }
+    if let Some(reply) = unsupported_coding(&head.headers) {
+        return reply;
     }
     let limits = &core.config.limits;
     let bytes = match body::read(body, limits.body, limits.body_timeout).await {
@@ -190,6 +196,27 @@ fn unsupported_version(headers: &HeaderMap, id: Option<&Id>) -> Option<Reply> {
         data: Some(data),
     };
     Some(reply::error(StatusCode::BAD_REQUEST, id, error))
+}
+
+/// A compressed body is refused, not inflated: a small one may hold any amount.
+fn unsupported_coding(headers: &HeaderMap) -> Option<Reply> {
+    let only = |name, coding| {
+        let mut values = headers.get_all(name).iter();
+        values.all(|value| value.as_bytes().eq_ignore_ascii_case(coding))
+    };
+    // HTTP frames the body by `chunked` at the end of the list, and leaves the rest to us.
+    if headers.get_all(TRANSFER_ENCODING).iter().count() > 1 || !only(TRANSFER_ENCODING, b"chunked")
+    {
+        let message = "Not implemented: the only transfer coding is chunked";
+        return Some(server_error(StatusCode::NOT_IMPLEMENTED, message));
+    }
+    if only(CONTENT_ENCODING, b"identity") {
+        return None;
+    }
+    let message = "Unsupported media type: the body must not be compressed";
+    let mut reply = server_error(StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
+    reply.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    Some(reply)
 }
 
 fn request_id<'a>(payload: &'a Payload<'_>) -> Option<&'a Id> {

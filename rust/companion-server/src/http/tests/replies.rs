@@ -211,6 +211,7 @@ async fn bad_messages() {
         r#"{"jsonrpc":"2.0","id":1,"method":5}"#,
         r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#,
         r#"{"jsonrpc":"2.0","id":1}"#,
+        r#"{"jsonrpc":"2.0","id":1,"error":[1,"not an object"]}"#,
         r#"{"jsonrpc":"2.0","id":1,"method":"ping"} trailing"#,
     ] {
         x.post(body, body).await;
@@ -228,6 +229,7 @@ async fn batches() {
     x.post("notifications only", &format!("[{note},{note}]")).await;
     x.post("empty", "[]").await;
     x.post("with a bad message nothing is done", &format!("[{PING},1]")).await;
+    x.post("an array for a message", r#"[["2.0",1,"ping"]]"#).await;
     x.post("too long", &format!("[{}1]", "1,".repeat(100))).await;
     let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#;
     x.post("initialize", &format!("[{initialize}]")).await;
@@ -261,6 +263,9 @@ async fn tool_calls_that_can_not_be_carried_out() {
     let lone = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"openDiff",
         "arguments":{"filePath":"/a","newContent":"\ud800"}}}"#;
     x.post("half a surrogate pair", lone).await;
+    let twice = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"openDiff",
+        "arguments":{"filePath":"/a","newContent":"","filePath":"/b"}}}"#;
+    x.post("an argument twice", twice).await;
     insta::assert_snapshot!(x.text);
 }
 
@@ -281,6 +286,20 @@ async fn bodies_that_are_too_large() {
     x.post("one more", &format!("{PING:101}")).await;
     let headers = format!("host: 127.0.0.1:{PORT}|authorization: Bearer x");
     x.send("without the token", "POST", "/mcp", &headers, &format!("{PING:101}")).await;
+    insta::assert_snapshot!(x.text);
+}
+
+#[tokio::test]
+async fn bodies_that_are_compressed() {
+    let mut x = Exchanges::new().await;
+    let usual = format!("{}|mcp-session-id: {}", usual(), x.session);
+    for coding in ["content-encoding: gzip", "content-encoding: identity|content-encoding: br"] {
+        x.send(coding, "POST", "/mcp", &format!("{usual}|{coding}"), "\u{1f}\u{8b}").await;
+    }
+    let gzip = "transfer-encoding: gzip, chunked";
+    x.send(gzip, "POST", "/mcp", &format!("{usual}|{gzip}"), "\u{1f}\u{8b}").await;
+    let plain = "content-encoding: Identity|transfer-encoding: Chunked";
+    x.send(plain, "POST", "/mcp", &format!("{usual}|{plain}"), PING).await;
     insta::assert_snapshot!(x.text);
 }
 
