@@ -192,10 +192,17 @@ impl Stream {
 
     /// The same, if it is there already.
     pub(crate) fn context_now(&mut self) -> Option<Value> {
-        let mut context = std::pin::pin!(self.context());
+        let mut message = self.message_now()?;
+        assert_eq!(message["method"], "ide/contextUpdate");
+        Some(message["params"].take())
+    }
+
+    /// The next message, if it is there already.
+    pub(crate) fn message_now(&mut self) -> Option<Value> {
+        let mut message = std::pin::pin!(self.message());
         let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-        match context.as_mut().poll(&mut cx) {
-            Poll::Ready(context) => Some(context),
+        match message.as_mut().poll(&mut cx) {
+            Poll::Ready(message) => Some(message.expect("the stream goes on")),
             Poll::Pending => None,
         }
     }

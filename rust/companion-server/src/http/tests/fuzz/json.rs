@@ -1,0 +1,190 @@
+//! JSON that the fuzzer sends: messages that are nearly right, and what is not quite JSON.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// A JSON-RPC message that is right, but for what is wrong with it.
+pub(super) fn message() -> BoxedStrategy<String> {
+    let version = prop_oneof![
+        30 => Just(r#""2.0""#.to_owned()),
+        1 => select(vec!["2.0", "\"1.0\"", "\"2\\u002e0\"", "null"]).prop_map(str::to_owned),
+    ];
+    let known = select(vec!["ping", "tools/list", "initialize", "logging/setLevel", "nope", ""]);
+    let method = prop_oneof![
+        4 => known.prop_map(|name| format!("\"{name}\"")),
+        1 => Just("\"notifications/initialized\"".to_owned()),
+        1 => value(),
+    ];
+    let other = (method, prop::option::of(prop_oneof![3 => object(), 1 => value()]));
+    let call = tool_call().prop_map(|params| ("\"tools/call\"".to_owned(), Some(params)));
+    let method = prop_oneof![2 => call, 1 => other];
+    let members = (version, prop::option::weighted(0.9, id()), method, extra());
+    let members = members.prop_map(|(version, id, (method, params), extra)| {
+        let mut members = vec![("jsonrpc", version), ("method", method)];
+        members.extend(id.map(|id| ("id", id)));
+        members.extend(params.map(|params| ("params", params)));
+        members.extend(extra);
+        members
+    });
+    let object = members.prop_shuffle().prop_map(|members| join(&members));
+    // What a reader that goes by the order of members would take for a message.
+    let array = (id(), value()).prop_map(|(id, params)| format!(r#"["2.0",{id},"ping",{params}]"#));
+    let error = select(vec![r#"{"code":1,"message":""}"#, r#"[1,"a"]"#, "null", "1"]);
+    let error = error.prop_map(|error| format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#));
+    prop_oneof![30 => object, 1 => array, 1 => error].boxed()
+}
+
+fn join(members: &[(&str, String)]) -> String {
+    let members: Vec<_> =
+        members.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+/// Members that should not be there, or not twice.
+fn extra() -> BoxedStrategy<Option<(&'static str, String)>> {
+    let name =
+        select(vec!["jsonrpc", "id", "method", "params", "result", "error", "x", "__proto__"]);
+    prop::option::weighted(0.1, (name, value())).boxed()
+}
+
+fn id() -> BoxedStrategy<String> {
+    prop_oneof![
+        6 => any::<u32>().prop_map(|id| id.to_string()),
+        2 => string(),
+        2 => value(),
+    ]
+    .boxed()
+}
+
+fn tool_call() -> BoxedStrategy<String> {
+    let tool = prop_oneof![
+        9 => select(vec!["openDiff", "openDiff", "closeDiff", "acceptDiff", "rejectDiff"])
+            .prop_map(|tool| format!("\"{tool}\"")),
+        1 => value(),
+    ];
+    let path = prop_oneof![6 => path(), 1 => value()];
+    let content = prop_oneof![6 => string(), 1 => value()];
+    let suppress = prop::option::of(prop_oneof![4 => Just("true".to_owned()), 1 => value()]);
+    let arguments = (
+        prop::option::weighted(0.95, path),
+        prop::option::weighted(0.9, content),
+        suppress,
+        prop::option::weighted(0.05, (select(vec!["filePath", "newContent", "y"]), value())),
+    );
+    let arguments = arguments.prop_map(|(path, content, suppress, extra)| {
+        let mut members = Vec::new();
+        members.extend(path.map(|path| ("filePath", path)));
+        members.extend(content.map(|content| ("newContent", content)));
+        members.extend(suppress.map(|suppress| ("suppressNotification", suppress)));
+        members.extend(extra);
+        members
+    });
+    let arguments = arguments.prop_shuffle().prop_map(|members| join(&members));
+    let arguments = prop::option::weighted(0.95, prop_oneof![15 => arguments, 1 => value()]);
+    (tool, arguments, prop::option::weighted(0.05, value()))
+        .prop_map(|(tool, arguments, extra)| {
+            let mut members = vec![("name", tool)];
+            members.extend(arguments.map(|arguments| ("arguments", arguments)));
+            members.extend(extra.map(|extra| ("name", extra)));
+            join(&members)
+        })
+        .boxed()
+}
+
+fn path() -> BoxedStrategy<String> {
+    let usual = select(vec!["/a", "/b", "/a b/\u{6587}", "/a/../b", "/dev/zero", "//a", "/a\\\\b"]);
+    let odd = select(vec![
+        "",
+        "a",
+        "../a",
+        "~/a",
+        "C:\\\\a",
+        "\\\\\\\\server\\\\share",
+        "/a\\u0000b",
+        "/\\ud800",
+        "file:///a",
+        "/a\\n",
+        "/\\u0061",
+    ]);
+    prop_oneof![
+        8 => usual.prop_map(|path| format!("\"{path}\"")),
+        3 => odd.prop_map(|path| format!("\"{path}\"")),
+        1 => (32_760_usize..32_775).prop_map(|length| format!("\"/{}\"", "p".repeat(length))),
+    ]
+    .boxed()
+}
+
+/// JSON of any kind, and what is not quite JSON.
+pub(super) fn value() -> BoxedStrategy<String> {
+    let odd = [
+        "null",
+        "true",
+        "0",
+        "-0",
+        "1.5",
+        "1e3",
+        "1e999999",
+        "-1e-999999",
+        "01",
+        "+1",
+        ".5",
+        "NaN",
+        "0x10",
+        "12345678901234567890123",
+        "18446744073709551616",
+        "{}",
+        "[]",
+        "[[]]",
+        "'a'",
+        "tru",
+        "",
+        " ",
+        "{\"a\":1,\"a\":2}",
+        "{a:1}",
+        "[1,]",
+        "/**/1",
+        "\u{feff}1",
+    ];
+    prop_oneof![
+        10 => select(odd.to_vec()).prop_map(str::to_owned),
+        3 => string(),
+        2 => object(),
+        1 => (1_usize..400).prop_map(|digits| "7".repeat(digits)),
+        1 => (1_usize..300, any::<bool>()).prop_map(|(depth, closed)| {
+            "[".repeat(depth) + &"]".repeat(if closed { depth } else { depth / 2 })
+        }),
+    ]
+    .boxed()
+}
+
+fn object() -> BoxedStrategy<String> {
+    let name = select(vec!["protocolVersion", "name", "arguments", "level", "cursor"]);
+    let value = prop_oneof![string(), Just("1".to_owned()), Just("null".to_owned())];
+    prop::collection::vec((name, value), 0..4).prop_map(|members| join(&members)).boxed()
+}
+
+fn string() -> BoxedStrategy<String> {
+    let odd = [
+        "\"\"",
+        "\"a\"",
+        "\"\\ud800\"",
+        "\"\\ude00\\ud83d\"",
+        "\"\\ud83d\\ude00\"",
+        "\"\\u0000\"",
+        "\"\\x\"",
+        "\"\u{1}\"",
+        "\"a",
+        "\"\\",
+        "\"2025-06-18\"",
+        "\"\u{fffd}\u{ffff}\u{10ffff}\"",
+    ];
+    prop_oneof![
+        3 => text().prop_map(|text| serde_json::Value::from(text).to_string()),
+        2 => select(odd.to_vec()).prop_map(str::to_owned),
+    ]
+    .boxed()
+}
+
+pub(super) fn text() -> BoxedStrategy<String> {
+    prop::collection::vec(any::<char>(), 0..12).prop_map(String::from_iter).boxed()
+}

@@ -1,0 +1,263 @@
+//! A fuzzer for all that a client can send, from the first byte of a head to the last argument of
+//! a tool: a few thousand inputs each time, a million with `COMPANION_TEST_LONG=1`.
+//!
+//! Whatever comes, every request is answered once with a status and JSON that fit, nothing that is
+//! answered by an error changes anything, and another client notices nothing. An input that once
+//! went wrong is in `corpus/http`, with `{session}` for the id of a session, and is tried first.
+
+mod input;
+mod json;
+mod model;
+mod reply;
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, duplex, split};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Builder;
+use uuid::Uuid;
+
+use super::super::connection::{accept, serve};
+use crate::testing::{Asked, Rig, Stream};
+use input::{Request, SESSION, input};
+use model::{Expected, expect};
+use reply::Reply;
+
+const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/http");
+
+/// The file that the other client has open for review.
+const OTHERS: &str = "/of/the/other/client";
+
+/// The server closes connections long before.
+const HANG: Duration = Duration::from_mins(5);
+
+/// How the bytes get to the server.
+#[derive(Clone, Copy)]
+enum Transport {
+    /// Within the process, and the clock is paused: what takes long takes no time.
+    Memory,
+    Sockets,
+}
+
+trait Connection: AsyncRead + AsyncWrite + Unpin {}
+impl<C: AsyncRead + AsyncWrite + Unpin> Connection for C {}
+
+/// A server with a well-behaved client, which must never notice anything.
+struct World {
+    rig: Rig,
+    other: Stream,
+    /// Where it listens, if it does.
+    port: Option<u16>,
+}
+
+impl World {
+    async fn new(transport: Transport) -> Self {
+        let rig = Rig::limits(|limits| {
+            limits.body = 100_000;
+            if let Transport::Sockets = transport {
+                limits.header_timeout = Duration::from_millis(200);
+                limits.body_timeout = Duration::from_millis(200);
+            }
+        });
+        let session = rig.initialize().await;
+        let mut other = rig.stream(&session).await;
+        other.context().await;
+        let arguments = json!({ "filePath": OTHERS, "newContent": "" });
+        let show = async { carry_out(&rig, rig.asked().await) };
+        let (result, _) = tokio::join!(rig.call(&session, "openDiff", &arguments), show);
+        assert_eq!(result, json!({ "content": [] }));
+        let mut port = None;
+        if let Transport::Sockets = transport {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            port = Some(listener.local_addr().unwrap().port());
+            tokio::spawn(accept(listener, Arc::clone(&rig.core)));
+        }
+        Self { rig, other, port }
+    }
+
+    async fn connect(&self) -> Box<dyn Connection> {
+        if let Some(port) = self.port {
+            return Box::new(TcpStream::connect(("127.0.0.1", port)).await.unwrap());
+        }
+        let (ours, theirs) = duplex(1 << 16);
+        tokio::spawn(serve(theirs, Arc::clone(&self.rig.core)));
+        Box::new(ours)
+    }
+
+    /// Sends `bytes` on a connection of their own. Returns all replies, or as many as are
+    /// `enough`, and what the editor was asked, which it carries out.
+    async fn send(&self, bytes: &[u8], enough: usize) -> (Vec<Reply>, Vec<String>) {
+        let (mut from, mut to) = split(self.connect().await);
+        let exchange = async {
+            // A server that has heard enough may close before it has read everything.
+            tokio::join!(reply::read(&mut from, enough), async {
+                drop(to.write_all(bytes).await);
+            })
+        };
+        let mut exchange = std::pin::pin!(exchange);
+        let mut asked = Vec::new();
+        loop {
+            tokio::select! {
+                biased;
+                ask = self.rig.asked() => asked.push(carry_out(&self.rig, ask)),
+                (replies, ()) = &mut exchange => return (replies, asked),
+            }
+        }
+    }
+
+    /// Tries one input, given as what to send within a session, and what is to come of it, if
+    /// that is known.
+    async fn try_out(
+        &mut self,
+        bytes: impl FnOnce(&str) -> Vec<u8>,
+        expected: Option<&[Expected]>,
+    ) {
+        let core = &self.rig.core;
+        let context = core.context.message();
+        let session = core.create_session().expect("the others are idle").id;
+        let enough = expected.filter(|_| self.port.is_some()).map_or(usize::MAX, <[_]>::len);
+        let bytes = bytes(&session.to_string());
+        let sent = tokio::time::timeout(HANG, self.send(&bytes, enough)).await;
+        let (replies, asked) = sent.expect("an answer that does not come");
+
+        for reply in &replies {
+            reply.has_good_form();
+        }
+        if let Some(expected) = expected {
+            let answered = &expected[..replies.len().min(expected.len())];
+            let ends = answered.last().is_some_and(|last| last.unread);
+            assert!(replies.len() == expected.len() || ends, "{replies:#?}");
+            let expected = answered;
+            for (reply, expected) in replies.iter().zip(expected) {
+                reply.is_as(expected);
+            }
+            let all: Vec<_> = expected.iter().flat_map(|one| one.asked.clone()).collect();
+            assert_eq!(asked, all, "what the editor was asked");
+        }
+        if replies.iter().all(Reply::is_error) {
+            assert_eq!(asked, [""; 0], "an error changed something");
+            assert!(core.sessions.get(session).is_some(), "an error ended the session");
+        }
+
+        core.end_session(session);
+        let mut asked = self.rig.asked.try_lock().unwrap();
+        while asked.try_recv().is_ok() {}
+        assert_eq!(core.diffs.open_count(), 1, "a diff was lost or left behind");
+        assert_eq!(core.context.message(), context);
+        assert_eq!(self.other.message_now(), None, "the other client was told something");
+    }
+}
+
+/// Does what the editor is asked. Returns it as a text.
+fn carry_out(rig: &Rig, ask: Asked) -> String {
+    let diffs = &rig.core.diffs;
+    match ask {
+        Asked::Open(request, path, content) => {
+            diffs.completed(request, None);
+            format!("open {path} {content}")
+        }
+        Asked::Close(request, path) => {
+            diffs.completed(request, Some(String::new()));
+            format!("close {path}")
+        }
+        Asked::Accept(_, path) => {
+            diffs.decided(&path, Some(String::new()));
+            format!("accept {path}")
+        }
+        Asked::Reject(_, path) => {
+            diffs.decided(&path, None);
+            format!("reject {path}")
+        }
+    }
+}
+
+/// What is to come of each request, if that can be told of all.
+fn expect_all(requests: &[Request]) -> Option<Vec<Expected>> {
+    let mut open = BTreeSet::new();
+    requests.iter().map(|request| expect(request, &mut open)).collect()
+}
+
+/// Runs `trial` in a world that stays the same while all goes well.
+struct Trials {
+    transport: Transport,
+    runtime: tokio::runtime::Runtime,
+    world: std::cell::RefCell<Option<World>>,
+}
+
+impl Trials {
+    fn new(transport: Transport) -> Self {
+        let paused = matches!(transport, Transport::Memory);
+        let runtime = Builder::new_current_thread().enable_all().start_paused(paused).build();
+        Self { transport, runtime: runtime.unwrap(), world: std::cell::RefCell::default() }
+    }
+
+    fn run(&self, bytes: impl FnOnce(&str) -> Vec<u8>, expected: Option<&[Expected]>) {
+        // Taken out, so that a panic takes the world with it.
+        let world = self.world.borrow_mut().take();
+        let world = self.runtime.block_on(async {
+            let mut world = match world {
+                Some(world) => world,
+                None => World::new(self.transport).await,
+            };
+            world.try_out(bytes, expected).await;
+            world
+        });
+        *self.world.borrow_mut() = Some(world);
+    }
+}
+
+fn fuzz(transport: Transport, cases: u32) {
+    let trials = Trials::new(transport);
+    for file in std::fs::read_dir(CORPUS).unwrap() {
+        let path = file.unwrap().path();
+        eprintln!("{}", path.display());
+        let bytes = std::fs::read(path).unwrap();
+        let expected = Request::read_all(&bytes).and_then(|requests| expect_all(&requests));
+        trials.run(|session| replace(&bytes, session), expected.as_deref());
+    }
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    // The usual generator of random numbers takes most of the time when it is not optimised.
+    let rng = TestRng::from_seed(RngAlgorithm::XorShift, Uuid::new_v4().as_bytes());
+    let tried = TestRunner::new_with_rng(config, rng).run(&input(), |input| {
+        let sure = input.changes.is_empty();
+        let expected = sure.then(|| expect_all(&input.requests)).flatten();
+        trials.run(|session| input.bytes(session), expected.as_deref());
+        Ok(())
+    });
+    if let Err(TestError::Fail(reason, input)) = tried {
+        let bytes = input.bytes(SESSION);
+        let mut hasher = DefaultHasher::new();
+        bytes.hash(&mut hasher);
+        let file = format!("{CORPUS}/found-{:016x}.http", hasher.finish());
+        std::fs::write(&file, &bytes).unwrap();
+        panic!("{reason}\n{}\nnow in {file}", bytes.escape_ascii());
+    }
+    tried.unwrap();
+}
+
+fn replace(text: &[u8], session: &str) -> Vec<u8> {
+    let mut bytes = text.to_vec();
+    while let Some(at) = bytes.windows(SESSION.len()).position(|part| part == SESSION.as_bytes()) {
+        bytes.splice(at..at + SESSION.len(), session.bytes());
+    }
+    bytes
+}
+
+fn is_long() -> bool {
+    std::env::var_os("COMPANION_TEST_LONG").is_some()
+}
+
+#[test]
+fn whatever_a_client_sends_is_answered_and_harms_nobody() {
+    fuzz(Transport::Memory, if is_long() { 1_000_000 } else { 5_000 });
+}
+
+#[test]
+fn the_same_through_sockets() {
+    fuzz(Transport::Sockets, if is_long() { 5_000 } else { 50 });
+}
