@@ -11,16 +11,16 @@ use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind, ge
 
 use super::ProcessInfo;
 
-/// Whether a process of this id runs.
+/// Whether a process of this id runs. Also if that can't be told.
 pub fn is_process_alive(pid: u32) -> bool {
     let pid = Pid::from_u32(pid);
-    system_with(pid).process(pid).is_some()
+    system_with(pid).is_none_or(|system| system.process(pid).is_some())
 }
 
 /// The process that started this one.
 pub fn parent_process() -> Option<u32> {
     let me = get_current_pid().ok()?;
-    Some(system_with(me).process(me)?.parent()?.as_u32())
+    Some(system_with(me)?.process(me)?.parent()?.as_u32())
 }
 
 /// The user on whose behalf this process runs; the client does not ask on Windows.
@@ -36,7 +36,7 @@ pub fn owner(_file: &fs::Metadata) -> Option<u32> {
 /// The parent of a process, and its command line.
 pub fn process_info(pid: u32) -> Option<ProcessInfo> {
     let pid = Pid::from_u32(pid);
-    let system = system_with(pid);
+    let system = system_with(pid)?;
     let process = system.process(pid)?;
     let command: Vec<_> = process.cmd().iter().map(|part| part.to_string_lossy()).collect();
     Some(ProcessInfo {
@@ -45,12 +45,12 @@ pub fn process_info(pid: u32) -> Option<ProcessInfo> {
     })
 }
 
-fn system_with(pid: Pid) -> System {
-    let mut system = System::new();
+fn system_with(pid: Pid) -> Option<System> {
+    let mut system = System::new().ok()?;
     let only = ProcessesToUpdate::Some(&[pid]);
     let what = ProcessRefreshKind::nothing().with_cmd(UpdateKind::Always);
     system.refresh_processes_specifics(only, true, what);
-    system
+    Some(system)
 }
 
 /// A directory in the user's own folder for temporary files.
