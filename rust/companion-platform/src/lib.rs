@@ -4,14 +4,21 @@
 
 #[cfg(unix)]
 mod unix;
+mod watch;
 #[cfg(windows)]
 mod windows;
 
+pub use watch::Watch;
+
 #[cfg(unix)]
-pub use unix::{PrivateDir, current_user, is_process_alive, owner, parent_process, process_info};
+pub use unix::{
+    PrivateDir, current_user, is_process_alive, others_can_rename_in, owner, parent_process,
+    process_info,
+};
 #[cfg(windows)]
 pub use windows::{
-    PrivateDir, current_user, is_process_alive, owner, parent_process, process_info,
+    PrivateDir, current_user, is_process_alive, others_can_rename_in, owner, parent_process,
+    process_info,
 };
 
 /// What a process tells about itself.

@@ -1,8 +1,9 @@
 //! Processes and private files on Unix.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
@@ -41,6 +42,13 @@ pub fn process_info(pid: u32) -> Option<ProcessInfo> {
     let text = String::from_utf8_lossy(&output.stdout);
     let (parent, command) = text.trim().split_once(char::is_whitespace)?;
     Some(ProcessInfo { parent: parent.parse().ok()?, command: command.trim().to_owned() })
+}
+
+/// Whether somebody else may rename what lies in `dir`: all may write there, and no sticky bit
+/// keeps them from what isn't theirs.
+pub fn others_can_rename_in(dir: &Path) -> io::Result<bool> {
+    let mode = Mode::from_raw_mode(rustix::fs::stat(dir)?.st_mode);
+    Ok(mode.contains(Mode::WOTH) && !mode.contains(Mode::SVTX))
 }
 
 /// A directory that only its owner, who is us, can enter. All work in it goes through its file
@@ -90,11 +98,30 @@ impl PrivateDir {
         let temporary = super::temporary_name(name);
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         self.remove(&temporary)?;
-        let fd = rustix::fs::openat(&self.fd, &temporary, flags, Mode::RUSR | Mode::WUSR)?;
-        File::from(fd)
-            .write_all(content)
+        let private = Mode::RUSR | Mode::WUSR;
+        let mut file = File::from(rustix::fs::openat(&self.fd, &temporary, flags, private)?);
+        file.write_all(content)
             .and_then(|()| Ok(rustix::fs::renameat(&self.fd, &temporary, &self.fd, name)?))
             .inspect_err(|_| drop(self.remove(&temporary)))
+    }
+
+    /// Whether there is a file `name` of ours with just that content.
+    pub fn holds(&self, name: &str, content: &[u8]) -> io::Result<bool> {
+        // A pipe in its place must not make us wait for a writer.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match rustix::fs::openat(&self.fd, name, flags, Mode::empty()) {
+            Ok(fd) => File::from(fd),
+            Err(Errno::NOENT | Errno::LOOP | Errno::ACCESS | Errno::NXIO) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        };
+        let stat = file.metadata()?;
+        if !stat.is_file() || stat.uid() != getuid().as_raw() || stat.len() != content.len() as u64
+        {
+            return Ok(false);
+        }
+        let mut found = Vec::with_capacity(content.len());
+        file.take(stat.len()).read_to_end(&mut found)?;
+        Ok(found == content)
     }
 
     /// Removes a file; one that is not there is fine.

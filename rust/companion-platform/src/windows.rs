@@ -53,6 +53,11 @@ fn system_with(pid: Pid) -> Option<System> {
     Some(system)
 }
 
+/// Whether somebody else may rename what lies in `dir`: not in a folder of the user's profile.
+pub fn others_can_rename_in(_dir: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
 /// A directory in the user's own folder for temporary files.
 #[derive(Debug)]
 pub struct PrivateDir {
@@ -94,6 +99,17 @@ impl PrivateDir {
         written
             .and_then(|()| fs::rename(&path, self.path.join(name)))
             .inspect_err(|_| drop(self.remove(&temporary)))
+    }
+
+    /// Whether there is a file `name` with just that content.
+    pub fn holds(&self, name: &str, content: &[u8]) -> io::Result<bool> {
+        let path = self.path.join(name);
+        match fs::symlink_metadata(&path) {
+            Ok(found) if !found.is_file() || found.len() != content.len() as u64 => Ok(false),
+            Ok(_) => Ok(fs::read(path)? == content),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Removes a file; one that is not there is fine.

@@ -44,7 +44,7 @@ struct Inner {
     missing: Vec<Missing>,
     token: String,
     workspace_path: Mutex<String>,
-    discovery: Mutex<Option<Discovery>>,
+    discovery: Discovery,
     runtime: Handle,
     stopped: Mutex<bool>,
 }
@@ -106,9 +106,10 @@ impl Server {
             ide_info: core.config.ide.clone(),
         };
         let dir = core.config.discovery_dir.as_deref();
-        let discovery = Discovery::publish(dir, core.config.ide_pid, file)
-            .inspect_err(|error| log::warn!("could not write the discovery file: {error}"))
-            .ok();
+        let discovery = Discovery::publish(dir, core.config.ide_pid, file);
+        let keeping = discovery.clone().keep();
+        let stopping = core.stopping.clone();
+        handle.spawn(async move { stopping.run_until_cancelled(keeping).await });
         tell(&addresses, &missing);
         let inner = Inner {
             core,
@@ -116,7 +117,7 @@ impl Server {
             missing,
             token,
             workspace_path: Mutex::new(workspace_path),
-            discovery: Mutex::new(discovery),
+            discovery,
             runtime: handle,
             stopped: Mutex::new(false),
         };
@@ -148,7 +149,7 @@ impl Server {
         Status {
             addresses: self.inner.addresses.clone(),
             missing: self.inner.missing.clone(),
-            discovery_file: self.inner.discovery.lock().as_ref().map(Discovery::path),
+            discovery_file: self.inner.discovery.path(),
             connected: self.inner.core.sessions.connected(),
             open_diffs: self.inner.core.diffs.open_count(),
         }
@@ -201,10 +202,7 @@ impl Server {
     pub fn workspace_changed(&self, roots: &[String]) -> io::Result<()> {
         let path = workspace_path(Platform::CURRENT, roots);
         self.inner.workspace_path.lock().clone_from(&path);
-        match &mut *self.inner.discovery.lock() {
-            Some(discovery) => discovery.set_workspace_path(path),
-            None => Ok(()),
-        }
+        self.inner.discovery.set_workspace_path(path)
     }
 
     /// The user accepted the proposal for `path`, the path that
@@ -237,10 +235,10 @@ impl Server {
             return;
         }
         let (done, wait) = mpsc::sync_channel(1);
-        let discovery = self.inner.discovery.lock().take();
+        let discovery = self.inner.discovery.clone();
         let core = Arc::clone(&self.inner.core);
         self.inner.runtime.spawn(async move {
-            shutdown::shut_down(&core, discovery).await;
+            shutdown::shut_down(&core, Some(&discovery)).await;
             let _ = done.send(());
         });
         if wait.recv_timeout(STOP).is_err() {
@@ -271,8 +269,7 @@ fn tell(addresses: &[SocketAddr], missing: &[Missing]) {
 impl Drop for Inner {
     fn drop(&mut self) {
         if !*self.stopped.get_mut() {
-            let discovery = self.discovery.get_mut().take();
-            shutdown::begin(&self.core, discovery);
+            shutdown::begin(&self.core, Some(&self.discovery));
             self.core.aborting.cancel();
         }
     }

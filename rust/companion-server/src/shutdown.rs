@@ -17,7 +17,7 @@ use crate::discovery::Discovery;
 const GRACE: Duration = Duration::from_secs(1);
 
 /// All of it.
-pub(crate) async fn shut_down(core: &Core, discovery: Option<Discovery>) {
+pub(crate) async fn shut_down(core: &Core, discovery: Option<&Discovery>) {
     begin(core, discovery);
     core.tasks.close();
     if tokio::time::timeout(GRACE, core.tasks.wait()).await.is_err() {
@@ -28,8 +28,10 @@ pub(crate) async fn shut_down(core: &Core, discovery: Option<Discovery>) {
 }
 
 /// Steps 1 to 4, without waiting.
-pub(crate) fn begin(core: &Core, discovery: Option<Discovery>) {
-    drop(discovery);
+pub(crate) fn begin(core: &Core, discovery: Option<&Discovery>) {
+    if let Some(discovery) = discovery {
+        discovery.remove();
+    }
     core.stopping.cancel();
     core.diffs.stop();
     core.sessions.end_streams();

@@ -6,18 +6,27 @@
 use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
-use companion_platform::{PrivateDir, is_process_alive};
+use companion_platform::is_process_alive;
 
-/// How long a local port may take to refuse or accept.
-const PROBE: Duration = Duration::from_millis(200);
+use super::place::Place;
+
+/// How long a local port may take to refuse or accept. Windows tries for 2 s before it refuses.
+const PROBE: Duration = Duration::from_secs(4);
 
 /// Removes our own user's files of dead processes, and those that an earlier server of the
 /// editor `pid` left behind when it was killed. `port` is the one that is about to be written.
-pub(super) fn sweep(dir: &PrivateDir, pid: u32, port: u16) {
-    let names = dir.own_files().unwrap_or_else(|error| {
-        log::warn!("could not look for stale files in {}: {error}", dir.path().display());
-        Vec::new()
-    });
+///
+/// Takes its time: there may be thousands, and a port may be slow to answer.
+pub(super) fn sweep(place: &Place, pid: u32, port: u16) {
+    let found = place.open().and_then(|dir| Ok((dir.own_files()?, dir)));
+    let (names, dir) = match found {
+        Ok(found) => found,
+        Err(error) => {
+            let place = place.path();
+            return log::debug!("no look for stale files in {}: {error}", place.display());
+        }
+    };
+    let mut removed = 0_usize;
     for name in names {
         let Some(owner) = Owner::parse(&name) else { continue };
         let stale = match owner.port {
@@ -27,10 +36,13 @@ pub(super) fn sweep(dir: &PrivateDir, pid: u32, port: u16) {
         };
         if stale {
             match dir.remove(&name) {
-                Ok(()) => log::info!("removed the stale discovery file {name}"),
+                Ok(()) => removed += 1,
                 Err(error) => log::warn!("could not remove {name}: {error}"),
             }
         }
+    }
+    if removed > 0 {
+        log::info!("removed {removed} stale discovery files");
     }
 }
 

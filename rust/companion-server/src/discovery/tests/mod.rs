@@ -1,5 +1,9 @@
 //! The discovery file: by the rules of the client that reads it.
 
+#[cfg(unix)]
+mod attacks;
+mod keeping;
+
 use std::path::Path;
 
 use companion_protocol::ide::{DiscoveryFile, IdeInfo};
@@ -44,85 +48,18 @@ fn closed_port() -> u16 {
 #[test]
 fn the_file_is_there_as_long_as_its_owner() {
     let dir = tempfile::tempdir().unwrap();
-    let mut discovery = Discovery::publish(Some(dir.path()), 7, content(4000)).unwrap();
+    let discovery = Discovery::publish(Some(dir.path()), 7, content(4000));
     assert_eq!(names(dir.path()), ["gemini-ide-server-7-4000.json"]);
-    assert_eq!(discovery.path(), dir.path().join("gemini-ide-server-7-4000.json"));
+    assert_eq!(discovery.path(), Some(dir.path().join("gemini-ide-server-7-4000.json")));
     let read = || std::fs::read_to_string(dir.path().join("gemini-ide-server-7-4000.json"));
     let json = r#"{"port":4000,"workspacePath":"/work","authToken":"secret","ideInfo":{"name":"test","displayName":"Test"}}"#;
     assert_eq!(read().unwrap(), json);
     discovery.set_workspace_path("/other".to_owned()).unwrap();
     assert_eq!(read().unwrap(), json.replace("/work", "/other"));
     assert_eq!(names(dir.path()).len(), 1, "nothing is left of the writing");
-    drop(discovery);
+    discovery.remove();
     assert!(names(dir.path()).is_empty());
-}
-
-#[cfg(unix)]
-#[test]
-fn only_its_owner_may_read_it() {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    let parent = tempfile::tempdir().unwrap();
-    let gemini = parent.path().join("gemini");
-    std::fs::create_dir(&gemini).unwrap();
-    std::fs::set_permissions(&gemini, PermissionsExt::from_mode(0o777)).unwrap();
-    let dir = PrivateDir::open(parent.path(), &DIRS).unwrap();
-    dir.write("file", b"secret").unwrap();
-    let mode = |path: &Path| std::fs::metadata(path).unwrap().mode() & 0o777;
-    assert_eq!(mode(&gemini), 0o700, "one that was open to others is closed");
-    assert_eq!(mode(&gemini.join("ide")), 0o700);
-    assert_eq!(mode(&gemini.join("ide/file")), 0o600);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_symbolic_link_is_refused_at_each_level() {
-    let elsewhere = tempfile::tempdir().unwrap();
-    for link in ["gemini", "gemini/ide"] {
-        let parent = tempfile::tempdir().unwrap();
-        let link = parent.path().join(link);
-        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
-        std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
-        let error = PrivateDir::open(parent.path(), &DIRS).unwrap_err().to_string();
-        assert!(error.contains("is a symbolic link or no directory"), "{error}");
-    }
-    assert!(names(elsewhere.path()).is_empty());
-}
-
-#[cfg(unix)]
-#[test]
-fn a_file_in_the_way_is_refused() {
-    let parent = tempfile::tempdir().unwrap();
-    std::fs::write(parent.path().join("gemini"), "").unwrap();
-    let error = PrivateDir::open(parent.path(), &DIRS).unwrap_err().to_string();
-    assert!(error.contains("is a symbolic link or no directory"), "{error}");
-}
-
-#[cfg(unix)]
-#[test]
-fn another_users_directory_is_refused() {
-    use rustix::process::getuid;
-    if !getuid().is_root() {
-        return; // only root can give a directory away
-    }
-    let parent = tempfile::tempdir().unwrap();
-    let gemini = parent.path().join("gemini");
-    std::fs::create_dir(&gemini).unwrap();
-    std::os::unix::fs::chown(&gemini, Some(12345), None).unwrap();
-    let error = PrivateDir::open(parent.path(), &DIRS).unwrap_err().to_string();
-    assert!(error.contains("belongs to another user"), "{error}");
-}
-
-#[cfg(unix)]
-#[test]
-fn a_symbolic_link_in_the_place_of_the_file_is_not_followed() {
-    let dir = tempfile::tempdir().unwrap();
-    let victim = tempfile::NamedTempFile::new().unwrap();
-    for name in ["gemini-ide-server-7-4000.json", "gemini-ide-server-7-4000.json.tmp"] {
-        std::os::unix::fs::symlink(victim.path(), dir.path().join(name)).unwrap();
-    }
-    let discovery = Discovery::publish(Some(dir.path()), 7, content(4000)).unwrap();
-    assert!(discovery.path().symlink_metadata().unwrap().is_file());
-    assert_eq!(std::fs::read_to_string(victim.path()).unwrap(), "");
+    assert_eq!(discovery.path(), None);
 }
 
 #[test]
@@ -148,8 +85,10 @@ fn stale_files_go_and_all_others_stay() {
     for name in stale.iter().chain(&kept) {
         std::fs::write(dir.path().join(name), "{}").unwrap();
     }
-    let _discovery = Discovery::publish(Some(dir.path()), ours, content(1)).unwrap();
-    kept.push(format!("gemini-ide-server-{ours}-1.json"));
+    let new = format!("gemini-ide-server-{ours}-1.json");
+    std::fs::write(dir.path().join(&new), "{}").unwrap();
+    sweep::sweep(&Place::new(Some(dir.path())), ours, 1);
+    kept.push(new);
     kept.sort();
     assert_eq!(names(dir.path()), kept);
 }
