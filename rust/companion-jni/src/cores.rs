@@ -2,11 +2,10 @@
 //! calls Kotlin. Both begin with the first server and end with the last.
 
 use std::collections::BTreeMap;
-use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use companion_server::{Config, Runtime, Server};
+use companion_server::{Config, Listeners, Runtime, Server};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::callbacks::{CallbackThread, Callbacks, Listener};
@@ -28,19 +27,19 @@ struct Shared {
 
 /// Starts a server and returns its number, which is never used again.
 pub(crate) fn start(
-    listener: TcpListener,
+    listeners: Listeners,
     config: Config,
     callbacks: Callbacks,
 ) -> Result<i64, Error> {
     let mut shared = SHARED.lock();
-    let started = start_in(&mut shared, listener, config, callbacks);
+    let started = start_in(&mut shared, listeners, config, callbacks);
     end_if_unused(shared);
     started
 }
 
 fn start_in(
     shared: &mut Option<Shared>,
-    listener: TcpListener,
+    listeners: Listeners,
     config: Config,
     callbacks: Callbacks,
 ) -> Result<i64, Error> {
@@ -53,7 +52,7 @@ fn start_in(
     let core = LAST.fetch_add(1, Ordering::Relaxed) + 1;
     shared.callbacks.add(core, callbacks);
     let host = Arc::new(Listener::new(core, shared.callbacks.queue()));
-    match Server::start(&shared.runtime, listener, config, host) {
+    match Server::start(&shared.runtime, listeners, config, host) {
         Ok(server) => {
             SERVERS.lock().insert(core, server);
             Ok(core)

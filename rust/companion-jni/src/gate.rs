@@ -15,6 +15,9 @@ pub(crate) enum Error {
     /// An argument is not what was agreed.
     #[error("{0}")]
     Argument(&'static str),
+    /// What the user has set is wrong; the text says what.
+    #[error("{0}")]
+    Setting(String),
     /// The server could not be started.
     #[error("the companion could not be started: {0}")]
     Start(#[from] std::io::Error),

@@ -8,6 +8,7 @@
 //! - [`cores`]: servers by number. Kotlin holds numbers, never pointers.
 //! - [`callbacks`]: the one thread that calls Kotlin, in order.
 //! - [`logging`]: log lines on their way to the IDE's log.
+//! - [`settings`]: what users write into the settings page, and what is wrong with it.
 //! - `test_entry`: what the tests call; not in what is released.
 //!
 //! No static holds a reference to a Java object, and no class is looked up by name or kept: either
@@ -18,5 +19,6 @@ mod cores;
 mod gate;
 mod logging;
 mod natives;
+mod settings;
 #[cfg(feature = "test-entry")]
 mod test_entry;

@@ -10,11 +10,11 @@
     reason = "the macro that exports them gives natives their shape"
 )]
 
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use companion_protocol::ide::{Cursor, IdeInfo};
-use companion_server::{Config, Decision, HostRequest, Limits};
+use companion_server::{Config, Decision, HostRequest, Limits, Listeners, Missing};
 use jni::objects::{JByteArray, JClass, JObject, JObjectArray, JString};
 use jni::refs::Reference as _;
 use jni::sys::{jboolean, jint, jlong};
@@ -24,10 +24,11 @@ use log::LevelFilter;
 use crate::cores;
 use crate::gate::{Error, Gate};
 use crate::logging;
+use crate::settings;
 
 /// Changes with every change of these natives or of `NativeCallbacks`. Kotlin refuses a library
 /// of another number.
-const ABI_VERSION: jint = 1;
+const ABI_VERSION: jint = 2;
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -54,6 +55,8 @@ natives! {
         trust: jint,
         diffs: jboolean,
         body_limit: jint,
+        allowed_hosts: [JString],
+        listen: [JString],
         log_level: jint,
         callbacks: dev.companion.gemini.core.NativeCallbacks
     ) -> jlong;
@@ -77,6 +80,10 @@ natives! {
     ) -> jint;
     fn terminal_environment(core: jlong) -> [JString];
     fn port(core: jlong) -> jint;
+    fn listening(core: jlong) -> [JString];
+    fn not_listening(core: jlong) -> [JString];
+    fn host_problem(host: JString) -> JString;
+    fn address_problem(address: JString) -> JString;
     fn discovery_file(core: jlong) -> JString;
     fn connected(core: jlong) -> jint;
     fn open_diffs(core: jlong) -> jint;
@@ -101,6 +108,8 @@ fn start<'a>(
     trust: jint,
     diffs: jboolean,
     body_limit: jint,
+    allowed_hosts: Strings<'a>,
+    listen: Strings<'a>,
     log_level: jint,
     callbacks: JObject<'a>,
 ) -> Result<jlong> {
@@ -123,14 +132,17 @@ fn start<'a>(
     let pid = u32::try_from(ide_pid).map_err(|_| Error::Argument("that is no process id"))?;
     let megabytes = usize::try_from(body_limit).ok().filter(|limit| *limit > 0);
     let body = megabytes.ok_or(Error::Argument("the body limit must be positive"))? << 20;
+    let allowed_hosts = settings::all(&strings(env, &allowed_hosts)?, settings::allowed_host)?;
+    let listen = settings::all(&strings(env, &listen)?, settings::listen_address)?;
     let config = Config {
         trusted,
         diffs,
+        allowed_hosts,
         limits: Limits { body, ..Limits::default() },
         ..Config::new(roots.into_iter().map(PathBuf::from).collect(), ide, pid)
     };
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    cores::start(listener, config, env.new_global_ref(callbacks)?)
+    let listeners = Listeners::bind(0, &listen)?;
+    cores::start(listeners, config, env.new_global_ref(callbacks)?)
 }
 
 fn stop<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<()> {
@@ -258,18 +270,42 @@ fn diff_resolved<'a>(
 /// Names and values in turn.
 fn terminal_environment<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<Strings<'a>> {
     let variables = cores::get(core)?.terminal_environment();
-    let empty = JString::from_str(env, "")?;
-    let array = JObjectArray::<JString>::new(env, variables.len() * 2, &empty)?;
-    let texts = variables.iter().flat_map(|(name, value)| [*name, value.as_str()]);
-    for (index, text) in texts.enumerate() {
-        let text = JString::from_str(env, text)?;
-        array.set_element(env, index, &text)?;
-    }
-    Ok(array)
+    let texts: Vec<_> = variables.iter().flat_map(|(name, value)| [*name, value]).collect();
+    array(env, &texts)
 }
 
 fn port<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<jint> {
     Ok(cores::get(core)?.port().into())
+}
+
+/// Addresses with port.
+fn listening<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<Strings<'a>> {
+    let addresses = cores::get(core)?.status().addresses;
+    let texts: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
+    array(env, &texts)
+}
+
+/// Where it does not listen although it was to: a sentence for each address.
+fn not_listening<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<Strings<'a>> {
+    let missing = cores::get(core)?.status().missing;
+    let texts: Vec<_> = missing.into_iter().map(|Missing { reason, .. }| reason).collect();
+    array(env, &texts)
+}
+
+/// What is wrong with a host that is to be allowed; null if nothing is.
+fn host_problem<'a>(env: &mut Env<'a>, _: Class<'a>, host: JString<'a>) -> Result<JString<'a>> {
+    let host = host.try_to_string(env)?;
+    problem(env, settings::allowed_host(&host))
+}
+
+/// What is wrong with an address to listen on; null if nothing is.
+fn address_problem<'a>(
+    env: &mut Env<'a>,
+    _: Class<'a>,
+    address: JString<'a>,
+) -> Result<JString<'a>> {
+    let address = address.try_to_string(env)?;
+    problem(env, settings::listen_address(&address))
 }
 
 fn discovery_file<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<JString<'a>> {
@@ -287,9 +323,29 @@ fn open_diffs<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<jint> {
     Ok(jint::try_from(cores::get(core)?.status().open_diffs).unwrap_or(jint::MAX))
 }
 
+fn problem<'a, T>(
+    env: &mut Env<'a>,
+    checked: std::result::Result<T, String>,
+) -> Result<JString<'a>> {
+    match checked {
+        Ok(_) => Ok(JString::null()),
+        Err(problem) => Ok(JString::from_str(env, problem)?),
+    }
+}
+
 fn utf8(env: &Env<'_>, bytes: &Bytes<'_>) -> Result<String> {
     let bytes = env.convert_byte_array(bytes)?;
     String::from_utf8(bytes).map_err(|_| Error::Argument("the text is not valid UTF-8"))
+}
+
+fn array<'a>(env: &mut Env<'a>, texts: &[impl AsRef<str>]) -> Result<Strings<'a>> {
+    let empty = JString::from_str(env, "")?;
+    let array = JObjectArray::<JString>::new(env, texts.len(), &empty)?;
+    for (index, text) in texts.iter().enumerate() {
+        let text = JString::from_str(env, text.as_ref())?;
+        array.set_element(env, index, &text)?;
+    }
+    Ok(array)
 }
 
 fn strings<'a>(env: &mut Env<'a>, array: &Strings<'a>) -> Result<Vec<String>> {

@@ -22,6 +22,8 @@ open class RecordingCore : CompanionCore {
     private val told = CopyOnWriteArrayList<String>()
 
     override val port get() = 0
+    override val listening get() = emptyList<String>()
+    override val notListening get() = emptyList<String>()
     override val discoveryFile get() = null
     override val connected get() = 1
     override val openDiffs get() = 0

@@ -67,6 +67,21 @@ class CompanionServiceTest : ServiceTestCase() {
         assertRefused(old.port)
     }
 
+    fun testNewAddressesRestartItAndOneThatIsMissingIsTold() {
+        start()
+        val old = running
+        assertEquals(listOf("127.0.0.1:${old.port}"), old.listening)
+        set {
+            listenAddresses = "127.0.0.2, 192.0.2.1"
+            allowedHosts = "build-box"
+        }
+        await { (service.state as? CompanionState.Running)?.listening?.size == 2 }
+        assertEquals(listOf("127.0.0.1", "127.0.0.2").map { "$it:${running.port}" }, running.listening)
+        assertTrue(running.notListening.single(), running.notListening.single().startsWith("can't listen on 192.0.2.1"))
+        Socket("127.0.0.2", running.port).close()
+        assertEquals(listOf("build-box"), ProjectConfig.of(project)?.allowedHosts)
+    }
+
     fun testNewRootsAreTold() {
         start()
         val port = running.port

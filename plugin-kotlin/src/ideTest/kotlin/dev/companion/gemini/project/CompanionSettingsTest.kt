@@ -11,7 +11,16 @@ class CompanionSettingsTest : LightPlatformTestCase() {
     private val settings = CompanionSettings()
 
     fun testAllIsKept() {
-        val values = CompanionSettings.Values(false, false, TrustSetting.CLI, 7, LogLevel.TRACE, "npx gemini")
+        val values = CompanionSettings.Values(
+            false,
+            false,
+            TrustSetting.CLI,
+            7,
+            LogLevel.TRACE,
+            "npx gemini",
+            "10.0.0.1",
+            "a",
+        )
         val kept = XmlSerializer.serialize(values)
         settings.loadState(XmlSerializer.deserialize(kept, CompanionSettings.Values::class.java))
         assertEquals(values, settings.state)
@@ -38,6 +47,11 @@ class CompanionSettingsTest : LightPlatformTestCase() {
         assertEquals(0, told)
         settings.set(CompanionSettings.Values(context = false))
         assertEquals(1, told)
+    }
+
+    fun testListsMayBeWrittenInAnyWay() {
+        assertEquals(listOf("a", "b", "c:1", "d"), CompanionSettings.words(" a, b;c:1\n\td,a, "))
+        assertEquals(emptyList<String>(), CompanionSettings.words(" , "))
     }
 
     fun testNobodyChangesTheValuesInUse() {

@@ -107,14 +107,19 @@ class ActionsTest : ServiceTestCase() {
 
     /** With the real server, for it has a real token. */
     fun testDiagnosticsHelpAndHaveNothingSecret() {
-        set { cliCommand = "GEMINI_API_KEY=secret gemini" }
+        set {
+            cliCommand = "GEMINI_API_KEY=secret gemini"
+            listenAddresses = "127.0.0.2 192.0.2.1"
+            allowedHosts = "secret.example"
+        }
         val service = CompanionService.getInstance(project)
         service.start()
         await { service.state is CompanionState.Running }
         val state = service.state as CompanionState.Running
         val text = Diagnostics.of(project)
         val helps =
-            listOf("running on port ${state.port}", "${state.discoveryFile}", "Connected: 0", "Folders: ", "183.")
+            listOf("running on port ${state.port}", "${state.discoveryFile}", "Connected: 0", "Folders: ", "183.") +
+                listOf("127.0.0.2:${state.port}", "Not listening: can't listen on 192.0.2.1", "further hosts 1")
         for (help in helps + System.getProperty("java.version")) assertTrue("$help in $text", help in text)
         val environment = checkNotNull(service.core).terminalEnvironment
         val token = environment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN")

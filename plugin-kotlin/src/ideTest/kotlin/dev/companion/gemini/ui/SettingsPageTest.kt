@@ -38,13 +38,14 @@ class SettingsPageTest : LightPlatformTestCase() {
     }
 
     fun testItShowsWhatIsSet() {
-        settings.set(Values(false, true, TrustSetting.CLI, 7, LogLevel.TRACE, "npx gemini"))
+        settings.set(Values(false, true, TrustSetting.CLI, 7, LogLevel.TRACE, "npx gemini", "10.0.0.1", "my.box"))
         configurable.reset()
         assertEquals("false true", "${context.isSelected} ${diffs.isSelected}")
         assertEquals("Leave it to Gemini CLI", trust.selectedItem?.toString())
         assertEquals("7", limit.text)
         assertEquals("Everything", log.selectedItem?.toString())
         assertEquals("npx gemini", command.text)
+        assertEquals("10.0.0.1 my.box", "${listen.text} ${hosts.text}")
         assertFalse(configurable.isModified)
     }
 
@@ -56,6 +57,8 @@ class SettingsPageTest : LightPlatformTestCase() {
             Values(bodyLimitMegabytes = 1024) to { limit.text = " 1024 " },
             Values(logLevel = LogLevel.OFF) to { log.selectedIndex = 0 },
             Values(cliCommand = "npx gemini") to { command.text = " npx gemini " },
+            Values(listenAddresses = "172.17.0.1, fd00::1") to { listen.text = " 172.17.0.1, fd00::1 " },
+            Values(allowedHosts = "build-box my.box:9000") to { hosts.text = "build-box my.box:9000" },
         )
         for ((expected, change) in changes) {
             settings.set(Values())
@@ -94,10 +97,33 @@ class SettingsPageTest : LightPlatformTestCase() {
         assertEquals("Please enter the command that runs Gemini CLI.", refusal())
     }
 
+    fun testAnAddressThatIsNoneIsRefused() {
+        val problems = mapOf(
+            "eth0" to "\"eth0\" is not an IP address; give one without a port, such as 172.17.0.1",
+            "10.0.0.1, 224.0.0.1" to "\"224.0.0.1\" is a multicast address, not a machine's",
+            "0.0.0.0" to
+                "\"0.0.0.0\": every machine that reaches this one could try to connect; give one address, " +
+                "such as 172.17.0.1",
+        )
+        for ((wrong, problem) in problems) {
+            listen.text = wrong
+            assertTrue(configurable.isModified)
+            assertEquals("Listen also on: $problem.", refusal())
+            assertEquals(Values(), settings.values)
+        }
+    }
+
+    fun testAHostThatIsNoneIsRefused() {
+        hosts.text = "my.box http://build-box"
+        val problem = "\"http://build-box\" is not a host: give the name alone, without http:// and without a path"
+        assertEquals("Further host names: $problem.", refusal())
+        assertEquals(Values(), settings.values)
+    }
+
     fun testItIsReachedByKeyboard() {
         val labels = all<JLabel>().filter { it.labelFor != null }
         val mnemonics = listOf(context, diffs).map { it.mnemonic } + labels.map { it.displayedMnemonic }
-        assertEquals(6, mnemonics.filter { it != 0 }.distinct().size)
+        assertEquals(8, mnemonics.filter { it != 0 }.distinct().size)
     }
 
     fun testItIsAmongTheTools() {
@@ -122,7 +148,10 @@ class SettingsPageTest : LightPlatformTestCase() {
     private val diffs get() = all<JCheckBox>().last()
     private val trust get() = all<JComboBox<*>>().first()
     private val log get() = all<JComboBox<*>>().last()
-    private val command get() = all<JTextField>().first { it.columns > 10 }
+    private val texts get() = all<JTextField>().filter { it.columns > 10 }
+    private val command get() = texts[0]
+    private val listen get() = texts[1]
+    private val hosts get() = texts[2]
     private val limit get() = all<JTextField>().first { it.columns in 1..10 }
 
     private inline fun <reified T : JComponent> all(): List<T> = UIUtil.findComponentsOfType(page, T::class.java)

@@ -68,6 +68,16 @@ class StatusTest : ServiceTestCase() {
         assertEquals(1, shown.count { it.type == NotificationType.WARNING })
     }
 
+    fun testAnAddressThatIsNotThereIsTold() {
+        state(Running(1, 0, "/file", listOf("127.0.0.1:1"), listOf("can't listen on 172.17.0.1: not there")))
+        val notification = shown.single()
+        assertEquals(NotificationType.WARNING, notification.type)
+        val text = "Containers may not reach the server: can't listen on 172.17.0.1: not there. Please restart"
+        assertTrue(notification.content, notification.content.replace("&#39;", "'").startsWith(text))
+        state(Running(1, 0, "/file", listOf("127.0.0.1:1", "172.17.0.1:1")))
+        assertTrue("it is over", notification.isExpired)
+    }
+
     fun testTheFirstCLIIsAnnouncedOnce() {
         state(Running(1, 0, "/file"))
         assertEquals(0, shown.size)

@@ -32,6 +32,10 @@ data class CoreConfig(
     val diffs: Boolean,
     val bodyLimitMegabytes: Int,
     val logLevel: Int,
+    /** Hosts by which clients may call this machine, besides the usual ones. */
+    val allowedHosts: List<String> = emptyList(),
+    /** Addresses of this machine to listen on besides loopback. One that is not there is no failure. */
+    val listen: List<String> = emptyList(),
 )
 
 /** A request of a CLI's to the editor; each is answered once, by [complete] or [fail]. */
@@ -69,6 +73,12 @@ interface EditorRequests {
 interface CompanionCore : AutoCloseable {
     /** Where it listens. */
     val port: Int
+
+    /** All addresses at which it listens, with port; loopback is the first. */
+    val listening: List<String>
+
+    /** Where it does not listen although it was to: a sentence for each address. */
+    val notListening: List<String>
 
     /** By which the CLI finds it; absent if it could not be written. */
     val discoveryFile: String?

@@ -19,6 +19,8 @@ class NativeCompanionCore private constructor(
     private val core = AtomicLong()
 
     override val port get() = ask(0) { NativeCore.port(it) }
+    override val listening get() = ask(emptyList()) { NativeCore.listening(it).asList() }
+    override val notListening get() = ask(emptyList()) { NativeCore.notListening(it).asList() }
     override val discoveryFile get() = ask(null) { NativeCore.discoveryFile(it) }
     override val connected get() = ask(0) { NativeCore.connected(it) }
     override val openDiffs get() = ask(0) { NativeCore.openDiffs(it) }
@@ -102,12 +104,20 @@ class NativeCompanionCore private constructor(
                 config.trust.code,
                 config.diffs,
                 config.bodyLimitMegabytes,
+                config.allowedHosts.toTypedArray(),
+                config.listen.toTypedArray(),
                 config.logLevel,
                 started.Callbacks(),
             )
             started.core.set(id)
             return started
         }
+
+        /** What is wrong with a host of [CoreConfig.allowedHosts], for the user; null if nothing is. */
+        fun hostProblem(host: String): String? = NativeCore.hostProblem(host)
+
+        /** The same of an address of [CoreConfig.listen]. */
+        fun addressProblem(address: String): String? = NativeCore.addressProblem(address)
 
         /** By the numbers of Rust's `log::Level`: error is 1. */
         private val LEVELS = arrayOf(Level.OFF, Level.SEVERE, Level.WARNING, Level.INFO, Level.FINE, Level.FINER)

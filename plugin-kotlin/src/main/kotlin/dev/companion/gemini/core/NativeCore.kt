@@ -22,6 +22,8 @@ internal object NativeCore {
      * @param trust whether the user trusts the workspace: 0 no, 1 yes, -1 leaves that to the CLI
      * @param diffs whether edits are reviewed in the IDE
      * @param bodyLimit the largest request, in megabytes
+     * @param allowedHosts hosts by which clients may call the server, besides the usual ones
+     * @param listen addresses to listen on besides loopback; see [notListening]
      * @param logLevel from 0, off, to 5, trace
      */
     @JvmStatic
@@ -34,6 +36,8 @@ internal object NativeCore {
         trust: Int,
         diffs: Boolean,
         bodyLimit: Int,
+        allowedHosts: Array<String>,
+        listen: Array<String>,
         logLevel: Int,
         callbacks: NativeCallbacks,
     ): Long
@@ -89,6 +93,22 @@ internal object NativeCore {
 
     @JvmStatic
     external fun port(core: Long): Int
+
+    /** All addresses at which it listens, with port. */
+    @JvmStatic
+    external fun listening(core: Long): Array<String>
+
+    /** Where it does not listen although it was to: a sentence for each address. */
+    @JvmStatic
+    external fun notListening(core: Long): Array<String>
+
+    /** What is wrong with a host that is to be allowed; null if nothing is. */
+    @JvmStatic
+    external fun hostProblem(host: String): String?
+
+    /** What is wrong with an address to listen on; null if nothing is. */
+    @JvmStatic
+    external fun addressProblem(address: String): String?
 
     /** Absent if the file could not be written. */
     @JvmStatic

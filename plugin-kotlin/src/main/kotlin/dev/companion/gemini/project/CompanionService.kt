@@ -121,7 +121,8 @@ class CompanionService internal constructor(
         ApplicationManager.getApplication().invokeLater(::watchEditors)
     }
 
-    private fun running(core: CompanionCore) = CompanionState.Running(core.port, core.connected, core.discoveryFile)
+    private fun running(core: CompanionCore) =
+        CompanionState.Running(core.port, core.connected, core.discoveryFile, core.listening, core.notListening)
 
     private fun changeState(change: (CompanionState) -> CompanionState) {
         synchronized(stateLock) {

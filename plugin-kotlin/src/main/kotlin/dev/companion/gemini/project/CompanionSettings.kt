@@ -30,6 +30,10 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
         var logLevel: LogLevel = LogLevel.INFO,
         /** What runs in the terminal. */
         var cliCommand: String = DEFAULT_COMMAND,
+        /** Addresses of this machine to listen on besides loopback; see [words]. */
+        var listenAddresses: String = "",
+        /** Hosts by which clients may call this machine, besides the usual ones; see [words]. */
+        var allowedHosts: String = "",
     )
 
     @Volatile
@@ -63,6 +67,10 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
 
         /** In megabytes. A request crosses into Java as one array, which may have 2 GB. */
         val BODY_LIMITS = 1..1024
+
+        /** The words of a list, which users separate by commas or spaces. */
+        fun words(list: String): List<String> =
+            list.split(',', ';', ' ', '\t', '\n').filter(String::isNotEmpty).distinct()
 
         /** On the application's message bus. */
         val TOPIC: Topic<Listener> = Topic.create("Settings of the companion", Listener::class.java)

@@ -13,11 +13,15 @@ sealed class CompanionState {
     /**
      * @param connected how many CLIs are connected
      * @param discoveryFile by which CLIs find it; null if it could not be written
+     * @param listening all addresses at which it listens, with port
+     * @param notListening where it does not although it was to: a sentence for each address
      */
     data class Running(
         val port: Int,
         val connected: Int,
         val discoveryFile: String?,
+        val listening: List<String> = emptyList(),
+        val notListening: List<String> = emptyList(),
     ) : CompanionState()
 
     /** @param message for the user: what is wrong and what to do */

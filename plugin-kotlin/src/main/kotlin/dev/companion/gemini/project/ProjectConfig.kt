@@ -28,6 +28,8 @@ internal object ProjectConfig {
             diffs = settings.diffs,
             bodyLimitMegabytes = settings.bodyLimitMegabytes,
             logLevel = settings.logLevel.ordinal,
+            allowedHosts = CompanionSettings.words(settings.allowedHosts),
+            listen = CompanionSettings.words(settings.listenAddresses),
         )
     }
 

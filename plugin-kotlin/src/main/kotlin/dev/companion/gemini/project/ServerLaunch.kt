@@ -25,6 +25,22 @@ internal object ServerLaunch {
         return NativeCompanionCore.start(config, requests, ::log)
     }
 
+    /** What is wrong with the first wrong host of a list in the settings; null if nothing is. */
+    fun hostProblem(list: String): String? = problem(list, NativeCompanionCore::hostProblem)
+
+    /** The same of addresses to listen on. */
+    fun addressProblem(list: String): String? = problem(list, NativeCompanionCore::addressProblem)
+
+    /** Without the library there is no server either, which is told elsewhere. */
+    private fun problem(list: String, problemOf: (String) -> String?): String? =
+        try {
+            NativeLibrary.load(pluginDirectory())
+            CompanionSettings.words(list).firstNotNullOfOrNull(problemOf)
+        } catch (e: NativeLibraryException) {
+            LOG.warn(e)
+            null
+        }
+
     /** Logs [failure] and returns what to tell the user. */
     fun report(failure: Throwable): String {
         LOG.warn("The server could not be started", failure)

@@ -16,6 +16,7 @@ import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.LogLevel
+import dev.companion.gemini.project.ServerLaunch
 import dev.companion.gemini.project.TrustSetting
 import javax.swing.JComponent
 import javax.swing.JPanel
@@ -57,7 +58,9 @@ internal class SettingsPage {
     val trust = ComboBox(TrustSetting.entries.map { message("settings.trust.$it") }.toTypedArray())
     val bodyLimit = JBTextField(NUMBER_COLUMNS)
     val logLevel = ComboBox(LogLevel.entries.map { message("settings.log.$it") }.toTypedArray())
-    val command = JBTextField(COMMAND_COLUMNS)
+    val command = JBTextField(TEXT_COLUMNS)
+    val listen = JBTextField(TEXT_COLUMNS)
+    val hosts = JBTextField(TEXT_COLUMNS)
     val panel: JPanel = FormBuilder
         .createFormBuilder()
         .addComponent(TitledSeparator(message("settings.group.cli")))
@@ -72,6 +75,10 @@ internal class SettingsPage {
         .addComponent(TitledSeparator(message("settings.group.server")), GROUP_GAP)
         .addLabeledComponent(message("settings.limit"), bodyLimit)
         .addComponentToRightColumn(explanation("settings.limit.explanation"), 0)
+        .addLabeledComponent(message("settings.listen"), listen)
+        .addComponentToRightColumn(explanation("settings.listen.explanation"), 0)
+        .addLabeledComponent(message("settings.hosts"), hosts)
+        .addComponentToRightColumn(explanation("settings.hosts.explanation"), 0)
         .addLabeledComponent(message("settings.log"), logLevel)
         .addComponentToRightColumn(explanation("settings.log.explanation"), 0)
         .addComponent(explanation("settings.restart.explanation", 0), GROUP_GAP)
@@ -85,6 +92,8 @@ internal class SettingsPage {
         bodyLimit.text = values.bodyLimitMegabytes.toString()
         logLevel.selectedIndex = values.logLevel.ordinal
         command.text = values.cliCommand
+        listen.text = values.listenAddresses
+        hosts.text = values.allowedHosts
     }
 
     /** What stands in the fields now, whether it is valid or not. */
@@ -97,6 +106,11 @@ internal class SettingsPage {
         val limit = bodyLimit.text.trim().toIntOrNull()?.takeIf { it in limits }
             ?: throw ConfigurationException(message("settings.limit.error", limits.first, limits.last))
         if (command.text.isBlank()) throw ConfigurationException(message("settings.command.error"))
+        ServerLaunch
+            .addressProblem(
+                listen.text,
+            )?.let { throw ConfigurationException(message("settings.listen.error", it)) }
+        ServerLaunch.hostProblem(hosts.text)?.let { throw ConfigurationException(message("settings.hosts.error", it)) }
         return chosen(limit)
     }
 
@@ -108,11 +122,13 @@ internal class SettingsPage {
             bodyLimitMegabytes = limit,
             logLevel = LogLevel.entries[logLevel.selectedIndex],
             cliCommand = command.text.trim(),
+            listenAddresses = listen.text.trim(),
+            allowedHosts = hosts.text.trim(),
         )
 
     private companion object {
         const val NUMBER_COLUMNS = 6
-        const val COMMAND_COLUMNS = 30
+        const val TEXT_COLUMNS = 30
         const val GROUP_GAP = 12
         const val FIELD_INDENT = 2
         const val CHECK_BOX_INDENT = 24

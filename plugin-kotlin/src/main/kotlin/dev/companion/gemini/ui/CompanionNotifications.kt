@@ -37,11 +37,9 @@ class CompanionNotifications(private val project: Project) : Disposable {
     }
 
     private fun running(state: CompanionState.Running) {
-        if (state.discoveryFile == null) {
-            showProblem(message("notification.no.discovery.file"), NotificationType.WARNING)
-        } else {
-            hideProblem()
-        }
+        val problems = listOfNotNull(message("notification.no.discovery.file").takeIf { state.discoveryFile == null }) +
+            state.notListening.map { message("notification.not.listening", it) }
+        if (problems.isEmpty()) hideProblem() else showProblem(problems.joinToString(" "), NotificationType.WARNING)
         if (state.connected > 0) greetOnce()
     }
 

@@ -48,6 +48,8 @@ internal object Diagnostics {
     private fun running(state: CompanionState.Running, openDiffs: Int) =
         listOf(
             "Server: running on port ${state.port}",
+            "Listening: ${StatusText.listening(state)}",
+            *state.notListening.map { "Not listening: $it" }.toTypedArray(),
             "Discovery file: ${state.discoveryFile ?: "could not be written"}",
             "Connected: ${state.connected}",
             "Open proposals: $openDiffs",
@@ -63,7 +65,8 @@ internal object Diagnostics {
     private fun settings(values: CompanionSettings.Values): String {
         val command = if (values.cliCommand == CompanionSettings.DEFAULT_COMMAND) "default" else "changed"
         return "context ${onOff(values.context)}, diffs ${onOff(values.diffs)}, trust by ${values.trust}, " +
-            "limit ${values.bodyLimitMegabytes} MB, log ${values.logLevel}, command $command"
+            "limit ${values.bodyLimitMegabytes} MB, log ${values.logLevel}, command $command, " +
+            "further hosts ${CompanionSettings.words(values.allowedHosts).size}"
     }
 
     private fun properties(vararg names: String) = names.joinToString(" ") { System.getProperty(it).orEmpty() }

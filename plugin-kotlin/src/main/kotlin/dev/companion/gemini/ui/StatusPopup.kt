@@ -58,6 +58,8 @@ internal class StatusPopup(private val project: Project) {
 
     private fun rows(form: FormBuilder, state: CompanionState.Running, openDiffs: Int) {
         row(form, "status.popup.port", state.port.toString())
+        if (state.listening.size > 1) row(form, "status.popup.listening", StatusText.listening(state))
+        state.notListening.forEach { form.addComponent(text(it)) }
         row(form, "status.popup.file", state.discoveryFile ?: message("status.popup.file.none"))
         row(form, "status.popup.connected", state.connected.toString())
         row(form, "status.popup.diffs", openDiffs.toString())

@@ -24,5 +24,8 @@ internal object StatusText {
 
     fun tooltip(state: CompanionState): String = message("status.tooltip", title(state))
 
+    /** Loopback first. */
+    fun listening(state: CompanionState.Running): String = state.listening.joinToString(", ")
+
     private fun connected(count: Int) = if (count > 0) message("status.connected", count) else message("status.waiting")
 }

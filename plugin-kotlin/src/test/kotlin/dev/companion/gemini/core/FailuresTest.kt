@@ -94,6 +94,13 @@ class FailuresTest {
             NativeStart(bodyLimit = 0) to "the body limit must be positive",
             NativeStart(logLevel = 6) to "log level must be from 0, off, to 5, trace",
             NativeStart(pid = -1) to "that is no process id",
+            NativeStart(host = "a b") to
+                "\"a b\" is not a host: give a name or an address, such as build-box, build-box:9000 or 172.17.0.1",
+            NativeStart(listen = "eth0") to
+                "\"eth0\" is not an IP address; give one without a port, such as 172.17.0.1",
+            NativeStart(listen = "0.0.0.0") to
+                "\"0.0.0.0\": every machine that reaches this one could try to connect; give one address, " +
+                "such as 172.17.0.1",
         )
         for ((arguments, message) in wrong) {
             val thrown = assertThrows(IllegalStateException::class.java) { start(arguments) }
@@ -106,6 +113,8 @@ class FailuresTest {
         val bodyLimit: Int = 1,
         val logLevel: Int = 0,
         val pid: Long = 1,
+        val host: String = "build-box",
+        val listen: String = "127.0.0.1",
     )
 
     private fun start(with: NativeStart) =
@@ -117,6 +126,8 @@ class FailuresTest {
             with.trust,
             true,
             with.bodyLimit,
+            arrayOf(with.host),
+            arrayOf(with.listen),
             with.logLevel,
             SilentCallbacks,
         )

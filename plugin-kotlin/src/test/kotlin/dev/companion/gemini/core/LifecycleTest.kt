@@ -58,6 +58,7 @@ class LifecycleTest {
         assertEquals(Delivery.UNKNOWN, core.diffRejected(path))
         assertEquals(listOf(0, 0, 0), listOf(core.port, core.connected, core.openDiffs))
         assertEquals(null, core.discoveryFile)
+        assertEquals(emptyList<String>(), core.listening + core.notListening)
         assertEquals(emptyMap<String, String>(), core.terminalEnvironment)
     }
 

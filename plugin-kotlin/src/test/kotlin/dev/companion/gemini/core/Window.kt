@@ -58,6 +58,7 @@ class Window(
     val root: Path,
     val requests: RecordingRequests = RecordingRequests(),
     logLevel: Int = 3,
+    configure: (CoreConfig) -> CoreConfig = { it },
     private val logHook: () -> Unit = {},
 ) : AutoCloseable {
     val log = LinkedBlockingQueue<Pair<Level, String>>()
@@ -65,7 +66,7 @@ class Window(
 
     init {
         NativeLibrary.load(pluginDirectory)
-        core = NativeCompanionCore.start(config(root, logLevel), requests) { level, message ->
+        core = NativeCompanionCore.start(configure(config(root, logLevel)), requests) { level, message ->
             logHook()
             log.put(level to message)
         }
