@@ -7,36 +7,25 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { GEMINI, prepare } from './gemini-cli.mjs';
+import { makeImage, writeProgram } from './image.mjs';
 import { Host, HOST_ADDRESS } from './namespace.mjs';
-
-/** Where the one image has its programs and what they need. */
-const IMAGE = '/image';
 
 /**
  * Puts `docker` and an image with Gemini CLI on `host`; the model there says `replies`. What is to
  * be in front of `PATH` so that it is found.
  */
-export function installDocker(sandbox, host, replies = []) {
-  const image = sandbox.folder('image');
-  prepare(image, path.join(image, 'replies.jsonl'), replies);
-  const gemini = [process.execPath, GEMINI, '--fake-responses-non-strict', `${IMAGE}/replies.jsonl`];
-  program(sandbox.folder('image', 'bin'), 'gemini', gemini);
+export function installDocker(sandbox, host, replies) {
   const bin = sandbox.folder('docker-bin');
   const config = path.join(sandbox.root, 'docker.json');
+  const image = makeImage(sandbox, replies);
   fs.writeFileSync(config, JSON.stringify({ host, image, log: path.join(bin, 'log') }));
-  program(bin, 'docker', [process.execPath, fileURLToPath(import.meta.url), config]);
+  writeProgram(bin, 'docker', [process.execPath, fileURLToPath(import.meta.url), config]);
   return bin;
 }
 
 /** All command lines of `docker run` until now, as lists of arguments. */
 export function dockerRuns(bin) {
   return fs.readFileSync(path.join(bin, 'log'), 'utf8').trimEnd().split('\n').map(JSON.parse);
-}
-
-function program(folder, name, command) {
-  const quoted = command.map((word) => `'${word}'`).join(' ');
-  fs.writeFileSync(path.join(folder, name), `#!/bin/sh\nexec ${quoted} "$@"\n`, { mode: 0o755 });
 }
 
 const text = (short) => ({ type: 'string', ...(short && { short }) });
@@ -95,15 +84,11 @@ function run({ host, image, log }, args) {
   const container = new Host(host).container({
     hostNetwork: values.network === 'host',
     hosts: Object.fromEntries((values['add-host'] ?? []).map(hostEntry)),
-    mounts: [
-      { from: image, to: IMAGE, readOnly: true },
-      { from: path.join(image, '.gemini'), to: '/root/.gemini' },
-      ...(values.volume ?? []).map(mount),
-    ],
+    mounts: [...image.mounts, ...(values.volume ?? []).map(mount)],
   });
   const env = {
     ...container.env,
-    PATH: `${IMAGE}/bin:${process.env.PATH}`,
+    ...image.env,
     ...(values.tty && { TERM: process.env.TERM }),
     ...Object.fromEntries((values.env ?? []).map(variable)),
   };

@@ -13,7 +13,7 @@ import { within } from './inbox.mjs';
 
 /** The host's address as containers see it, and their own. */
 export const HOST_ADDRESS = '172.30.0.1';
-const CONTAINER_ADDRESS = '172.30.0.2';
+export const CONTAINER_ADDRESS = '172.30.0.2';
 
 /** A user namespace makes whoever is not root be root in it. */
 const AS_ROOT = ['--user', '--map-root-user'];
@@ -94,7 +94,8 @@ export class Host extends Machine {
     await host.run('sh', '-ec', cable);
     const socket = `
       ip address add ${CONTAINER_ADDRESS}/24 dev eth0
-      ip link set eth0 up`;
+      ip link set eth0 up
+      ip route add default via ${HOST_ADDRESS}`;
     await run([...enter(containers), 'sh', '-ec', socket], { PATH: process.env.PATH });
     return host;
   }
@@ -117,13 +118,15 @@ export class Host extends Machine {
   /**
    * A container: with files of its own, but for the system's programs and for `mounts`, as
    * `{from, to, readOnly}`, and with a network of its own, in which it knows `hosts`, as
-   * `{name: address}`. With `hostNetwork` its network is the host's.
+   * `{name: address}`. With `hostNetwork` its network is the host's. Unless it is `plain`, it can be
+   * told from a machine by its /.dockerenv.
    */
-  container({ hostNetwork = false, hosts = {}, mounts = [] } = {}) {
+  container({ hostNetwork = false, plain = false, hosts = {}, mounts = [] } = {}) {
     const { pid, containers, folder, programs } = this.#parts;
     const own = fs.mkdtempSync(path.join(folder, 'container-'));
     const network = enter(hostNetwork ? pid : containers);
-    return new Container([...network, 'bwrap', ...isolation(own, hosts, [...programs, ...mounts])]);
+    const files = isolation(own, { plain, hosts, mounts: [...programs, ...mounts] });
+    return new Container([...network, 'bwrap', ...files]);
   }
 }
 
@@ -142,10 +145,10 @@ class Container extends Machine {
 }
 
 /** What each container has for itself. All else is the system's; nothing new is mounted there. */
-const OWN = ['/home', '/root', '/tmp'];
+const OWN = ['/home', '/mnt', '/root', '/run', '/tmp'];
 
 /** bwrap's options; files that it mounts are made in `folder`. */
-function isolation(folder, hosts, mounts) {
+function isolation(folder, { plain, hosts, mounts }) {
   const [mark, hostsFile] = ['dockerenv', 'hosts'].map((name) => path.join(folder, name));
   fs.writeFileSync(mark, '');
   const lines = Object.entries({ localhost: '127.0.0.1', ...hosts });
@@ -154,7 +157,8 @@ function isolation(folder, hosts, mounts) {
   return [
     ...['--die-with-parent', '--unshare-pid', ...system(), '--proc', '/proc'],
     ...[...own].flatMap((folder) => ['--tmpfs', folder]),
-    ...['--ro-bind', mark, '/.dockerenv', '--ro-bind', hostsFile, '/etc/hosts'],
+    ...(plain ? [] : ['--ro-bind', mark, '/.dockerenv']),
+    ...['--ro-bind', hostsFile, '/etc/hosts'],
     ...mounts.flatMap(({ from, to, readOnly }) => [readOnly ? '--ro-bind' : '--bind', from, to]),
   ];
 }

@@ -1,0 +1,32 @@
+// Owns what is installed on a machine that is not the editor's: Gemini CLI, with a script for a model.
+
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { ENVIRONMENT, GEMINI, prepare } from './gemini-cli.mjs';
+
+/** Where it is installed there. */
+const HOME = '/image';
+
+/** Writes a program that runs `command`, with the arguments that it is given after it. */
+export function writeProgram(folder, name, command) {
+  const quoted = command.map((word) => `'${word}'`).join(' ');
+  fs.writeFileSync(path.join(folder, name), `#!/bin/sh\nexec ${quoted} "$@"\n`, { mode: 0o755 });
+}
+
+/** What a container of it has, as `{mounts, env}`. The model says `replies`. */
+export function makeImage(sandbox, replies = []) {
+  const folder = sandbox.folder('image');
+  prepare(folder, path.join(folder, 'replies.jsonl'), replies);
+  const gemini = [process.execPath, GEMINI, '--fake-responses-non-strict', `${HOME}/replies.jsonl`];
+  writeProgram(sandbox.folder('image', 'bin'), 'gemini', gemini);
+  const companion = [process.env.GEMINI_COMPANION];
+  writeProgram(sandbox.folder('image', 'bin'), 'gemini-companion', companion);
+  return {
+    mounts: [
+      { from: folder, to: HOME, readOnly: true },
+      { from: path.join(folder, '.gemini'), to: '/root/.gemini' },
+    ],
+    env: { ...ENVIRONMENT, PATH: `${HOME}/bin:${process.env.PATH}` },
+  };
+}

@@ -1,0 +1,75 @@
+// Owns a machine that is reached by SSH: a server in a container, and the `ssh` that knows it.
+
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { within } from './inbox.mjs';
+import { makeImage, writeProgram } from './image.mjs';
+import { CONTAINER_ADDRESS } from './namespace.mjs';
+
+const PORT = 2222;
+
+/** Why there can be no such machine; false if there can. */
+export const noSsh = missing();
+
+function missing() {
+  for (const program of ['ssh', 'ssh-keygen', 'dropbear']) {
+    if (spawnSync(program, ['-V']).error) return `${program} is not installed`;
+  }
+  return process.getuid() === 0 ? false : 'a server of SSH changes its user, which takes root';
+}
+
+/**
+ * Starts the machine `name`, which has Gemini CLI and `mounts`; the model there says `replies`. What
+ * is to be in front of `PATH` on the host so that `ssh name` leads there.
+ */
+export async function startRemote(sandbox, host, name, { mounts, replies }) {
+  const folder = sandbox.folder('ssh');
+  const [key, hostKey] = ['key', 'host-key'].map((name) => path.join(folder, name));
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+  execFileSync('dropbearkey', ['-t', 'ed25519', '-f', hostKey], { stdio: 'ignore' });
+  const account = sandbox.folder('ssh', 'account');
+  fs.copyFileSync(`${key}.pub`, path.join(account, 'authorized_keys'));
+
+  const image = makeImage(sandbox, replies);
+  // The server has its own idea of where programs are.
+  const profile = path.join(folder, 'profile');
+  fs.writeFileSync(profile, `export PATH='${image.env.PATH}'\n`);
+  const own = [
+    { from: profile, to: '/root/.bashrc', readOnly: true },
+    { from: account, to: '/root/.ssh' },
+    { from: hostKey, to: '/run/host-key', readOnly: true },
+  ];
+  const machine = host.container({ plain: true, mounts: [...image.mounts, ...own, ...mounts] });
+  // In the foreground, on that port only, with its own environment for those who log in.
+  const options = ['-F', '-s', '-e', '-p', `${CONTAINER_ADDRESS}:${PORT}`, '-r', '/run/host-key'];
+  const [program, ...args] = [...machine.prefix('/'), 'dropbear', ...options];
+  const server = spawn(program, args, { env: { ...machine.env, ...image.env }, stdio: 'ignore' });
+  const end = once(server, 'close');
+  sandbox.defer(() => {
+    server.kill('SIGKILL');
+    return within(end, 'the end of the SSH server');
+  });
+
+  const config = path.join(folder, 'config');
+  const lines = [
+    `Host ${name}`,
+    `HostName ${CONTAINER_ADDRESS}`,
+    `Port ${PORT}`,
+    'User root',
+    `IdentityFile ${key}`,
+    'IdentitiesOnly yes',
+    'UserKnownHostsFile /dev/null',
+    'StrictHostKeyChecking no',
+    'LogLevel ERROR',
+    'ConnectionAttempts 60', // one each second
+    'ExitOnForwardFailure yes',
+  ];
+  fs.writeFileSync(config, lines.map((line) => `${line}\n`).join(''));
+  const bin = sandbox.folder('ssh-bin');
+  const ssh = execFileSync('sh', ['-c', 'command -v ssh'], { encoding: 'utf8' }).trim();
+  writeProgram(bin, 'ssh', [ssh, '-F', config]);
+  return bin;
+}
