@@ -86,18 +86,18 @@ export class Host extends Machine {
     const pid = await hold(sandbox, ['unshare', ...root, '--net']);
     const containers = await hold(sandbox, [...enter(pid), 'unshare', '--net']);
     const folder = sandbox.folder('containers');
-    const host = new Host({ pid, containers, folder, programs: programs() });
     const cable = `
       ip link add name docker0 type veth peer name eth0 netns ${containers}
       ip address add ${HOST_ADDRESS}/24 dev docker0
       ip link set docker0 up`;
-    await host.run('sh', '-ec', cable);
+    const env = { PATH: process.env.PATH };
+    await run([...enter(pid), 'sh', '-ec', cable], env);
     const socket = `
       ip address add ${CONTAINER_ADDRESS}/24 dev eth0
       ip link set eth0 up
       ip route add default via ${HOST_ADDRESS}`;
-    await run([...enter(containers), 'sh', '-ec', socket], { PATH: process.env.PATH });
-    return host;
+    await run([...enter(containers), 'sh', '-ec', socket], env);
+    return new Host({ pid, containers, folder, programs: programs() });
   }
 
   /** One that `create` made, perhaps in another process. */
@@ -111,8 +111,10 @@ export class Host extends Machine {
     return this.#parts;
   }
 
+  /** The machine's own files, but no mark of a container: tests may run in one. */
   prefix(folder) {
-    return [...enter(this.#parts.pid), `--wd=${folder}`];
+    const files = ['bwrap', '--die-with-parent', ...system(['/.dockerenv']), '--chdir', folder, '--'];
+    return [...enter(this.#parts.pid), ...files];
   }
 
   /**
@@ -154,8 +156,9 @@ function isolation(folder, { plain, hosts, mounts }) {
   const lines = Object.entries({ localhost: '127.0.0.1', ...hosts });
   fs.writeFileSync(hostsFile, lines.map(([name, address]) => `${address} ${name}\n`).join(''));
   const own = new Set([...OWN, fs.realpathSync(os.tmpdir())]);
+  const hidden = ['/.dockerenv', '/proc', ...OWN];
   return [
-    ...['--die-with-parent', '--unshare-pid', ...system(), '--proc', '/proc'],
+    ...['--die-with-parent', '--unshare-pid', ...system(hidden), '--proc', '/proc'],
     ...[...own].flatMap((folder) => ['--tmpfs', folder]),
     ...(plain ? [] : ['--ro-bind', mark, '/.dockerenv']),
     ...['--ro-bind', hostsFile, '/etc/hosts'],
@@ -173,12 +176,11 @@ function programs() {
   return folders.map((folder) => ({ from: folder, to: folder, readOnly: true }));
 }
 
-/** All that is in the root folder, but for what each container has for itself. */
-function system() {
-  const own = ['/.dockerenv', '/proc', ...OWN];
+/** All that is in the root folder, but for what is `hidden`. */
+function system(hidden) {
   return fs.readdirSync('/', { withFileTypes: true }).flatMap((entry) => {
     const file = `/${entry.name}`;
-    if (own.includes(file)) return [];
+    if (hidden.includes(file)) return [];
     if (entry.isSymbolicLink()) return ['--symlink', fs.readlinkSync(file), file];
     return ['--dev-bind-try', file, file];
   });
