@@ -8,6 +8,9 @@ mod watch;
 #[cfg(windows)]
 mod windows;
 
+use std::fs::{File, TryLockError};
+use std::io;
+
 pub use watch::Watch;
 
 #[cfg(unix)]
@@ -107,9 +110,32 @@ pub fn temp_dir(platform: Platform, env: impl Fn(&str) -> Option<String>) -> Str
     dir
 }
 
+/// The folder for what a program of this user keeps from one run to the next, on the system of
+/// that name ([`std::env::consts::OS`]); `None` if the environment does not say where it is.
+///
+/// `$XDG_STATE_HOME` or `~/.local/state`; on macOS `~/Library/Application Support`; on Windows
+/// `%LOCALAPPDATA%`. `env` reads an environment variable.
+pub fn state_dir(os: &str, env: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let platform = if os == "windows" { Platform::Windows } else { Platform::Unix };
+    let set = |name: &str| env(name).filter(|value| is_absolute(platform, value));
+    match os {
+        "windows" => set("LOCALAPPDATA").or_else(|| Some(set("USERPROFILE")? + "\\AppData\\Local")),
+        "macos" => Some(set("HOME")? + "/Library/Application Support"),
+        _ => set("XDG_STATE_HOME").or_else(|| Some(set("HOME")? + "/.local/state")),
+    }
+}
+
 /// Under which name a file is written before it is put in place. The client does not match it.
 fn temporary_name(name: &str) -> String {
     format!("{name}.tmp")
+}
+
+fn try_lock(file: File) -> io::Result<Option<File>> {
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }
 
 #[cfg(test)]
@@ -166,5 +192,37 @@ mod tests {
         assert_eq!(dir(Windows, &[("TMP", "C:\\")]), "C:\\");
         assert_eq!(dir(Windows, &[("SystemRoot", "C:\\Windows")]), "C:\\Windows\\temp");
         assert_eq!(dir(Windows, &[("windir", "C:\\W")]), "C:\\W\\temp");
+    }
+
+    #[test]
+    fn where_programs_keep_their_state() {
+        let dir = |os, vars: &[(&str, &str)]| {
+            state_dir(os, |name| {
+                vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+            })
+        };
+        let home = ("HOME", "/home/u");
+        for os in ["linux", "freebsd"] {
+            assert_eq!(dir(os, &[home, ("XDG_STATE_HOME", "/s")]).as_deref(), Some("/s"));
+            for unset in ["", "relative"] {
+                let vars = [home, ("XDG_STATE_HOME", unset)];
+                assert_eq!(dir(os, &vars).as_deref(), Some("/home/u/.local/state"), "{unset:?}");
+            }
+            assert_eq!(dir(os, &[]), None);
+            assert_eq!(dir(os, &[("HOME", "")]), None);
+        }
+        assert_eq!(
+            dir("macos", &[("HOME", "/Users/u"), ("XDG_STATE_HOME", "/s")]).as_deref(),
+            Some("/Users/u/Library/Application Support")
+        );
+        assert_eq!(
+            dir("windows", &[("LOCALAPPDATA", "D:\\L"), ("USERPROFILE", "C:\\u")]).as_deref(),
+            Some("D:\\L")
+        );
+        assert_eq!(
+            dir("windows", &[("USERPROFILE", "C:\\u"), ("HOME", "/home/u")]).as_deref(),
+            Some("C:\\u\\AppData\\Local")
+        );
+        assert_eq!(dir("windows", &[home]), None);
     }
 }

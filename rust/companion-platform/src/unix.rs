@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 use rustix::io::Errno;
@@ -105,23 +106,42 @@ impl PrivateDir {
             .inspect_err(|_| drop(self.remove(&temporary)))
     }
 
-    /// Whether there is a file `name` of ours with just that content.
-    pub fn holds(&self, name: &str, content: &[u8]) -> io::Result<bool> {
-        // A pipe in its place must not make us wait for a writer.
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    /// The content of a file and when it was written; nothing if there is none. Refuses what is no
+    /// plain file, what belongs to somebody else or lets others in, and more than `limit` bytes.
+    pub fn read(&self, name: &str, limit: u64) -> io::Result<Option<(Vec<u8>, SystemTime)>> {
+        // A pipe must not hold us up.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let path = self.path.join(name);
         let file = match rustix::fs::openat(&self.fd, name, flags, Mode::empty()) {
             Ok(fd) => File::from(fd),
-            Err(Errno::NOENT | Errno::LOOP | Errno::ACCESS | Errno::NXIO) => return Ok(false),
-            Err(error) => return Err(error.into()),
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(refuse(&path, error)),
         };
-        let stat = file.metadata()?;
-        if !stat.is_file() || stat.uid() != getuid().as_raw() || stat.len() != content.len() as u64
-        {
-            return Ok(false);
-        }
-        let mut found = Vec::with_capacity(content.len());
-        file.take(stat.len()).read_to_end(&mut found)?;
-        Ok(found == content)
+        let metadata = file.metadata()?;
+        let wrong = if !metadata.is_file() {
+            "is no plain file"
+        } else if metadata.uid() != getuid().as_raw() {
+            "belongs to another user"
+        } else if metadata.mode() & 0o077 != 0 {
+            "lets other users in"
+        } else if metadata.len() > limit {
+            "is too large"
+        } else {
+            let mut content = Vec::new();
+            file.take(limit).read_to_end(&mut content)?;
+            return Ok(Some((content, metadata.modified()?)));
+        };
+        let message = format!("{} {wrong}", path.display());
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+    }
+
+    /// Locks a file, which is made if need be, until the value is dropped or the process ends,
+    /// however it ends. Nothing if another has locked it.
+    pub fn try_lock(&self, name: &str) -> io::Result<Option<File>> {
+        let flags = OFlags::CREATE | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR)
+            .map_err(|error| refuse(&self.path.join(name), error))?;
+        super::try_lock(File::from(fd))
     }
 
     /// Removes a file; one that is not there is fine.

@@ -3,9 +3,10 @@
 //! The folder for temporary files lies in the user's profile there, whose access list lets
 //! nobody else in; what is made in it inherits that.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind, get_current_pid};
 
@@ -101,15 +102,29 @@ impl PrivateDir {
             .inspect_err(|_| drop(self.remove(&temporary)))
     }
 
-    /// Whether there is a file `name` with just that content.
-    pub fn holds(&self, name: &str, content: &[u8]) -> io::Result<bool> {
+    /// The content of a file and when it was written; nothing if there is none. Refuses what is no
+    /// plain file, and more than `limit` bytes.
+    pub fn read(&self, name: &str, limit: u64) -> io::Result<Option<(Vec<u8>, SystemTime)>> {
         let path = self.path.join(name);
-        match fs::symlink_metadata(&path) {
-            Ok(found) if !found.is_file() || found.len() != content.len() as u64 => Ok(false),
-            Ok(_) => Ok(fs::read(path)? == content),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
+        let metadata = match fs::symlink_metadata(&path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        if !metadata.is_file() || metadata.len() > limit {
+            let message = format!("{} is no plain file or too large", path.display());
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
+        Ok(Some((fs::read(&path)?, metadata.modified()?)))
+    }
+
+    /// Locks a file, which is made if need be, until the value is dropped or the process ends,
+    /// however it ends. Nothing if another has locked it.
+    pub fn try_lock(&self, name: &str) -> io::Result<Option<File>> {
+        let path = self.path.join(name);
+        super::try_lock(
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?,
+        )
     }
 
     /// Removes a file; one that is not there is fine.
