@@ -7,10 +7,9 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use companion_protocol::jsonrpc::{ErrorObject, ErrorResponse, Id};
 use http_body_util::Full;
-use hyper::Response;
-use hyper::StatusCode;
 use hyper::body::{Body, Frame, SizeHint};
 use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue};
+use hyper::{Response, StatusCode, Version};
 
 use crate::monitor::MonitorStream;
 use crate::session::EventStream;
@@ -75,8 +74,12 @@ pub(super) fn error(status: StatusCode, id: Option<&Id>, error: ErrorObject) -> 
 
 /// An event stream. Its end is the end of the connection, which shows the client at once that
 /// it is over.
+///
+/// HTTP/1.0 has no chunks, so the end is an orderly one at any moment, also if this process is
+/// killed. With chunks the client could take it for an error, and stay disconnected.
 pub(super) fn events(body: ReplyBody) -> Reply {
     let mut reply = with_status(StatusCode::OK, body);
+    *reply.version_mut() = Version::HTTP_10;
     let headers = reply.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
