@@ -11,6 +11,7 @@ use crate::diffs::Diffs;
 use crate::guard::Guard;
 use crate::host::EditorHost;
 use crate::monitor::Monitors;
+use crate::resume::{Answer, Identity, Journal};
 use crate::session::{Full, Session, SessionId, Sessions};
 
 pub(crate) struct Core {
@@ -20,6 +21,8 @@ pub(crate) struct Core {
     pub(crate) monitors: Arc<Monitors>,
     pub(crate) diffs: Diffs,
     pub(crate) context: EditorContext,
+    /// For a server that can be resumed.
+    pub(crate) journal: Option<Arc<Journal>>,
     /// No new connections and requests; finish what has begun.
     pub(crate) stopping: CancellationToken,
     /// Drop what has not finished.
@@ -29,14 +32,29 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(port: u16, token: &str, config: Config, host: Arc<dyn EditorHost>) -> Self {
+    /// With an identity, it is a server that can be resumed.
+    pub(crate) fn new(
+        port: u16,
+        token: &str,
+        config: Config,
+        host: Arc<dyn EditorHost>,
+        identity: Option<Identity>,
+    ) -> Self {
         let limits = &config.limits;
-        let sessions = Arc::new(Sessions::new(limits.clone(), Arc::clone(&host)));
+        let journal = identity.is_some().then(|| Arc::new(Journal::new()));
+        let sessions = Arc::new(Sessions::new(limits.clone(), Arc::clone(&host), identity));
         let monitors = Arc::new(Monitors::new(limits.monitors));
         Self {
             guard: Guard::new(port, token, &config.allowed_hosts),
-            diffs: Diffs::new(Arc::clone(&sessions), Arc::clone(&monitors), host, limits.clone()),
+            diffs: Diffs::new(
+                Arc::clone(&sessions),
+                Arc::clone(&monitors),
+                host,
+                limits.clone(),
+                journal.clone(),
+            ),
             context: EditorContext::new(config.trusted),
+            journal,
             sessions,
             monitors,
             stopping: CancellationToken::new(),
@@ -48,11 +66,33 @@ impl Core {
 
     /// A session for a new client; the oldest idle ones may have to go for it.
     pub(crate) fn create_session(&self) -> Result<Arc<Session>, Full> {
-        let (session, gone) = self.sessions.create()?;
+        self.session_with(self.sessions.new_id())
+    }
+
+    /// The session of that id. One that an earlier process has given out is made anew, without
+    /// a handshake: its client need not know.
+    pub(crate) fn session(&self, id: SessionId) -> Result<Option<Arc<Session>>, Full> {
+        match self.sessions.get(id) {
+            None if self.sessions.recognises(id) => self.session_with(id).map(Some),
+            session => Ok(session),
+        }
+    }
+
+    fn session_with(&self, id: SessionId) -> Result<Arc<Session>, Full> {
+        let (session, gone) = self.sessions.create(id)?;
         for id in gone {
             self.diffs.session_gone(id);
         }
         Ok(session)
+    }
+
+    /// Has clients told what an earlier process has left unsaid, when they come.
+    pub(crate) fn restore(&self, answers: Vec<Answer>) {
+        for answer in answers {
+            if self.session(answer.session.into()).is_ok() {
+                self.diffs.restore(answer);
+            }
+        }
     }
 
     /// Ends a session and all that it has open.

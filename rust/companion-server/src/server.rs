@@ -21,6 +21,7 @@ use crate::core::Core;
 use crate::discovery::{Discovery, workspace_path};
 use crate::host::{Decision, EditorHost, HostRequest};
 use crate::listen::{Listeners, Missing};
+use crate::resume::{self, Identity, Resume};
 use crate::runtime::Runtime;
 use crate::{http, shutdown};
 use companion_platform::Platform;
@@ -72,10 +73,32 @@ impl Server {
     pub fn start(
         runtime: &Runtime,
         listeners: impl Into<Listeners>,
-        mut config: Config,
+        config: Config,
         host: Arc<dyn EditorHost>,
     ) -> io::Result<Self> {
-        let listeners = listeners.into();
+        Self::launch(runtime, listeners.into(), config, host, None)
+    }
+
+    /// The same for a server that continues what an earlier one has left, so that its clients
+    /// do not notice the change, and that can be continued itself. `listeners` are what
+    /// [`Resume::bind`] returned.
+    pub fn resume(
+        runtime: &Runtime,
+        listeners: impl Into<Listeners>,
+        config: Config,
+        host: Arc<dyn EditorHost>,
+        last: Resume,
+    ) -> io::Result<Self> {
+        Self::launch(runtime, listeners.into(), config, host, Some(last))
+    }
+
+    fn launch(
+        runtime: &Runtime,
+        listeners: Listeners,
+        mut config: Config,
+        host: Arc<dyn EditorHost>,
+        last: Option<Resume>,
+    ) -> io::Result<Self> {
         let addresses = listeners.addresses()?;
         let port = addresses[0].port();
         let named = addresses.iter().filter(|address| !address.ip().is_unspecified());
@@ -86,13 +109,24 @@ impl Server {
             let _context = handle.enter();
             sockets.into_iter().map(on_runtime).collect::<io::Result<Vec<_>>>()?
         };
-        // 244 random bits.
-        let token = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+        let (identity, answers, saving) = match last.map(|last| last.begin(port)) {
+            Some((identity, answers, saving)) => (Some(identity), answers, Some(saving)),
+            None => (None, Vec::new(), None),
+        };
+        let token = identity.as_ref().map_or_else(
+            // 244 random bits.
+            || format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()),
+            Identity::token,
+        );
         let roots: Vec<_> =
             config.workspace.iter().map(|root| root.to_string_lossy().into_owned()).collect();
         let workspace_path = workspace_path(Platform::CURRENT, &roots);
 
-        let core = Arc::new(Core::new(port, &token, config, host));
+        let core = Arc::new(Core::new(port, &token, config, host, identity));
+        core.restore(answers);
+        if let (Some(journal), Some(saving)) = (&core.journal, saving) {
+            handle.spawn(resume::keep(Arc::clone(&core), Arc::clone(journal), saving));
+        }
         for socket in sockets {
             handle.spawn(http::accept(socket, Arc::clone(&core)));
         }
@@ -271,6 +305,9 @@ impl Drop for Inner {
         if !*self.stopped.get_mut() {
             shutdown::begin(&self.core, Some(&self.discovery));
             self.core.aborting.cancel();
+            if let Some(journal) = &self.core.journal {
+                journal.end();
+            }
         }
     }
 }

@@ -6,7 +6,9 @@
 //! 4. streams end once they have sent that, by FIN: after a RST the client would stay
 //!    disconnected until its user types `/ide enable`;
 //! 5. requests that are being answered get a second;
-//! 6. what is left is dropped.
+//! 6. what is left is dropped;
+//! 7. what clients have not been told is saved for the next process, if this server can be
+//!    resumed.
 
 use std::time::Duration;
 
@@ -24,6 +26,10 @@ pub(crate) async fn shut_down(core: &Core, discovery: Option<&Discovery>) {
         log::debug!("{} connections were cut", core.tasks.len());
         core.aborting.cancel();
         core.tasks.wait().await;
+    }
+    if let Some(journal) = &core.journal {
+        journal.end();
+        journal.ended().await;
     }
 }
 

@@ -14,6 +14,11 @@ pub(crate) fn data(message: &impl Serialize, size_hint: usize) -> Bytes {
     Bytes::from(bytes)
 }
 
+/// The message that [`data`] was made of, as JSON.
+pub(crate) fn message(data: &[u8]) -> &[u8] {
+    data.strip_prefix(b"data: ").unwrap_or(data)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

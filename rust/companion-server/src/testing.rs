@@ -1,5 +1,6 @@
 //! What the unit tests share: a server without sockets, files and threads.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -17,6 +18,7 @@ use crate::config::{Config, Limits};
 use crate::core::Core;
 use crate::host::{EditorHost, HostRequest};
 use crate::http::{ReplyBody, route};
+use crate::resume::{self, Resume};
 
 pub(crate) const PORT: u16 = 41234;
 pub(crate) const TOKEN: &str = "the-token";
@@ -58,6 +60,11 @@ impl EditorHost for Notes {
     }
 }
 
+fn config() -> Config {
+    let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
+    Config::new(Vec::new(), ide, 1)
+}
+
 /// A server without sockets, and its editor.
 pub(crate) struct Rig {
     pub(crate) core: Arc<Core>,
@@ -72,13 +79,30 @@ impl Rig {
     }
 
     pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
-        let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
-        let mut config = Config::new(Vec::new(), ide, 1);
+        let mut config = config();
         change(&mut config);
+        Self::launch(config, None)
+    }
+
+    /// One that continues the last one whose state is in `dir`.
+    pub(crate) fn resume(dir: &Path) -> Self {
+        let last = Resume::claim(Some(dir.to_owned()), &config()).unwrap();
+        Self::launch(config(), Some(last))
+    }
+
+    fn launch(config: Config, last: Option<Resume>) -> Self {
+        let (identity, answers, saving) = match last.map(|last| last.begin(PORT)) {
+            Some((identity, answers, saving)) => (Some(identity), answers, Some(saving)),
+            None => (None, Vec::new(), None),
+        };
         let (sender, asked) = unbounded_channel();
         let counts = Arc::default();
         let notes = Notes { asked: sender, counts: Arc::clone(&counts) };
-        let core = Arc::new(Core::new(PORT, TOKEN, config, Arc::new(notes)));
+        let core = Arc::new(Core::new(PORT, TOKEN, config, Arc::new(notes), identity));
+        core.restore(answers);
+        if let (Some(journal), Some(saving)) = (&core.journal, saving) {
+            tokio::spawn(resume::keep(Arc::clone(&core), Arc::clone(journal), saving));
+        }
         tokio::spawn(Arc::clone(&core).publish_context());
         tokio::spawn(Arc::clone(&core).keep_house());
         Self { core, asked: tokio::sync::Mutex::new(asked), counts }

@@ -275,6 +275,11 @@ impl Ledger {
         effects
     }
 
+    /// The diffs that are open: who asked, and for which path.
+    pub(crate) fn open_diffs(&self) -> impl Iterator<Item = (SessionId, &Arc<str>)> {
+        self.open.iter().map(|(path, diff)| (diff.asker, path))
+    }
+
     /// How many diffs are open.
     pub(crate) fn len(&self) -> usize {
         self.open.len()

@@ -20,6 +20,7 @@ use tokio::time::timeout;
 use crate::config::Limits;
 use crate::host::{Decision, EditorHost, HostRequest};
 use crate::monitor::Monitors;
+use crate::resume::{Answer, Journal, Waiting};
 use crate::session::{Session, SessionId, Sessions};
 use crate::sse;
 use ledger::{Ask, Effect, Ledger};
@@ -30,6 +31,8 @@ pub(crate) struct Diffs {
     monitors: Arc<Monitors>,
     host: Arc<dyn EditorHost>,
     limits: Limits,
+    /// For a server that can be resumed.
+    journal: Option<Arc<Journal>>,
 }
 
 impl Diffs {
@@ -38,8 +41,9 @@ impl Diffs {
         monitors: Arc<Monitors>,
         host: Arc<dyn EditorHost>,
         limits: Limits,
+        journal: Option<Arc<Journal>>,
     ) -> Self {
-        Self { ledger: Mutex::default(), sessions, monitors, host, limits }
+        Self { ledger: Mutex::default(), sessions, monitors, host, limits, journal }
     }
 
     /// `openDiff`
@@ -57,7 +61,18 @@ impl Diffs {
             );
         }
         let path = Arc::from(path);
-        self.call(|ledger, reply| ledger.open(asker.id, &path, new_content, reply)).await
+        let mut change = None;
+        let step = |ledger: &mut Ledger, reply| {
+            change = self.journal.as_ref().map(|journal| journal.changed());
+            ledger.open(asker.id, &path, new_content, reply)
+        };
+        let answered = self.call(step).await;
+        // Before the client may take it for open: should this process end now, the next one
+        // must know whom to tell of it, and that no earlier decision for the path is due.
+        if let (Some(journal), Some(change)) = (&self.journal, change) {
+            journal.saved(change).await;
+        }
+        answered
     }
 
     /// `closeDiff`
@@ -122,6 +137,33 @@ impl Diffs {
         self.step(Ledger::stop);
     }
 
+    /// What clients wait for.
+    pub(crate) fn waiting(&self) -> Vec<Waiting> {
+        // Decisions are sent under this lock.
+        let ledger = self.ledger.lock();
+        let decisions = self.sessions.decisions().into_iter();
+        let decided = decisions.map(|(session, path, message)| Waiting {
+            session,
+            path,
+            decision: Some(message),
+        });
+        let open = ledger.open_diffs().map(|(session, path)| Waiting {
+            session,
+            path: Arc::clone(path),
+            decision: None,
+        });
+        decided.chain(open).collect()
+    }
+
+    /// Queues what an earlier process has left unsaid.
+    pub(crate) fn restore(&self, answer: Answer) {
+        let (session, path) = (answer.session.into(), Arc::from(answer.path));
+        match answer.content {
+            Some(content) => self.send_accepted(session, path, &content),
+            None => self.send_rejected(session, path),
+        };
+    }
+
     pub(crate) fn open_count(&self) -> usize {
         self.ledger.lock().len()
     }
@@ -145,7 +187,12 @@ impl Diffs {
                         decision = self.send_rejected(session, path);
                     }
                     Effect::Ask(request, ask) => asks.push((request, ask)),
-                    Effect::Ended(diff, outcome) => log::debug!("diff {diff} ended: {outcome:?}"),
+                    Effect::Ended(diff, outcome) => {
+                        if let Some(journal) = &self.journal {
+                            journal.changed();
+                        }
+                        log::debug!("diff {diff} ended: {outcome:?}");
+                    }
                 }
             }
         }

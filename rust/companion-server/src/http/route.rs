@@ -26,6 +26,8 @@ const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
+const FULL: &str = "Service unavailable: too many clients are connected";
+
 /// Answers a request. The order of the checks is part of the protocol; none reads the body.
 pub(crate) async fn route<B>(core: Arc<Core>, request: Request<B>) -> Reply
 where
@@ -117,10 +119,7 @@ fn initialize(core: &Core, id: &Id, params: Params<'_>) -> Reply {
             reply.headers_mut().insert(SESSION_ID, id);
             reply
         }
-        Err(_full) => server_error(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "Service unavailable: too many clients are connected",
-        ),
+        Err(_full) => server_error(StatusCode::SERVICE_UNAVAILABLE, FULL),
     }
 }
 
@@ -175,10 +174,17 @@ fn session(core: &Core, headers: &HeaderMap) -> Result<Arc<Session>, (StatusCode
         return Err((StatusCode::BAD_REQUEST, ErrorObject::new(code::SERVER_ERROR, message)));
     };
     let id = value.to_str().ok().and_then(SessionId::parse);
-    id.and_then(|id| core.sessions.get(id)).ok_or_else(|| {
-        let message = "Session not found: it is unknown or has ended; send initialize again";
-        (StatusCode::NOT_FOUND, ErrorObject::new(code::SESSION_NOT_FOUND, message))
-    })
+    match id.map_or(Ok(None), |id| core.session(id)) {
+        Ok(Some(session)) => Ok(session),
+        Ok(None) => {
+            let message = "Session not found: it is unknown or has ended; send initialize again";
+            Err((StatusCode::NOT_FOUND, ErrorObject::new(code::SESSION_NOT_FOUND, message)))
+        }
+        Err(_full) => {
+            let error = ErrorObject::new(code::SERVER_ERROR, FULL);
+            Err((StatusCode::SERVICE_UNAVAILABLE, error))
+        }
+    }
 }
 
 /// A revision that is not spoken here is refused, by an error that a client of a later,

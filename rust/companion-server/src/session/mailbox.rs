@@ -165,6 +165,13 @@ impl Mailbox {
         unsent.fold((0, 0), |(count, bytes), queued| (count + 1, bytes + queued.message.len()))
     }
 
+    /// The decisions that are not known to have arrived, each with its path.
+    pub(crate) fn decisions(&self) -> Vec<(Arc<str>, Bytes)> {
+        let state = self.state.lock();
+        let queued = state.decisions.iter();
+        queued.map(|queued| (Arc::clone(&queued.path), queued.message.clone())).collect()
+    }
+
     pub(crate) fn keep_alive(&self) {
         let mut state = self.state.lock();
         if state.stream != Stream::Down {

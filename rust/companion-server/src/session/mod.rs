@@ -5,7 +5,7 @@
 mod mailbox;
 mod stream;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use crate::config::Limits;
 use crate::host::EditorHost;
+use crate::resume::Identity;
 #[cfg(test)]
 pub(crate) use mailbox::Outgoing;
 pub(crate) use mailbox::{Epoch, EventId, Mailbox};
@@ -33,6 +34,18 @@ impl SessionId {
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Uuid::try_parse(text).ok().map(Self)
+    }
+}
+
+impl From<Uuid> for SessionId {
+    fn from(id: Uuid) -> Self {
+        Self(id)
+    }
+}
+
+impl From<SessionId> for Uuid {
+    fn from(id: SessionId) -> Self {
+        id.0
     }
 }
 
@@ -93,6 +106,10 @@ pub(crate) struct Sessions {
     /// How many have a stream: the number of connected CLIs.
     streams: AtomicUsize,
     epoch: Epoch,
+    /// By which ids of an earlier process are recognised, if they are to be.
+    identity: Option<Identity>,
+    /// The newest ids that clients have ended; they are recognised no more.
+    ended: Mutex<VecDeque<SessionId>>,
     limits: Limits,
     host: Arc<dyn EditorHost>,
 }
@@ -102,18 +119,37 @@ pub(crate) struct Sessions {
 pub(crate) struct Full;
 
 impl Sessions {
-    pub(crate) fn new(limits: Limits, host: Arc<dyn EditorHost>) -> Self {
+    /// With an identity, the sessions of an earlier process are its as well.
+    pub(crate) fn new(
+        limits: Limits,
+        host: Arc<dyn EditorHost>,
+        identity: Option<Identity>,
+    ) -> Self {
         Self {
             by_id: Mutex::default(),
             streams: AtomicUsize::new(0),
             epoch: Epoch::new(),
+            identity,
+            ended: Mutex::default(),
             limits,
             host,
         }
     }
 
-    /// Makes a session for a new client. Returns also those that had to go for it.
-    pub(crate) fn create(&self) -> Result<(Arc<Session>, Vec<SessionId>), Full> {
+    /// An id for a new client.
+    pub(crate) fn new_id(&self) -> SessionId {
+        self.identity.as_ref().map_or_else(SessionId::new, |of| SessionId(of.new_session()))
+    }
+
+    /// Whether a client got this id from an earlier process, or lost its session here by being
+    /// away for long, and has not ended it.
+    pub(crate) fn recognises(&self, id: SessionId) -> bool {
+        let known = self.identity.as_ref().is_some_and(|of| of.knows(id.0));
+        known && !self.ended.lock().contains(&id)
+    }
+
+    /// Makes a session. Returns also those that had to go for it.
+    pub(crate) fn create(&self, id: SessionId) -> Result<(Arc<Session>, Vec<SessionId>), Full> {
         let mut by_id = self.by_id.lock();
         let mut idle: Vec<_> =
             by_id.values().filter_map(|s| s.idle_since().map(|since| (since, s.id))).collect();
@@ -129,7 +165,7 @@ impl Sessions {
         for id in &gone {
             by_id.remove(id);
         }
-        let session = Arc::new(Session::new(SessionId::new(), self.epoch));
+        let session = Arc::new(Session::new(id, self.epoch));
         by_id.insert(session.id, Arc::clone(&session));
         Ok((session, gone))
     }
@@ -138,8 +174,14 @@ impl Sessions {
         self.by_id.lock().get(&id).cloned()
     }
 
-    /// Ends a session; its stream ends with it.
+    /// Ends a session for good; its stream ends with it.
     pub(crate) fn remove(&self, id: SessionId) -> bool {
+        if self.identity.is_some() {
+            let mut ended = self.ended.lock();
+            ended.push_back(id);
+            let excess = ended.len().saturating_sub(self.limits.sessions);
+            ended.drain(..excess);
+        }
         let removed = self.by_id.lock().remove(&id);
         removed.is_some_and(|session| {
             session.mailbox.end();
@@ -196,6 +238,16 @@ impl Sessions {
         for session in self.by_id.lock().values() {
             session.mailbox.set_context(context);
         }
+    }
+
+    /// The decisions that are not known to have arrived.
+    pub(crate) fn decisions(&self) -> Vec<(SessionId, Arc<str>, Bytes)> {
+        let mut all = Vec::new();
+        for session in self.by_id.lock().values() {
+            let decisions = session.mailbox.decisions().into_iter();
+            all.extend(decisions.map(|(path, decision)| (session.id, path, decision)));
+        }
+        all
     }
 
     /// Lets every stream send a comment, which shows the client that we are here, and us
