@@ -17,7 +17,7 @@ export class Companion {
   log = '';
   #process;
   #exit;
-  #crashed = false;
+  #killed = false;
   #onRequest;
 
   /** Starts one, on this machine or on `machine`, and waits until it is ready. */
@@ -108,32 +108,25 @@ export class Companion {
     this.#process.kill(name);
   }
 
-  /** Ends it without a word, as a crash does. */
-  async crash() {
-    this.#crashed = true;
-    this.signal('SIGKILL');
-    await this.exited();
-  }
-
-  closeStdin() {
-    this.#process.stdin.end();
-  }
-
-  #exitError(code) {
-    return new Error(`the companion has exited with ${code}:\n${this.log}`);
-  }
-
   /** The exit code, or the name of the signal that ended it. */
   exited() {
     return within(this.#exit, 'the end of the companion');
   }
 
+  /** Ends it as a crash does, and waits until it is gone. */
+  async kill() {
+    this.#killed = true;
+    this.signal('SIGKILL');
+    await this.exited();
+  }
+
   /** Ends it as an editor does that quits. */
   async close() {
+    if (this.#killed) return;
     this.closeStdin();
     try {
       const code = await this.exited();
-      if (code !== 0 && !this.#crashed) throw this.#exitError(code);
+      if (code !== 0) throw this.#exitError(code);
     } finally {
       this.#process.kill('SIGKILL');
     }

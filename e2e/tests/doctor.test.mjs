@@ -150,7 +150,7 @@ describe('doctor', { concurrency: 4 }, () => {
     const sandbox = sandboxOf(t);
     const companion = await Companion.start(sandbox);
     const client = await IdeClient.connect(sandbox);
-    await companion.crash();
+    await companion.kill();
     await client.closeDiff('any'); // by which the client notices at once
     const lost = await client.events.status.until(({ status }) => status === 'disconnected');
     assert.match(lost.details, /^IDE connection error\. The connection was lost unexpectedly\./);

@@ -104,6 +104,13 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) allow_host: Vec<AllowedHost>,
 
+    /// Continue what the last companion of this folder has left when it ended, however it did.
+    ///
+    /// If it is back within 20 seconds, on the same port and with the same token, Gemini CLI does
+    /// not notice. A private file in the state directory (~/.local/state) keeps what that takes.
+    #[arg(long)]
+    pub(crate) resume: bool,
+
     /// Tell Gemini CLI that the workspace is not trusted.
     #[arg(long)]
     pub(crate) untrusted: bool,

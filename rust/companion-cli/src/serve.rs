@@ -11,7 +11,7 @@ use companion_platform::parent_process;
 use companion_protocol::editor::Ready;
 use companion_protocol::ide::IdeInfo;
 use companion_protocol::jsonrpc::Notification;
-use companion_server::{Config, Limits, Listeners, Runtime, Server};
+use companion_server::{Config, Limits, ListenAddress, Listeners, Resume, Runtime, Server};
 
 use crate::args::ServeArgs;
 use crate::editor::{self, Editor, Output};
@@ -22,10 +22,24 @@ pub(crate) fn serve(args: ServeArgs) -> Result<(), Box<dyn Error>> {
     end_by_signal(end.clone())?;
 
     let runtime = Runtime::start()?;
-    let listeners = listeners(&args)?;
+    let (port, listen, resume) = (args.port, listen(&args)?, args.resume);
+    let config = config(args)?;
+    let mut last = if resume { Resume::claim(None, &config) } else { None };
+    let listeners = match &mut last {
+        Some(last) => last.bind(port, |port| Listeners::bind(port, &listen)),
+        None => Listeners::bind(port, &listen),
+    };
+    let listeners = listeners.map_err(|error| format!("can't listen on port {port}: {error}"))?;
+    if let Some(missing) = listeners.missing().first() {
+        // A container would look in vain for it.
+        return Err(missing.reason.as_str().into());
+    }
     let (output, lines) = Output::new();
     let host = Arc::new(Editor::new(output.clone()));
-    let server = Server::start(&runtime, listeners, config(args)?, host)?;
+    let server = match last {
+        Some(last) => Server::resume(&runtime, listeners, config, host, last)?,
+        None => Server::start(&runtime, listeners, config, host)?,
+    };
 
     editor::write(&ready(&server), lines, end.clone())?;
     let input = server.clone();
@@ -45,22 +59,15 @@ fn end_by_signal(end: Sender<()>) -> Result<(), ctrlc::Error> {
     })
 }
 
-/// All that the user asked for, or none: a container would look in vain for what is missing.
-fn listeners(args: &ServeArgs) -> Result<Listeners, String> {
+/// Where to listen besides loopback.
+fn listen(args: &ServeArgs) -> Result<Vec<ListenAddress>, String> {
     let everywhere = args.listen.iter().find(|address| address.is_everywhere());
-    if let Some(address) = everywhere
-        && !args.listen_on_all_addresses
-    {
-        return Err(format!(
+    match everywhere {
+        Some(address) if !args.listen_on_all_addresses => Err(format!(
             "--listen {address}: every machine that reaches this one could try to connect; give \
              one address, such as 172.17.0.1, or add --listen-on-all-addresses"
-        ));
-    }
-    let listeners = Listeners::bind(args.port, &args.listen)
-        .map_err(|error| format!("can't listen on port {}: {error}", args.port))?;
-    match listeners.missing().first() {
-        Some(missing) => Err(missing.reason.clone()),
-        None => Ok(listeners),
+        )),
+        _ => Ok(args.listen.clone()),
     }
 }
 

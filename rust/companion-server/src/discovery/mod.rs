@@ -162,12 +162,12 @@ impl File {
             return None;
         }
         let was_in_place = self.in_place.load(Relaxed);
-        let seen = self.place.open().and_then(|dir| {
+        let seen = self.place.open().map(|dir| {
             let watch = self.watch(); // before the look, so that nothing happens in between
             let wanted = json(&state.content);
             // What can't be read is not what we have written.
             let found = dir.read(&self.name, wanted.len() as u64).ok().flatten();
-            Ok((found.is_some_and(|(found, _)| found == wanted), watch))
+            (found.is_some_and(|(found, _)| found == wanted), watch)
         });
         match seen {
             Ok((true, watch)) => Some(Ok(Seen { restored: false, watch })),
