@@ -57,6 +57,7 @@ pub(crate) struct DoctorArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct ServeArgs {
     /// A folder that is open in the editor; may be given several times.
     ///
