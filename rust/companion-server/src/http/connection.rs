@@ -11,7 +11,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpListener;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep, sleep};
 
 use super::route::route;
 use crate::core::Core;
@@ -19,13 +19,13 @@ use crate::core::Core;
 /// How long to wait after `accept` failed, which it does for lack of file descriptors.
 const BACK_OFF: Duration = Duration::from_millis(100);
 
-/// Accepts connections until the server stops.
+/// How often it is told that `accept` fails, while it does.
+const TELL_AGAIN: Duration = Duration::from_mins(1);
+
+/// Accepts connections until the server stops. While it can't, peers wait in the system's queue.
 pub(crate) async fn accept(listener: TcpListener, core: Arc<Core>) {
-    loop {
-        let accepted = tokio::select! {
-            () = core.stopping.cancelled() => return,
-            accepted = listener.accept() => accepted,
-        };
+    let mut told: Option<Instant> = None;
+    while let Some(accepted) = core.stopping.run_until_cancelled(listener.accept()).await {
         match accepted {
             Ok((stream, _)) => {
                 // Without, an answer waits for the peer's delayed ACK.
@@ -35,8 +35,11 @@ pub(crate) async fn accept(listener: TcpListener, core: Arc<Core>) {
                 core.tasks.spawn(serve(stream, Arc::clone(&core)));
             }
             Err(error) => {
-                log::warn!("could not accept a connection: {error}");
-                tokio::time::sleep(BACK_OFF).await;
+                if told.is_none_or(|told| told.elapsed() >= TELL_AGAIN) {
+                    log::warn!("could not accept a connection, and will go on trying: {error}");
+                    told = Some(Instant::now());
+                }
+                core.stopping.run_until_cancelled(sleep(BACK_OFF)).await;
             }
         }
     }
@@ -141,7 +144,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
         if deadline.is_none() {
             ready!(Pin::new(&mut *stream).poll_shutdown(cx))?;
         }
-        let deadline = deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER)));
+        let deadline = deadline.get_or_insert_with(|| Box::pin(sleep(LINGER)));
         // First, because a peer that never stops sending leaves no turn for what comes after.
         if deadline.as_mut().poll(cx).is_ready() {
             return Poll::Ready(Ok(()));
