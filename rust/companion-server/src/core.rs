@@ -111,7 +111,7 @@ impl Core {
     pub(crate) async fn keep_house(self: Arc<Self>) {
         let interval = self.config.limits.keep_alive;
         while self.stopping.run_until_cancelled(tokio::time::sleep(interval)).await.is_some() {
-            self.sessions.keep_alive();
+            self.sessions.keep_alive().wake().await;
             self.monitors.keep_alive();
             for id in self.sessions.expire(interval) {
                 log::debug!("a client did not come back");

@@ -109,9 +109,10 @@ impl EditorContext {
                 continue;
             }
             let message = sse::data(&ide::context_update(&context), 0);
-            sessions.broadcast_context(&message);
+            let sleepers = sessions.broadcast_context(&message);
             *self.sent.lock() = Sent { context, message };
             monitors.publish(|| self.event());
+            sleepers.wake().await;
         }
     }
 

@@ -136,13 +136,13 @@ impl Mailbox {
         true
     }
 
-    /// Replaces the context that waits.
-    pub(crate) fn set_context(&self, context: &Bytes) {
+    /// Replaces the context that waits, and returns what wakes the stream to send it.
+    pub(crate) fn set_context(&self, context: &Bytes) -> Option<Waker> {
         let mut state = self.state.lock();
         if state.stream != Stream::Down {
             state.context = Some(context.clone());
-            wake(&mut state);
         }
+        state.waker.clone()
     }
 
     /// Queues a decision. Whether a stream is there to send it.
@@ -172,12 +172,11 @@ impl Mailbox {
         queued.map(|queued| (Arc::clone(&queued.path), queued.message.clone())).collect()
     }
 
-    pub(crate) fn keep_alive(&self) {
+    /// Has a comment sent, and returns what wakes the stream to do so.
+    pub(crate) fn keep_alive(&self) -> Option<Waker> {
         let mut state = self.state.lock();
-        if state.stream != Stream::Down {
-            state.keep_alive = true;
-            wake(&mut state);
-        }
+        state.keep_alive = state.stream != Stream::Down;
+        state.waker.clone()
     }
 
     /// Ends the stream, and any later one, once it has sent what waits.

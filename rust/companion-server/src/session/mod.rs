@@ -9,6 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Waker;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -234,10 +235,10 @@ impl Sessions {
     }
 
     /// Gives the newest context to every connected client, in place of one that still waits.
-    pub(crate) fn broadcast_context(&self, context: &Bytes) {
-        for session in self.by_id.lock().values() {
-            session.mailbox.set_context(context);
-        }
+    #[must_use]
+    pub(crate) fn broadcast_context(&self, context: &Bytes) -> Sleepers {
+        let by_id = self.by_id.lock();
+        Sleepers(by_id.values().filter_map(|s| s.mailbox.set_context(context)).collect())
     }
 
     /// The decisions that are not known to have arrived.
@@ -252,10 +253,10 @@ impl Sessions {
 
     /// Lets every stream send a comment, which shows the client that we are here, and us
     /// whether it is.
-    pub(crate) fn keep_alive(&self) {
-        for session in self.by_id.lock().values() {
-            session.mailbox.keep_alive();
-        }
+    #[must_use]
+    pub(crate) fn keep_alive(&self) -> Sleepers {
+        let by_id = self.by_id.lock();
+        Sleepers(by_id.values().filter_map(|s| s.mailbox.keep_alive()).collect())
     }
 
     /// Ends all streams once they have sent what waits.
@@ -268,5 +269,26 @@ impl Sessions {
     /// How many clients are connected.
     pub(crate) fn connected(&self) -> usize {
         self.streams.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_id.lock().is_empty()
+    }
+}
+
+/// Streams that have something to send and don't know it yet.
+pub(crate) struct Sleepers(Vec<Waker>);
+
+/// How many streams write before requests have their turn.
+const AT_ONCE: usize = 16;
+
+impl Sleepers {
+    /// Wakes them, a few at a time: to write to a thousand streams takes 10 ms, for which no
+    /// request should wait.
+    pub(crate) async fn wake(self) {
+        for some in self.0.chunks(AT_ONCE) {
+            some.iter().for_each(Waker::wake_by_ref);
+            tokio::task::yield_now().await;
+        }
     }
 }

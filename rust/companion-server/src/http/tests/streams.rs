@@ -1,6 +1,10 @@
 //! Event streams: what comes first, what is sent again, and how they end.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::json;
+use tokio::sync::Notify;
 
 use crate::host::Decision;
 use crate::testing::{Asked, Rig, Stream};
@@ -221,4 +225,28 @@ async fn a_watcher_that_does_not_read_holds_up_nobody() {
     assert_eq!(refused.status(), 503, "one at a time, by this limit");
     drop(idle);
     assert_eq!(rig.send("GET", "/events", &[], "").await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_request_does_not_wait_until_every_client_has_the_context() {
+    let rig = Arc::new(Rig::start());
+    let told = Arc::new(AtomicUsize::new(0));
+    let first = Arc::new(Notify::new());
+    for _ in 0..500 {
+        let session = rig.initialize().await;
+        let mut stream = rig.stream(&session).await;
+        stream.context().await;
+        let (told, first) = (Arc::clone(&told), Arc::clone(&first));
+        tokio::spawn(async move {
+            stream.context().await;
+            told.fetch_add(1, Ordering::Relaxed);
+            first.notify_one();
+        });
+    }
+    rig.core.context.update(|model| model.trusted(false));
+    first.notified().await;
+    let session = rig.initialize().await;
+    rig.call(&session, "closeDiff", &json!({ "filePath": "/a" })).await;
+    let told = told.load(Ordering::Relaxed);
+    assert!(told < 250, "it waited for {told} of 500");
 }
