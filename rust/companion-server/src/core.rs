@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -10,7 +11,7 @@ use crate::context::EditorContext;
 use crate::diffs::Diffs;
 use crate::guard::Guard;
 use crate::host::EditorHost;
-use crate::monitor::Monitors;
+use crate::monitor::{MonitorStream, Monitors};
 use crate::resume::{Answer, Identity, Journal};
 use crate::session::{Full, Session, SessionId, Sessions};
 
@@ -23,6 +24,8 @@ pub(crate) struct Core {
     pub(crate) context: EditorContext,
     /// For a server that can be resumed.
     pub(crate) journal: Option<Arc<Journal>>,
+    /// There is a session or a monitor, to keep house for.
+    inhabited: Notify,
     /// No new connections and requests; finish what has begun.
     pub(crate) stopping: CancellationToken,
     /// Drop what has not finished.
@@ -55,6 +58,7 @@ impl Core {
             ),
             context: EditorContext::new(config.trusted),
             journal,
+            inhabited: Notify::new(),
             sessions,
             monitors,
             stopping: CancellationToken::new(),
@@ -83,6 +87,7 @@ impl Core {
         for id in gone {
             self.diffs.session_gone(id);
         }
+        self.inhabited.notify_one();
         Ok(session)
     }
 
@@ -107,16 +112,30 @@ impl Core {
         self.stopping.run_until_cancelled(publishing).await;
     }
 
-    /// Keeps quiet streams alive and ends abandoned sessions, until the server stops.
+    /// A stream of all notifications; nothing if there are too many.
+    pub(crate) fn open_monitor(&self) -> Option<MonitorStream> {
+        self.inhabited.notify_one();
+        self.monitors.open(self.context.event())
+    }
+
+    /// Keeps quiet streams alive and ends abandoned sessions, until the server stops. Without
+    /// any it sleeps: an idle editor should let the processor sleep, too.
     pub(crate) async fn keep_house(self: Arc<Self>) {
         let interval = self.config.limits.keep_alive;
-        while self.stopping.run_until_cancelled(tokio::time::sleep(interval)).await.is_some() {
-            self.sessions.keep_alive().wake().await;
-            self.monitors.keep_alive();
-            for id in self.sessions.expire(interval) {
-                log::debug!("a client did not come back");
-                self.diffs.session_gone(id);
+        let keeping = async {
+            loop {
+                if self.sessions.is_empty() && self.monitors.is_empty() {
+                    self.inhabited.notified().await;
+                }
+                tokio::time::sleep(interval).await;
+                self.monitors.keep_alive();
+                for id in self.sessions.expire(interval) {
+                    log::debug!("a client did not come back");
+                    self.diffs.session_gone(id);
+                }
+                self.sessions.keep_alive().wake().await;
             }
-        }
+        };
+        self.stopping.run_until_cancelled(keeping).await;
     }
 }

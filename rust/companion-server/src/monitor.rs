@@ -52,6 +52,10 @@ impl Monitors {
         });
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.senders.lock().is_empty()
+    }
+
     pub(crate) fn keep_alive(&self) {
         self.publish(|| KEEP_ALIVE);
     }

@@ -158,7 +158,7 @@ fn monitor(core: &Core, head: &Parts) -> Reply {
     if !accepts(&head.headers, "text/event-stream") {
         return not_acceptable("text/event-stream");
     }
-    match core.monitors.open(core.context.event()) {
+    match core.open_monitor() {
         Some(stream) => reply::events(ReplyBody::Monitor(stream)),
         None => server_error(
             StatusCode::SERVICE_UNAVAILABLE,
