@@ -64,6 +64,8 @@ pub struct Status {
     pub connected: usize,
     /// How many diffs are open.
     pub open_diffs: usize,
+    /// How many connections and calls of tools are being served.
+    pub tasks: usize,
 }
 
 impl Server {
@@ -186,6 +188,7 @@ impl Server {
             discovery_file: self.inner.discovery.path(),
             connected: self.inner.core.sessions.connected(),
             open_diffs: self.inner.core.diffs.open_count(),
+            tasks: self.inner.core.tasks.len(),
         }
     }
 

@@ -1,0 +1,300 @@
+//! A thousand clients, a hundred calls that wait for the editor, a storm of events, and clients
+//! that read nothing: what that costs, whom it disturbs, and that nothing of it stays.
+//!
+//! A storm takes 3 s, with `COMPANION_TEST_LONG=1` 60 s; `COMPANION_STORM_SECONDS` says otherwise.
+//! What a call takes is reported, not asserted; BENCHMARKS.md says how to measure it. What
+//! happens when there are no file descriptors left is in `e2e/tests/load.test.mjs`.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use companion_protocol::ide::Cursor;
+use companion_server::{EditorHost, HostRequest, Limits, Server};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::json;
+use support::{Connection, EventStream, Session, Window, long, process, until, variable};
+
+const CLIENTS: usize = 1000;
+const CALLS: usize = 100;
+const EVENTS_PER_SECOND: u32 = 50_000;
+
+/// An editor that opens at once, but for what it is to hold up.
+#[derive(Default)]
+struct Editor {
+    server: OnceLock<Server>,
+    held: Mutex<HashMap<String, HostRequest>>,
+}
+
+impl Editor {
+    fn release(&self) {
+        for (_, request) in self.held.lock().unwrap().drain() {
+            self.server.get().unwrap().complete_request(request, None);
+        }
+    }
+}
+
+impl EditorHost for Editor {
+    fn open_diff(&self, request: HostRequest, path: &str, _: String) {
+        if path.starts_with("/held/") {
+            self.held.lock().unwrap().insert(path.to_owned(), request);
+        } else {
+            self.server.get().unwrap().complete_request(request, None);
+        }
+    }
+    fn close_diff(&self, request: HostRequest, _: &str) {
+        self.server.get().unwrap().complete_request(request, Some(String::new()));
+    }
+    fn accept_diff(&self, _: HostRequest, _: &str) {}
+    fn reject_diff(&self, _: HostRequest, _: &str) {}
+    fn sessions_changed(&self, _: usize) {}
+}
+
+/// A window, and a file that is open in it. Only one at a time: descriptors are the process's.
+struct Rig {
+    window: Window,
+    editor: Arc<Editor>,
+    file: tempfile::NamedTempFile,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Rig {
+    fn open() -> Self {
+        static ALONE: Mutex<()> = Mutex::new(());
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        allow_descriptors();
+        let editor = Arc::<Editor>::default();
+        let limits = Limits { host_timeout: Duration::from_mins(10), ..Limits::default() };
+        let window = Window::open(Arc::<Editor>::clone(&editor), limits);
+        assert!(editor.server.set(window.server.clone()).is_ok(), "set once");
+        let file = tempfile::NamedTempFile::new().unwrap();
+        window.server.file_focused(file.path().to_str().unwrap());
+        Self { window, editor, file, _alone: alone }
+    }
+
+    /// Moves the caret so often per second, until told to stop.
+    fn storm(&self) -> impl FnOnce() -> u32 + use<> {
+        let (server, path) = (self.window.server.clone(), self.file.path().to_owned());
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let storm = thread::spawn(move || {
+            let begun = Instant::now();
+            let mut events = 0;
+            while !stopped.load(Ordering::Relaxed) {
+                let millis = u32::try_from(begun.elapsed().as_millis()).unwrap();
+                while events < millis * (EVENTS_PER_SECOND / 1000) {
+                    events += 1;
+                    let cursor = Cursor::new(events, 1).unwrap();
+                    server.caret_moved(path.to_str().unwrap(), cursor);
+                }
+                thread::sleep(Duration::from_millis(2));
+            }
+            events
+        });
+        move || {
+            stop.store(true, Ordering::Relaxed);
+            storm.join().unwrap()
+        }
+    }
+}
+
+/// Both ends of every connection are this process's.
+fn allow_descriptors() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let needed = 2 * CLIENTS as u64 + 1000;
+    if current.is_some_and(|current| current < needed) {
+        assert!(maximum.is_none_or(|maximum| maximum >= needed), "ulimit -Hn is below {needed}");
+        setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum }).unwrap();
+    }
+}
+
+fn storm_seconds() -> Duration {
+    let seconds = variable("COMPANION_STORM_SECONDS").unwrap_or(if long() { 60 } else { 3 });
+    Duration::from_secs(seconds)
+}
+
+/// What calls took, in microseconds.
+#[derive(Default)]
+struct Times(Vec<f64>);
+
+impl Times {
+    fn percentile(&mut self, percent: usize) -> f64 {
+        self.0.sort_by(f64::total_cmp);
+        self.0[(self.0.len() - 1) * percent / 100]
+    }
+}
+
+/// Calls openDiff about every millisecond, in turns without and with a storm, and says what a
+/// call took.
+async fn report_calls(rig: &Rig, storm: impl Fn()) -> String {
+    let mut session = Session::initialize(&rig.window.target()).await.unwrap();
+    let arguments = json!({ "filePath": "/p/measured", "newContent": "line\n".repeat(400) });
+    let mut phases = [Times::default(), Times::default()];
+    for turn in 0..6 {
+        let end_storm = (turn % 2 == 1).then(|| rig.storm());
+        let until = Instant::now() + storm_seconds() / 3;
+        while Instant::now() < until {
+            if turn % 2 == 1 {
+                storm();
+            }
+            let called = Instant::now();
+            let result = session.call("openDiff", &arguments).await.unwrap();
+            phases[turn % 2].0.push(called.elapsed().as_secs_f64() * 1e6);
+            assert_eq!(result, json!({ "content": [] }));
+            thread::sleep(Duration::from_millis(1));
+        }
+        if let Some(end_storm) = end_storm {
+            let events = end_storm();
+            assert!(events > 1000, "{events} events are no storm");
+        }
+    }
+    let [quiet, stormy] = &mut phases;
+    let mut report = String::new();
+    for percent in [50, 99] {
+        let (quiet, stormy) = (quiet.percentile(percent), stormy.percentile(percent));
+        let ratio = stormy / quiet;
+        write!(
+            report,
+            "p{percent} of a call {quiet:.0} µs, in the storm {stormy:.0} µs: {ratio:.1}; "
+        )
+        .unwrap();
+    }
+    report
+}
+
+/// What the process has of things that may not become more.
+#[derive(Debug)]
+struct Holdings {
+    descriptors: usize,
+    threads: usize,
+}
+
+impl Holdings {
+    fn now() -> Self {
+        Self { descriptors: process::descriptors(), threads: process::threads() }
+    }
+
+    /// Waits until no more is left than there was.
+    async fn are_back(&self, rig: &Rig) {
+        until("all connections and calls have ended", || rig.window.server.status().tasks == 0)
+            .await;
+        until("all sockets are closed", || process::descriptors() <= self.descriptors).await;
+        // Those that look at files end after 10 s.
+        let threads = process::threads();
+        assert!(threads <= self.threads + 4, "{threads} threads, before {self:?}");
+    }
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(future)
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the report")]
+fn a_thousand_clients_and_a_storm_leave_nothing_behind() {
+    let rig = Rig::open();
+    block_on(async {
+        let target = rig.window.target();
+        let before = Holdings::now();
+        let empty = process::memory();
+        let mut clients = Vec::new();
+        for _ in 0..CLIENTS {
+            let mut session = Session::initialize(&target).await.unwrap();
+            session.hang_up();
+            let stream = EventStream::open(&target, &session.id, None).await.unwrap();
+            clients.push((session, stream.unwrap()));
+        }
+        until("all are connected", || rig.window.server.status().connected == CLIENTS).await;
+
+        // Calls that wait for the editor; half of the callers do not wait.
+        let mut calls = Vec::new();
+        for (number, (session, _)) in clients.iter_mut().take(CALLS).enumerate() {
+            let path = format!("/held/{number}");
+            let arguments = json!({ "filePath": path, "newContent": "text" });
+            let request = session.call_request("openDiff", &arguments);
+            let mut connection = Connection::open(&target).await.unwrap();
+            connection.send(request.as_bytes()).await.unwrap();
+            calls.push((path, connection));
+        }
+        let held = || rig.editor.held.lock().unwrap().len();
+        until("all calls wait", || held() == CALLS).await;
+        calls.truncate(CALLS / 2);
+        let full = process::memory();
+
+        let times = report_calls(&rig, || {}).await;
+        let stormed = process::memory();
+        println!(
+            "{times}memory {empty} KB, with {CLIENTS} clients {full} KB, after the storm {stormed} KB"
+        );
+        assert!(stormed < full + 16 * 1024, "a storm of {full} to {stormed} KB");
+
+        rig.editor.release();
+        for (path, call) in &mut calls {
+            assert_eq!(
+                call.response().await.unwrap()["result"],
+                json!({ "content": [] }),
+                "{path}"
+            );
+        }
+        drop(calls);
+        // Nobody has read until now; each has the newest context in the end.
+        let last = rig.window.server.clone();
+        let cursor = Cursor::new(7, 7).unwrap();
+        last.caret_moved(rig.file.path().to_str().unwrap(), cursor);
+        for (_, stream) in &mut clients {
+            while stream.next().await.unwrap().unwrap().message["params"]["workspaceState"]["openFiles"]
+                [0]["cursor"]["line"]
+                != 7
+            {}
+        }
+        for (number, (_, stream)) in clients.into_iter().enumerate() {
+            if number % 2 == 0 {
+                stream.connection.end_by_rst();
+            }
+        }
+        before.are_back(&rig).await;
+        Session::initialize(&target).await.unwrap();
+    });
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the report")]
+fn clients_that_read_nothing_hold_no_memory_and_disturb_nobody() {
+    let rig = Rig::open();
+    block_on(async {
+        let target = rig.window.target();
+        let before = Holdings::now();
+        let mut deaf = Vec::new();
+        for _ in 0..8 {
+            let session = Session::initialize(&target).await.unwrap();
+            let stream = EventStream::open(&target, &session.id, None).await.unwrap().unwrap();
+            stream.connection.hold_little();
+            deaf.push((session, stream));
+        }
+        // As large as a context can be: 48 KB, of which four are sent in a second.
+        let selections = ["文".repeat(16_384), "字".repeat(16_384)];
+        let path = rig.file.path().to_str().unwrap();
+        let selected = Cell::new(0);
+        let full = process::memory();
+        let times = report_calls(&rig, || {
+            selected.set(selected.get() + 1);
+            rig.window.server.selection_changed(path, &selections[selected.get() % 2]);
+        })
+        .await;
+        let stormed = process::memory();
+        println!("{times}memory {full} KB, after the storm {stormed} KB");
+        assert!(stormed < full + 16 * 1024, "they hold {full} to {stormed} KB");
+        drop(deaf);
+        before.are_back(&rig).await;
+    });
+}

@@ -1,0 +1,93 @@
+//! What tests with many clients share: a server in this process, clients as bare as they go over
+//! the wire, and what the system knows of the process.
+
+#![allow(
+    dead_code,
+    unused_imports,
+    clippy::unwrap_used,
+    reason = "for several tests, which may panic"
+)]
+
+mod wire;
+
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+
+use companion_protocol::ide::IdeInfo;
+use companion_server::{Config, EditorHost, Limits, Runtime, Server};
+pub(crate) use wire::{Connection, Event, EventStream, Session, Target};
+
+/// How long a test waits for anything. Far above what a busy machine needs.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The window of an editor: a server in this process.
+pub(crate) struct Window {
+    pub(crate) server: Server,
+    _runtime: Runtime,
+    _dir: tempfile::TempDir,
+}
+
+impl Window {
+    pub(crate) fn open(host: Arc<dyn EditorHost>, limits: Limits) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
+        let config = Config {
+            discovery_dir: Some(dir.path().to_owned()),
+            limits,
+            ..Config::new(Vec::new(), ide, std::process::id())
+        };
+        let runtime = Runtime::start().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = Server::start(&runtime, listener, config, host).unwrap();
+        Self { server, _runtime: runtime, _dir: dir }
+    }
+
+    /// Where clients find it.
+    pub(crate) fn target(&self) -> Target {
+        Target { port: self.server.port(), token: self.server.token().into() }
+    }
+}
+
+/// Whether the test is to take minutes, as `cargo xtask test --long` wants it.
+pub(crate) fn long() -> bool {
+    std::env::var("COMPANION_TEST_LONG").is_ok_and(|value| value == "1")
+}
+
+/// The number in an environment variable.
+pub(crate) fn variable(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} is {value}, which is no number")))
+}
+
+/// Waits until `condition` holds, in vain for [`PATIENCE`] at most.
+pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    while !condition() {
+        assert!(tokio::time::Instant::now() < deadline, "waited in vain until {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// What the system knows of this process.
+#[cfg(target_os = "linux")]
+pub(crate) mod process {
+    use std::fs;
+
+    /// How many files and sockets are open.
+    pub(crate) fn descriptors() -> usize {
+        fs::read_dir("/proc/self/fd").unwrap().count()
+    }
+
+    /// How many threads run.
+    pub(crate) fn threads() -> usize {
+        fs::read_dir("/proc/self/task").unwrap().count()
+    }
+
+    /// The memory in use, in KB.
+    pub(crate) fn memory() -> u64 {
+        let status = fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+}

@@ -1,0 +1,236 @@
+//! HTTP, MCP and Server-Sent Events by hand.
+
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use socket2::SockRef;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+
+/// Where a server is found.
+#[derive(Clone)]
+pub(crate) struct Target {
+    pub(crate) port: u16,
+    pub(crate) token: Arc<str>,
+}
+
+impl Target {
+    /// The head of a request.
+    fn head(&self, request: &str, session: Option<&str>, more: &str) -> String {
+        let Self { port, token } = self;
+        let session = session.map(|id| format!("mcp-session-id: {id}\r\n")).unwrap_or_default();
+        format!(
+            "{request} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer {token}\r\n\
+             {session}{more}\r\n"
+        )
+    }
+}
+
+/// The head of a reply.
+pub(crate) struct Head {
+    pub(crate) status: u16,
+    pub(crate) session: Option<String>,
+    length: usize,
+}
+
+/// A connection for requests, one after the other.
+pub(crate) struct Connection(BufReader<TcpStream>);
+
+impl Connection {
+    pub(crate) async fn open(target: &Target) -> io::Result<Self> {
+        let stream = TcpStream::connect(("127.0.0.1", target.port)).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self(BufReader::new(stream)))
+    }
+
+    /// Has it end by RST instead of FIN.
+    pub(crate) fn end_by_rst(&self) {
+        SockRef::from(self.0.get_ref()).set_linger(Some(Duration::ZERO)).unwrap();
+    }
+
+    /// Has the system keep as little as it can of what was not read.
+    pub(crate) fn hold_little(&self) {
+        SockRef::from(self.0.get_ref()).set_recv_buffer_size(1).unwrap();
+    }
+
+    pub(crate) async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.get_mut().write_all(bytes).await
+    }
+
+    /// The next line, without its end.
+    async fn line(&mut self) -> io::Result<String> {
+        let mut line = String::new();
+        self.0.read_line(&mut line).await?;
+        line.truncate(line.strip_suffix("\r\n").ok_or(io::ErrorKind::UnexpectedEof)?.len());
+        Ok(line)
+    }
+
+    async fn head(&mut self) -> io::Result<Head> {
+        let status = self.line().await?;
+        let status = status.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let mut head = Head { status: status.expect("HTTP"), session: None, length: 0 };
+        loop {
+            let line = self.line().await?;
+            match line.split_once(": ") {
+                None => return Ok(head),
+                Some(("content-length", length)) => head.length = length.parse().unwrap(),
+                Some(("mcp-session-id", id)) => head.session = Some(id.to_owned()),
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// The JSON-RPC response to a request that was sent.
+    pub(crate) async fn response(&mut self) -> io::Result<Value> {
+        Ok(serde_json::from_slice(&self.reply().await?.1)?)
+    }
+
+    /// Sends a request and reads the reply.
+    async fn exchange(&mut self, request: &str) -> io::Result<(Head, Vec<u8>)> {
+        self.send(request.as_bytes()).await?;
+        self.reply().await
+    }
+
+    async fn reply(&mut self) -> io::Result<(Head, Vec<u8>)> {
+        let head = self.head().await?;
+        let mut body = vec![0; head.length];
+        self.0.read_exact(&mut body).await?;
+        Ok((head, body))
+    }
+
+    /// The next chunk of a body; nothing at its end.
+    async fn chunk(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let length = self.line().await?;
+        let length = usize::from_str_radix(&length, 16).expect("the length of a chunk");
+        let mut chunk = vec![0; length + 2];
+        self.0.read_exact(&mut chunk).await?;
+        chunk.truncate(length);
+        Ok((length > 0).then_some(chunk))
+    }
+}
+
+/// A client that has shaken hands.
+pub(crate) struct Session {
+    pub(crate) target: Target,
+    pub(crate) id: Rc<str>,
+    connection: Option<Connection>,
+    last_request: u64,
+}
+
+impl Session {
+    pub(crate) async fn initialize(target: &Target) -> io::Result<Self> {
+        let mut connection = Connection::open(target).await?;
+        let params = json!({ "protocolVersion": "2025-06-18" });
+        let body = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+        let (head, _) = connection.exchange(&post(target, None, &body)).await?;
+        let id = head.session.unwrap_or_else(|| panic!("initialize: status {}", head.status));
+        let connection = Some(connection);
+        Ok(Self { target: target.clone(), id: id.into(), connection, last_request: 0 })
+    }
+
+    /// Forgets its connection, which is opened again at need.
+    pub(crate) fn hang_up(&mut self) -> Option<Connection> {
+        self.connection.take()
+    }
+
+    /// The request of a tool, as it goes over the wire.
+    pub(crate) fn call_request(&mut self, tool: &str, arguments: &Value) -> String {
+        self.request("tools/call", &json!({ "name": tool, "arguments": arguments }))
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> String {
+        self.last_request += 1;
+        let id = self.last_request;
+        let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        post(&self.target, Some(&self.id), &body)
+    }
+
+    /// Asks and returns the result.
+    pub(crate) async fn ask(&mut self, method: &str, params: &Value) -> io::Result<Value> {
+        let request = self.request(method, params);
+        let (head, body) = self.exchange(&request).await?;
+        assert_eq!(head.status, 200, "{method}: {}", String::from_utf8_lossy(&body));
+        let mut response: Value = serde_json::from_slice(&body)?;
+        assert_eq!(response["id"], self.last_request);
+        Ok(response["result"].take())
+    }
+
+    /// The result of a tool.
+    pub(crate) async fn call(&mut self, tool: &str, arguments: &Value) -> io::Result<Value> {
+        self.ask("tools/call", &json!({ "name": tool, "arguments": arguments })).await
+    }
+
+    /// Says that the client is done.
+    pub(crate) async fn delete(&mut self) -> io::Result<u16> {
+        let request = self.target.head("DELETE /mcp", Some(&self.id), "");
+        Ok(self.exchange(&request).await?.0.status)
+    }
+
+    async fn exchange(&mut self, request: &str) -> io::Result<(Head, Vec<u8>)> {
+        if self.connection.is_none() {
+            self.connection = Some(Connection::open(&self.target).await?);
+        }
+        let connection = self.connection.as_mut().expect("just set");
+        let reply = connection.exchange(request).await;
+        if reply.is_err() {
+            self.connection = None;
+        }
+        reply
+    }
+}
+
+fn post(target: &Target, session: Option<&str>, body: &Value) -> String {
+    let body = body.to_string();
+    let length = format!("content-length: {}\r\n", body.len());
+    target.head("POST /mcp", session, &length) + &body
+}
+
+/// What comes on a stream.
+pub(crate) struct Event {
+    pub(crate) id: String,
+    pub(crate) message: Value,
+}
+
+/// The stream of a session's notifications.
+pub(crate) struct EventStream {
+    pub(crate) connection: Connection,
+    text: String,
+}
+
+impl EventStream {
+    /// Opens it, or returns the status of the refusal.
+    pub(crate) async fn open(
+        target: &Target,
+        session: &str,
+        last_event_id: Option<&str>,
+    ) -> io::Result<Result<Self, u16>> {
+        let last = last_event_id.map(|id| format!("last-event-id: {id}\r\n")).unwrap_or_default();
+        let mut connection = Connection::open(target).await?;
+        let accept = format!("accept: text/event-stream\r\n{last}");
+        connection.send(target.head("GET /mcp", Some(session), &accept).as_bytes()).await?;
+        let status = connection.head().await?.status;
+        Ok(if status == 200 { Ok(Self { connection, text: String::new() }) } else { Err(status) })
+    }
+
+    /// The next event; comments are skipped. Nothing at the end.
+    pub(crate) async fn next(&mut self) -> io::Result<Option<Event>> {
+        loop {
+            while let Some((block, rest)) = self.text.split_once("\n\n") {
+                let field = |name| block.lines().find_map(|line| line.strip_prefix(name));
+                let data = field("data: ").map(|data| serde_json::from_str(data).expect("JSON"));
+                let id = field("id: ").map(str::to_owned);
+                self.text = String::from(rest);
+                if let Some(message) = data {
+                    return Ok(Some(Event { id: id.expect("every event has one"), message }));
+                }
+            }
+            match self.connection.chunk().await? {
+                Some(chunk) => self.text.push_str(std::str::from_utf8(&chunk).expect("UTF-8")),
+                None => return Ok(None),
+            }
+        }
+    }
+}
