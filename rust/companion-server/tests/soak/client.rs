@@ -1,0 +1,319 @@
+//! A client that does at random what clients do, and checks all that it is told.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::io;
+use std::rc::Rc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::task::{JoinHandle, spawn_local};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::support::{Connection, Event, EventStream, PATIENCE, Session, Target};
+use crate::world::{Waiters, World, number, proposal};
+
+/// How long the server keeps a session without a stream, in this test.
+pub(crate) const SESSION_IDLE: Duration = Duration::from_secs(10);
+
+/// What the reader of a stream shares with the client.
+pub(crate) struct Inbox {
+    world: World,
+    session: Rc<str>,
+    waiters: RefCell<Waiters>,
+    last_id: RefCell<Option<String>>,
+    pub(crate) context: RefCell<Value>,
+}
+
+impl Inbox {
+    fn new(world: World, session: Rc<str>) -> Rc<Self> {
+        let (waiters, last_id) = (RefCell::default(), RefCell::default());
+        Rc::new(Self { world, session, waiters, last_id, context: RefCell::default() })
+    }
+
+    /// Reads a stream until it ends, and says whether it did so in order.
+    async fn listen(self: Rc<Self>, mut stream: EventStream) -> bool {
+        let first = Cell::new(true);
+        loop {
+            match stream.next().await {
+                Ok(Some(event)) => self.take(event, first.replace(false)),
+                Ok(None) => return true,
+                Err(_) => return false,
+            }
+        }
+    }
+
+    fn take(&self, Event { id, mut message }: Event, first: bool) {
+        let order = |id: &str| id.split_once('-').unwrap().1.parse::<u64>().unwrap();
+        if let Some(last) = self.last_id.replace(Some(id.clone())) {
+            assert!(order(&last) < order(&id), "{id} came after {last}");
+        }
+        let method = message["method"].take();
+        let params = message["params"].take();
+        assert_eq!(first, first && method == "ide/contextUpdate", "a stream begins with {method}");
+        let path = params["filePath"].as_str().unwrap_or_default();
+        match method.as_str().unwrap() {
+            "ide/contextUpdate" => {
+                self.world.count(|counts| counts.contexts += 1);
+                *self.context.borrow_mut() = params;
+            }
+            "ide/diffAccepted" => {
+                let text = params["content"].as_str().unwrap();
+                match self.world.told_accepted(&self.session, path, text) {
+                    Some(number) => self.ended(path, number),
+                    None => self.late(path, "one of long ago was accepted"),
+                }
+            }
+            "ide/diffRejected" => {
+                let waiting = self.waiters.borrow().get(path);
+                match waiting {
+                    Some(number) if self.world.was_rejected(&self.session, path, number) => {
+                        self.world.count(|counts| counts.rejected += 1);
+                        self.ended(path, number);
+                    }
+                    _ => self.late(path, &format!("rejected; waiting for {waiting:?}")),
+                }
+            }
+            other => panic!("{other}"),
+        }
+    }
+
+    fn ended(&self, path: &str, number: u64) {
+        if self.waiters.borrow().get(path) == Some(number) {
+            self.waiters.borrow_mut().remove(path, number);
+        } else {
+            self.late(path, &format!("{number} has ended"));
+        }
+    }
+
+    fn late(&self, path: &str, what: &str) {
+        assert!(self.waiters.borrow().may_be_late(path), "nobody waits for {path}: {what}");
+        self.world.count(|counts| counts.late += 1);
+    }
+}
+
+pub(crate) struct Client {
+    target: Target,
+    world: World,
+    rng: fastrand::Rng,
+    /// The files it edits; some are edited by others, too.
+    paths: Vec<String>,
+    session: Session,
+    pub(crate) inbox: Rc<Inbox>,
+    stream: Option<JoinHandle<bool>>,
+    down_since: Instant,
+    /// Paths of calls of which it does not know whether they arrived.
+    uncertain: HashSet<String>,
+}
+
+impl Client {
+    pub(crate) async fn connect(
+        target: Target,
+        world: World,
+        rng: fastrand::Rng,
+        paths: Vec<String>,
+    ) -> Self {
+        let session = Session::initialize(&target).await.unwrap();
+        world.count(|counts| counts.sessions += 1);
+        let inbox = Inbox::new(world.clone(), Rc::clone(&session.id));
+        let (down_since, uncertain) = (Instant::now(), HashSet::new());
+        Self { target, world, rng, paths, session, inbox, stream: None, down_since, uncertain }
+    }
+
+    pub(crate) fn open_waiters(&self) -> Vec<(String, u64)> {
+        self.inbox.waiters.borrow().open()
+    }
+
+    /// Does something that takes no longer than the editor may.
+    pub(crate) async fn step(&mut self) {
+        let path = self.rng.choice(&self.paths).unwrap().clone();
+        match self.rng.u32(0..100) {
+            _ if self.stream.is_none() => self.ensure_stream().await,
+            0..40 => self.open_diff(path).await,
+            40..55 => self.close_diff(&path).await,
+            55..60 => self.decide(&path).await,
+            60..70 => {
+                let method = if self.rng.bool() { "ping" } else { "tools/list" };
+                self.session.ask(method, &json!({})).await.unwrap();
+            }
+            70..84 => self.break_stream().await,
+            84..87 => self.replace_stream().await,
+            87..93 => self.break_call(path).await,
+            93..96 => drop(self.session.hang_up()),
+            96..98 => {
+                self.session.delete().await.unwrap();
+                let ended = timeout(PATIENCE, self.stream.take().unwrap()).await;
+                assert!(ended.expect("it ends with the session").unwrap(), "by FIN");
+                self.begin_anew().await;
+            }
+            _ => {
+                self.break_stream().await;
+                self.begin_anew().await;
+            }
+        }
+        let pause = self.rng.u64(0..60);
+        sleep(Duration::from_millis(pause)).await;
+    }
+
+    async fn begin_anew(&mut self) {
+        let rng = self.rng.fork();
+        let (target, world, paths) =
+            (self.target.clone(), self.world.clone(), std::mem::take(&mut self.paths));
+        *self = Self::connect(target, world, rng, paths).await;
+        self.ensure_stream().await;
+    }
+
+    async fn open_diff(&mut self, path: String) {
+        let (number, _rejecting) = self.world.asks(&self.session.id, &path);
+        self.inbox.waiters.borrow_mut().insert(&path, number);
+        let arguments = self.arguments(&path, number);
+        let result = self.session.call("openDiff", &arguments).await.unwrap();
+        if result["isError"] == true {
+            self.inbox.waiters.borrow_mut().remove(&path, number);
+            self.world.count(|counts| counts.failed += 1);
+        } else {
+            self.world.count(|counts| counts.opened += 1);
+        }
+    }
+
+    fn arguments(&mut self, path: &str, number: u64) -> Value {
+        let length = if self.rng.u32(0..50) == 0 { 300_000 } else { self.rng.usize(0..3000) };
+        json!({ "filePath": path, "newContent": proposal(number, length) })
+    }
+
+    async fn close_diff(&mut self, path: &str) {
+        let suppress = self.rng.bool();
+        let me = Rc::clone(&self.session.id);
+        let _rejecting = self.world.rejects(path, suppress.then_some(&me));
+        let mine = self.inbox.waiters.borrow().get(path);
+        let arguments = json!({ "filePath": path, "suppressNotification": suppress });
+        let result = self.session.call("closeDiff", &arguments).await.unwrap();
+        let Some(mine) = mine.filter(|_| suppress) else { return };
+        let text = result["content"][0]["text"].as_str().unwrap();
+        let closed: Value = serde_json::from_str(text).unwrap_or_default();
+        let mut waiters = self.inbox.waiters.borrow_mut();
+        match closed["content"].as_str().map(number) {
+            Some(closed) if closed == mine => {
+                waiters.remove(path, mine);
+                self.world.count(|counts| counts.closed += 1);
+            }
+            Some(_) => {} // It was another's; this one was rejected for it, and is told so.
+            None => {
+                // The editor has failed, or it had ended before and this is being told.
+                waiters.remove(path, mine);
+                waiters.expect_late(path);
+            }
+        }
+    }
+
+    async fn decide(&mut self, path: &str) {
+        let tool = if self.rng.bool() { "acceptDiff" } else { "rejectDiff" };
+        self.session.call(tool, &json!({ "filePath": path })).await.unwrap();
+    }
+
+    /// Breaks off in the middle of a call.
+    async fn break_call(&mut self, path: String) {
+        let (number, rejecting) = self.world.asks(&self.session.id, &path);
+        rejecting.for_ever();
+        let arguments = self.arguments(&path, number);
+        let request = self.session.call_request("openDiff", &arguments);
+        self.inbox.waiters.borrow_mut().insert(&path, number);
+        self.inbox.waiters.borrow_mut().expect_late(&path);
+        self.uncertain.insert(path);
+        let sent = self.rng.usize(1..=request.len());
+        let mut connection = Connection::open(&self.target).await.unwrap();
+        if self.rng.bool() {
+            connection.end_by_rst();
+        }
+        connection.send(&request.as_bytes()[..sent]).await.unwrap();
+        let pause = self.rng.u64(0..10);
+        sleep(Duration::from_millis(pause)).await;
+    }
+
+    async fn break_stream(&mut self) {
+        let Some(stream) = self.stream.take() else { return };
+        stream.abort();
+        let _ = stream.await;
+        self.down_since = Instant::now();
+        self.world.count(|counts| counts.breaks += 1);
+        let pause = self.rng.u64(0..200);
+        sleep(Duration::from_millis(pause)).await;
+    }
+
+    /// Opens a stream while one is open, which then ends in order.
+    async fn replace_stream(&mut self) {
+        let before = self.stream.take().expect("checked by the caller");
+        // What comes on the old one from now on comes again on the new one.
+        self.inbox.waiters.borrow_mut().expect_late_all(self.paths.iter().cloned());
+        let last = self.inbox.last_id.borrow().clone();
+        let stream = self.open_stream(last.as_deref()).await.expect("the session is in use");
+        let ended = timeout(PATIENCE, before).await.expect("the old stream ends").unwrap();
+        assert!(ended, "by FIN");
+        self.stream = Some(spawn_local(Rc::clone(&self.inbox).listen(stream)));
+    }
+
+    /// Connects if it is not connected.
+    pub(crate) async fn ensure_stream(&mut self) {
+        if self.stream.as_ref().is_some_and(|stream| !stream.is_finished()) {
+            return;
+        }
+        let mut last = self.inbox.last_id.borrow().clone();
+        if self.rng.u32(0..10) == 0 {
+            // A client that forgets what it got gets it again.
+            last = None;
+            self.inbox.waiters.borrow_mut().expect_late_all(self.paths.iter().cloned());
+        }
+        match self.open_stream(last.as_deref()).await {
+            Ok(stream) => {
+                self.stream = Some(spawn_local(Rc::clone(&self.inbox).listen(stream)));
+            }
+            Err(status) => {
+                let away = self.down_since.elapsed();
+                assert!(status == 404 && away > SESSION_IDLE / 2, "{status} after {away:?}");
+                Box::pin(self.begin_anew()).await;
+            }
+        }
+    }
+
+    async fn open_stream(&mut self, last: Option<&str>) -> Result<EventStream, u16> {
+        self.world.count(|counts| counts.streams += 1);
+        let opened: io::Result<_> = EventStream::open(&self.target, &self.session.id, last).await;
+        let stream = opened.unwrap()?;
+        if self.rng.bool() {
+            stream.connection.end_by_rst();
+        }
+        Ok(stream)
+    }
+
+    /// Connects, and clears up what it does not know.
+    pub(crate) async fn settle(&mut self) {
+        self.ensure_stream().await;
+        for path in std::mem::take(&mut self.uncertain) {
+            let me = Rc::clone(&self.session.id);
+            let _rejecting = self.world.rejects(&path, Some(&me));
+            let arguments = json!({ "filePath": path, "suppressNotification": true });
+            self.session.call("closeDiff", &arguments).await.unwrap();
+            let mut waiters = self.inbox.waiters.borrow_mut();
+            if let Some(number) = waiters.get(&path) {
+                waiters.remove(&path, number);
+            }
+            waiters.expect_late(&path);
+        }
+    }
+
+    /// Ends, saying so.
+    pub(crate) async fn leave(&mut self) {
+        // It may have been stopped within a call, even the one that ended the session.
+        self.session.hang_up();
+        let status = self.session.delete().await.unwrap();
+        assert!(matches!(status, 204 | 404), "{status}");
+        self.session.hang_up();
+    }
+
+    /// Nothing is open any more, and nothing is on its way.
+    pub(crate) fn forget(&self) {
+        let waiters = &mut *self.inbox.waiters.borrow_mut();
+        assert!(waiters.open().is_empty());
+        waiters.clear();
+    }
+}

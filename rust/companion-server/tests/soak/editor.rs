@@ -1,0 +1,209 @@
+//! An editor whose user decides at random, and which is slow, fails and forgets at random.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use companion_server::{Decision, EditorHost, HostRequest, Server};
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::spawn_local;
+use tokio::time::sleep;
+
+use crate::world::{Decided, World, number};
+
+enum What {
+    Open(String),
+    Close,
+    Accept,
+    Reject,
+}
+
+pub(crate) struct Asked {
+    request: HostRequest,
+    path: String,
+    what: What,
+}
+
+/// The server's end: hands everything to the test's thread.
+pub(crate) struct Link {
+    asked: UnboundedSender<Asked>,
+    connected: AtomicUsize,
+}
+
+impl Link {
+    pub(crate) fn new() -> (Arc<Self>, UnboundedReceiver<Asked>) {
+        let (asked, receiver) = unbounded_channel();
+        (Arc::new(Self { asked, connected: AtomicUsize::new(0) }), receiver)
+    }
+
+    /// The number of clients that the server told last.
+    pub(crate) fn connected(&self) -> usize {
+        self.connected.load(Ordering::Relaxed)
+    }
+
+    fn ask(&self, request: HostRequest, path: &str, what: What) {
+        let _ = self.asked.send(Asked { request, path: path.to_owned(), what });
+    }
+}
+
+impl EditorHost for Link {
+    fn open_diff(&self, request: HostRequest, path: &str, new_content: String) {
+        self.ask(request, path, What::Open(new_content));
+    }
+
+    fn close_diff(&self, request: HostRequest, path: &str) {
+        self.ask(request, path, What::Close);
+    }
+
+    fn accept_diff(&self, request: HostRequest, path: &str) {
+        self.ask(request, path, What::Accept);
+    }
+
+    fn reject_diff(&self, request: HostRequest, path: &str) {
+        self.ask(request, path, What::Reject);
+    }
+
+    fn sessions_changed(&self, count: usize) {
+        self.connected.store(count, Ordering::Relaxed);
+    }
+}
+
+pub(crate) struct Editor {
+    server: Server,
+    world: World,
+    rng: RefCell<fastrand::Rng>,
+    /// The proposals that show, by path.
+    views: RefCell<HashMap<String, String>>,
+    /// What is asked about one path is done in order.
+    queues: RefCell<HashMap<String, Rc<Mutex<()>>>>,
+    pending: Cell<usize>,
+}
+
+impl Editor {
+    /// Starts one that answers what it is asked.
+    pub(crate) fn start(
+        server: Server,
+        world: World,
+        rng: fastrand::Rng,
+        mut asked: UnboundedReceiver<Asked>,
+    ) -> Rc<Self> {
+        let editor = Rc::new(Self {
+            server,
+            world,
+            rng: RefCell::new(rng),
+            views: RefCell::default(),
+            queues: RefCell::default(),
+            pending: Cell::new(0),
+        });
+        let answering = Rc::clone(&editor);
+        spawn_local(async move {
+            while let Some(asked) = asked.recv().await {
+                answering.pending.update(|pending| pending + 1);
+                spawn_local(Rc::clone(&answering).answer(asked));
+            }
+        });
+        editor
+    }
+
+    /// Nothing shows, and nothing is being done.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.pending.get() == 0 && self.views.borrow().is_empty()
+    }
+
+    fn chance(&self, percent: u32) -> bool {
+        self.rng.borrow_mut().u32(0..100) < percent
+    }
+
+    async fn pause(&self, longest: u64) {
+        let time = self.rng.borrow_mut().u64(0..=longest);
+        sleep(Duration::from_millis(time)).await;
+    }
+
+    async fn answer(self: Rc<Self>, Asked { request, path, what }: Asked) {
+        let queue = Rc::clone(self.queues.borrow_mut().entry(path.clone()).or_default());
+        let turn = queue.lock().await;
+        // Now and then slower than the server waits.
+        let longest = match self.rng.borrow_mut().u32(0..100) {
+            0..60 => 0,
+            60..97 => 40,
+            _ => 600,
+        };
+        self.pause(longest).await;
+        let failed = |why| self.server.fail_request(request, why);
+        let lucky = self.rng.borrow_mut().u32(0..100);
+        if lucky < 6 {
+            // It opens nothing, or closes without a word, or leaves the proposal as it is.
+            if matches!(what, What::Open(_) | What::Close) {
+                self.views.borrow_mut().remove(&path);
+            }
+            if lucky > 0 {
+                failed("The editor of the test can't.");
+            }
+        } else {
+            match what {
+                What::Open(text) => self.show(request, &path, text),
+                What::Close => match self.views.borrow_mut().remove(&path) {
+                    Some(text) => self.server.complete_request(request, Some(text)),
+                    None => failed("There is no such view."),
+                },
+                What::Accept | What::Reject => {
+                    if self.decide(&path, matches!(what, What::Accept)) {
+                        self.server.complete_request(request, None);
+                    } else {
+                        failed("There is no such view.");
+                    }
+                }
+            }
+        }
+        drop(turn);
+        self.pending.update(|pending| pending - 1);
+    }
+
+    fn show(self: &Rc<Self>, request: HostRequest, path: &str, text: String) {
+        let shown = number(&text);
+        self.views.borrow_mut().insert(path.to_owned(), text);
+        self.server.complete_request(request, None);
+        if self.chance(75) {
+            let (editor, path) = (Rc::clone(self), path.to_owned());
+            spawn_local(async move {
+                editor.pause(300).await;
+                let still = editor.views.borrow().get(&path).is_some_and(|t| number(t) == shown);
+                if still {
+                    let accept = editor.chance(50);
+                    editor.decide(&path, accept);
+                }
+            });
+        }
+    }
+
+    /// The user decides, if a proposal shows.
+    fn decide(&self, path: &str, accept: bool) -> bool {
+        let Some(mut text) = self.views.borrow_mut().remove(path) else { return false };
+        let number = number(&text);
+        if self.chance(30) {
+            text.push_str("edited \u{1f600}");
+        }
+        let (decision, decided) = if accept {
+            (self.server.diff_accepted(path, text.clone()), Decided::Accepted(text))
+        } else {
+            (self.server.diff_rejected(path), Decided::Rejected)
+        };
+        if decision != Decision::Unknown {
+            self.world.decided(number, decided);
+        }
+        true
+    }
+
+    /// The user decides about everything that shows.
+    pub(crate) fn decide_all(&self) {
+        let paths: Vec<_> = self.views.borrow().keys().cloned().collect();
+        for path in paths {
+            let accept = self.chance(50);
+            self.decide(&path, accept);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Hours of use in short: clients that come, go and break off at random, an editor that is slow
+//! and fails at random, and what must hold all along.
+//!
+//! - Each diff ends exactly once, and only for its asker.
+//! - In the end every client knows what is open in the editor.
+//! - When all have gone, nothing is left; memory does not grow.
+//!
+//! It takes 20 s; with `COMPANION_TEST_LONG=1` 30 minutes; `COMPANION_SOAK_SECONDS` says otherwise.
+//! The seed that it prints can be given as `COMPANION_SOAK_SEED`: clients and editor then choose
+//! the same again, though not at the same moments.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![cfg(target_os = "linux")]
+
+mod client;
+mod context;
+mod editor;
+#[path = "../support/mod.rs"]
+mod support;
+mod world;
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use companion_server::Limits;
+use tokio::sync::{Mutex, RwLock};
+use tokio::task::{LocalSet, spawn_local};
+use tokio::time::{Instant, sleep};
+
+use client::{Client, SESSION_IDLE};
+use context::{Files, without_times};
+use editor::{Editor, Link};
+use support::{Window, long, process, until, variable};
+use world::World;
+
+const CLIENTS: usize = 20;
+/// How long all is let go its way before it is looked at.
+const STRETCH: Duration = Duration::from_secs(4);
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the report")]
+fn random_use_loses_nothing_and_leaves_nothing() {
+    let seconds = variable("COMPANION_SOAK_SECONDS").unwrap_or(if long() { 1800 } else { 20 });
+    let seed = variable("COMPANION_SOAK_SEED").unwrap_or_else(|| fastrand::u64(..));
+    println!("{seconds} s, COMPANION_SOAK_SEED={seed}");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let soak = soak(Duration::from_secs(seconds), fastrand::Rng::with_seed(seed));
+    let report = LocalSet::new().block_on(&runtime, soak);
+    println!("{report}");
+}
+
+async fn soak(duration: Duration, mut rng: fastrand::Rng) -> String {
+    let limits = Limits {
+        host_timeout: Duration::from_millis(500),
+        keep_alive: Duration::from_secs(1),
+        session_idle: SESSION_IDLE,
+        ..Limits::default()
+    };
+    let (link, asked) = Link::new();
+    let window = Window::open(Arc::<Link>::clone(&link), limits);
+    let descriptors = process::descriptors();
+    let world = World::default();
+    let editor = Editor::start(window.server.clone(), world.clone(), rng.fork(), asked);
+    let files = Rc::new(Mutex::new(Files::new(window.server.clone(), rng.fork())));
+    // Held by all who do something, each time anew; whoever has it alone finds all at rest.
+    let rest = Rc::new(RwLock::new(()));
+
+    let mut tasks = vec![spawn_local(use_editor(
+        Rc::clone(&files),
+        Rc::clone(&rest),
+        world.clone(),
+        rng.fork(),
+    ))];
+    let mut clients = Vec::new();
+    for number in 0..CLIENTS {
+        let paths = (0..4).map(|file| format!("/p/{number}/{file}"));
+        let shared = (0..2).map(|_| format!("/p/shared/{}", rng.u32(0..6)));
+        let paths = paths.chain(shared).collect();
+        let client = Client::connect(window.target(), world.clone(), rng.fork(), paths).await;
+        let client = Rc::new(Mutex::new(client));
+        clients.push(Rc::clone(&client));
+        let rest = Rc::clone(&rest);
+        tasks.push(spawn_local(async move {
+            loop {
+                let _busy = rest.read().await;
+                client.lock().await.step().await;
+            }
+        }));
+    }
+
+    // Whoever panics, be it the server's thread, ends the test.
+    let panicked = Arc::new(AtomicBool::new(false));
+    let tell = std::panic::take_hook();
+    std::panic::set_hook(Box::new({
+        let panicked = Arc::clone(&panicked);
+        move |panic| {
+            panicked.store(true, Ordering::Relaxed);
+            tell(panic);
+        }
+    }));
+
+    let begun = Instant::now();
+    let mut memory = Vec::new();
+    while begun.elapsed() < duration {
+        sleep(STRETCH.min(duration)).await;
+        assert!(!panicked.load(Ordering::Relaxed), "see above");
+        let alone = rest.write().await;
+        look(&window, &link, &editor, &clients, &mut *files.lock().await, &world).await;
+        memory.push((begun.elapsed().as_secs_f64(), process::memory()));
+        drop(alone);
+    }
+    for task in tasks {
+        task.abort();
+        let _ = task.await;
+    }
+    for client in clients.drain(..) {
+        client.lock().await.leave().await;
+    }
+    until("all connections have ended", || window.server.status().tasks == 0).await;
+    until("all sockets are closed", || process::descriptors() <= descriptors).await;
+    assert!(!panicked.load(Ordering::Relaxed), "see above");
+    format!("{}\n{}", world.counts(), growth(&memory))
+}
+
+/// Lets things happen in the editor.
+async fn use_editor(
+    files: Rc<Mutex<Files>>,
+    rest: Rc<RwLock<()>>,
+    world: World,
+    mut rng: fastrand::Rng,
+) {
+    loop {
+        let busy = rest.read().await;
+        for _ in 0..rng.u32(1..30) {
+            files.lock().await.step();
+            world.count(|counts| counts.editor_events += 1);
+        }
+        drop(busy);
+        sleep(Duration::from_millis(rng.u64(0..150))).await;
+    }
+}
+
+/// While nobody does anything: whatever is open ends for its asker, and all know the context.
+async fn look(
+    window: &Window,
+    link: &Link,
+    editor: &Editor,
+    clients: &[Rc<Mutex<Client>>],
+    files: &mut Files,
+    world: &World,
+) {
+    for client in clients {
+        client.lock().await.settle().await;
+    }
+    until("every diff has ended", || {
+        editor.decide_all();
+        editor.is_idle() && window.server.status().open_diffs == 0
+    })
+    .await;
+    for client in clients {
+        let client = client.lock().await;
+        until("every asker knows how its diff ended", || client.open_waiters().is_empty()).await;
+    }
+    // What a client gets comes in order: with this context, all that was sent before has come.
+    files.move_caret();
+    let expected = files.expected();
+    for client in clients {
+        let client = client.lock().await;
+        until("every client has the newest context", || {
+            without_times(&client.inbox.context.borrow()) == expected
+        })
+        .await;
+        client.forget();
+    }
+    until("the editor knows how many are connected", || link.connected() == clients.len()).await;
+    world.forget();
+    world.count(|counts| counts.checks += 1);
+}
+
+/// The slope of the memory in use, by least squares, once everything has happened once.
+#[expect(clippy::cast_precision_loss, reason = "a few numbers, none large")]
+fn growth(memory: &[(f64, u64)]) -> String {
+    let settled = &memory[memory.len() / 5..];
+    let points = || settled.iter().map(|(time, kb)| (time / 60.0, *kb as f64));
+    let count = settled.len() as f64;
+    let time = points().map(|point| point.0).sum::<f64>() / count;
+    let size = points().map(|point| point.1).sum::<f64>() / count;
+    let (mut above, mut below) = (0.0, f64::EPSILON);
+    for point in points() {
+        above += (point.0 - time) * (point.1 - size);
+        below += (point.0 - time).powi(2);
+    }
+    let (first, last) = (settled[0].1, settled[settled.len() - 1].1);
+    assert!(last < first + 64 * 1024, "memory grew from {first} to {last} KB");
+    format!("memory {first} KB, in the end {last} KB; slope {:.1} KB per minute", above / below)
+}
