@@ -1,0 +1,80 @@
+// Owns what the program costs the system: at the limit of file descriptors, and when it has nothing
+// to do. Thousands of clients are in rust/companion-server/tests/load.rs.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import net from 'node:net';
+import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Session } from '../lib/http.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { PATIENCE, within } from '../lib/inbox.mjs';
+import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
+
+// What is measured is in /proc.
+const options = { skip: process.platform !== 'linux' };
+
+/** How many files and sockets the companion has open. */
+function descriptors({ pid }) {
+  return fs.readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** How often the companion's threads have given up the processor, which is how often they woke. */
+function wakeUps({ pid }) {
+  const status = (task) => fs.readFileSync(`/proc/${pid}/task/${task}/status`, 'utf8');
+  const count = (task) => Number(/^voluntary_ctxt_switches:\s*(\d+)$/m.exec(status(task))[1]);
+  return fs.readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + count(task), 0);
+}
+
+/** Waits until `condition` holds. */
+async function until(what, condition) {
+  const deadline = Date.now() + PATIENCE;
+  while (!condition()) {
+    assert.ok(Date.now() < deadline, `waited in vain until ${what}`);
+    await sleep(20);
+  }
+}
+
+test('with no descriptors left, clients wait, and are served once others have gone', options, async (t) => {
+  const limit = 64;
+  const machine = { prefix: () => ['sh', '-c', `ulimit -n ${limit}; exec "$0" "$@"`] };
+  const { sandbox, companion, client } = await openWindowWithClient(t, { machine });
+  const before = descriptors(companion);
+  const crowd = Array.from({ length: 2 * limit }, () =>
+    net.connect(companion.ready.port, '127.0.0.1').on('error', () => {}),
+  );
+  sandbox.defer(() => crowd.forEach((socket) => socket.destroy()));
+  await until('all descriptors are in use', () => descriptors(companion) === limit);
+  await until('it is told', () => companion.log.includes('could not accept a connection'));
+
+  // Who is connected still hears what happens, and who comes now waits.
+  const path = sandbox.file('a.txt');
+  companion.notify('editor/focused', { path });
+  await client.openFiles((files) => files[0]?.path === path);
+  const waiting = Session.open(sandbox, companion);
+  const first = await Promise.race([waiting.then(() => 'served'), sleep(1000, 'waiting')]);
+  assert.equal(first, 'waiting');
+
+  crowd.forEach((socket) => socket.destroy());
+  await within(waiting, 'the client that waited');
+  const late = await IdeClient.connect(sandbox);
+  await late.openFiles((files) => files[0]?.path === path);
+  await late.close();
+  await until('no more descriptors are in use than before', () => descriptors(companion) <= before);
+  assert.equal(companion.log.trim().split('\n').length, 1, companion.log);
+});
+
+// A sign of life every 20 s is all that a quiet server does; so there are seconds without any.
+for (const clients of [0, 1]) {
+  test(`with ${clients} quiet clients the processor may sleep`, options, async (t) => {
+    const { sandbox, companion } = await openWindow(t);
+    for (let n = 0; n < clients; n++) await (await Session.open(sandbox, companion)).stream();
+    const deadline = Date.now() + PATIENCE;
+    for (let before; before !== wakeUps(companion); ) {
+      assert.ok(Date.now() < deadline, 'it never sleeps for 5 s');
+      before = wakeUps(companion);
+      await sleep(5000);
+    }
+  });
+}
