@@ -55,6 +55,8 @@ pub struct Limits {
     pub header_timeout: Duration,
     /// How long a peer may pause while it sends a body.
     pub body_timeout: Duration,
+    /// How long a body may take in all.
+    pub body_total: Duration,
     /// How long the editor may take to answer a request.
     pub host_timeout: Duration,
     /// How often a quiet stream gets a comment. The client gives up after 300 s of silence.
@@ -83,6 +85,7 @@ impl Default for Limits {
             body: 64 << 20,
             header_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(30),
+            body_total: Duration::from_mins(5),
             host_timeout: Duration::from_secs(30),
             keep_alive: Duration::from_secs(20),
             retry: Duration::from_secs(20),

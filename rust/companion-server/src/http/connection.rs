@@ -22,6 +22,10 @@ const BACK_OFF: Duration = Duration::from_millis(100);
 /// How often it is told that `accept` fails, while it does.
 const TELL_AGAIN: Duration = Duration::from_mins(1);
 
+/// The largest head of a request, give or take one read, and what is read ahead of a body: so
+/// much memory anybody can have who connects. Twice what Node allows, and the client's is 1 KB.
+const HEAD: usize = 32 << 10;
+
 /// Accepts connections until the server stops. While it can't, peers wait in the system's queue.
 pub(crate) async fn accept(listener: TcpListener, core: Arc<Core>) {
     let mut told: Option<Instant> = None;
@@ -59,6 +63,7 @@ where
         http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(core.config.limits.header_timeout)
+            .max_buf_size(HEAD)
             .serve_connection(TokioIo::new(Lingering::new(stream)), service)
     );
     let served = tokio::select! {

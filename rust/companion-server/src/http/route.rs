@@ -9,8 +9,8 @@ use companion_protocol::jsonrpc::{
 use companion_protocol::mcp::PROTOCOL_VERSIONS;
 use hyper::body::Body;
 use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue,
-    TRANSFER_ENCODING, WWW_AUTHENTICATE,
+    ACCEPT, ACCEPT_ENCODING, ALLOW, CONNECTION, CONTENT_ENCODING, HeaderMap, HeaderName,
+    HeaderValue, TRANSFER_ENCODING, WWW_AUTHENTICATE,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
@@ -80,7 +80,7 @@ where
         return reply;
     }
     let limits = &core.config.limits;
-    let bytes = match body::read(body, limits.body, limits.body_timeout).await {
+    let bytes = match body::read(body, limits.body, limits.body_timeout, limits.body_total).await {
         Ok(bytes) => bytes,
         Err(error) => return body_error(&error, limits.body),
     };
@@ -214,7 +214,10 @@ fn unsupported_coding(headers: &HeaderMap) -> Option<Reply> {
     if headers.get_all(TRANSFER_ENCODING).iter().count() > 1 || !only(TRANSFER_ENCODING, b"chunked")
     {
         let message = "Not implemented: the only transfer coding is chunked";
-        return Some(server_error(StatusCode::NOT_IMPLEMENTED, message));
+        let mut reply = server_error(StatusCode::NOT_IMPLEMENTED, message);
+        // Nobody can tell for certain where such a body ends.
+        reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        return Some(reply);
     }
     if only(CONTENT_ENCODING, b"identity") {
         return None;
