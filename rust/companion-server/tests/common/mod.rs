@@ -84,7 +84,8 @@ impl Rig {
 
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.server.port())).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let patience = if is_long() { 300 } else { 20 };
+        stream.set_read_timeout(Some(Duration::from_secs(patience))).unwrap();
         stream
     }
 
@@ -152,4 +153,9 @@ pub(crate) fn call(tool: &str, arguments: &str) -> String {
 
 pub(crate) fn ping(id: u32) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)
+}
+
+/// Whether the tests may take minutes.
+pub(crate) fn is_long() -> bool {
+    std::env::var_os("COMPANION_TEST_LONG").is_some()
 }

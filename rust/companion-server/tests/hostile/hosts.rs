@@ -1,0 +1,177 @@
+//! Web pages that make a browser connect: by its `Origin`, and by names that lead here.
+
+use crate::assert_status;
+use crate::common::{Rig, ping};
+
+/// A ping with this as its first line, and with these headers besides the token.
+fn send(rig: &Rig, session: &str, first: &str, headers: &str) -> String {
+    let (token, ping) = (rig.server.token(), ping(1));
+    let length = ping.len();
+    rig.exchange(format!(
+        "{first}\r\n{headers}authorization: Bearer {token}\r\nmcp-session-id: {session}\r\n\
+         connection: close\r\ncontent-length: {length}\r\n\r\n{ping}"
+    ))
+}
+
+const POST: &str = "POST /mcp HTTP/1.1";
+
+#[test]
+fn only_names_of_this_machine_with_our_port_are_a_host() {
+    let rig = Rig::start();
+    let session = rig.initialize();
+    let port = rig.server.port();
+    let check = |host: &str, status: &str| {
+        let reply = send(&rig, &session, POST, &format!("host: {host}\r\n"));
+        assert_status(&reply, status, host);
+    };
+    for host in ["127.0.0.1", "localhost", "LocalHost", "[::1]", "host.docker.internal"] {
+        check(&format!("{host}:{port}"), "200");
+    }
+    for name in [
+        // names that a DNS server of the attacker's leads here
+        "evil.example",
+        "127.0.0.1.nip.example",
+        "localhost.evil.example",
+        "evil.example#127.0.0.1",
+        // the root of all names, an empty name, none
+        "127.0.0.1.",
+        "localhost.",
+        ".localhost",
+        "",
+        // other ways to write the address, which a browser sends as they are or not at all
+        "2130706433",
+        "0x7f000001",
+        "0177.0.0.1",
+        "127.1",
+        "127.0.0.2",
+        "0.0.0.0",
+        "127.0.0.01",
+        "[0:0:0:0:0:0:0:1]",
+        "[::ffff:127.0.0.1]",
+        "[::]",
+        "[::1%25lo]",
+        "::1",
+        "[::1",
+        // users, lists, paths, schemes
+        "user@127.0.0.1",
+        "127.0.0.1@evil.example",
+        "user:password@localhost",
+        "evil.example, 127.0.0.1",
+        "127.0.0.1 evil.example",
+        "http://127.0.0.1",
+        "127.0.0.1/evil.example",
+        "lo\u{441}alhost",
+        "loc\u{e0}lhost",
+        "%6cocalhost",
+    ] {
+        check(&format!("{name}:{port}"), "403");
+    }
+    for other_port in [":80", ":0", ":", "", ":99999", ":-1"] {
+        check(&format!("127.0.0.1{other_port}"), "403");
+    }
+    for written in
+        [format!("0{port}"), format!("{port}0"), format!("{port}:{port}"), format!("+{port}")]
+    {
+        check(&format!("127.0.0.1:{written}"), "403");
+    }
+    check(&format!("127.0.0.1:{port}, 127.0.0.1:{port}"), "403");
+    rig.is_well();
+}
+
+#[test]
+fn a_host_is_named_once_and_the_same_everywhere() {
+    let rig = Rig::start();
+    let session = rig.initialize();
+    let port = rig.server.port();
+    let host = format!("host: 127.0.0.1:{port}\r\n");
+    let evil = format!("host: evil.example:{port}\r\n");
+    for headers in
+        ["", &format!("{host}{host}"), &format!("{host}{evil}"), &format!("{evil}{host}")]
+    {
+        assert_status(&send(&rig, &session, POST, headers), "403", headers);
+    }
+    for (target, status) in [
+        (format!("http://127.0.0.1:{port}/mcp"), "200"),
+        (format!("http://evil.example:{port}/mcp"), "403"),
+        (format!("http://user@127.0.0.1:{port}/mcp"), "403"),
+        (format!("http://127.0.0.1:{port}@evil.example/mcp"), "403"),
+        (format!("http://127.0.0.1:0{port}/mcp"), "403"),
+        ("http://127.0.0.1/mcp".to_owned(), "403"),
+        (format!("//evil.example:{port}/mcp"), "404"),
+    ] {
+        let first = format!("POST {target} HTTP/1.1");
+        assert_status(&send(&rig, &session, &first, &host), status, &target);
+    }
+    // What a reverse proxy would say is nobody's word here.
+    let forwarded =
+        format!("{evil}x-forwarded-host: 127.0.0.1:{port}\r\nforwarded: host=localhost\r\n");
+    assert_status(&send(&rig, &session, POST, &forwarded), "403", "forwarded");
+}
+
+#[test]
+fn a_web_page_gets_nothing_wherever_it_is_from() {
+    let rig = Rig::start();
+    let session = rig.initialize();
+    let port = rig.server.port();
+    let host = format!("host: 127.0.0.1:{port}\r\n");
+    for origin in [
+        "http://evil.example".to_owned(),
+        "null".to_owned(),
+        String::new(),
+        "file://".to_owned(),
+        "vscode-webview://x".to_owned(),
+        "chrome-extension://x".to_owned(),
+        format!("http://127.0.0.1:{port}"),
+        format!("http://localhost:{port}"),
+    ] {
+        let reply = send(&rig, &session, POST, &format!("{host}origin: {origin}\r\n"));
+        assert_status(&reply, "403", &origin);
+        assert!(!reply.to_ascii_lowercase().contains("access-control"), "{reply}");
+        // The browser's question before, which has no token.
+        let preflight = format!(
+            "OPTIONS /mcp HTTP/1.1\r\n{host}origin: {origin}\r\naccess-control-request-method: POST\r\n\
+             access-control-request-headers: authorization\r\nconnection: close\r\n\r\n"
+        );
+        let reply = rig.exchange(preflight);
+        assert_status(&reply, "403", &origin);
+        assert!(!reply.to_ascii_lowercase().contains("access-control"), "{reply}");
+    }
+    rig.is_well();
+}
+
+#[test]
+fn a_token_is_right_as_a_whole_or_not_at_all() {
+    let rig = Rig::start();
+    let (port, token) = (rig.server.port(), rig.server.token().to_owned());
+    let wrong = [
+        String::new(),
+        "Bearer".to_owned(),
+        "Bearer ".to_owned(),
+        token.clone(),
+        format!("bearer {token}"),
+        format!("Bearer  {token}"),
+        format!("Bearer {token}0"),
+        format!("Bearer {}", &token[1..]),
+        format!("Bearer {}", &token[..token.len() - 1]),
+        format!("Bearer {}", token.to_ascii_uppercase()),
+        format!("Bearer {token}, Bearer {token}"),
+        format!("Basic {token}"),
+        format!("Bearer {}", "0".repeat(token.len())),
+        format!("Bearer {}", "\u{e9}".repeat(token.len())),
+    ];
+    for value in wrong {
+        let head = format!("GET /mcp HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\n");
+        let reply = rig.exchange(format!("{head}authorization: {value}\r\n\r\n"));
+        assert_status(&reply, "401", &value);
+        assert!(!reply.contains(&token[..8]), "{reply}");
+        // Nor does it count in a place where others may see it.
+        let elsewhere = format!("{head}cookie: token={token}\r\nx-token: {token}\r\n\r\n");
+        assert_status(&rig.exchange(elsewhere), "401", "elsewhere");
+    }
+    let query = format!(
+        "GET /mcp?token={token}&access_token={token} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n\
+         connection: close\r\n\r\n"
+    );
+    assert_status(&rig.exchange(query), "401", "in the URL");
+    rig.is_well();
+}

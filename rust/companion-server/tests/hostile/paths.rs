@@ -1,0 +1,153 @@
+//! Paths that are none, that lead elsewhere, or to what is no file.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use serde_json::json;
+
+use crate::common::{Rig, call, read_until};
+
+/// What a tool says to a path.
+fn call_tool(rig: &Rig, session: &str, tool: &str, path: &str) -> String {
+    let arguments = json!({ "filePath": path, "newContent": "" }).to_string();
+    let headers = format!("mcp-session-id: {session}\r\nconnection: close\r\n");
+    rig.exchange(rig.post(&headers, &call(tool, &arguments)))
+}
+
+#[test]
+fn a_path_that_can_be_none_is_refused_by_name() {
+    let rig = Rig::with(|config| config.limits.body = 2 << 20);
+    let session = rig.initialize();
+    let long = format!("/{}", "p".repeat(40_000));
+    let longer = format!("/{}", "\u{6587}".repeat(300_000));
+    for path in [
+        "",
+        " ",
+        " /a",
+        "a",
+        "a/b",
+        ".",
+        "..",
+        "../../etc/passwd",
+        "~/a",
+        "$HOME/a",
+        "file:///etc/passwd",
+        "C:\\Windows\\system.ini",
+        "\\\\server\\share\\a",
+        "\\\\?\\C:\\a",
+        "\\\\.\\pipe\\a",
+        "/a\0",
+        "/a\0/../../etc/passwd",
+        &long,
+        &longer,
+    ] {
+        for tool in ["openDiff", "closeDiff", "acceptDiff", "rejectDiff"] {
+            let reply = call_tool(&rig, &session, tool, path);
+            let named = reply.contains(r#""isError":true"#) && reply.contains("filePath");
+            assert!(named, "{tool} {path:.60}: {reply}");
+        }
+    }
+    assert_eq!(rig.asked(), [""; 0]);
+    rig.is_well();
+}
+
+/// The client pairs the answer with its path byte for byte, so a path is never made prettier.
+/// Where it leads is for the editor to find out, which has to look at the file anyway.
+#[test]
+fn a_path_is_passed_on_as_it_is() {
+    let rig = Rig::start();
+    let session = rig.initialize();
+    for path in [
+        "/a/../b",
+        "/a/./b",
+        "/a//b",
+        "//a",
+        "/a/",
+        "/",
+        "/dev/zero",
+        "/proc/self/mem",
+        "/a\\b",
+        "/a\nb",
+        "/a\u{1}",
+        "/e\u{301}",
+        "/\u{e9}",
+        "/A",
+        "/a%2fb",
+        "/\u{202e}txt.exe",
+        "/\u{fffd}\u{ffff}",
+    ] {
+        let reply = call_tool(&rig, &session, "openDiff", path);
+        assert!(reply.ends_with(r#""result":{"content":[]}}"#), "{path}: {reply}");
+        assert_eq!(rig.asked(), [format!("open {path}")]);
+        let reply = call_tool(&rig, &session, "closeDiff", path);
+        assert!(reply.contains(r#""type":"text""#), "{path}: {reply}");
+        assert_eq!(rig.asked(), [format!("close {path}")]);
+    }
+}
+
+/// Only files are told, and none is opened to find out: a FIFO would never answer.
+#[test]
+fn what_is_no_file_is_not_told() {
+    let rig = Rig::start();
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let file = at("file");
+    File::create(&file).unwrap().write_all(b"text").unwrap();
+    mknodat(CWD, at("fifo").as_str(), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let _socket = UnixListener::bind(at("socket")).unwrap();
+    let link = |to: &str, name: &str| symlink(to, dir.path().join(name)).unwrap();
+    link(&file, "to-file");
+    link("/dev/zero", "to-device");
+    link(&at("fifo"), "to-fifo");
+    link(&at("loop"), "loop");
+    link("/nowhere", "to-nowhere");
+    let parent = format!(
+        "{}/../{}/file",
+        at("x").trim_end_matches("/x"),
+        Path::new(&at("x")).parent().unwrap().file_name().unwrap().to_str().unwrap()
+    );
+    let none = [
+        at("fifo"),
+        at("socket"),
+        at("to-device"),
+        at("to-fifo"),
+        at("loop"),
+        at("to-nowhere"),
+        at(""),
+        "/dev/zero".to_owned(),
+        "/dev/stdin".to_owned(),
+        "/dev/tty".to_owned(),
+        "/proc".to_owned(),
+        "/".to_owned(),
+        String::new(),
+        "file".to_owned(),
+        "file\0".to_owned(),
+        format!("{file}\0"),
+        format!("{file}/"),
+        format!("{file}/x"),
+        format!("/{}", "p".repeat(300)),
+        format!("/{}", "p/".repeat(100_000)),
+        "\\\\server\\share\\a".to_owned(),
+    ];
+    for path in &none {
+        rig.server.file_opened(path);
+        rig.server.file_focused(path);
+        rig.server.selection_changed(path, "selected");
+    }
+    let told = [&file, &at("to-file"), &parent];
+    for path in told {
+        rig.server.file_opened(path);
+    }
+    let session = format!("mcp-session-id: {}\r\n", rig.initialize());
+    let mut stream = rig.connect();
+    stream.write_all(rig.head("GET /mcp", &session).as_bytes()).unwrap();
+    let context = read_until(&mut stream, "\"openFiles\":[{");
+    let paths: Vec<_> =
+        context.split("\"path\":\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert_eq!(paths, told, "as they were told, in the order in which they were opened");
+    assert!(!context.contains("selected"), "{context}");
+}
