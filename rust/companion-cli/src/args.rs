@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 use companion_server::{AllowedHost, ListenAddress};
 use log::LevelFilter;
 
@@ -43,6 +43,89 @@ pub(crate) enum Command {
     ///
     /// It exits with 0 if Gemini CLI would connect, else with 1.
     Doctor(DoctorArgs),
+
+    /// Print the environment variables by which Gemini CLI finds the companion.
+    ///
+    /// In any terminal: eval "$(gemini-companion env)". It also sets what gemini --sandbox hands on
+    /// to its container.
+    ///
+    /// One of the values is the token, with which anybody on this machine can talk to your editor.
+    /// So let the output go into a shell, or into a file that only you can read; not onto a screen
+    /// that you share, into a log, or onto a command line.
+    Env(EnvArgs),
+
+    /// Start a container in which Gemini CLI finds the companion.
+    ///
+    /// Write it in front of your own command:
+    ///
+    ///   gemini-companion container -- docker run --rm -it IMAGE gemini
+    ///
+    /// It adds what is missing and no more: variables (the token not on the command line), the
+    /// host's name, the project at its own path and as the folder to start in. What your command
+    /// says itself, stays. It understands docker, podman and nerdctl with run, create, exec and
+    /// compose run, and ends with the command's exit code.
+    ///
+    /// The companion has to listen where the container gets: see serve --listen.
+    Container(ContainerArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ContainerArgs {
+    /// The folder whose companion is meant, and in which the container's command starts.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) workspace: PathBuf,
+
+    /// Bring a bridge into the container, and have the CLI connect through it.
+    ///
+    /// It translates paths, if your command mounts the project somewhere else. PROGRAM is a
+    /// gemini-companion that runs in the image; the default is this one.
+    #[arg(long, value_name = "PROGRAM", num_args = 0..=1, require_equals = true)]
+    #[expect(clippy::option_option, reason = "an option with an optional value")]
+    pub(crate) bridge: Option<Option<PathBuf>>,
+
+    /// Pass nothing at all: the CLI in the container runs without the editor.
+    #[arg(long, conflicts_with = "bridge")]
+    pub(crate) no_ide: bool,
+
+    /// Print the command and do not run it; the token is shown as ***.
+    #[arg(long)]
+    pub(crate) print: bool,
+
+    /// The command, after --.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct EnvArgs {
+    /// How to print them: for a shell's eval, for docker run --env-file, or as a JSON object.
+    ///
+    /// docker is for inside of a container; all others are for a terminal.
+    #[arg(long, value_name = "FORMAT", default_value = "sh")]
+    pub(crate) format: EnvFormat,
+
+    /// The folder whose companion is meant.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) workspace: PathBuf,
+
+    /// The container has the network of the host (--network host): keep the CLI on 127.0.0.1.
+    #[arg(long)]
+    pub(crate) host_network: bool,
+}
+
+/// A way to write environment variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EnvFormat {
+    /// export NAME='value', for sh, bash and zsh.
+    Sh,
+    /// set -gx NAME 'value'.
+    Fish,
+    /// $env:NAME = 'value'.
+    Powershell,
+    /// NAME=value, for --env-file.
+    Docker,
+    /// An object.
+    Json,
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,8 +1,12 @@
 //! `gemini-companion`: a companion for Gemini CLI, for any editor that can start a program.
 
 mod args;
+mod container;
 mod doctor;
 mod editor;
+mod env;
+mod quote;
+mod running;
 mod serve;
 
 use std::process::ExitCode;
@@ -16,6 +20,8 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Serve(args) => serve::serve(args).map(|()| ExitCode::SUCCESS),
         Command::Doctor(args) => doctor::doctor(&args),
+        Command::Container(args) => container::container(&args),
+        Command::Env(args) => env::env(&args).map(|()| ExitCode::SUCCESS),
     };
     match result {
         Ok(code) => code,

@@ -1,0 +1,319 @@
+//! The command lines of docker, podman and nerdctl, as far as options are to be added to them.
+
+use std::path::Path;
+
+/// What differs between the programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Engine {
+    /// docker and nerdctl: `host.docker.internal` has to be asked for.
+    Docker,
+    /// podman, which knows that name by itself since 4.7.
+    Podman,
+}
+
+/// What is done with a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    /// `run` or `create`: everything can be said.
+    Run,
+    /// `compose run`: the compose file says the rest.
+    ComposeRun,
+    /// `exec`: the container is there already.
+    Exec,
+}
+
+/// A bind mount that the user asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mount {
+    /// On the host, as it is written.
+    pub(super) source: String,
+    /// In the container.
+    pub(super) target: String,
+}
+
+/// A command line, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Invocation {
+    pub(super) engine: Engine,
+    pub(super) verb: Verb,
+    pub(super) words: Vec<String>,
+    /// Where options can be put in: right after the verb.
+    pub(super) insert_at: usize,
+    /// The last `--network`.
+    pub(super) network: Option<String>,
+    pub(super) mounts: Vec<Mount>,
+    /// Whether the user says where to work.
+    pub(super) workdir: bool,
+    /// Whether the user says what `host.docker.internal` is.
+    pub(super) host_entry: bool,
+    /// Whether the network is that of a pod.
+    pub(super) pod: bool,
+}
+
+/// Options before the verb that have no value; all others have one.
+const GLOBAL_FLAGS: [&str; 20] = [
+    "-D",
+    "--debug",
+    "--tls",
+    "--tlsverify",
+    "-r",
+    "--remote",
+    "--syslog",
+    "--noout",
+    "--trace",
+    "--transient-store",
+    "--debug-full",
+    "--experimental",
+    "--insecure-registry",
+    "--kube-hide-dupe",
+    "--all-resources",
+    "--compatibility",
+    "--dry-run",
+    "--verbose",
+    "-v",
+    "--version",
+];
+
+/// Options of `run`, `create` and `exec` that have no value; all others have one.
+const FLAGS: [&str; 26] = [
+    "--detach",
+    "--interactive",
+    "--tty",
+    "--publish-all",
+    "--rm",
+    "--init",
+    "--privileged",
+    "--read-only",
+    "--no-healthcheck",
+    "--oom-kill-disable",
+    "--disable-content-trust",
+    "--sig-proxy",
+    "--quiet",
+    "--help",
+    "--use-api-socket",
+    "--replace",
+    "--rmi",
+    "--no-hosts",
+    "--no-hostname",
+    "--passwd",
+    "--tls-verify",
+    "--http-proxy",
+    "--env-host",
+    "--unsetenv-all",
+    "--read-only-tmpfs",
+    "--rootfs",
+];
+
+/// The same, by one letter.
+const SHORT_FLAGS: &str = "ditPq";
+
+impl Invocation {
+    /// Takes a command line apart, which is not empty.
+    pub(super) fn parse(words: &[String]) -> Result<Self, String> {
+        let (engine, composes) = engine(&words[0])?;
+        let mut at = 1;
+        let mut verb = verb(words, &mut at)?;
+        let mut composes = composes;
+        if verb == "compose" {
+            composes = true;
+            verb = self::verb(words, &mut at)?;
+        } else if verb == "container" {
+            verb = self::verb(words, &mut at)?;
+        }
+        let verb = match (verb, composes) {
+            ("run" | "create", false) => Verb::Run,
+            ("run", true) => Verb::ComposeRun,
+            ("exec", _) => Verb::Exec,
+            (other, _) => {
+                return Err(format!(
+                    "{other} takes no environment variables; use run, create, exec or compose run"
+                ));
+            }
+        };
+        let mut invocation = Self {
+            engine,
+            verb,
+            words: words.to_vec(),
+            insert_at: at,
+            network: None,
+            mounts: Vec::new(),
+            workdir: false,
+            host_entry: false,
+            pod: false,
+        };
+        if verb == Verb::Run {
+            invocation.take_options();
+        }
+        Ok(invocation)
+    }
+
+    /// Looks at the options, up to the image.
+    fn take_options(&mut self) {
+        let words = self.words.clone();
+        let mut rest = words[self.insert_at..].iter();
+        while let Some(word) = rest.next() {
+            if let Some(long) = word.strip_prefix("--") {
+                match long.split_once('=') {
+                    _ if long.is_empty() => return,
+                    Some((name, value)) => self.option(&format!("--{name}"), value),
+                    None if FLAGS.contains(&word.as_str()) => {}
+                    None => self.option(word, rest.next().map_or("", String::as_str)),
+                }
+            } else if let Some(short) = word.strip_prefix('-').filter(|short| !short.is_empty()) {
+                let flags = short.find(|c| !SHORT_FLAGS.contains(c));
+                let Some(flags) = flags.filter(|at| !short[*at..].starts_with('=')) else {
+                    continue;
+                };
+                let name = short[flags..].chars().next().unwrap_or_default();
+                let value = &short[flags + name.len_utf8()..];
+                let value = match value.strip_prefix('=').unwrap_or(value) {
+                    "" => rest.next().map_or("", String::as_str),
+                    value => value,
+                };
+                self.option(&format!("-{name}"), value);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn option(&mut self, name: &str, value: &str) {
+        match name {
+            "--network" | "--net" => self.network = Some(value.to_owned()),
+            "--pod" => self.pod = true,
+            "-w" | "--workdir" => self.workdir = true,
+            "--add-host" => {
+                let names = value.split([':', '=']).next().unwrap_or_default();
+                self.host_entry |= names.split(';').any(|name| name == "host.docker.internal");
+            }
+            "-v" | "--volume" => self.mounts.extend(volume(value)),
+            "--mount" => self.mounts.extend(mount(value)),
+            _ => {}
+        }
+    }
+}
+
+fn engine(program: &str) -> Result<(Engine, bool), String> {
+    let name = Path::new(program).file_stem().unwrap_or_default().to_string_lossy();
+    match &*name {
+        "docker" | "nerdctl" => Ok((Engine::Docker, false)),
+        "podman" => Ok((Engine::Podman, false)),
+        "docker-compose" => Ok((Engine::Docker, true)),
+        "podman-compose" => Ok((Engine::Podman, true)),
+        "sudo" | "doas" => Err(format!(
+            "{name} drops the environment, in which the token is handed on; let your user use \
+             docker, or take podman"
+        )),
+        _ => Err(format!(
+            "{program} is none of docker, podman and nerdctl; for others see gemini-companion env \
+             --format docker"
+        )),
+    }
+}
+
+/// The next word that is no option; `at` is then behind it.
+fn verb<'a>(words: &'a [String], at: &mut usize) -> Result<&'a str, String> {
+    while let Some(word) = words.get(*at) {
+        *at += 1;
+        if !word.starts_with('-') {
+            return Ok(word);
+        }
+        if !word.contains('=') && !GLOBAL_FLAGS.contains(&word.as_str()) {
+            *at += 1;
+        }
+    }
+    Err(format!("{} lacks its command, such as run", words[0]))
+}
+
+/// `source:target`, perhaps with options behind; a name is a volume, not a folder.
+fn volume(value: &str) -> Option<Mount> {
+    let mut parts = value.split(':');
+    let (source, target) = (parts.next()?, parts.next()?);
+    Some(Mount { source: source.to_owned(), target: target.to_owned() })
+}
+
+/// `type=bind,source=…,target=…`
+fn mount(value: &str) -> Option<Mount> {
+    let field = |names: &[&str]| {
+        value.split(',').find_map(|field| {
+            let (name, value) = field.trim_matches('"').split_once('=')?;
+            names.contains(&name).then(|| value.to_owned())
+        })
+    };
+    let target = field(&["target", "dst", "destination"])?;
+    Some(Mount { source: field(&["source", "src"]).unwrap_or_default(), target })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Invocation, String> {
+        Invocation::parse(&line.split(' ').map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn options_go_right_after_the_verb() {
+        for (line, engine, verb, insert_at) in [
+            ("docker run image", Engine::Docker, Verb::Run, 2),
+            ("/usr/bin/podman create -it image", Engine::Podman, Verb::Run, 2),
+            ("docker --context far -D -H=unix:///x run image", Engine::Docker, Verb::Run, 6),
+            ("docker container run image", Engine::Docker, Verb::Run, 3),
+            ("nerdctl -n k8s run image", Engine::Docker, Verb::Run, 4),
+            ("docker exec -it name sh", Engine::Docker, Verb::Exec, 2),
+            ("docker container exec name sh", Engine::Docker, Verb::Exec, 3),
+            ("docker compose -f a.yml --dry-run run --rm app", Engine::Docker, Verb::ComposeRun, 6),
+            ("docker-compose run app", Engine::Docker, Verb::ComposeRun, 2),
+            ("podman compose exec app sh", Engine::Podman, Verb::Exec, 3),
+        ] {
+            let found = parse(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+            assert_eq!(
+                (found.engine, found.verb, found.insert_at),
+                (engine, verb, insert_at),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_can_not_be_helped_is_told() {
+        for (line, told) in [
+            ("docker", "docker lacks its command"),
+            ("docker --context run", "docker lacks its command"),
+            ("docker build .", "build takes no environment variables"),
+            ("docker compose up", "up takes no environment variables"),
+            ("sudo docker run image", "sudo drops the environment"),
+            ("kubectl run x", "kubectl is none of docker, podman and nerdctl"),
+        ] {
+            let error = parse(line).unwrap_err();
+            assert!(error.starts_with(told), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_the_user_says_is_seen_up_to_the_image() {
+        let all = "docker run --rm -itv /a:/b --name x -w/c -v=d:/e:ro --mount=type=bind,src=/f,dst=/g \
+                   --net host -e A=b --add-host host.docker.internal:1.2.3.4 image -w /h -v /i:/j";
+        let found = parse(all).unwrap();
+        let mounts: Vec<_> =
+            found.mounts.iter().map(|one| (one.source.as_str(), one.target.as_str())).collect();
+        assert_eq!(mounts, [("/a", "/b"), ("d", "/e"), ("/f", "/g")]);
+        assert_eq!(found.network.as_deref(), Some("host"));
+        assert!(found.workdir && found.host_entry && !found.pod);
+
+        for line in [
+            "docker run image -w /h --network host -v /a:/b",
+            "docker run --rm image --workdir=/h --add-host host.docker.internal:1",
+            "docker run -it -- image -w /h",
+            "docker run --tty=false -d=true image -w /h",
+            "docker run --label -w image --pod x",
+        ] {
+            let Invocation { network, mounts, workdir, host_entry, pod, .. } = parse(line).unwrap();
+            assert_eq!(
+                (network, mounts, workdir, host_entry, pod),
+                (None, Vec::new(), false, false, false),
+                "{line}"
+            );
+        }
+    }
+}

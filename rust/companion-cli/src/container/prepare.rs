@@ -1,0 +1,262 @@
+//! What is put into a container command: decided here, without IO but for looking at folders.
+
+use std::path::{Path, PathBuf};
+
+use companion_platform::{Platform, relative_to};
+use companion_protocol::ide::env;
+
+use super::command::{Engine, Invocation, Mount, Verb};
+use crate::running::{Running, Variables, container_marks};
+
+/// Where the bridge is in a container.
+const PROGRAM: &str = "/opt/gemini-companion/gemini-companion";
+
+/// Where the companion's file is in a container, as below a folder for temporary files.
+const TEMP_DIR: &str = "/opt/gemini-companion/tmp";
+
+/// What the user wants, and what is known of the companion.
+#[derive(Debug)]
+pub(super) struct Wishes {
+    /// Where the user is; the container's command is to begin there.
+    pub(super) folder: PathBuf,
+    /// The program to bring along as a bridge.
+    pub(super) bridge: Option<PathBuf>,
+    /// Whether only this machine itself reaches the companion.
+    pub(super) loopback_only: bool,
+}
+
+/// What is to be started.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) words: Vec<String>,
+    pub(super) variables: Variables,
+    /// What the user should know.
+    pub(super) notes: Vec<String>,
+}
+
+/// The user's command with what it lacks.
+pub(super) fn prepare(
+    invocation: &Invocation,
+    running: &Running,
+    wishes: &Wishes,
+) -> Result<Prepared, String> {
+    let network = Network::of(invocation);
+    let mut notes = network.notes(invocation, wishes.loopback_only);
+    let mut options = Vec::new();
+    let mut mapped = Mapped::default();
+    if invocation.verb == Verb::Run {
+        if Platform::CURRENT == Platform::Windows {
+            return Err("a path of Windows can't be the same in a container; run this in WSL, or \
+                        use gemini-companion bridge --map there"
+                .to_owned());
+        }
+        if network == Network::Own && invocation.engine == Engine::Docker && !invocation.host_entry
+        {
+            options.push("--add-host=host.docker.internal:host-gateway".to_owned());
+        }
+        mapped = mount_project(invocation, running, wishes, &mut options, &mut notes);
+    }
+    let variables = match &wishes.bridge {
+        None => running.for_container(network == Network::Host),
+        Some(program) => {
+            if invocation.verb != Verb::Run {
+                return Err("--bridge needs run or create: elsewhere nothing can be mounted".into());
+            }
+            bring_bridge(running, program, &mapped, network, &mut options)?
+        }
+    };
+    let names = variables.keys().map(|name| format!("--env={name}"));
+    let mut words = invocation.words.clone();
+    words.splice(invocation.insert_at..invocation.insert_at, options.into_iter().chain(names));
+    Ok(Prepared { words, variables, notes })
+}
+
+/// Which network the container has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Network {
+    /// One of its own, as by default.
+    Own,
+    /// The host's.
+    Host,
+    /// None.
+    None,
+    /// Another container's, or one that a compose file, a pod or an earlier command said.
+    Unknown,
+}
+
+impl Network {
+    fn of(invocation: &Invocation) -> Self {
+        match invocation.network.as_deref() {
+            _ if invocation.verb != Verb::Run || invocation.pod => Self::Unknown,
+            Some("host") => Self::Host,
+            Some("none") => Self::None,
+            Some(other) if other.starts_with("container:") || other.starts_with("ns:") => {
+                Self::Unknown
+            }
+            _ => Self::Own,
+        }
+    }
+
+    fn notes(self, invocation: &Invocation, loopback_only: bool) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self == Self::None {
+            notes.push("with --network none the CLI can't reach the companion".to_owned());
+        }
+        if self == Self::Own && loopback_only {
+            notes.push(
+                "the companion listens on 127.0.0.1 only, and a container with a network of its \
+                 own does not get there. Start it with gemini-companion serve --listen 172.17.0.1 \
+                 (the address of Docker's bridge), set that in the plugin, or give the container \
+                 --network host"
+                    .to_owned(),
+            );
+        }
+        if invocation.verb == Verb::ComposeRun {
+            notes.push(
+                "only variables are passed; the compose file has to mount the project at its own \
+                 path and to say extra_hosts: [\"host.docker.internal:host-gateway\"]"
+                    .to_owned(),
+            );
+        }
+        notes
+    }
+}
+
+/// Where the project is in the container, if not at its own path.
+#[derive(Debug, Default)]
+struct Mapped {
+    /// Pairs of a path in the container and one on the host.
+    paths: Vec<(String, String)>,
+}
+
+impl Mapped {
+    fn to_container(&self, path: &str) -> Option<String> {
+        self.paths.iter().find_map(|(inside, outside)| {
+            Some(format!("{inside}{}", relative_to(Platform::CURRENT, path, outside)?))
+        })
+    }
+}
+
+fn mount_project(
+    invocation: &Invocation,
+    running: &Running,
+    wishes: &Wishes,
+    options: &mut Vec<String>,
+    notes: &mut Vec<String>,
+) -> Mapped {
+    let mut mapped = Mapped::default();
+    let roots = running.workspace_path.split(Platform::CURRENT.list_separator());
+    for root in roots.filter(|root| Path::new(root).is_dir()) {
+        match theirs(&invocation.mounts, root) {
+            None => options.push(bind(root, root, false)),
+            Some(target) if target == root => {}
+            Some(target) => {
+                if wishes.bridge.is_none() {
+                    notes.push(format!(
+                        "{root} is {target} in the container, and the CLI there does not take it \
+                         for the folder that the editor has open. Mount it at {root}, or add \
+                         --bridge, which translates"
+                    ));
+                }
+                mapped.paths.push((target, root.to_owned()));
+            }
+        }
+    }
+    let folder = wishes.folder.to_string_lossy();
+    if !invocation.workdir {
+        let folder = mapped.to_container(&folder).unwrap_or_else(|| folder.into_owned());
+        options.push(format!("--workdir={folder}"));
+    }
+    mapped
+}
+
+/// Where `root` is in the container by the user's own mounts.
+fn theirs(mounts: &[Mount], root: &str) -> Option<String> {
+    if mounts.iter().any(|mount| mount.target.trim_end_matches('/') == root) {
+        return Some(root.to_owned());
+    }
+    let real = |path: &str| {
+        let path = Path::new(path);
+        Some(path.canonicalize().ok()?.to_string_lossy().into_owned())
+    };
+    let real_root = real(root)?;
+    let found = mounts.iter().filter(|mount| mount.source.starts_with(['/', '.']));
+    let places = found.filter_map(|mount| {
+        let rest = relative_to(Platform::CURRENT, &real_root, &real(&mount.source)?)?.to_owned();
+        Some(format!("{}{rest}", mount.target.trim_end_matches('/')))
+    });
+    let places: Vec<_> = places.collect();
+    places.iter().find(|place| *place == root).or(places.first()).cloned()
+}
+
+/// An option that mounts `source`, whatever is in its name.
+fn bind(source: &str, target: &str, read_only: bool) -> String {
+    if !source.contains(':') && !target.contains(':') {
+        let mode = if read_only { ":ro" } else { "" };
+        return format!("--volume={source}:{target}{mode}");
+    }
+    let field = |text: String| {
+        let quote = text.contains([',', '"']);
+        if quote { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    };
+    let mode = if read_only { ",readonly" } else { "" };
+    let (source, target) = (field(format!("source={source}")), field(format!("target={target}")));
+    format!("--mount=type=bind,{source},{target}{mode}")
+}
+
+/// The client passes no variable on to the program that it starts, so the bridge finds the
+/// companion by its file; the client itself gets no port, because it would try that first.
+fn bring_bridge(
+    running: &Running,
+    program: &Path,
+    mapped: &Mapped,
+    network: Network,
+    options: &mut Vec<String>,
+) -> Result<Variables, String> {
+    let Some(file) = &running.file else {
+        return Err("--bridge needs the companion's discovery file, and there is none here; the \
+                    companion's log says why"
+            .to_owned());
+    };
+    if !program.is_file() {
+        return Err(format!("--bridge {}: there is no such program", program.display()));
+    }
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let inside = format!("{TEMP_DIR}/gemini/ide/{name}");
+    options.push(bind(&program.to_string_lossy(), PROGRAM, true));
+    options.push(bind(&file.to_string_lossy(), &inside, true));
+
+    let mut args = ["bridge", "--temp-dir", TEMP_DIR].map(str::to_owned).to_vec();
+    for (inside, outside) in &mapped.paths {
+        args.extend(["--map".to_owned(), format!("{inside}={outside}")]);
+    }
+    let separator = Platform::CURRENT.list_separator();
+    let roots = running.workspace_path.split(separator);
+    let roots = roots.map(|root| mapped.to_container(root).unwrap_or_else(|| root.to_owned()));
+    let roots = roots.collect::<Vec<_>>().join(&separator.to_string());
+    let args = serde_json::to_string(&args).expect("texts are JSON");
+    let mut variables = container_marks(network == Network::Host);
+    variables.extend([
+        (env::WORKSPACE_PATH, roots),
+        (env::STDIO_COMMAND, PROGRAM.to_owned()),
+        (env::STDIO_ARGS, args),
+    ]);
+    Ok(variables)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bind;
+
+    #[test]
+    fn a_mount_takes_any_name() {
+        for (source, read_only, expected) in [
+            ("/a b", false, "--volume=/a b:/x"),
+            ("/a,\"b", true, "--volume=/a,\"b:/x:ro"),
+            ("/a:b", true, "--mount=type=bind,source=/a:b,target=/x,readonly"),
+            ("/a:,\"b", false, "--mount=type=bind,\"source=/a:,\"\"b\",target=/x"),
+        ] {
+            assert_eq!(bind(source, "/x", read_only), expected);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! `gemini-companion env`: the environment variables by which a client finds a companion.
+
+use std::error::Error;
+use std::io::Write;
+
+use companion_client::discover::Environment;
+use companion_protocol::ide::env;
+
+use crate::args::{EnvArgs, EnvFormat};
+use crate::quote;
+use crate::running::{Running, Variables, container_marks};
+use crate::serve::folder;
+
+/// Prints them.
+pub(crate) fn env(args: &EnvArgs) -> Result<(), Box<dyn Error>> {
+    let environment = Environment::current(folder(&args.workspace)?);
+    let running = Running::find(&environment)?;
+    let variables = if args.format == EnvFormat::Docker {
+        running.for_container(args.host_network)
+    } else {
+        let mut variables = running.for_terminal();
+        variables.extend(for_sandbox(&environment, args.host_network));
+        variables
+    };
+    let text = render(args.format, &variables)?;
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+/// What `gemini --sandbox` hands on to its container, with what the user wants there. It passes
+/// the port and the workspace by itself. The token goes by its name only: a value would be on the
+/// command line of docker, and in the CLI's debug log.
+fn for_sandbox(environment: &Environment, host_network: bool) -> Variables {
+    let theirs = environment.set("SANDBOX_ENV").unwrap_or_default();
+    let mut list: Vec<_> =
+        theirs.split(',').map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect();
+    if let Some(wrong) = list.iter().find(|one| !one.contains('=')) {
+        log::warn!(
+            "SANDBOX_ENV has {wrong:?}, which is no NAME=value; gemini --sandbox refuses that. \
+             A value can't contain a comma"
+        );
+    }
+    for (name, value) in container_marks(host_network) {
+        if !list.iter().any(|one| one.split('=').next() == Some(name)) {
+            list.push(format!("{name}={value}"));
+        }
+    }
+    let by_name = format!("--env {}", env::AUTH_TOKEN);
+    let theirs = environment.set("SANDBOX_FLAGS").unwrap_or_default().trim();
+    let flags = match theirs {
+        "" => by_name,
+        flags if flags.contains(&by_name) => flags.to_owned(),
+        flags => format!("{flags} {by_name}"),
+    };
+    Variables::from([("SANDBOX_ENV", list.join(",")), ("SANDBOX_FLAGS", flags)])
+}
+
+fn render(format: EnvFormat, variables: &Variables) -> Result<String, String> {
+    let lines = variables.iter().map(|(name, value)| match format {
+        EnvFormat::Sh => Ok(format!("export {name}={}\n", quote::sh(value))),
+        EnvFormat::Fish => Ok(format!("set -gx {name} {}\n", quote::fish(value))),
+        EnvFormat::Powershell => Ok(format!("$env:{name} = {}\n", quote::powershell(value))),
+        EnvFormat::Docker if value.contains(['\n', '\r']) => {
+            Err(format!("{name} has a line break, which docker's format can't carry; use json"))
+        }
+        EnvFormat::Docker => Ok(format!("{name}={value}\n")),
+        EnvFormat::Json => Ok(String::new()),
+    });
+    let text = lines.collect::<Result<String, String>>()?;
+    if format == EnvFormat::Json {
+        let json = serde_json::to_string_pretty(variables).expect("texts are JSON");
+        return Ok(json + "\n");
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sandbox(vars: &[(&str, &str)], host_network: bool) -> (String, String) {
+        let vars = vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let environment = Environment::with_vars(vars.collect(), "/".into());
+        let variables = for_sandbox(&environment, host_network);
+        (variables["SANDBOX_ENV"].clone(), variables["SANDBOX_FLAGS"].clone())
+    }
+
+    #[test]
+    fn what_the_user_wants_in_a_sandbox_stays() {
+        let ours = "TERMINAL_EMULATOR=JetBrains-JediTerm";
+        let by_name = "--env GEMINI_CLI_IDE_AUTH_TOKEN";
+        assert_eq!(sandbox(&[], false), (ours.to_owned(), by_name.to_owned()));
+        let (list, flags) =
+            sandbox(&[("SANDBOX_ENV", " A=b=c, "), ("SANDBOX_FLAGS", "-m 1g")], true);
+        assert_eq!(list, format!("A=b=c,REMOTE_CONTAINERS=1,{ours}"));
+        assert_eq!(flags, format!("-m 1g {by_name}"));
+        // Once more, with what came of it.
+        let again = sandbox(&[("SANDBOX_ENV", &list), ("SANDBOX_FLAGS", &flags)], true);
+        assert_eq!(again, (list, flags));
+        let theirs = sandbox(&[("SANDBOX_ENV", "TERMINAL_EMULATOR=mine")], false);
+        assert_eq!(theirs.0, "TERMINAL_EMULATOR=mine");
+    }
+
+    #[test]
+    fn each_format_in_its_own_way() {
+        let value = "a b$c`d\"e\\f'g,é=;\n#";
+        let variables = Variables::from([("A", value.to_owned()), ("B", String::new())]);
+        let text = |format| render(format, &variables).unwrap();
+        assert_eq!(text(EnvFormat::Sh), "export A='a b$c`d\"e\\f'\\''g,é=;\n#'\nexport B=''\n");
+        assert_eq!(text(EnvFormat::Fish), "set -gx A 'a b$c`d\"e\\\\f\\'g,é=;\n#'\nset -gx B ''\n");
+        assert_eq!(
+            text(EnvFormat::Powershell),
+            "$env:A = 'a b$c`d\"e\\f''g,é=;\n#'\n$env:B = ''\n"
+        );
+        let json: serde_json::Value = serde_json::from_str(&text(EnvFormat::Json)).unwrap();
+        assert_eq!(json, serde_json::json!({"A": value, "B": ""}));
+        assert!(
+            render(EnvFormat::Docker, &variables).unwrap_err().starts_with("A has a line break")
+        );
+        let variables = Variables::from([("A", "a b'\"$c #\\".to_owned())]);
+        assert_eq!(render(EnvFormat::Docker, &variables).unwrap(), "A=a b'\"$c #\\\n");
+    }
+}

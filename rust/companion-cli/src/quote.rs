@@ -1,0 +1,53 @@
+//! Values as shells take them, whatever is in them.
+
+/// For sh, bash and zsh.
+pub(crate) fn sh(value: &str) -> String {
+    format!("'{}'", value.replace('\'', r"'\''"))
+}
+
+/// For fish, where a backslash counts within quotes.
+pub(crate) fn fish(value: &str) -> String {
+    format!("'{}'", value.replace('\\', r"\\").replace('\'', r"\'"))
+}
+
+/// For PowerShell, to which curly quotes are quotes as well.
+pub(crate) fn powershell(value: &str) -> String {
+    let mut quoted = String::from("'");
+    for c in value.chars() {
+        if matches!(c, '\'' | '‘' | '’' | '‚' | '‛') {
+            quoted.push(c);
+        }
+        quoted.push(c);
+    }
+    quoted + "'"
+}
+
+/// One word of a command line, in quotes only if it needs them.
+pub(crate) fn word(value: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+@:,%=".contains(c);
+    if !value.is_empty() && value.chars().all(plain) { value.to_owned() } else { sh(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curly_quotes_are_quotes_in_powershell() {
+        assert_eq!(powershell("a‘b’c'd"), "'a‘‘b’’c''d'");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_shell_takes_it_as_it_was() {
+        for value in ["a b", "$HOME `id` \"x\" \\ !", "it's", "", "-n", "a\nb\n\n", "é😀*?[", "~"]
+        {
+            for quoted in [sh(value), word(value)] {
+                let script = format!("printf '%s|' {quoted}");
+                let output = std::process::Command::new("sh").args(["-c", &script]).output();
+                let output = output.expect("there is a shell");
+                assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{value}|"));
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The companion that runs for a folder, and what others need to find it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use companion_client::discover::{Candidate, Environment, Plan, Reason, Standing, Token, validate};
+use companion_client::http::{Endpoint, probe};
+use companion_protocol::ide::env;
+
+/// Names and values of environment variables.
+pub(crate) type Variables = BTreeMap<&'static str, String>;
+
+/// Without a discovery file the client wants a terminal that it knows (`detect-ide.js`). This is
+/// the one that has the least other effects.
+const TERMINAL: (&str, &str) = ("TERMINAL_EMULATOR", "JetBrains-JediTerm");
+
+/// Has a client in a container look for the companion at 127.0.0.1.
+const STAY_LOCAL: (&str, &str) = ("REMOTE_CONTAINERS", "1");
+
+/// How long a companion may take to answer.
+const LIMIT: Duration = Duration::from_secs(3);
+
+/// A companion that has answered.
+#[derive(Debug)]
+pub(crate) struct Running {
+    /// Where it answers: `127.0.0.1`, or the host of this container.
+    pub(crate) host: &'static str,
+    pub(crate) port: u16,
+    pub(crate) token: Token,
+    /// The roots of its workspace, as a list.
+    pub(crate) workspace_path: String,
+    /// The editor's process.
+    pub(crate) ide_pid: Option<u32>,
+    /// Its discovery file, if it was found by that.
+    pub(crate) file: Option<PathBuf>,
+    /// Whether this program runs in a container.
+    in_container: bool,
+}
+
+impl Running {
+    /// The one that a client in the environment's folder would take; what does not answer is
+    /// passed over.
+    pub(crate) fn find(environment: &Environment) -> Result<Self, String> {
+        let plan = Plan::of(environment);
+        let fits = |one: &&Candidate| match one.standing {
+            Standing::Chosen(reason) => reason != Reason::NoneFits,
+            ref standing => *standing == Standing::Outranked,
+        };
+        let mut candidates: Vec<_> = plan.search.candidates.iter().filter(fits).collect();
+        candidates.sort_by_key(|one| !matches!(one.standing, Standing::Chosen(_)));
+        let by_file = candidates.into_iter().filter_map(|one| Self::of_file(environment, one));
+        let by_variable = || Self::of_variables(environment);
+        let mut found = by_file.chain(std::iter::once_with(by_variable).flatten());
+        found.find_map(Self::answering).ok_or_else(|| {
+            let cwd = environment.cwd.display();
+            format!("no companion is running for {cwd}; gemini-companion doctor says why")
+        })
+    }
+
+    fn of_file(environment: &Environment, candidate: &Candidate) -> Option<Self> {
+        let connection = candidate.connection.as_ref()?;
+        Some(Self {
+            host: environment.server_host(),
+            port: connection.port.as_deref()?.parse().ok()?,
+            token: connection.auth_token.clone()?,
+            workspace_path: connection.workspace_path.clone()?,
+            ide_pid: Some(candidate.ide_pid),
+            file: Some(candidate.path.clone()),
+            in_container: environment.container.is_some(),
+        })
+    }
+
+    fn of_variables(environment: &Environment) -> Option<Self> {
+        let workspace_path = environment.set(env::WORKSPACE_PATH)?.to_owned();
+        validate(Some(&workspace_path), &environment.cwd).ok()?;
+        Some(Self {
+            host: environment.server_host(),
+            port: environment.set(env::PORT)?.parse().ok()?,
+            token: environment.set(env::AUTH_TOKEN)?.to_owned().into(),
+            workspace_path,
+            ide_pid: environment.named_ide_process(),
+            file: None,
+            in_container: environment.container.is_some(),
+        })
+    }
+
+    /// It, if it answers; on this machine first.
+    fn answering(self) -> Option<Self> {
+        let hosts = ["127.0.0.1"].into_iter().chain(Some(self.host));
+        let answers = |host: &&'static str| {
+            let token = Some(self.token.expose().to_owned());
+            probe(&Endpoint::new(*host, self.port, token), LIMIT).is_ok()
+        };
+        let host = hosts.into_iter().find(answers)?;
+        Some(Self { host, ..self })
+    }
+
+    /// What a terminal beside the companion needs.
+    pub(crate) fn for_terminal(&self) -> Variables {
+        let mut variables = self.address();
+        if self.in_container && self.host == "127.0.0.1" {
+            variables.insert(STAY_LOCAL.0, STAY_LOCAL.1.to_owned());
+        }
+        variables
+    }
+
+    /// What a container needs, which sees no discovery file. On the host's network the client
+    /// must not look for a host elsewhere.
+    pub(crate) fn for_container(&self, host_network: bool) -> Variables {
+        let mut variables = self.address();
+        variables.extend(container_marks(host_network));
+        variables
+    }
+
+    fn address(&self) -> Variables {
+        let mut variables = Variables::from([
+            (env::PORT, self.port.to_string()),
+            (env::WORKSPACE_PATH, self.workspace_path.clone()),
+            (env::AUTH_TOKEN, self.token.expose().to_owned()),
+        ]);
+        variables.extend(self.ide_pid.map(|pid| (env::PID, pid.to_string())));
+        variables
+    }
+}
+
+/// What a client in a container needs besides an address.
+pub(crate) fn container_marks(host_network: bool) -> Variables {
+    let marks = [Some(TERMINAL), host_network.then_some(STAY_LOCAL)];
+    marks.into_iter().flatten().map(|(name, value)| (name, value.to_owned())).collect()
+}

@@ -1,0 +1,86 @@
+//! A companion that runs, for tests of the commands that find it.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// The program under test, in an environment in which nothing of the developer's own is.
+pub(crate) fn program(dir: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gemini-companion"));
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+    command.env("HOME", dir).env("TMPDIR", dir.join("tmp")).stdin(Stdio::null());
+    command
+}
+
+/// What the program says of itself, for people who see it for the first time.
+pub(crate) fn help(command: &str) -> String {
+    let output = program(Path::new("/")).args([command, "--help"]).output().unwrap();
+    text(&output.stdout).to_owned()
+}
+
+pub(crate) fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// `serve` with a project, until it is dropped.
+pub(crate) struct Companion {
+    child: Child,
+    /// Of the discovery file, and of all else that the test makes.
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) project: PathBuf,
+    /// What it said when it was ready.
+    pub(crate) ready: Value,
+}
+
+impl Companion {
+    /// One whose project is a folder of this name.
+    pub(crate) fn start(name: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let project = root.join(name);
+        std::fs::create_dir_all(&project).unwrap();
+        std::fs::create_dir_all(root.join("bin")).unwrap();
+        let mut child = program(&root)
+            .args(["serve".as_ref(), "--workspace".as_ref(), project.as_os_str()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        let ready = serde_json::from_str::<Value>(&first).unwrap()["params"].take();
+        Self { child, dir, project, ready }
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap()
+    }
+
+    pub(crate) fn token(&self) -> &str {
+        self.ready["authToken"].as_str().unwrap()
+    }
+
+    /// The program, in the project.
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = program(&self.root());
+        command.args(args).current_dir(&self.project);
+        command
+    }
+
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Output {
+        self.command(args).output().unwrap()
+    }
+}
+
+impl Drop for Companion {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}

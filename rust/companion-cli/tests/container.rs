@@ -1,0 +1,206 @@
+//! `gemini-companion container`, with a docker that writes down how it was called.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use common::{Companion, help, text};
+
+/// Writes its arguments and its environment, each ended by a NUL, and exits with 7.
+const DOCKER: &str = "#!/bin/sh
+printf '%s\\0' \"$@\" > \"$HOME/args\"
+env -0 > \"$HOME/env\"
+exit 7
+";
+
+fn install(companion: &Companion, names: &[&str]) {
+    for name in names {
+        let file = companion.root().join("bin").join(name);
+        std::fs::write(&file, DOCKER).unwrap();
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+/// One with a project of this name, and with docker and podman in its PATH.
+fn scene(project: &str) -> Companion {
+    let companion = Companion::start(project);
+    install(&companion, &["docker", "podman", "nerdctl"]);
+    companion
+}
+
+fn command(companion: &Companion, args: &[&str]) -> Command {
+    let args: Vec<_> = [&["container"], args].concat();
+    let mut command = companion.command(&args);
+    let path = std::env::var("PATH").unwrap();
+    command.env("PATH", format!("{}:{path}", companion.root().join("bin").display()));
+    command
+}
+
+/// What the program said, with what differs from run to run replaced.
+fn steady(companion: &Companion, text: &str) -> String {
+    let name = |name: &str| companion.ready["env"][name].as_str().unwrap().to_owned();
+    let file = companion.ready["discoveryFile"].as_str().unwrap();
+    let file = Path::new(file).file_name().unwrap().to_str().unwrap().to_owned();
+    text.replace(companion.token(), "SECRET")
+        .replace(&file, "FILE")
+        .replace(companion.root().to_str().unwrap(), "")
+        .replace(env!("CARGO_BIN_EXE_gemini-companion"), "PROGRAM")
+        .replace(&name("GEMINI_CLI_IDE_SERVER_PORT"), "PORT")
+        .replace(&format!("_PID={}", name("GEMINI_CLI_IDE_PID")), "_PID=PID")
+}
+
+/// How docker was called, and with what of ours in its environment.
+fn called(companion: &Companion) -> (String, Vec<String>) {
+    let read = |name: &str| {
+        let text = std::fs::read_to_string(companion.root().join(name)).unwrap();
+        std::fs::remove_file(companion.root().join(name)).unwrap();
+        text.split_terminator('\0').map(str::to_owned).collect::<Vec<_>>()
+    };
+    let ours = ["GEMINI_CLI_IDE_", "TERMINAL_EMULATOR=", "REMOTE_CONTAINERS="];
+    let mut env = read("env");
+    env.retain(|one| ours.iter().any(|ours| one.starts_with(ours)));
+    env.sort();
+    (read("args").join("\n"), env)
+}
+
+fn check_exit(output: &Output) {
+    assert_eq!(output.status.code(), Some(7), "the command's own: {}", text(&output.stderr));
+}
+
+#[test]
+fn help_shows_what_to_type() {
+    insta::assert_snapshot!("container_help", help("container"));
+}
+
+#[test]
+fn what_is_missing_is_added_and_what_is_said_stays() {
+    let companion = scene("project");
+    std::fs::create_dir(companion.project.join("sub")).unwrap();
+    let project = companion.project.to_str().unwrap();
+    let own = format!("{project}:{project}");
+    let parent = format!("{0}:{0}:ro", companion.root().display());
+    let elsewhere = format!("{project}:/work");
+    let mut all = String::new();
+    for (title, args) in [
+        ("docker", &["docker", "run", "--rm", "-it", "image", "gemini", "-v", "/x:/y"][..]),
+        ("podman", &["podman", "--log-level", "info", "create", "image"]),
+        ("nerdctl", &["nerdctl", "run", "image"]),
+        ("network of the host", &["docker", "run", "--network=host", "image"]),
+        ("no network", &["docker", "run", "--net", "none", "image"]),
+        ("network of another", &["docker", "run", "--network", "container:x", "image"]),
+        ("host is known", &["docker", "run", "--add-host=host.docker.internal:10.0.0.1", "image"]),
+        ("mounted", &["docker", "run", "-v", &own, "-w", "/", "image"]),
+        ("parent mounted", &["docker", "run", "-v", &parent, "image"]),
+        ("mounted elsewhere", &["docker", "run", "-v", &elsewhere, "-w", "/work", "image"]),
+        ("another volume", &["docker", "run", "-v", "project:/data", "image"]),
+        ("exec", &["docker", "exec", "-it", "name", "gemini"]),
+        ("compose", &["docker", "compose", "-f", "x.yml", "run", "app"]),
+    ] {
+        let args = [&["--"], args].concat();
+        let output = command(&companion, &args).output().unwrap();
+        check_exit(&output);
+        let (args, env) = called(&companion);
+        assert!(!args.contains(companion.token()), "a command line can be read by everybody");
+        let env = env.join("\n");
+        let said = text(&output.stderr);
+        let block = format!("[{title}]\n{args}\n--\n{env}\n--\n{said}\n");
+        all += &steady(&companion, &block);
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn a_bridge_finds_the_companion_and_translates() {
+    let companion = scene("project");
+    let project = companion.project.to_str().unwrap();
+    let elsewhere = format!("{project}:/work");
+    let mut all = String::new();
+    for args in [
+        &["--bridge", "--", "docker", "run", "image"][..],
+        &["--bridge", "--", "docker", "run", "--network", "host", "-v", &elsewhere, "image"],
+    ] {
+        check_exit(&command(&companion, args).output().unwrap());
+        let (args, env) = called(&companion);
+        writeln!(all, "{args}\n--\n{}\n", env.join("\n")).unwrap();
+    }
+    assert!(!all.contains(companion.token()));
+    insta::assert_snapshot!(steady(&companion, &all));
+}
+
+#[test]
+fn strange_names_arrive_as_they_are() {
+    let companion = scene("a b,c\"d");
+    check_exit(&command(&companion, &["--", "docker", "run", "image"]).output().unwrap());
+    let (args, env) = called(&companion);
+    let project = companion.project.to_str().unwrap();
+    assert!(args.contains(&format!("--volume={project}:{project}\n")), "{args}");
+    assert!(args.contains(&format!("--workdir={project}\n")), "{args}");
+    assert!(env.contains(&format!("GEMINI_CLI_IDE_WORKSPACE_PATH={project}")), "{env:?}");
+}
+
+#[test]
+fn print_shows_the_command_and_starts_nothing() {
+    let companion = scene("a project");
+    let output = command(&companion, &["--print", "--", "docker", "run", "image", "a b"]).output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(!companion.root().join("args").exists());
+    let shown = text(&output.stdout);
+    assert!(!shown.contains(companion.token()));
+    insta::assert_snapshot!(steady(&companion, shown));
+}
+
+#[test]
+fn no_ide_passes_nothing_at_all() {
+    let companion = scene("project");
+    let args = ["--no-ide", "--", "docker", "run", "-e", "GEMINI_CLI_IDE_AUTH_TOKEN", "image"];
+    let mut command = command(&companion, &args);
+    for (name, value) in companion.ready["env"].as_object().unwrap() {
+        command.env(name, value.as_str().unwrap());
+    }
+    check_exit(&command.output().unwrap());
+    let (args, env) = called(&companion);
+    assert_eq!(args, "run\n-e\nGEMINI_CLI_IDE_AUTH_TOKEN\nimage");
+    assert_eq!(env, Vec::<String>::new());
+}
+
+#[test]
+fn in_a_terminal_of_the_editor_it_is_the_same() {
+    let companion = scene("project");
+    let args = ["--", "docker", "run", "image"];
+    check_exit(&command(&companion, &args).output().unwrap());
+    let outside = called(&companion);
+    let mut inside = command(&companion, &args);
+    for (name, value) in companion.ready["env"].as_object().unwrap() {
+        inside.env(name, value.as_str().unwrap());
+    }
+    check_exit(&inside.output().unwrap());
+    assert_eq!(called(&companion), outside);
+}
+
+#[test]
+fn what_does_not_work_is_told_and_nothing_is_started() {
+    let companion = scene("project");
+    let mut all = String::new();
+    for args in [
+        &["--", "docker", "build", "."][..],
+        &["--", "sudo", "docker", "run", "image"],
+        &["--", "kubectl", "run", "x"],
+        &["--bridge", "--", "docker", "exec", "name", "sh"],
+        &["--bridge=/no/such/program", "--", "docker", "run", "image"],
+        &["--workspace", "/", "--", "docker", "run", "image"],
+        &["--no-ide", "--", "/no/such/docker", "run", "image"],
+    ] {
+        let output = command(&companion, args).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(!companion.root().join("args").exists(), "{args:?}");
+        writeln!(all, "{args:?}\n{}", steady(&companion, text(&output.stderr))).unwrap();
+    }
+    insta::assert_snapshot!(all);
+}

@@ -1,0 +1,119 @@
+//! `gemini-companion env`: what it prints, and what a shell makes of it.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::process::Command;
+
+use common::{Companion, help, text};
+use serde_json::Value;
+
+const NAMES: [&str; 4] = [
+    "GEMINI_CLI_IDE_AUTH_TOKEN",
+    "GEMINI_CLI_IDE_PID",
+    "GEMINI_CLI_IDE_SERVER_PORT",
+    "GEMINI_CLI_IDE_WORKSPACE_PATH",
+];
+
+fn in_container() -> bool {
+    ["/.dockerenv", "/run/.containerenv"].iter().any(|mark| std::path::Path::new(mark).exists())
+}
+
+#[test]
+fn help_warns_of_the_token() {
+    insta::assert_snapshot!("env_help", help("env"));
+    insta::assert_snapshot!("doctor_help", help("doctor"));
+}
+
+#[test]
+fn a_shell_that_evaluates_it_has_what_the_editor_said() {
+    let companion = Companion::start("a 'b' \"c\" $HOME `id` \\ é\n文");
+    let output = companion.run(&["env"]);
+    assert_eq!(text(&output.stderr), "");
+    assert_eq!(text(&companion.run(&["env", "--format", "sh"]).stdout), text(&output.stdout));
+    for name in NAMES {
+        let script = format!("{}\nprintf %s \"${name}\"", text(&output.stdout));
+        let shell = Command::new("sh").args(["-c", &script]).output().unwrap();
+        assert_eq!(text(&shell.stdout), companion.ready["env"][name].as_str().unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn json_is_for_programs() {
+    let companion = Companion::start("project");
+    let output = companion.run(&["env", "--format", "json"]);
+    let mut json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let variables = json.as_object_mut().unwrap();
+    // Where the companion itself is in a container, a client there has to stay.
+    assert_eq!(variables.remove("REMOTE_CONTAINERS").is_some(), in_container());
+    assert_eq!(variables["SANDBOX_ENV"], "TERMINAL_EMULATOR=JetBrains-JediTerm");
+    assert_eq!(variables["SANDBOX_FLAGS"], "--env GEMINI_CLI_IDE_AUTH_TOKEN");
+    for name in NAMES {
+        assert_eq!(variables[name], companion.ready["env"][name], "{name}");
+    }
+    assert_eq!(variables.len(), 6);
+}
+
+#[test]
+fn docker_takes_a_file_of_it() {
+    let companion = Companion::start("a 'b' c");
+    let lines = |args: &[&str]| {
+        let output = companion.run(args);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout).lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut expected: Vec<_> = NAMES
+        .iter()
+        .map(|name| format!("{name}={}", companion.ready["env"][*name].as_str().unwrap()))
+        .collect();
+    expected.push("TERMINAL_EMULATOR=JetBrains-JediTerm".to_owned());
+    assert_eq!(lines(&["env", "--format", "docker"]), expected);
+    expected.insert(4, "REMOTE_CONTAINERS=1".to_owned());
+    assert_eq!(lines(&["env", "--format", "docker", "--host-network"]), expected);
+
+    let broken = Companion::start("a\nb").run(&["env", "--format", "docker"]);
+    assert_eq!(broken.status.code(), Some(1));
+    let expected = "error: GEMINI_CLI_IDE_WORKSPACE_PATH has a line break";
+    assert!(text(&broken.stderr).starts_with(expected), "{}", text(&broken.stderr));
+}
+
+#[test]
+fn it_is_for_the_companion_of_a_folder() {
+    let companion = Companion::start("project");
+    let other = companion.root().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let elsewhere = companion.command(&["env"]).current_dir(&other).output().unwrap();
+    assert_eq!(elsewhere.status.code(), Some(1));
+    assert!(elsewhere.stdout.is_empty());
+    let expected = format!("error: no companion is running for {}", other.display());
+    assert!(text(&elsewhere.stderr).starts_with(&expected), "{}", text(&elsewhere.stderr));
+    let there = ["env", "--workspace", companion.project.to_str().unwrap()];
+    let output = companion.command(&there).current_dir(&other).output().unwrap();
+    assert!(text(&output.stdout).contains(companion.token()));
+}
+
+#[test]
+fn a_file_that_is_left_over_is_passed_over() {
+    let companion = Companion::start("project");
+    let file = companion.ready["discoveryFile"].as_str().unwrap();
+    let stale = std::fs::read_to_string(file).unwrap().replace(companion.token(), "stale");
+    let pid = std::process::id();
+    // A port below those that systems give out, of the terminal's own process.
+    let stale = stale.replace(&companion.ready["port"].to_string(), "1");
+    let name = format!("gemini-ide-server-{pid}-1.json");
+    std::fs::write(std::path::Path::new(file).with_file_name(name), stale).unwrap();
+    let mut command = companion.command(&["env"]);
+    let output = command.env("GEMINI_CLI_IDE_PID", pid.to_string()).output().unwrap();
+    assert!(text(&output.stdout).contains(companion.token()), "{}", text(&output.stderr));
+}
+
+#[test]
+fn what_is_wrong_with_the_users_own_list_is_told() {
+    let companion = Companion::start("project");
+    let mut command = companion.command(&["env"]);
+    let output = command.env("SANDBOX_ENV", "A=1,B").output().unwrap();
+    assert!(text(&output.stderr).contains("\"B\", which is no NAME=value"));
+    assert!(text(&output.stdout).contains("SANDBOX_ENV='A=1,B,TERMINAL_EMULATOR="));
+}
