@@ -9,13 +9,13 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
+import { inContainer } from '../lib/container.mjs';
 import { assertFailure, examine, settings } from '../lib/doctor.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 const FAILED = /^Failed to connect to IDE companion extension in /;
 const NO_EXTENSION = /^Failed to connect to IDE companion extension\. Please ensure/;
-const CONTAINER = ['/.dockerenv', '/run/.containerenv'].find((mark) => fs.existsSync(mark));
 
 /** A sandbox whose user has the IDE integration on. */
 function sandboxOf(t) {
@@ -249,7 +249,7 @@ describe('doctor', { concurrency: 4 }, () => {
   });
 
   test('in a container, a companion is in it and looked for on the host', {
-    skip: !CONTAINER && 'this is no container',
+    skip: !inContainer && 'this is no container',
   }, async (t) => {
     const sandbox = sandboxOf(t);
     const { ready } = await Companion.start(sandbox);
@@ -259,7 +259,7 @@ describe('doctor', { concurrency: 4 }, () => {
   });
 
   test('in a container that does not know the host, or that the host does not answer', {
-    skip: !CONTAINER && 'this is no container',
+    skip: !inContainer && 'this is no container',
   }, async (t) => {
     const sandbox = sandboxOf(t);
     const known = spawnSync('getent', ['hosts', 'host.docker.internal']).status === 0;

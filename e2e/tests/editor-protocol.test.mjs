@@ -5,6 +5,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
+import { inContainer } from '../lib/container.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
 
@@ -27,6 +28,7 @@ test('the first line tells all that the editor has to know', async (t) => {
       GEMINI_CLI_IDE_WORKSPACE_PATH: [sandbox.project, second].join(path.delimiter),
       GEMINI_CLI_IDE_AUTH_TOKEN: authToken,
       GEMINI_CLI_IDE_PID: '4711',
+      ...(inContainer && { REMOTE_CONTAINERS: '1' }),
     },
   });
 });

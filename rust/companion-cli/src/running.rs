@@ -16,7 +16,7 @@ pub(crate) type Variables = BTreeMap<&'static str, String>;
 const TERMINAL: (&str, &str) = ("TERMINAL_EMULATOR", "JetBrains-JediTerm");
 
 /// Has a client in a container look for the companion at 127.0.0.1.
-const STAY_LOCAL: (&str, &str) = ("REMOTE_CONTAINERS", "1");
+const STAY_LOCAL: (&str, &str) = (env::STAY_LOCAL, "1");
 
 /// How long a companion may take to answer.
 const LIMIT: Duration = Duration::from_secs(3);

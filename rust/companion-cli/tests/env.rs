@@ -47,7 +47,9 @@ fn json_is_for_programs() {
     let mut json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let variables = json.as_object_mut().unwrap();
     // Where the companion itself is in a container, a client there has to stay.
-    assert_eq!(variables.remove("REMOTE_CONTAINERS").is_some(), in_container());
+    let stay_local = variables.remove("REMOTE_CONTAINERS");
+    assert_eq!(stay_local.is_some(), in_container());
+    assert_eq!(companion.ready["env"].get("REMOTE_CONTAINERS"), stay_local.as_ref());
     assert_eq!(variables["SANDBOX_ENV"], "TERMINAL_EMULATOR=JetBrains-JediTerm");
     assert_eq!(variables["SANDBOX_FLAGS"], "--env GEMINI_CLI_IDE_AUTH_TOKEN");
     for name in NAMES {

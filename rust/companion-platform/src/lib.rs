@@ -10,6 +10,7 @@ mod windows;
 
 use std::fs::{File, TryLockError};
 use std::io;
+use std::path::Path;
 
 pub use watch::Watch;
 
@@ -123,6 +124,12 @@ pub fn state_dir(os: &str, env: impl Fn(&str) -> Option<String>) -> Option<Strin
         "macos" => Some(set("HOME")? + "/Library/Application Support"),
         _ => set("XDG_STATE_HOME").or_else(|| Some(set("HOME")? + "/.local/state")),
     }
+}
+
+/// The file by which a program can tell that it runs in a container, if it does. The client looks
+/// for these two (`isInContainer`).
+pub fn container_mark() -> Option<&'static str> {
+    ["/.dockerenv", "/run/.containerenv"].into_iter().find(|mark| Path::new(mark).exists())
 }
 
 /// Under which name a file is written before it is put in place. The client does not match it.

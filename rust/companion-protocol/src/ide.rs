@@ -281,6 +281,8 @@ pub mod env {
     pub const AUTH_TOKEN: &str = "GEMINI_CLI_IDE_AUTH_TOKEN";
     /// The editor's process id: the client's own guess, the shell's grandparent, can be wrong.
     pub const PID: &str = "GEMINI_CLI_IDE_PID";
+    /// Set to `1`, it keeps a client in a container at 127.0.0.1; otherwise that looks on the host.
+    pub const STAY_LOCAL: &str = "REMOTE_CONTAINERS";
     /// A program that the client starts and speaks to on its stdin and stdout, if no port answers.
     pub const STDIO_COMMAND: &str = "GEMINI_CLI_IDE_SERVER_STDIO_COMMAND";
     /// That program's arguments, as a JSON array.

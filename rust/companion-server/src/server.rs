@@ -24,7 +24,7 @@ use crate::listen::{Listeners, Missing};
 use crate::resume::{self, Identity, Resume};
 use crate::runtime::Runtime;
 use crate::{http, shutdown};
-use companion_platform::Platform;
+use companion_platform::{Platform, container_mark};
 
 /// How long [`Server::stop`] takes at most.
 const STOP: Duration = Duration::from_secs(2);
@@ -170,14 +170,17 @@ impl Server {
         &self.inner.token
     }
 
-    /// What to set in a terminal in which the CLI is to find this server.
+    /// What to set in a terminal in which the CLI is to find this server. In a container the
+    /// terminal is in the same one, and the CLI must not look for the server on the host.
     pub fn terminal_environment(&self) -> BTreeMap<&'static str, String> {
-        BTreeMap::from([
+        let mut variables = BTreeMap::from([
             (env::PORT, self.port().to_string()),
             (env::WORKSPACE_PATH, self.inner.workspace_path.lock().clone()),
             (env::AUTH_TOKEN, self.inner.token.clone()),
             (env::PID, self.inner.core.config.ide_pid.to_string()),
-        ])
+        ]);
+        variables.extend(container_mark().map(|_| (env::STAY_LOCAL, "1".to_owned())));
+        variables
     }
 
     /// What it has to say about itself.

@@ -20,13 +20,14 @@ use prepare::{Prepared, Wishes, prepare};
 
 /// What the terminal may have for itself. Unless the container gets it, too, it goes, so that not
 /// even an `--env` of the user's hands it on.
-const OURS: [&str; 6] = [
+const OURS: [&str; 7] = [
     env::PORT,
     env::WORKSPACE_PATH,
     env::AUTH_TOKEN,
     env::PID,
     env::STDIO_COMMAND,
     env::STDIO_ARGS,
+    env::STAY_LOCAL,
 ];
 
 /// Starts the command, or prints it. It ends as the command does.

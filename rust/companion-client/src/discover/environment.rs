@@ -1,9 +1,11 @@
 //! What the client's decisions depend on, besides the discovery files.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use companion_platform::{Platform, current_user, is_process_alive, temp_dir};
+use companion_platform::{Platform, container_mark, current_user, is_process_alive, temp_dir};
+
+use companion_protocol::ide::env;
 
 use super::process::ide_process;
 
@@ -26,9 +28,6 @@ pub struct Environment {
     /// Which of the files is there that tell the client that it is in a container.
     pub container: Option<&'static str>,
 }
-
-/// The files by which the client knows a container.
-const CONTAINER_MARKS: [&str; 2] = ["/.dockerenv", "/run/.containerenv"];
 
 impl Environment {
     /// That of a client which is started now, in `cwd`, where this process was.
@@ -53,7 +52,7 @@ impl Environment {
             ide_pid: 0,
             // On Windows the client takes every process for alive.
             is_alive: if cfg!(windows) { |pid| pid > 0 } else { is_process_alive },
-            container: CONTAINER_MARKS.into_iter().find(|mark| Path::new(mark).exists()),
+            container: container_mark(),
         };
         environment.ide_pid = environment.named_ide_process().unwrap_or(0);
         environment
@@ -76,12 +75,12 @@ impl Environment {
 
     /// The editor's process if the variable `GEMINI_CLI_IDE_PID` names one.
     pub fn named_ide_process(&self) -> Option<u32> {
-        super::leading_number(self.set(companion_protocol::ide::env::PID)?)
+        super::leading_number(self.set(env::PID)?)
     }
 
     /// The variable because of which a client in a container stays on 127.0.0.1.
     pub fn stays_local(&self) -> Option<&'static str> {
-        ["SSH_CONNECTION", "VSCODE_REMOTE_CONTAINERS_SESSION", "REMOTE_CONTAINERS"]
+        ["SSH_CONNECTION", "VSCODE_REMOTE_CONTAINERS_SESSION", env::STAY_LOCAL]
             .into_iter()
             .find(|name| self.set(name).is_some())
     }

@@ -28,7 +28,9 @@ class LifecycleTest {
         assertEquals(window.core.port.toString(), environment["GEMINI_CLI_IDE_SERVER_PORT"])
         assertEquals(root.toString(), environment["GEMINI_CLI_IDE_WORKSPACE_PATH"])
         assertEquals(ProcessHandle.current().pid().toString(), environment["GEMINI_CLI_IDE_PID"])
-        assertEquals(4, environment.size)
+        assertEquals(4, environment.keys.count { it.startsWith("GEMINI_CLI_IDE_") })
+        val inContainer = listOf("/.dockerenv", "/run/.containerenv").any { Files.exists(Path.of(it)) }
+        assertEquals(if (inContainer) "1" else null, environment["REMOTE_CONTAINERS"])
         window.close()
         assertFalse(Files.exists(file))
     }
