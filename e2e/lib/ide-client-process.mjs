@@ -1,13 +1,19 @@
 // Owns the real IdeClient, alone in its process, because it reads the working directory and the
-// environment and keeps singletons. The other end is `ide-client.mjs`.
+// environment and keeps singletons. The other end is `ide-client.mjs`, which has started it or
+// listens on the socket `IDE_CLIENT_SOCKET`.
 
 import { IdeClient } from '@google/gemini-cli-core/dist/src/ide/ide-client.js';
 import { ideContextStore } from '@google/gemini-cli-core/dist/src/ide/ideContext.js';
 
+import { Peer } from './peer.mjs';
+
+const { IDE_CLIENT_SOCKET: socket } = process.env;
+const other = socket ? await Peer.connect(socket) : process;
+
 const client = await IdeClient.getInstance();
-client.addStatusChangeListener((status) => process.send({ event: 'status', value: status }));
-client.addTrustChangeListener((trusted) => process.send({ event: 'trust', value: trusted }));
-ideContextStore.subscribe((context) => process.send({ event: 'context', value: context }));
+client.addStatusChangeListener((status) => other.send({ event: 'status', value: status }));
+client.addTrustChangeListener((trusted) => other.send({ event: 'trust', value: trusted }));
+ideContextStore.subscribe((context) => other.send({ event: 'context', value: context }));
 
 const calls = {
   async connect() {
@@ -27,12 +33,12 @@ const calls = {
 // A failed openDiff also leaves a rejected promise that nobody handles (`promise.finally(release)`).
 // The CLI survives that; a plain Node process would not.
 process.on('unhandledRejection', () => {});
-process.on('disconnect', () => process.exit());
-process.on('message', async ({ id, call, args }) => {
+other.on('disconnect', () => process.exit());
+other.on('message', async ({ id, call, args }) => {
   try {
-    process.send({ id, value: await calls[call](...args) });
+    other.send({ id, value: await calls[call](...args) });
   } catch (error) {
-    process.send({ id, error: error.message });
+    other.send({ id, error: error.message });
   }
 });
-process.send({ event: 'started' });
+other.send({ event: 'started' });

@@ -2,9 +2,11 @@
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { Inbox, within } from './inbox.mjs';
+import { Peer } from './peer.mjs';
 
 const MODULE = fileURLToPath(new URL('ide-client-process.mjs', import.meta.url));
 
@@ -15,6 +17,13 @@ const TERMINAL = { execPath: 'sh', execArgv: ['-c', `sh -c '"$NODE" "$0"; exit' 
 function onMachine(machine, cwd) {
   const [execPath, ...execArgv] = [...machine.prefix(cwd), process.execPath];
   return { execPath, execArgv };
+}
+
+let sockets = 0;
+
+function clientEnvironment(sandbox, env) {
+  // In a container the client looks for its editor on the host, unless told otherwise.
+  return sandbox.env({ NODE: process.execPath, REMOTE_CONTAINERS: '1', ...env });
 }
 
 export class IdeClient {
@@ -32,7 +41,31 @@ export class IdeClient {
 
   /** Starts a process that has not connected yet, in the folder `cwd`, perhaps of `machine`. */
   static async start(sandbox, { cwd = sandbox.project, env = {}, inTerminal = false, machine } = {}) {
-    const client = new IdeClient(sandbox, { cwd, env, inTerminal, machine });
+    const client = new IdeClient(
+      fork(MODULE, {
+        cwd: machine ? sandbox.root : cwd,
+        env: clientEnvironment(sandbox, { ...machine?.env, ...env }),
+        serialization: 'advanced',
+        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+        execArgv: [],
+        ...(inTerminal ? TERMINAL : {}),
+        ...(machine ? onMachine(machine, cwd) : {}),
+      }),
+    );
+    sandbox.defer(() => client.close());
+    await client.events.started.next();
+    return client;
+  }
+
+  /**
+   * Has `run(command, env)` start a process, such as in an editor's terminal: a list of arguments,
+   * and what is to be in the environment beside what the editor has put there.
+   */
+  static async startBy(sandbox, run) {
+    const socket = path.join(sandbox.root, `client-${++sockets}.sock`);
+    const env = clientEnvironment(sandbox, { IDE_CLIENT_SOCKET: socket });
+    const peer = await Peer.accept(socket, () => run([process.execPath, MODULE], env));
+    const client = new IdeClient(peer);
     sandbox.defer(() => client.close());
     await client.events.started.next();
     return client;
@@ -46,18 +79,9 @@ export class IdeClient {
     return client;
   }
 
-  constructor(sandbox, { cwd, env, inTerminal, machine }) {
-    this.#process = fork(MODULE, {
-      cwd: machine ? sandbox.root : cwd,
-      // In a container the client looks for its editor on the host, unless told otherwise.
-      env: sandbox.env({ NODE: process.execPath, REMOTE_CONTAINERS: '1', ...machine?.env, ...env }),
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      execArgv: [],
-      ...(inTerminal ? TERMINAL : {}),
-      ...(machine ? onMachine(machine, cwd) : {}),
-    });
-    this.#process.stderr.setEncoding('utf8').on('data', (text) => (this.#stderr += text));
+  constructor(process) {
+    this.#process = process;
+    process.stderr?.setEncoding('utf8').on('data', (text) => (this.#stderr += text));
     this.#process.on('message', (message) => this.#take(message));
     this.#process.on('exit', () => this.#end());
   }

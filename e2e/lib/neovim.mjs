@@ -1,0 +1,226 @@
+// Owns one headless Neovim with the plugin, driven over its RPC socket as a user interface does.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { attach } from 'neovim';
+
+import { IdeClient } from './ide-client.mjs';
+import { PATIENCE, within } from './inbox.mjs';
+import { Sandbox } from './sandbox.mjs';
+
+const PROGRAM = process.env.GEMINI_COMPANION;
+const NEOVIM = process.env.COMPANION_NEOVIM ?? 'nvim';
+const PLUGIN = fileURLToPath(new URL('../../editors/nvim', import.meta.url));
+
+/** Why there can be no Neovim; false if there can. */
+export const noNeovim = spawnSync(NEOVIM, ['--version']).error ? 'Neovim is not installed' : false;
+
+/** Of the client: it logs to the console otherwise. */
+const SILENT = Object.fromEntries(
+  ['level', 'info', 'warn', 'error', 'debug'].map((name) => [name, () => {}]),
+);
+
+let sockets = 0;
+
+export class Neovim {
+  #process;
+  #exit;
+  #rpc;
+  #output = '';
+
+  /**
+   * Starts one in the project. `setup` is the user's options, in Lua; `init` more of their
+   * configuration; `args` the files to open.
+   */
+  static async start(sandbox, { setup, init = '', args = [], cwd = sandbox.project, env } = {}) {
+    const neovim = new Neovim();
+    const config = path.join(sandbox.root, `init-${++sockets}.lua`);
+    const socket = path.join(sandbox.root, `nvim-${sockets}.sock`);
+    const options = setup ?? `{ cmd = { [[${PROGRAM}]] } }`;
+    fs.writeFileSync(
+      config,
+      `vim.opt.runtimepath:prepend([[${PLUGIN}]])
+      vim.o.shell = 'sh'
+      ${init}
+      require('gemini_companion').setup(${options})`,
+    );
+    neovim.#run(sandbox, ['-u', config, '-i', 'NONE', '--listen', socket, ...args], cwd, env);
+    sandbox.defer(() => neovim.close());
+    await neovim.#attach(socket);
+    return neovim;
+  }
+
+  #run(sandbox, args, cwd, env) {
+    this.#process = spawn(NEOVIM, ['--headless', ...args], {
+      cwd,
+      env: sandbox.env({ LANG: 'C.UTF-8', ...env }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.#process.stdout, this.#process.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => (this.#output += text));
+    }
+    this.#exit = once(this.#process, 'exit').then(
+      ([code, signal]) => signal ?? code,
+      (error) => error.message,
+    );
+  }
+
+  async #attach(socket) {
+    const connection = await until(() => connect(socket), () => `Neovim says ${this.#output}`);
+    this.#rpc = attach({ reader: connection, writer: connection, options: { logger: SILENT } });
+    this.#rpc.on('disconnect', () => {});
+    await within(this.#rpc.uiAttach(120, 40, { rgb: true }), 'Neovim');
+  }
+
+  get pid() {
+    return this.#process.pid;
+  }
+
+  /** Evaluates Lua; `args` are its `...`. */
+  lua(code, ...args) {
+    return within(this.#rpc.lua(code, args), `Neovim's answer to ${code}`);
+  }
+
+  /** Runs Ex commands. */
+  command(...commands) {
+    return this.lua('for _, command in ipairs(...) do vim.cmd(command) end', commands);
+  }
+
+  /** Types keys, as in `:help key-notation`, and waits until Neovim has taken them. */
+  async type(keys) {
+    await within(this.#rpc.input(keys), 'Neovim');
+    await this.lua('return true');
+  }
+
+  edit(file) {
+    return this.lua(`vim.cmd('edit ' .. vim.fn.fnameescape(...))`, file);
+  }
+
+  /** Waits until a Lua expression has a value that is neither nil nor false, and returns it. */
+  async until(expression, ...args) {
+    let error;
+    const value = async () => {
+      try {
+        return await this.lua(`return ${expression}`, ...args);
+      } catch (thrown) {
+        error = thrown;
+        return undefined;
+      }
+    };
+    return until(value, () => `${expression} does not come true: ${error?.message ?? this.#output}`);
+  }
+
+  /** `{running, port, clients, proposals}`, once the companion runs. */
+  async ready() {
+    const status = `require('gemini_companion').status()`;
+    return this.until(`${status}.running and ${status}`);
+  }
+
+  /** The companion's own process. */
+  companionPid() {
+    return this.until(`(require('gemini_companion.server').status() or {}).pid`);
+  }
+
+  /** Waits until a proposal shows; `{right, left}` with the lines of its sides. */
+  async proposal(file) {
+    await this.until(`vim.tbl_contains(require('gemini_companion.diff').paths(), ...)`, file);
+    return this.sides(file);
+  }
+
+  sides(file) {
+    return this.lua(
+      `local function lines(side)
+         local buffer = vim.tbl_filter(function(buffer)
+           return vim.api.nvim_buf_get_name(buffer) == 'gemini-companion://' .. side
+         end, vim.api.nvim_list_bufs())[1]
+         return vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
+       end
+       return { left = lines('file' .. ...), right = lines('proposal' .. ...) }`,
+      file,
+    );
+  }
+
+  /** All that was told to the user. */
+  messages() {
+    return this.lua(`return vim.fn.execute('messages')`);
+  }
+
+  /** Starts a client in a `:terminal`. */
+  async clientInTerminal(sandbox) {
+    return IdeClient.startBy(sandbox, (command, env) =>
+      // By way of a shell, as a user does; the client looks for one among its ancestors.
+      this.lua(
+        `local command, env = ...
+         vim.cmd('tabnew')
+         vim.fn.termopen({ 'sh', '-c', '"$@"; exit', 'sh', unpack(command) }, { env = env })`,
+        command,
+        env,
+      ),
+    );
+  }
+
+  signal(name) {
+    this.#process.kill(name);
+  }
+
+  /** Types a command that ends Neovim. */
+  quit(command) {
+    this.#rpc.input(`<C-\\><C-n>:${command}<CR>`).catch(() => {});
+  }
+
+  /** The exit code, or the name of the signal that ended it. */
+  exited() {
+    return within(this.#exit, 'the end of Neovim');
+  }
+
+  async close() {
+    if (this.#process.exitCode === null && this.#process.signalCode === null) this.quit('qa!');
+    try {
+      await this.exited();
+    } finally {
+      this.#process.kill('SIGKILL');
+    }
+  }
+}
+
+/** The connection to a socket, or undefined while nobody listens there. */
+async function connect(socket) {
+  const connection = net.connect(socket);
+  try {
+    await once(connection, 'connect');
+    return connection;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Waits for what does not tell by itself. */
+export async function until(value, complaint) {
+  const deadline = Date.now() + PATIENCE;
+  for (;;) {
+    const found = await value();
+    if (found) return found;
+    if (Date.now() > deadline) throw new Error(complaint());
+    await sleep(20);
+  }
+}
+
+/** A Neovim whose companion runs. */
+export async function openNeovim(t, options) {
+  const sandbox = Sandbox.of(t);
+  const neovim = await Neovim.start(sandbox, options);
+  await neovim.ready();
+  return { sandbox, neovim };
+}
+
+/** The same with a client that is connected. */
+export async function openNeovimWithClient(t, options) {
+  const window = await openNeovim(t, options);
+  return { ...window, client: await IdeClient.connect(window.sandbox) };
+}

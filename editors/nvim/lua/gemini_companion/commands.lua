@@ -1,0 +1,111 @@
+-- Owns `:GeminiCompanion`: its subcommands, their completion, and what they print.
+
+local M = {}
+
+local function echo(lines)
+  vim.api.nvim_echo({ { table.concat(lines, '\n') } }, false, {})
+end
+
+local function fail(why)
+  vim.api.nvim_echo({ { 'GeminiCompanion: ' .. why, 'ErrorMsg' } }, true, {})
+end
+
+local function status()
+  local server = require('gemini_companion.server').status()
+  if not server then
+    return { 'The companion is not running. :GeminiCompanion start' }
+  end
+  if not server.port then
+    return { 'The companion is starting.' }
+  end
+  local lines = {
+    ('The companion is running: process %d, port %d.'):format(server.pid, server.port),
+    ('Workspace: %s'):format(table.concat(require('gemini_companion.workspace').folders(), ', ')),
+    ('Gemini CLIs that are connected: %d'):format(server.clients),
+  }
+  local paths = require('gemini_companion.diff').paths()
+  if #paths > 0 then
+    lines[#lines + 1] = 'Open proposals:'
+    for _, path in ipairs(paths) do
+      lines[#lines + 1] = '  ' .. vim.fn.fnamemodify(path, ':~:.')
+    end
+  end
+  return lines
+end
+
+local function show_log()
+  vim.cmd('botright new')
+  local buffer = vim.api.nvim_get_current_buf()
+  vim.bo.buftype = 'nofile'
+  vim.bo.bufhidden = 'wipe'
+  vim.bo.swapfile = false
+  vim.bo.buflisted = false
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, require('gemini_companion.log').lines())
+  vim.bo.modifiable = false
+  vim.bo.filetype = 'log'
+  vim.cmd('normal! G')
+end
+
+local function on_proposal(name)
+  return function(path)
+    local ok, why = require('gemini_companion')[name](path)
+    if not ok and why then
+      fail(why)
+    end
+  end
+end
+
+local commands = {
+  status = function()
+    echo(status())
+  end,
+  start = function()
+    require('gemini_companion').start()
+  end,
+  stop = function()
+    require('gemini_companion').stop()
+  end,
+  restart = function()
+    require('gemini_companion').restart()
+  end,
+  log = show_log,
+  accept = on_proposal('accept'),
+  reject = on_proposal('reject'),
+  show = on_proposal('show'),
+}
+
+local function names()
+  local list = vim.tbl_keys(commands)
+  table.sort(list)
+  return list
+end
+
+--- Runs a subcommand, by default `status`. What follows its name is a path, or nothing.
+function M.run(arguments)
+  local name, path = arguments:match('^%s*(%S*)%s*(.-)%s*$')
+  name = name == '' and 'status' or name
+  local command = commands[name]
+  if command then
+    command(path ~= '' and path or nil)
+  else
+    fail(('there is no %s; there are %s'):format(name, table.concat(names(), ', ')))
+  end
+end
+
+--- What may come next in the command line.
+function M.complete(lead, line)
+  local words = vim.split(line:gsub('^.-GeminiCompanion%s+', ''), '%s+')
+  local candidates = {}
+  if #words == 1 then
+    candidates = names()
+  elseif #words == 2 and vim.tbl_contains({ 'accept', 'reject', 'show' }, words[1]) then
+    candidates = vim.tbl_map(function(path)
+      return vim.fn.fnamemodify(path, ':~:.')
+    end, require('gemini_companion.diff').paths())
+  end
+  return vim.tbl_filter(function(candidate)
+    return vim.startswith(candidate, lead)
+  end, candidates)
+end
+
+return M

@@ -1,0 +1,55 @@
+-- Owns the options: what a user may set, and what holds otherwise.
+
+local M = {}
+
+--- The help file says what each is for.
+local defaults = {
+  cmd = { 'gemini-companion' },
+  autostart = true,
+  focus = true,
+  diffs = true,
+  trusted = true,
+  log_level = 'warn',
+  mappings = { accept = '<LocalLeader>a', reject = '<LocalLeader>r' },
+}
+
+local types = {
+  cmd = { 'table', 'string' },
+  autostart = { 'boolean' },
+  workspace = { 'table', 'function' },
+  focus = { 'boolean' },
+  diffs = { 'boolean' },
+  trusted = { 'boolean' },
+  log_level = { 'string' },
+  mappings = { 'table', 'boolean' },
+}
+
+--- The options that hold.
+M.options = vim.deepcopy(defaults)
+
+--- Takes the user's options; an unknown or mistyped one is an error that names it.
+function M.set(options)
+  for name, value in pairs(options or {}) do
+    local allowed = types[name]
+    if not allowed then
+      local known = vim.tbl_keys(types)
+      table.sort(known)
+      error(('gemini_companion: unknown option %s; there are %s'):format(name, table.concat(known, ', ')), 0)
+    end
+    if not vim.tbl_contains(allowed, type(value)) then
+      local wanted = table.concat(allowed, ' or ')
+      error(('gemini_companion: option %s must be a %s, not a %s'):format(name, wanted, type(value)), 0)
+    end
+  end
+  M.options = vim.tbl_deep_extend('force', vim.deepcopy(defaults), options or {})
+  -- A list is one value; merged by position it would keep the tail of the default.
+  M.options.cmd = (options or {}).cmd or defaults.cmd
+end
+
+--- The program and its first arguments, as a list.
+function M.command()
+  local cmd = M.options.cmd
+  return type(cmd) == 'string' and { cmd } or cmd
+end
+
+return M

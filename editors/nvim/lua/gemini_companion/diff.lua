@@ -1,0 +1,256 @@
+-- Owns the proposals that are open: which there are, what the companion asks about them, what the
+-- user decides. Who decided first, and whether it still counts, is judged by the companion.
+
+local config = require('gemini_companion.config')
+local file = require('gemini_companion.file')
+local idle = require('gemini_companion.idle')
+local log = require('gemini_companion.log')
+local reload = require('gemini_companion.reload')
+local text = require('gemini_companion.text')
+local view = require('gemini_companion.view')
+
+local M = {}
+
+--- Less than the companion waits for an answer.
+local PATIENCE_MS = 25000
+
+--- By path as the CLI wrote it: `{path, file, content, view, orphan}`.
+local proposals = {}
+local notify
+
+local function short(path)
+  return vim.fn.fnamemodify(path, ':~:.')
+end
+
+local function close(proposal)
+  if proposals[proposal.path] == proposal then
+    proposals[proposal.path] = nil
+  end
+  proposal.decided = true
+  proposal.view:close()
+end
+
+--- The text as the CLI is to write it: byte for byte what it proposed, unless the user or the form
+--- of the file has changed it.
+local function final_content(proposal)
+  local now, changed = proposal.view:proposal()
+  if not changed then
+    return proposal.content
+  end
+  if #now.lines == 1 and now.lines[1] == '' then
+    -- The CLI takes an empty text for an unchanged one. A line without text is as near as it gets.
+    now.eol = true
+  end
+  return text.utf8(text.render(now))
+end
+
+local function accept(proposal)
+  if proposal.orphan then
+    log.warn('no Gemini CLI waits for this any more; :w {file} saves it, :q! drops it')
+    return false
+  end
+  reload.expect(proposal.file)
+  notify('diff/accepted', { filePath = proposal.path, content = final_content(proposal) })
+  vim.bo[proposal.view.right].modified = false
+  close(proposal)
+  return true
+end
+
+local function reject(proposal)
+  if not proposal.orphan then
+    notify('diff/rejected', { filePath = proposal.path })
+  end
+  close(proposal)
+end
+
+local function save_copy(proposal, path)
+  local now = proposal.view:proposal()
+  local ok, why = file.write(path, text.render(now))
+  log.tell(ok and ('the proposal was saved as ' .. short(path)) or why, not ok and vim.log.levels.ERROR or nil)
+end
+
+--- The proposal in the form of the file: a file with `\r\n` or a BOM keeps them, though the CLI
+--- leaves them out of what it proposes.
+local function in_form_of(path, content)
+  local bytes, why = file.read(path)
+  if why then
+    error(why, 0)
+  end
+  local old = bytes and text.parse(bytes)
+  local new = text.parse(content, old and old.dos or nil)
+  local words = {}
+  if old and old.bomb then
+    new.bomb = true
+  elseif old and new.bomb then
+    words[#words + 1] = 'adds a byte order mark'
+  end
+  if old and #old.lines > 1 and new.dos ~= old.dos then
+    words[#words + 1] = 'changes all line ends to \\r\\n'
+  end
+  return new, words
+end
+
+local function remarks(proposal, words)
+  local buffer = file.buffer(proposal.file)
+  if buffer and vim.bo[buffer].modified then
+    words[#words + 1] = 'does not know the unsaved changes in its buffer'
+  end
+  local more = #words > 0 and ('; it ' .. table.concat(words, ', ')) or ''
+  if not proposal.view:is_current() then
+    more = more .. '; :GeminiCompanion show'
+  end
+  return more
+end
+
+local function open(path, content)
+  local full = vim.fn.fnamemodify(path, ':p')
+  local parsed, words = in_form_of(full, content)
+  local proposal = proposals[path]
+  if proposal and not proposal.orphan then
+    proposal.view:replace(parsed)
+  else
+    if proposal then
+      close(proposal)
+    end
+    proposal = { path = path, file = full }
+    local options = { focus = config.options.focus, mappings = config.options.mappings }
+    proposal.view = view.open(full, parsed, options, {
+      accept = function()
+        accept(proposal)
+      end,
+      reject = function()
+        reject(proposal)
+      end,
+      closed = function()
+        if not proposal.decided then
+          reject(proposal)
+        end
+      end,
+      copy = function(copy)
+        save_copy(proposal, copy)
+      end,
+    })
+    proposals[path] = proposal
+  end
+  proposal.content = text.render(parsed)
+  log.tell(('Gemini CLI proposes an edit to %s%s'):format(short(path), remarks(proposal, words)))
+end
+
+local function with_proposal(params, fail, act)
+  local proposal = proposals[params.filePath]
+  if proposal and not proposal.orphan then
+    act(proposal)
+  else
+    fail('No diff is open for this file.')
+  end
+end
+
+--- What the companion may ask.
+M.requests = {
+  ['diff/open'] = function(params, done, fail)
+    idle.when_idle(function()
+      local ok, why = pcall(open, params.filePath, params.newContent)
+      if ok then
+        done()
+      else
+        fail(('Neovim could not show the diff: %s'):format(why))
+      end
+    end, PATIENCE_MS, function()
+      fail('Neovim is busy: its user is typing a command or answering a question.')
+    end)
+  end,
+  ['diff/close'] = function(params, done, fail)
+    with_proposal(params, fail, function(proposal)
+      reload.expect(proposal.file)
+      done({ content = final_content(proposal) })
+      close(proposal)
+    end)
+  end,
+  ['diff/accept'] = function(params, done, fail)
+    with_proposal(params, fail, function(proposal)
+      local is_new = vim.fn.filereadable(proposal.file) == 0
+      local ok, why = file.write(proposal.file, final_content(proposal))
+      if not ok then
+        fail(why)
+        return
+      end
+      reload.reload(proposal.file, is_new)
+      accept(proposal)
+      done()
+    end)
+  end,
+  ['diff/reject'] = function(params, done, fail)
+    with_proposal(params, fail, function(proposal)
+      reject(proposal)
+      done()
+    end)
+  end,
+}
+
+--- From now on decisions are told by `notify(method, params)`.
+function M.start(notify_with)
+  notify = notify_with
+end
+
+--- The companion has ended, and has rejected what was open. What the user has changed stays.
+function M.stop()
+  for _, proposal in pairs(proposals) do
+    local _, changed = proposal.view:proposal()
+    if changed then
+      proposal.orphan = true
+    else
+      close(proposal)
+    end
+  end
+end
+
+--- The paths of the open proposals, sorted.
+function M.paths()
+  local paths = vim.tbl_keys(proposals)
+  table.sort(paths)
+  return paths
+end
+
+--- The proposal of that path, else the one in the current tab page, else the only one; or nil and
+--- a sentence.
+local function find(path)
+  if path then
+    local full = vim.fn.fnamemodify(path, ':p')
+    for _, proposal in pairs(proposals) do
+      if proposal.path == path or proposal.file == full then
+        return proposal
+      end
+    end
+    return nil, 'no proposal is open for ' .. path
+  end
+  for _, proposal in pairs(proposals) do
+    if proposal.view:is_current() then
+      return proposal
+    end
+  end
+  local paths = M.paths()
+  if #paths > 1 then
+    return nil, 'several proposals are open; name one: ' .. table.concat(vim.tbl_map(short, paths), ', ')
+  end
+  return proposals[paths[1]], 'no proposal is open'
+end
+
+local function act_on(act)
+  return function(path)
+    local proposal, why = find(path)
+    if not proposal then
+      return false, why
+    end
+    return act(proposal) ~= false
+  end
+end
+
+--- Each takes the path of a proposal, or nil for the one in sight, and returns whether there is
+--- one, and if not, why.
+M.accept = act_on(accept)
+M.reject = act_on(reject)
+M.show = act_on(function(proposal)
+  proposal.view:show()
+end)
+
+return M

@@ -1,0 +1,84 @@
+-- Owns `:checkhealth gemini_companion`: what is there, what is missing, and what to do about it.
+
+local M = {}
+
+-- Since Neovim 0.8 these are in `vim.health`, since 0.10 without `report_`.
+local old = vim.health or require('health')
+local start = old.start or old.report_start
+local ok = old.ok or old.report_ok
+local info = old.info or old.report_info
+local warn = old.warn or old.report_warn
+local problem = old.error or old.report_error
+
+local function check_programs()
+  start('Programs')
+  if vim.fn.has('nvim-0.7') == 1 then
+    ok('Neovim ' .. vim.split(vim.fn.execute('version'), '\n')[2]:gsub('^NVIM ', ''))
+  else
+    problem('Neovim is older than 0.7')
+  end
+  local command = require('gemini_companion.config').command()
+  local path = vim.fn.exepath(command[1] or '')
+  if path == '' then
+    problem(('%s not found'):format(command[1] or '(nothing)'), {
+      'Build it: cargo install --path rust/companion-cli',
+      "or say where it is: require('gemini_companion').setup{ cmd = '/path/to/gemini-companion' }",
+    })
+  else
+    local version = vim.fn.system(vim.list_extend(vim.list_extend({}, command), { '--version' }))
+    local say = vim.v.shell_error == 0 and ok or problem
+    say(('%s: %s'):format(path, vim.trim(version)))
+  end
+  if vim.fn.executable('gemini') == 1 then
+    ok('gemini: ' .. vim.fn.exepath('gemini'))
+  else
+    warn('gemini not found', { 'Install Gemini CLI, or run it where it is installed' })
+  end
+end
+
+local function check_discovery_file(path)
+  local stat = path and (vim.uv or vim.loop).fs_stat(path)
+  if not path then
+    warn('No discovery file could be written, so only CLIs in :terminal find this Neovim', {
+      'See :GeminiCompanion log',
+    })
+  elseif not stat then
+    problem('The discovery file is gone: ' .. path, { ':GeminiCompanion restart' })
+  elseif bit.band(stat.mode, tonumber('077', 8)) ~= 0 then
+    problem('The discovery file, with the token in it, can be read by others: ' .. path)
+  else
+    ok('Discovery file: ' .. path)
+  end
+end
+
+local function check_server()
+  start('Companion')
+  local status = require('gemini_companion.server').status()
+  if not status or not status.port then
+    local autostart = require('gemini_companion.config').options.autostart
+    local say = autostart and problem or info
+    say('The companion is not running', { ':GeminiCompanion start', 'See :GeminiCompanion log' })
+    return
+  end
+  ok(('Running: process %d, port %d'):format(status.pid, status.port))
+  check_discovery_file(status.discovery_file)
+  local folders = require('gemini_companion.workspace').folders()
+  ok('Workspace: ' .. table.concat(folders, ', '))
+  if vim.env.GEMINI_CLI_IDE_PID == tostring(vim.fn.getpid()) then
+    ok('A new :terminal has the variables by which a CLI finds this Neovim')
+  else
+    warn('GEMINI_CLI_IDE_PID was changed by something else', { ':GeminiCompanion restart' })
+  end
+  if status.clients > 0 then
+    ok(('Gemini CLIs that are connected: %d'):format(status.clients))
+  else
+    info('No Gemini CLI is connected: run `gemini` in the workspace, and /ide enable in it')
+  end
+end
+
+function M.check()
+  check_programs()
+  check_server()
+end
+
+return M

@@ -1,0 +1,128 @@
+-- Owns the public functions, and what belongs together: the companion's life and that of Neovim.
+
+local M = {}
+
+local config = require('gemini_companion.config')
+
+--- How to go on once the running one has ended.
+local after_exit
+local folders
+
+local function modules()
+  return require('gemini_companion.server'),
+    require('gemini_companion.context'),
+    require('gemini_companion.diff'),
+    require('gemini_companion.terminal'),
+    require('gemini_companion.workspace')
+end
+
+--- Sets options; see `:help gemini_companion-options`.
+function M.setup(options)
+  config.set(options)
+end
+
+--- Starts the companion unless the user does not want that.
+function M.autostart()
+  if config.options.autostart then
+    M.start()
+  end
+end
+
+local function follow_folders()
+  local server, _, _, _, workspace = modules()
+  local now = workspace.folders()
+  if #now > 0 and not vim.deep_equal(now, folders) and server.notify('workspace/folders', { paths = now }) then
+    folders = now
+  end
+end
+
+local function listen()
+  local group = vim.api.nvim_create_augroup('gemini_companion', {})
+  vim.api.nvim_create_autocmd({ 'DirChanged', 'WinClosed', 'TabClosed' }, {
+    group = group,
+    callback = function()
+      vim.schedule(follow_folders)
+    end,
+  })
+  vim.api.nvim_create_autocmd('VimLeavePre', { group = group, callback = M.stop })
+end
+
+--- Starts the companion. Returns whether it runs.
+function M.start()
+  local server, context, diff, terminal, workspace = modules()
+  local log = require('gemini_companion.log')
+  local status = server.status()
+  if status and status.stopping then
+    after_exit = M.start
+    return true
+  end
+  folders = workspace.folders()
+  if #folders == 0 then
+    log.warn('there is no folder to work in; :cd to one, then :GeminiCompanion start')
+    return false
+  end
+  local ok, why = server.start(folders, {
+    ready = function(ready)
+      terminal.set(ready.env)
+      diff.start(server.notify)
+      context.start(server.notify)
+      follow_folders()
+    end,
+    exit = function()
+      context.stop()
+      terminal.unset()
+      diff.stop()
+      local go_on = after_exit
+      after_exit = nil
+      if go_on then
+        go_on()
+      end
+    end,
+    request = diff.requests,
+  })
+  if ok then
+    listen()
+  else
+    log.warn(why)
+  end
+  return ok
+end
+
+--- Stops the companion; open proposals are rejected.
+function M.stop()
+  after_exit = nil
+  require('gemini_companion.server').stop()
+end
+
+--- Stops it, if it runs, and starts it again.
+function M.restart()
+  M.stop()
+  return M.start()
+end
+
+--- For a status line: `{running, port, clients, proposals}`.
+function M.status()
+  local status = require('gemini_companion.server').status() or {}
+  return {
+    running = status.port ~= nil and not status.stopping,
+    port = status.port,
+    clients = status.clients or 0,
+    proposals = #require('gemini_companion.diff').paths(),
+  }
+end
+
+--- Accepts, rejects, or goes to a proposal: that of `path`, or else the one in sight. Returns
+--- whether there is one, and if not, why.
+function M.accept(path)
+  return require('gemini_companion.diff').accept(path)
+end
+
+function M.reject(path)
+  return require('gemini_companion.diff').reject(path)
+end
+
+function M.show(path)
+  return require('gemini_companion.diff').show(path)
+end
+
+return M

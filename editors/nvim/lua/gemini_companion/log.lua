@@ -1,0 +1,38 @@
+-- Owns what is remembered for `:GeminiCompanion log`, and what the user is told at once.
+-- Never a file's text, a selection or the token.
+
+local M = {}
+
+local MOST_LINES = 500
+
+local lines = {}
+
+--- Remembers a line.
+function M.add(line)
+  lines[#lines + 1] = os.date('%H:%M:%S ') .. line
+  if #lines > MOST_LINES then
+    table.remove(lines, 1)
+  end
+end
+
+--- Remembers a line and tells the user. `level` is one of `vim.log.levels`, by default INFO.
+function M.tell(line, level)
+  M.add(line)
+  -- A message that does not fit, or one after another, would make Neovim wait for a key.
+  local shown = 'gemini-companion: ' .. line
+  if vim.fn.strdisplaywidth(shown) > vim.v.echospace then
+    shown = vim.fn.strcharpart(shown, 0, math.max(vim.v.echospace - 1, 1)) .. '…'
+  end
+  vim.cmd('redraw')
+  vim.notify(shown, level or vim.log.levels.INFO, { title = 'Gemini companion' })
+end
+
+function M.warn(line)
+  M.tell(line, vim.log.levels.WARN)
+end
+
+function M.lines()
+  return vim.list_slice(lines)
+end
+
+return M

@@ -1,0 +1,179 @@
+-- Owns the process `gemini-companion serve`: its start, its end, and the JSON-RPC lines to and from
+-- it. What the messages mean is none of its business.
+
+local config = require('gemini_companion.config')
+local log = require('gemini_companion.log')
+
+local M = {}
+
+--- The running one: `{job, pid, ready, stopping, on}`.
+local current
+
+local function send(server, message)
+  message.jsonrpc = '2.0'
+  -- It never blocks. That the process has gone, `on_exit` tells.
+  pcall(vim.fn.chansend, server.job, vim.json.encode(message) .. '\n')
+end
+
+--- Hands a request on, with functions for its result and its failure; one of them counts, once.
+local function request(server, message)
+  local answered = false
+  local function once(answer)
+    return function(value)
+      if not answered then
+        answered = true
+        answer.id = message.id
+        if answer.error then
+          answer.error.message = value
+        else
+          answer.result = value or vim.empty_dict()
+        end
+        send(server, answer)
+      end
+    end
+  end
+  local done, fail = once({}), once({ error = { code = -32000 } })
+  local handler = server.on.request[message.method]
+  if not handler then
+    fail('Neovim does not know ' .. message.method)
+    return
+  end
+  local ok, why = pcall(handler, message.params, done, fail)
+  if not ok then
+    log.add(('%s failed: %s'):format(message.method, why))
+    fail('Neovim could not do it: ' .. why)
+  end
+end
+
+local function take(server, line)
+  local ok, message = pcall(vim.json.decode, line)
+  if not ok or type(message) ~= 'table' then
+    log.add('the companion wrote a line that is not a message')
+    return
+  end
+  local params = type(message.params) == 'table' and message.params or {}
+  message.params = params
+  if type(message.method) ~= 'string' then
+    local problem = type(message.error) == 'table' and message.error.message
+    log.add('the companion refused a message: ' .. tostring(problem or '?'))
+  elseif message.id ~= nil then
+    request(server, message)
+  elseif message.method == 'companion/ready' then
+    server.ready = params
+    server.on.ready(params)
+  elseif message.method == 'companion/sessions' then
+    server.clients = params.count
+  end
+end
+
+--- Puts the pieces together that a job's output comes in: the first goes on with the last line.
+local function by_line(on_line)
+  local pieces = {}
+  return function(_, data)
+    pieces[#pieces + 1] = data[1]
+    for index = 2, #data do
+      local line = table.concat(pieces)
+      pieces = { data[index] }
+      if line ~= '' then
+        on_line(line)
+      end
+    end
+  end
+end
+
+local function arguments(folders)
+  local options = config.options
+  local list = vim.list_extend({}, config.command())
+  vim.list_extend(list, { 'serve', '--log-level', options.log_level })
+  vim.list_extend(list, { '--ide-name', 'neovim', '--ide-display-name', 'Neovim' })
+  vim.list_extend(list, { '--ide-pid', tostring(vim.fn.getpid()) })
+  for _, folder in ipairs(folders) do
+    vim.list_extend(list, { '--workspace', folder })
+  end
+  if not options.diffs then
+    list[#list + 1] = '--context-only'
+  end
+  if not options.trusted then
+    list[#list + 1] = '--untrusted'
+  end
+  return list
+end
+
+--- Starts it, unless it runs. `on` has `ready(params)`, `exit(expected)`, and `request`, a table of
+--- `method = function(params, done, fail)`. Returns whether it runs, and if not, why.
+function M.start(folders, on)
+  if current and not current.stopping then
+    return true
+  end
+  local program = config.command()[1] or ''
+  if vim.fn.executable(program) ~= 1 then
+    return false, ('%s not found; see :checkhealth gemini_companion'):format(program)
+  end
+  local server = { on = on, clients = 0 }
+  local last_words
+  local options = {
+    on_stdout = by_line(function(line)
+      take(server, line)
+    end),
+    on_stderr = by_line(function(line)
+      last_words = line
+      log.add(line)
+    end),
+    on_exit = function(_, code)
+      if current == server then
+        current = nil
+      end
+      if not server.stopping then
+        local why = last_words and ': ' .. last_words or ''
+        log.warn(('the companion has exited with %d%s'):format(code, why))
+      end
+      on.exit(server.stopping == true)
+    end,
+  }
+  local ok, job = pcall(vim.fn.jobstart, arguments(folders), options)
+  if not ok or job <= 0 then
+    return false, ('could not start %s: %s'):format(program, tostring(job))
+  end
+  server.job = job
+  server.pid = vim.fn.jobpid(job)
+  current = server
+  return true
+end
+
+--- Ends it by closing its stdin: it rejects what is open, tells its clients, and exits by itself.
+function M.stop()
+  local server = current
+  if not server or server.stopping then
+    return
+  end
+  server.stopping = true
+  pcall(vim.fn.chanclose, server.job, 'stdin')
+  vim.defer_fn(function()
+    pcall(vim.fn.jobstop, server.job)
+  end, 3000)
+end
+
+--- Tells something that has happened in the editor, if somebody is there to hear it.
+function M.notify(method, params)
+  if current and current.ready and not current.stopping then
+    send(current, { method = method, params = params })
+    return true
+  end
+  return false
+end
+
+--- nil while none runs, else `{pid, stopping, clients, port, discovery_file}`; the port and the
+--- file come once it is ready.
+function M.status()
+  local server = current
+  return server
+    and {
+      pid = server.pid,
+      stopping = server.stopping == true,
+      clients = server.clients,
+      port = server.ready and server.ready.port,
+      discovery_file = server.ready and server.ready.discoveryFile,
+    }
+end
+
+return M

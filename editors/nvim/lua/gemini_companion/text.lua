@@ -1,0 +1,69 @@
+-- Owns how a text lies in a file: line ends, BOM, a last line without end; and what is valid UTF-8.
+
+local M = {}
+
+local BOM = '\239\187\191'
+
+-- A character of several bytes, and none of the overlong ones, surrogates and those above U+10FFFF.
+local CHARACTERS = {
+  '^[\194-\223][\128-\191]',
+  '^\224[\160-\191][\128-\191]',
+  '^[\225-\236\238\239][\128-\191][\128-\191]',
+  '^\237[\128-\159][\128-\191]',
+  '^\240[\144-\191][\128-\191][\128-\191]',
+  '^[\241-\243][\128-\191][\128-\191][\128-\191]',
+  '^\244[\128-\143][\128-\191][\128-\191]',
+}
+
+local function repaired(bytes)
+  local parts, at = {}, 1
+  while at <= #bytes do
+    local stop
+    for _, character in ipairs(CHARACTERS) do
+      stop = stop or select(2, bytes:find(character, at))
+    end
+    parts[#parts + 1] = stop and bytes:sub(at, stop) or '\239\191\189'
+    at = (stop or at) + 1
+  end
+  return table.concat(parts)
+end
+
+--- `text` with U+FFFD for each byte that is not UTF-8. JSON can't have such bytes, buffers can.
+function M.utf8(text)
+  return (text:gsub('[\128-\255]+', repaired))
+end
+
+--- A text as buffers have it: `{lines, dos, bomb, eol, empty}`; `empty` is what tells no text at all
+--- from one empty line. `dos` says that `\r\n` ends a line for certain; otherwise it does if it ends
+--- them all.
+function M.parse(text, dos)
+  local bomb = text:sub(1, 3) == BOM
+  if bomb then
+    text = text:sub(4)
+  end
+  if dos == nil then
+    local _, ends = text:gsub('\n', '')
+    local _, dos_ends = text:gsub('\r\n', '')
+    dos = ends > 0 and ends == dos_ends
+  end
+  if dos then
+    text = text:gsub('\r\n', '\n')
+  end
+  -- Text that is typed into an empty file ends its last line.
+  local eol = text == '' or text:sub(-1) == '\n'
+  local lines = vim.split(text, '\n', { plain = true })
+  if eol and #lines > 1 then
+    lines[#lines] = nil
+  end
+  return { lines = lines, dos = dos, bomb = bomb, eol = eol, empty = text == '' }
+end
+
+--- The other way round.
+function M.render(parsed)
+  local line_end = parsed.dos and '\r\n' or '\n'
+  return (parsed.bomb and BOM or '')
+    .. table.concat(parsed.lines, line_end)
+    .. (parsed.eol and not parsed.empty and line_end or '')
+end
+
+return M

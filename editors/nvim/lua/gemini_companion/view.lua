@@ -1,0 +1,315 @@
+-- Owns how a proposal shows: a tab page with the file on the left, read-only, and the proposal on
+-- the right, to be changed. What the user decides is told to `on`; what follows is not its business.
+
+local file = require('gemini_companion.file')
+local idle = require('gemini_companion.idle')
+local text = require('gemini_companion.text')
+
+local M = {}
+
+local api = vim.api
+
+local View = {}
+View.__index = View
+
+local function set_lines(buffer, lines)
+  local options = vim.bo[buffer]
+  local modifiable = options.modifiable
+  options.modifiable = true
+  api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+  options.modifiable = modifiable
+end
+
+--- Fills a buffer in a way that can't be undone.
+local function fill(buffer, lines)
+  local options = vim.bo[buffer]
+  local levels = options.undolevels
+  options.undolevels = -1
+  set_lines(buffer, lines)
+  options.undolevels = levels
+  options.modified = false
+end
+
+local function new_buffer(name, buftype)
+  local buffer = api.nvim_create_buf(false, false)
+  pcall(api.nvim_buf_set_name, buffer, name)
+  local options = vim.bo[buffer]
+  options.buftype = buftype
+  options.swapfile = false
+  options.bufhidden = 'wipe'
+  return buffer
+end
+
+--- Finds out the file's type by its name and the buffer's text, and lets plugins act on it.
+local function set_filetype(buffer, path)
+  local edited = file.buffer(path)
+  local filetype = edited and vim.bo[edited].filetype or ''
+  -- Plugins of the user's may fail in a buffer that is not a file's; the proposal is to show still.
+  pcall(api.nvim_buf_call, buffer, function()
+    if filetype ~= '' then
+      vim.bo.filetype = filetype
+    else
+      vim.cmd('silent doautocmd <nomodeline> filetypedetect BufRead ' .. vim.fn.fnameescape(path))
+    end
+  end)
+end
+
+--- Labels a window above its text, or where that is not possible, below.
+local function label(window, words)
+  local option = vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline'
+  api.nvim_win_call(window, function()
+    api.nvim_set_option_value(option, ' ' .. words:gsub('%%', '%%%%'), { scope = 'local' })
+    if vim.fn.exists('&winfixbuf') == 1 then
+      api.nvim_set_option_value('winfixbuf', true, { scope = 'local' })
+    end
+  end)
+end
+
+local function window_of(buffer)
+  return vim.fn.win_findbuf(buffer)[1]
+end
+
+--- Shows the file as it is on the disk now; unless it is as it was shown.
+function View:show_file()
+  local state = file.state(self.path) or 'none'
+  if state == self.file_state or not api.nvim_buf_is_valid(self.left) then
+    return
+  end
+  self.file_state = state
+  local bytes = file.read(self.path) or ''
+  local is_utf8 = text.utf8(bytes) == bytes
+  fill(self.left, text.parse(is_utf8 and bytes or '').lines)
+  if not is_utf8 then
+    -- In another encoding, which Neovim may know.
+    api.nvim_buf_call(self.left, function()
+      vim.bo.modifiable = true
+      pcall(vim.cmd, 'silent noautocmd keepalt read ++edit ' .. vim.fn.fnameescape(self.path))
+      pcall(vim.cmd, 'silent 1delete _')
+      vim.bo.modifiable = false
+    end)
+  end
+  vim.bo[self.left].modified = false
+end
+
+--- Puts a text, as `text.parse` returns it, in place of the proposal; the user can undo that.
+function View:replace(parsed)
+  self:set_form(parsed)
+  set_lines(self.right, parsed.lines)
+  self.shown = api.nvim_buf_get_lines(self.right, 0, -1, true)
+  vim.bo[self.right].modified = false
+  self:show_file()
+  local window = window_of(self.right)
+  if window then
+    api.nvim_win_call(window, function()
+      vim.cmd('diffupdate')
+    end)
+  end
+end
+
+--- The buffer's own options say how its text will lie in the file, so the user can change that.
+function View:set_form(parsed)
+  local options = vim.bo[self.right]
+  options.fileformat = parsed.dos and 'dos' or 'unix'
+  options.bomb = parsed.bomb
+  options.fixendofline = false
+  options.endofline = parsed.eol
+  self.form = { dos = parsed.dos, bomb = parsed.bomb, eol = parsed.eol }
+end
+
+--- The proposal as it is now, as `text.parse` returns it, and whether the user has changed it.
+function View:proposal()
+  local options = vim.bo[self.right]
+  local now = {
+    lines = api.nvim_buf_get_lines(self.right, 0, -1, true),
+    dos = options.fileformat == 'dos',
+    bomb = options.bomb,
+    eol = options.endofline,
+  }
+  local same = vim.deep_equal(now.lines, self.shown)
+  for name, value in pairs(self.form) do
+    same = same and now[name] == value
+  end
+  return now, not same
+end
+
+local function find_first_change(window)
+  api.nvim_win_call(window, function()
+    if vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then
+      pcall(vim.cmd, 'normal! ]c')
+    end
+  end)
+end
+
+local function open_windows(view)
+  -- Of a user's own autocommands some may fail; what counts is whether the windows are there.
+  pcall(vim.cmd, ('tab sbuffer %d'):format(view.right))
+  local right = window_of(view.right)
+  assert(right, 'no tab page could be opened')
+  view.tab = api.nvim_win_get_tabpage(right)
+  pcall(vim.cmd, ('leftabove vertical sbuffer %d'):format(view.left))
+  local left = window_of(view.left)
+  for _, window in ipairs({ left, right }) do
+    api.nvim_win_call(window, function()
+      vim.cmd('diffthis')
+    end)
+  end
+  if left then
+    label(left, 'The file as it is')
+  end
+  label(right, 'Proposed by Gemini CLI (:w accepts, :q rejects)')
+  api.nvim_set_current_win(right)
+  find_first_change(right)
+end
+
+--- Opens the tab page, and comes back from it at once if it is not to take the focus.
+local function open_tab(view, focus)
+  local origin = api.nvim_get_current_win()
+  local ignored = vim.o.eventignore
+  if not focus then
+    -- Nothing that matters to the user's other plugins happens.
+    vim.o.eventignore = 'all'
+  end
+  local ok, why = pcall(open_windows, view)
+  if not focus or not ok then
+    pcall(api.nvim_set_current_win, origin)
+  end
+  vim.o.eventignore = ignored
+  if not ok then
+    error(why, 0)
+  end
+end
+
+function View:map(mappings)
+  local actions = { accept = self.on.accept, reject = self.on.reject }
+  for _, buffer in ipairs({ self.left, self.right }) do
+    for name, action in pairs(actions) do
+      if mappings and mappings[name] then
+        local options = { buffer = buffer, nowait = true, desc = name .. ' the proposal of Gemini CLI' }
+        vim.keymap.set('n', mappings[name], action, options)
+      end
+    end
+  end
+end
+
+function View:listen()
+  self.group = api.nvim_create_augroup('gemini_companion_view_' .. self.right, {})
+  local function on(event, options)
+    options.group = self.group
+    api.nvim_create_autocmd(event, options)
+  end
+  on('BufWriteCmd', {
+    buffer = self.right,
+    callback = function(event)
+      if event.match == api.nvim_buf_get_name(self.right) then
+        self.on.accept()
+      else
+        self.on.copy(event.match)
+      end
+    end,
+  })
+  on('BufWipeout', {
+    buffer = self.right,
+    callback = function()
+      self.was_current = api.nvim_get_current_tabpage() == self.tab
+      self.on.closed()
+    end,
+  })
+  -- `:x` and `ZZ` write what was changed and close the window. Unchanged, it is to be written, too.
+  on('CmdlineLeave', {
+    pattern = ':',
+    callback = function()
+      local command = vim.fn.getcmdline()
+      local exits = command:find('^[%s:]*[xX]i?t?!?%s*$') or command:find('^[%s:]*exit?!?%s*$')
+      if exits and not vim.v.event.abort and api.nvim_get_current_buf() == self.right then
+        vim.bo[self.right].modified = true
+      end
+    end,
+  })
+  vim.keymap.set('n', 'ZZ', '<Cmd>wq<CR>', { buffer = self.right, desc = 'accept the proposal of Gemini CLI' })
+  on({ 'BufEnter', 'FocusGained', 'BufWritePost', 'FileChangedShellPost' }, {
+    callback = function()
+      self:show_file()
+    end,
+  })
+end
+
+--- Opens a view. `on` has `accept`, `reject`, `closed` and `copy(path)`. Fails by an error.
+function M.open(path, parsed, options, on)
+  local mode = api.nvim_get_mode().mode
+  local view = setmetatable({
+    path = path,
+    on = on,
+    origin = api.nvim_get_current_win(),
+    from_terminal = mode == 't',
+    left = new_buffer('gemini-companion://file' .. path, 'nofile'),
+    right = new_buffer('gemini-companion://proposal' .. path, 'acwrite'),
+  }, View)
+  vim.bo[view.left].modifiable = false
+  view:show_file()
+  fill(view.right, parsed.lines)
+  view.shown = api.nvim_buf_get_lines(view.right, 0, -1, true)
+  view:set_form(parsed)
+  vim.bo[view.right].modified = false
+  -- Before there are windows, whose options a plugin for the type may set.
+  set_filetype(view.left, path)
+  set_filetype(view.right, path)
+  -- Whoever is typing goes on typing where they are.
+  view.focused = options.focus and mode:find('^[nvV\22t]') ~= nil
+  local ok, why = pcall(open_tab, view, view.focused)
+  if not ok then
+    view:discard()
+    error(why, 0)
+  end
+  view:listen()
+  view:map(options.mappings)
+  return view
+end
+
+--- Goes to the view.
+function View:show()
+  local window = window_of(self.right)
+  if window then
+    api.nvim_set_current_win(window)
+  end
+end
+
+function View:is_current()
+  return api.nvim_get_current_tabpage() == self.tab
+end
+
+--- Takes buffers and windows away, whatever is in them.
+function View:discard()
+  if self.group then
+    pcall(api.nvim_del_augroup_by_id, self.group)
+  end
+  for _, buffer in ipairs({ self.right, self.left }) do
+    if api.nvim_buf_is_valid(buffer) then
+      pcall(api.nvim_buf_delete, buffer, { force = true })
+    end
+  end
+end
+
+--- Closes the view as soon as windows may be closed, and goes back to where the user came from, if
+--- the user is in it.
+function View:close()
+  self.closing = true
+  vim.schedule(function()
+    idle.when_idle(function()
+      local leaves = self.was_current
+      if api.nvim_tabpage_is_valid(self.tab) then
+        leaves = leaves or self:is_current()
+      end
+      leaves = leaves and api.nvim_win_is_valid(self.origin)
+      if leaves then
+        api.nvim_set_current_win(self.origin)
+      end
+      self:discard()
+      local back = leaves and api.nvim_get_current_win() == self.origin
+      if back and self.from_terminal and vim.bo.buftype == 'terminal' then
+        vim.cmd('startinsert')
+      end
+    end)
+  end)
+end
+
+return M

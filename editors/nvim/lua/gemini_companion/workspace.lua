@@ -1,0 +1,49 @@
+-- Owns which folders are the workspace: those in which a CLI finds this Neovim.
+
+local config = require('gemini_companion.config')
+
+local M = {}
+
+--- The directories of all windows, as `:cd`, `:tcd` and `:lcd` have set them.
+local function window_directories()
+  local list = {}
+  for tab = 1, vim.fn.tabpagenr('$') do
+    for window = 1, vim.fn.tabpagewinnr(tab, '$') do
+      list[#list + 1] = vim.fn.getcwd(window, tab)
+    end
+  end
+  return list
+end
+
+local function is_inside(path, folder)
+  return vim.startswith(path, folder:sub(-1) == '/' and folder or folder .. '/')
+end
+
+--- The folders, absolute and sorted, those within others left out: the CLI lets its model read
+--- every folder that is listed.
+function M.folders()
+  local wanted = config.options.workspace
+  if type(wanted) == 'function' then
+    wanted = wanted()
+  end
+  local existing = {}
+  for _, folder in ipairs(wanted or window_directories()) do
+    local path = vim.fn.fnamemodify(folder, ':p')
+    path = #path > 1 and path:gsub('/+$', '') or path
+    if vim.fn.isdirectory(path) == 1 then
+      existing[path] = true
+    end
+  end
+  local folders = vim.tbl_filter(function(path)
+    for other in pairs(existing) do
+      if other ~= path and is_inside(path, other) then
+        return false
+      end
+    end
+    return true
+  end, vim.tbl_keys(existing))
+  table.sort(folders)
+  return folders
+end
+
+return M

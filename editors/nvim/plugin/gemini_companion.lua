@@ -1,0 +1,29 @@
+-- Owns what Neovim loads when it starts: one command, and the wish to start the companion later.
+
+if vim.g.loaded_gemini_companion or vim.fn.has('nvim-0.7') == 0 then
+  return
+end
+vim.g.loaded_gemini_companion = 1
+
+vim.api.nvim_create_user_command('GeminiCompanion', function(command)
+  require('gemini_companion.commands').run(command.args)
+end, {
+  nargs = '*',
+  complete = function(lead, line)
+    return require('gemini_companion.commands').complete(lead, line)
+  end,
+  desc = 'Companion for Gemini CLI: status, restart, log, accept, reject, …',
+})
+
+-- Without a user interface, as in scripts, nobody could look at a proposal.
+local function start()
+  vim.schedule(function()
+    require('gemini_companion').autostart()
+  end)
+end
+if #vim.api.nvim_list_uis() > 0 and vim.v.vim_did_enter == 1 then
+  start()
+else
+  local group = vim.api.nvim_create_augroup('gemini_companion', {})
+  vim.api.nvim_create_autocmd('UIEnter', { group = group, once = true, callback = start })
+end
