@@ -39,6 +39,7 @@ export class Neovim {
    * configuration; `args` the files to open.
    */
   static async start(sandbox, { setup, init = '', args = [], cwd = sandbox.project, env } = {}) {
+    if (!PROGRAM) throw new Error('GEMINI_COMPANION must be the path of gemini-companion');
     const neovim = new Neovim();
     const config = path.join(sandbox.root, `init-${++sockets}.lua`);
     const socket = path.join(sandbox.root, `nvim-${sockets}.sock`);

@@ -17,13 +17,14 @@ end, {
 
 -- Without a user interface, as in scripts, nobody could look at a proposal.
 local function start()
-  vim.schedule(function()
-    require('gemini_companion').autostart()
-  end)
+  if vim.v.vim_did_enter == 1 and #vim.api.nvim_list_uis() > 0 then
+    vim.schedule(function()
+      require('gemini_companion').autostart()
+    end)
+    return true
+  end
 end
-if #vim.api.nvim_list_uis() > 0 and vim.v.vim_did_enter == 1 then
-  start()
-else
+if not start() then
   local group = vim.api.nvim_create_augroup('gemini_companion', {})
-  vim.api.nvim_create_autocmd('UIEnter', { group = group, once = true, callback = start })
+  vim.api.nvim_create_autocmd({ 'VimEnter', 'UIEnter' }, { group = group, callback = start })
 end
