@@ -100,7 +100,12 @@ export class Neovim {
   }
 
   edit(file) {
-    return this.lua(`vim.cmd('edit ' .. vim.fn.fnameescape(...))`, file);
+    return this.lua(
+      `local buffer = vim.fn.bufadd(...)
+       vim.bo[buffer].buflisted = true
+       vim.cmd('buffer ' .. buffer)`,
+      file,
+    );
   }
 
   /** Waits until a Lua expression has a value that is neither nil nor false, and returns it. */

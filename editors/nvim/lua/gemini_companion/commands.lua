@@ -3,11 +3,11 @@
 local M = {}
 
 local function echo(lines)
-  vim.api.nvim_echo({ { table.concat(lines, '\n') } }, false, {})
+  vim.api.nvim_echo({ { table.concat(vim.tbl_map(vim.fn.strtrans, lines), '\n') } }, false, {})
 end
 
 local function fail(why)
-  vim.api.nvim_echo({ { 'GeminiCompanion: ' .. why, 'ErrorMsg' } }, true, {})
+  vim.api.nvim_echo({ { 'GeminiCompanion: ' .. vim.fn.strtrans(why), 'ErrorMsg' } }, true, {})
 end
 
 local function status()

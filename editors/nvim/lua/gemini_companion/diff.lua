@@ -14,7 +14,7 @@ local M = {}
 --- Less than the companion waits for an answer.
 local PATIENCE_MS = 25000
 
---- By path as the CLI wrote it: `{path, file, content, view, orphan}`.
+--- By path as the CLI wrote it: `{path, content, view, decided, orphan}`.
 local proposals = {}
 local notify
 
@@ -49,7 +49,7 @@ local function accept(proposal)
     log.warn('no Gemini CLI waits for this any more; :w {file} saves it, :q! drops it')
     return false
   end
-  reload.expect(proposal.file)
+  reload.expect(proposal.path)
   notify('diff/accepted', { filePath = proposal.path, content = final_content(proposal) })
   vim.bo[proposal.view.right].modified = false
   close(proposal)
@@ -91,7 +91,7 @@ local function in_form_of(path, content)
 end
 
 local function remarks(proposal, words)
-  local buffer = file.buffer(proposal.file)
+  local buffer = file.buffer(proposal.path)
   if buffer and vim.bo[buffer].modified then
     words[#words + 1] = 'does not know the unsaved changes in its buffer'
   end
@@ -103,8 +103,7 @@ local function remarks(proposal, words)
 end
 
 local function open(path, content)
-  local full = vim.fn.fnamemodify(path, ':p')
-  local parsed, words = in_form_of(full, content)
+  local parsed, words = in_form_of(path, content)
   local proposal = proposals[path]
   if proposal and not proposal.orphan then
     proposal.view:replace(parsed)
@@ -112,9 +111,9 @@ local function open(path, content)
     if proposal then
       close(proposal)
     end
-    proposal = { path = path, file = full }
+    proposal = { path = path }
     local options = { focus = config.options.focus, mappings = config.options.mappings }
-    proposal.view = view.open(full, parsed, options, {
+    proposal.view = view.open(path, parsed, options, {
       accept = function()
         accept(proposal)
       end,
@@ -161,20 +160,20 @@ M.requests = {
   end,
   ['diff/close'] = function(params, done, fail)
     with_proposal(params, fail, function(proposal)
-      reload.expect(proposal.file)
+      reload.expect(proposal.path)
       done({ content = final_content(proposal) })
       close(proposal)
     end)
   end,
   ['diff/accept'] = function(params, done, fail)
     with_proposal(params, fail, function(proposal)
-      local is_new = vim.fn.filereadable(proposal.file) == 0
-      local ok, why = file.write(proposal.file, final_content(proposal))
+      local is_new = vim.fn.filereadable(proposal.path) == 0
+      local ok, why = file.write(proposal.path, final_content(proposal))
       if not ok then
         fail(why)
         return
       end
-      reload.reload(proposal.file, is_new)
+      reload.reload(proposal.path, is_new)
       accept(proposal)
       done()
     end)
@@ -217,7 +216,7 @@ local function find(path)
   if path then
     local full = vim.fn.fnamemodify(path, ':p')
     for _, proposal in pairs(proposals) do
-      if proposal.path == path or proposal.file == full then
+      if proposal.path == path or proposal.path == full then
         return proposal
       end
     end

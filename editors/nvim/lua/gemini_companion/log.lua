@@ -9,7 +9,7 @@ local lines = {}
 
 --- Remembers a line.
 function M.add(line)
-  lines[#lines + 1] = os.date('%H:%M:%S ') .. line
+  lines[#lines + 1] = os.date('%H:%M:%S ') .. vim.fn.strtrans(line)
   if #lines > MOST_LINES then
     table.remove(lines, 1)
   end
@@ -19,7 +19,7 @@ end
 function M.tell(line, level)
   M.add(line)
   -- A message that does not fit, or one after another, would make Neovim wait for a key.
-  local shown = 'gemini-companion: ' .. line
+  local shown = 'gemini-companion: ' .. vim.fn.strtrans(line)
   if vim.fn.strdisplaywidth(shown) > vim.v.echospace then
     shown = vim.fn.strcharpart(shown, 0, math.max(vim.v.echospace - 1, 1)) .. '…'
   end
