@@ -209,7 +209,7 @@ impl File {
         }
         self.in_place.store(true, Relaxed);
         if state.trouble.take().is_some() {
-            log::info!("the discovery file is in place now");
+            log::warn!("the discovery file is in place now");
         }
         if self.removed.load(SeqCst) {
             self.remove(state);
@@ -223,8 +223,8 @@ impl File {
         let reason = error.to_string();
         if state.trouble.as_ref() != Some(&reason) {
             log::warn!(
-                "could not write the discovery file {}: {reason}; until it can be, only a CLI in \
-                 a terminal of this editor finds it",
+                "could not write the discovery file {}: {reason}; until it can be, a CLI finds \
+                 this editor only from a terminal that has its environment",
                 self.path().display()
             );
             state.trouble = Some(reason);

@@ -1,0 +1,133 @@
+// Owns what may befall the discovery file: a disk that is full or read-only, other users, editing.
+//
+// Mounts and other users need namespaces. Where the system permits none, the test says so.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { until } from '../lib/inbox.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+
+const NAMESPACE = ['unshare', '--user', '--map-root-user', '--mount', '--propagation', 'private'];
+const NOBODY = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
+
+const works = ([program, ...args]) => spawnSync(program, [...args, 'true']).status === 0;
+const noNamespace = !works(NAMESPACE) && 'skipped: user namespaces are not permitted here';
+const noOtherUser = !works(NOBODY) && 'skipped: only root can be somebody else';
+
+/** Starts a companion whose folder for temporary files is mounted by `mount`, for it alone. */
+async function startMounted(sandbox, mount) {
+  const script = `${mount} && exec "$@"`;
+  const machine = { prefix: () => [...NAMESPACE, 'sh', '-c', script, 'sh'] };
+  const companion = await Companion.start(sandbox, { machine });
+  /** The folder as the companion sees it. */
+  const tmp = path.join(`/proc/${companion.pid}/root`, sandbox.tmp);
+  return { companion, tmp, folder: path.join(tmp, 'gemini', 'ide') };
+}
+
+/** Has it asked for something, and answer, although it has no file. */
+async function assertServes({ ready }) {
+  const authorization = `Bearer ${ready.authToken}`;
+  const reply = await fetch(ready.url, {
+    method: 'POST',
+    headers: { authorization },
+    body: '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}',
+  });
+  assert.equal(reply.status, 200);
+}
+
+/** Without a file the client must know its editor by the terminal. */
+const inTerminalOf = ({ ready }) => ({
+  env: { ...ready.env, TERMINAL_EMULATOR: 'JetBrains-JediTerm' },
+});
+
+const shown = (file) => fs.readFileSync(file, 'utf8');
+
+test('on a full disk it serves, and writes the file once there is space', async (t) => {
+  if (noNamespace) return t.skip(noNamespace);
+  const sandbox = Sandbox.of(t);
+  const full = `mount -t tmpfs -o size=4k tmpfs ${sandbox.tmp} && echo full > ${sandbox.tmp}/full`;
+  const { companion, tmp, folder } = await startMounted(sandbox, full);
+  assert.equal(companion.ready.discoveryFile, undefined);
+  assert.match(companion.log, /could not write the discovery file \/.*No space left on device/);
+  assert.deepEqual(fs.readdirSync(folder), [], 'not even half of it');
+  await assertServes(companion);
+  fs.rmSync(path.join(tmp, 'full'));
+  await until('the file is there', () => fs.readdirSync(folder).length === 1);
+  const [name] = fs.readdirSync(folder);
+  await until('it is complete', () => shown(path.join(folder, name)).endsWith('}}'));
+  assert.equal(JSON.parse(shown(path.join(folder, name))).authToken, companion.ready.authToken);
+  await until('it says so', () => /the discovery file is in place now/.test(companion.log));
+});
+
+test('where nothing can be written it serves, and says so', async (t) => {
+  if (noNamespace) return t.skip(noNamespace);
+  const sandbox = Sandbox.of(t);
+  const mount = `mount -t tmpfs -o ro tmpfs ${sandbox.tmp}`;
+  const { companion } = await startMounted(sandbox, mount);
+  assert.match(companion.log, /could not write the discovery file \/.*Read-only file system/);
+  await assertServes(companion);
+  const client = await IdeClient.start(sandbox, inTerminalOf(companion));
+  assert.equal((await client.connect()).status, 'connected');
+});
+
+test("somebody else's folder is left alone, and his file not believed", async (t) => {
+  if (noOtherUser) return t.skip(noOtherUser);
+  const sandbox = Sandbox.of(t);
+  fs.chmodSync(sandbox.root, 0o755);
+  fs.chmodSync(sandbox.tmp, 0o1777);
+  const folder = path.join(sandbox.tmp, 'gemini', 'ide');
+  const file = path.join(folder, `gemini-ide-server-${process.pid}-1.json`);
+  const content = {
+    port: 1,
+    workspacePath: sandbox.project,
+    authToken: 'his',
+    ideInfo: { name: 'his', displayName: 'his' },
+  };
+  const script = 'mkdir -p "$0" && chmod -R 777 "$0"/.. && cat > "$1"';
+  const input = JSON.stringify(content);
+  const made = spawnSync(NOBODY[0], [...NOBODY.slice(1), 'sh', '-c', script, folder, file], {
+    input,
+  });
+  assert.equal(made.status, 0, String(made.stderr));
+  const companion = await Companion.start(sandbox);
+  assert.equal(companion.ready.discoveryFile, undefined);
+  assert.match(companion.log, /could not write .*gemini belongs to another user/);
+  assert.equal(shown(file), input);
+  const client = await IdeClient.start(sandbox, inTerminalOf(companion));
+  assert.equal((await client.connect()).status, 'connected');
+});
+
+test('an edited file is put back, and what it said counts for nothing', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const companion = await Companion.start(sandbox);
+  const { discoveryFile, url, authToken } = companion.ready;
+  const right = shown(discoveryFile);
+  const wrong = 'f'.repeat(authToken.length);
+  fs.writeFileSync(discoveryFile, right.replace(authToken, wrong));
+  const ask = (token) =>
+    fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: '{}' });
+  assert.equal((await ask(wrong)).status, 401);
+  await until('the file is as it was', () => shown(discoveryFile) === right);
+  assert.equal((await ask(wrong)).status, 401);
+  assert.equal((await ask(authToken)).status, 400, 'who has the right token is heard');
+  await until('it says so', () => /was removed or changed, and put back/.test(companion.log));
+  for (const token of [authToken, wrong]) assert.ok(!companion.log.includes(token));
+  fs.rmSync(path.dirname(discoveryFile), { recursive: true });
+  await until('the file is back', () => fs.existsSync(discoveryFile));
+  const client = await IdeClient.start(sandbox);
+  assert.equal((await client.connect()).status, 'connected');
+});
+
+test('who leaves the sticky bit off is warned', async (t) => {
+  const sandbox = Sandbox.of(t);
+  fs.chmodSync(sandbox.tmp, 0o777);
+  const companion = await Companion.start(sandbox);
+  assert.ok(fs.existsSync(companion.ready.discoveryFile));
+  assert.match(companion.log, /everybody can rename what is in .*chmod \+t/);
+});
