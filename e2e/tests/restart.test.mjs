@@ -15,6 +15,7 @@ import { Editor } from '../lib/editor.mjs';
 import { Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { PATIENCE } from '../lib/inbox.mjs';
+import { Proxy } from '../lib/proxy.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 const REJECTED = { status: 'rejected', content: undefined };
@@ -53,8 +54,8 @@ class Window {
   }
 
   /** A client that has been told that the file `before.txt` is open. */
-  async connect() {
-    const client = await IdeClient.connect(this.sandbox);
+  async connect(env) {
+    const client = await IdeClient.connect(this.sandbox, { env });
     await this.#seeFile(client, 'before.txt');
     client.events.status.takeAll();
     return client;
@@ -78,15 +79,18 @@ class Window {
 
   /**
    * Asserts that for this client nothing has happened: it was connected all the time, it gets the
-   * context, and a user's edit of a proposal.
+   * context, and a user's edit of a proposal, both before it is back on its stream and after.
    */
   async assertGoesOn(client) {
-    const file = this.sandbox.file('edited.txt', 'old');
-    const decision = client.openDiff(file, 'new');
-    await this.editor.view(file);
-    this.editor.accept(file, 'new and edited');
-    assert.deepEqual(await decision, accepted('new and edited'));
-    await this.#seeFile(client, 'after.txt');
+    for (const when of ['before', 'after']) {
+      if (when === 'after') await until(() => this.companion.log.includes('is back on its stream'));
+      const file = this.sandbox.file(`edited ${when}.txt`, 'old');
+      const decision = client.openDiff(file, 'new');
+      await this.editor.view(file);
+      this.editor.accept(file, `edited ${when}`);
+      assert.deepEqual(await decision, accepted(`edited ${when}`));
+      await this.#seeFile(client, `${when} the stream.txt`);
+    }
     assert.deepEqual(client.events.status.takeAll(), []);
     assert.equal(await client.status(), 'connected');
     assert.equal(await client.isDiffingEnabled(), true);
@@ -104,6 +108,15 @@ async function propose(window, client, name) {
   const session = await Session.open(sandbox, companion);
   await session.delete();
   return { file, decision };
+}
+
+/** Ends the client's stream, after which it has none for 20 s: decisions have to wait. */
+async function endStreams({ companion }, proxy) {
+  companion.inbox.takeAll();
+  proxy.end();
+  await companion.inbox.next(({ method, params }) => {
+    return method === 'companion/sessions' && params.count === 0;
+  });
 }
 
 test('a client does not notice', { concurrency: true }, async (t) => {
@@ -144,11 +157,10 @@ test('a client does not notice', { concurrency: true }, async (t) => {
 
     async 'that it was killed after the user decided and before it could tell'(t) {
       const window = await Window.open(t);
-      const client = await window.connect();
-      await window.kill();
-      await window.start();
-      // The client has no stream for 20 s now, so that the decision has to wait.
+      const proxy = await Proxy.start(window.sandbox, window.companion);
+      const client = await window.connect(proxy.env(window.sandbox));
       const { file, decision } = await propose(window, client, 'decided.txt');
+      await endStreams(window, proxy);
       const text = 'all of it “ünïcode”\n'.repeat(5000);
       window.editor.accept(file, text);
       await saved(window, file, text);
@@ -160,10 +172,10 @@ test('a client does not notice', { concurrency: true }, async (t) => {
 
     async 'that it was stopped while the client was on its way back to its stream'(t) {
       const window = await Window.open(t);
-      const client = await window.connect();
-      await window.stop();
-      await window.start();
+      const proxy = await Proxy.start(window.sandbox, window.companion);
+      const client = await window.connect(proxy.env(window.sandbox));
       const { decision } = await propose(window, client, 'open.txt');
+      await endStreams(window, proxy);
       await window.stop();
       await window.start();
       assert.deepEqual(await decision, REJECTED);
@@ -188,11 +200,17 @@ test('a client does not notice', { concurrency: true }, async (t) => {
 /** Waits until the next companion would know of `file`, and which text the user accepted. */
 async function saved(window, file, content) {
   const [state] = window.states();
-  const deadline = Date.now() + PATIENCE;
-  for (;;) {
+  await until(() => {
     const { answers } = JSON.parse(fs.readFileSync(state, 'utf8'));
-    if (answers.some((answer) => answer.path === file && answer.content === content)) return;
-    assert.ok(Date.now() < deadline, 'it was not saved');
+    return answers.some((answer) => answer.path === file && answer.content === content);
+  });
+}
+
+/** Waits for what nobody tells. */
+async function until(condition) {
+  const deadline = Date.now() + PATIENCE;
+  while (!condition()) {
+    assert.ok(Date.now() < deadline, `it did not come to that: ${condition}`);
     await sleep(10);
   }
 }

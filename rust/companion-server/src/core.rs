@@ -70,20 +70,20 @@ impl Core {
 
     /// A session for a new client; the oldest idle ones may have to go for it.
     pub(crate) fn create_session(&self) -> Result<Arc<Session>, Full> {
-        self.session_with(self.sessions.new_id())
+        self.session_with(self.sessions.new_id(), false)
     }
 
     /// The session of that id. One that an earlier process has given out is made anew, without
     /// a handshake: its client need not know.
     pub(crate) fn session(&self, id: SessionId) -> Result<Option<Arc<Session>>, Full> {
         match self.sessions.get(id) {
-            None if self.sessions.recognises(id) => self.session_with(id).map(Some),
+            None if self.sessions.recognises(id) => self.session_with(id, true).map(Some),
             session => Ok(session),
         }
     }
 
-    fn session_with(&self, id: SessionId) -> Result<Arc<Session>, Full> {
-        let (session, gone) = self.sessions.create(id)?;
+    fn session_with(&self, id: SessionId, returning: bool) -> Result<Arc<Session>, Full> {
+        let (session, gone) = self.sessions.create(id, returning)?;
         for id in gone {
             self.diffs.session_gone(id);
         }

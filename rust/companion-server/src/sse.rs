@@ -14,6 +14,11 @@ pub(crate) fn data(message: &impl Serialize, size_hint: usize) -> Bytes {
     Bytes::from(bytes)
 }
 
+/// The same for a message that is JSON already.
+pub(crate) fn data_of(json: &[u8]) -> Bytes {
+    [b"data: ", json, b"\n\n"].concat().into()
+}
+
 /// The message that [`data`] was made of, as JSON.
 pub(crate) fn message(data: &[u8]) -> &[u8] {
     data.strip_prefix(b"data: ").unwrap_or(data)

@@ -137,6 +137,12 @@ impl Diffs {
         self.step(Ledger::stop);
     }
 
+    /// Whether a client waits for a decision and has no stream on which to hear of it.
+    pub(crate) fn wants_stream(&self, session: &Session) -> bool {
+        session.is_returning()
+            && (session.mailbox.backlog().0 > 0 || self.ledger.lock().count(session.id) > 0)
+    }
+
     /// What clients wait for.
     pub(crate) fn waiting(&self) -> Vec<Waiting> {
         // Decisions are sent under this lock.

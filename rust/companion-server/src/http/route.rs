@@ -21,6 +21,7 @@ use crate::core::Core;
 use crate::dispatch::{self, Answer};
 use crate::guard::Refusal;
 use crate::session::{EventId, Session, SessionId};
+use crate::sse;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -101,8 +102,14 @@ where
         Err((status, error)) => return reply::error(status, request_id(&payload), error),
     };
     let _busy = session.busy();
+    let is_single = matches!(payload, Payload::Single(_));
     match dispatch::answer(&core, &session, payload).await {
         Answer::Nothing => reply::empty(StatusCode::ACCEPTED),
+        Answer::Json(json) if is_single && core.diffs.wants_stream(&session) => {
+            let context = Some(core.context.message());
+            let stream = core.sessions.answer(Arc::clone(&session), sse::data_of(&json), context);
+            reply::events(ReplyBody::Events(Box::new(stream)))
+        }
         Answer::Json(json) => reply::json(StatusCode::OK, json),
     }
 }

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::{Identity, Resume, Saving};
 use crate::config::Config;
 use crate::shutdown::shut_down;
-use crate::testing::{Asked, Rig};
+use crate::testing::{Asked, Rig, Stream};
 
 /// A process that runs as long as the tests do, and one that does not run.
 const ALIVE: u32 = 1;
@@ -351,4 +351,39 @@ async fn a_session_comes_back_by_any_request_unless_it_was_ended() {
         assert_eq!(status("GET", session).await, 404);
     }
     assert_eq!(status("POST", &sessions[1]).await, 200);
+}
+
+#[tokio::test]
+async fn a_client_that_asks_before_it_listens_again_hears_the_decision_with_the_answer() {
+    let dir = TempDir::new().unwrap();
+    let rig = Rig::resume(dir.path());
+    let session = rig.initialize().await;
+    kill(&dir, rig).await;
+
+    let rig = Rig::resume(dir.path());
+    assert!(!rig.call(&session, "closeDiff", &json!({ "filePath": "/x" })).await.is_null());
+    let params = json!({ "name": "openDiff", "arguments": { "filePath": "/a", "newContent": "" } });
+    let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
+    let headers = [("mcp-session-id", &*session)];
+    let showing = async {
+        let Asked::Open(request, ..) = rig.asked().await else { panic!() };
+        rig.core.diffs.completed(request, None);
+    };
+    let (reply, ()) = tokio::join!(rig.send("POST", "/mcp", &headers, call.to_string()), showing);
+    assert_eq!(reply.headers()["content-type"], "text/event-stream");
+    let mut answer = Stream::new(reply.into_body());
+    assert_eq!(answer.message().await.unwrap()["id"], 7);
+    answer.context().await;
+    rig.core.diffs.decided("/a", Some("edited".to_owned()));
+    assert_eq!(answer.message().await.unwrap()["params"]["content"], "edited");
+    assert_eq!(answer.last_id, None, "or the client would come back for each answer");
+    assert_eq!(*rig.counts.lock(), [1]);
+
+    // Another answer needs no stream, and the client's own takes the place of this one.
+    assert!(!rig.call(&session, "closeDiff", &json!({ "filePath": "/x" })).await.is_null());
+    let mut stream = rig.stream(&session).await;
+    assert_eq!(answer.message().await, None);
+    stream.context().await;
+    assert_eq!(stream.message().await.unwrap()["params"]["content"], "edited");
+    assert_eq!(*rig.counts.lock(), [1]);
 }

@@ -8,7 +8,7 @@ mod stream;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Waker;
 
 use bytes::Bytes;
@@ -60,15 +60,18 @@ impl fmt::Display for SessionId {
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) mailbox: Mailbox,
+    /// It was recognised, and its client has not come back to its stream yet.
+    returning: AtomicBool,
     calls: AtomicUsize,
     idle_since: Mutex<Instant>,
 }
 
 impl Session {
-    fn new(id: SessionId, epoch: Epoch) -> Self {
+    fn new(id: SessionId, epoch: Epoch, returning: bool) -> Self {
         Self {
             id,
             mailbox: Mailbox::new(epoch),
+            returning: AtomicBool::new(returning),
             calls: AtomicUsize::new(0),
             idle_since: Mutex::new(Instant::now()),
         }
@@ -78,6 +81,12 @@ impl Session {
     pub(crate) fn busy(self: &Arc<Self>) -> Busy {
         self.calls.fetch_add(1, Ordering::Relaxed);
         Busy(Arc::clone(self))
+    }
+
+    /// Whether the client does not listen yet, although it speaks to us: after a restart it comes
+    /// back to its stream only when `retry` has passed.
+    pub(crate) fn is_returning(&self) -> bool {
+        self.returning.load(Ordering::Relaxed) && !self.mailbox.has_stream()
     }
 
     /// Since when the session is idle; nothing if it is not.
@@ -149,8 +158,13 @@ impl Sessions {
         known && !self.ended.lock().contains(&id)
     }
 
-    /// Makes a session. Returns also those that had to go for it.
-    pub(crate) fn create(&self, id: SessionId) -> Result<(Arc<Session>, Vec<SessionId>), Full> {
+    /// Makes a session, for a new client or one that is `returning`. Returns also those that had
+    /// to go for it.
+    pub(crate) fn create(
+        &self,
+        id: SessionId,
+        returning: bool,
+    ) -> Result<(Arc<Session>, Vec<SessionId>), Full> {
         let mut by_id = self.by_id.lock();
         let mut idle: Vec<_> =
             by_id.values().filter_map(|s| s.idle_since().map(|since| (since, s.id))).collect();
@@ -166,7 +180,7 @@ impl Sessions {
         for id in &gone {
             by_id.remove(id);
         }
-        let session = Arc::new(Session::new(id, self.epoch));
+        let session = Arc::new(Session::new(id, self.epoch, returning));
         by_id.insert(session.id, Arc::clone(&session));
         Ok((session, gone))
     }
@@ -214,11 +228,36 @@ impl Sessions {
         last_event_id: Option<EventId>,
         context: Option<Bytes>,
     ) -> EventStream {
+        if session.returning.swap(false, Ordering::Relaxed) {
+            log::debug!("a client is back on its stream");
+        }
+        let number = self.attach_stream(&session, last_event_id, context);
+        EventStream::new(Arc::clone(self), session, number, self.limits.retry)
+    }
+
+    /// Answers a request by a stream that begins with the `response`, for a client that has no
+    /// other one yet. It ends when that comes.
+    pub(crate) fn answer(
+        self: &Arc<Self>,
+        session: Arc<Session>,
+        response: Bytes,
+        context: Option<Bytes>,
+    ) -> EventStream {
+        let number = self.attach_stream(&session, None, context);
+        EventStream::answering(Arc::clone(self), session, number, response)
+    }
+
+    fn attach_stream(
+        &self,
+        session: &Session,
+        last_event_id: Option<EventId>,
+        context: Option<Bytes>,
+    ) -> u64 {
         let (number, was_attached) = session.mailbox.attach(last_event_id, context);
         if !was_attached {
             self.streams_changed(self.streams.fetch_add(1, Ordering::Relaxed) + 1);
         }
-        EventStream::new(Arc::clone(self), session, number, self.limits.retry)
+        number
     }
 
     /// The stream `number` of a session has ended.

@@ -1,4 +1,5 @@
-//! The body of `GET /mcp`: a session's mailbox as Server-Sent Events.
+//! The body of `GET /mcp`, and of an answer that is a stream: a session's mailbox as Server-Sent
+//! Events.
 //!
 //! No event is ever without data: one empty `data:` line ends the client's connection for good
 //! (`streamableHttp.js` parses it as JSON).
@@ -23,7 +24,10 @@ pub(crate) struct EventStream {
     session: Arc<Session>,
     number: u64,
     /// To be sent at the start of the stream.
-    retry: Option<Duration>,
+    first: Option<Bytes>,
+    /// Whether the client is to come back after the last of its events. It does so for each
+    /// stream that has ids (`streamableHttp.js`), so an answer has none.
+    resumable: bool,
     /// The data of the event whose head was just sent. It is shared by all sessions, so it is
     /// not copied to be put behind a head.
     data: Option<Bytes>,
@@ -36,7 +40,18 @@ impl EventStream {
         number: u64,
         retry: Duration,
     ) -> Self {
-        Self { sessions, session, number, retry: Some(retry), data: None }
+        let first = Some(Bytes::from(format!("retry: {}\n\n", retry.as_millis())));
+        Self { sessions, session, number, first, resumable: true, data: None }
+    }
+
+    /// `response` is data of an event.
+    pub(super) fn answering(
+        sessions: Arc<Sessions>,
+        session: Arc<Session>,
+        number: u64,
+        response: Bytes,
+    ) -> Self {
+        Self { sessions, session, number, first: Some(response), resumable: false, data: None }
     }
 }
 
@@ -48,14 +63,15 @@ impl Body for EventStream {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let bytes = if let Some(retry) = self.retry.take() {
-            Bytes::from(format!("retry: {}\n\n", retry.as_millis()))
+        let bytes = if let Some(first) = self.first.take() {
+            first
         } else if let Some(data) = self.data.take() {
             data
         } else {
             match ready!(self.session.mailbox.poll_next(self.number, cx)) {
                 None => return Poll::Ready(None),
                 Some(Outgoing::KeepAlive) => KEEP_ALIVE,
+                Some(Outgoing::Event(_, data)) if !self.resumable => data,
                 Some(Outgoing::Event(id, data)) => {
                     self.data = Some(data);
                     Bytes::from(format!("event: message\nid: {id}\n"))
