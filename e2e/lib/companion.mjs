@@ -108,6 +108,14 @@ export class Companion {
     this.#process.kill(name);
   }
 
+  closeStdin() {
+    this.#process.stdin.end();
+  }
+
+  #exitError(code) {
+    return new Error(`the companion has exited with ${code}:\n${this.log}`);
+  }
+
   /** The exit code, or the name of the signal that ended it. */
   exited() {
     return within(this.#exit, 'the end of the companion');
