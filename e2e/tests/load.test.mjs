@@ -20,11 +20,12 @@ function descriptors({ pid }) {
   return fs.readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** How often the companion's threads have given up the processor, which is how often they woke. */
+/** How often each of the companion's threads has gone to sleep, which is how often it was woken. */
 function wakeUps({ pid }) {
   const status = (task) => fs.readFileSync(`/proc/${pid}/task/${task}/status`, 'utf8');
-  const count = (task) => Number(/^voluntary_ctxt_switches:\s*(\d+)$/m.exec(status(task))[1]);
-  return fs.readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + count(task), 0);
+  const count = (task) => /^voluntary_ctxt_switches:\s*(\d+)$/m.exec(status(task))[1];
+  const tasks = fs.readdirSync(`/proc/${pid}/task`);
+  return tasks.map((task) => `${task}: ${count(task)}`).join(', ');
 }
 
 /** Waits until `condition` holds. */
