@@ -116,6 +116,24 @@ fn nobody_there_is_told_apart_from_silence() {
     assert!(matches!(error, Error::UnknownHost { .. }), "{error}");
 }
 
+/// A queue of connections that is full: more are neither taken nor refused.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_firewall_is_told_apart_from_silence() {
+    use std::net::{Ipv4Addr, SocketAddrV4};
+
+    use socket2::{Domain, Socket, Type};
+
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    socket.listen(0).unwrap();
+    let address = socket.local_addr().unwrap();
+    let _queued = std::net::TcpStream::connect(address.as_socket().unwrap()).unwrap();
+    let port = address.as_socket().unwrap().port();
+    let error = probe(&endpoint(port), Duration::from_millis(50)).unwrap_err();
+    assert!(matches!(error, Error::Timeout { stage: Stage::Connect, .. }), "{error}");
+}
+
 #[test]
 fn the_token_is_in_no_text() {
     let endpoint = endpoint(1);

@@ -27,6 +27,17 @@ const MAX_REFUSAL: usize = 64 << 10;
 /// Sends a request and waits for the head of its answer. A refusal is an error.
 pub(super) async fn send(
     endpoint: &Endpoint,
+    request: Request<Full<Bytes>>,
+) -> Result<Response<Incoming>, Error> {
+    let stream = open(endpoint).await?;
+    exchange(stream, endpoint, request).await
+}
+
+/// Sends a request on a new connection and waits for the head of its answer. A refusal is an
+/// error.
+pub(super) async fn exchange(
+    stream: TcpStream,
+    endpoint: &Endpoint,
     mut request: Request<Full<Bytes>>,
 ) -> Result<Response<Incoming>, Error> {
     let host = endpoint.host_header.clone().unwrap_or_else(|| endpoint.authority());
@@ -39,7 +50,6 @@ pub(super) async fn send(
         headers.insert(AUTHORIZATION, bearer);
     }
 
-    let stream = connect(endpoint).await?;
     let (mut sender, connection) =
         http1::handshake(TokioIo::new(stream)).await.map_err(|error| broken(&error))?;
     // It ends by itself once the answer has been read or dropped.
@@ -54,7 +64,8 @@ pub(super) async fn send(
     if response.status().is_success() { Ok(response) } else { Err(refusal(response).await) }
 }
 
-async fn connect(endpoint: &Endpoint) -> Result<TcpStream, Error> {
+/// Opens a connection.
+pub(super) async fn open(endpoint: &Endpoint) -> Result<TcpStream, Error> {
     let authority = || endpoint.authority();
     let connected = timeout(CONNECT_TIMEOUT, async {
         let host = (endpoint.host.as_str(), endpoint.port);

@@ -6,10 +6,11 @@ use bytes::Bytes;
 use companion_protocol::jsonrpc::{ErrorObject, Id, Request};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::time::timeout;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::session::SESSION_ID;
-use super::{Endpoint, Error, Events, Session, Stage};
+use super::{Endpoint, Error, Events, Session, Stage, connection};
 
 /// Who answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,9 +43,12 @@ pub async fn initialize(
     message: Bytes,
     limit: Duration,
 ) -> Result<Initialized, Error> {
-    timeout(limit, begin(endpoint, message)).await.unwrap_or_else(|_| {
-        Err(Error::Timeout { authority: endpoint.authority(), stage: Stage::Answer })
-    })
+    let deadline = Instant::now() + limit;
+    let too_late = |stage| Error::Timeout { authority: endpoint.authority(), stage };
+    let stream = timeout_at(deadline, connection::open(endpoint));
+    let stream = stream.await.unwrap_or_else(|_| Err(too_late(Stage::Connect)))?;
+    let begun = timeout_at(deadline, begin(stream, endpoint, message));
+    begun.await.unwrap_or_else(|_| Err(too_late(Stage::Answer)))
 }
 
 /// Whether a companion answers there: begins a session and ends it. It takes at most `limit`,
@@ -73,9 +77,13 @@ pub fn probe(endpoint: &Endpoint, limit: Duration) -> Result<ServerInfo, Error> 
     server
 }
 
-async fn begin(endpoint: &Endpoint, message: Bytes) -> Result<Initialized, Error> {
+async fn begin(
+    stream: TcpStream,
+    endpoint: &Endpoint,
+    message: Bytes,
+) -> Result<Initialized, Error> {
     let mut session = Session::new(endpoint.clone());
-    let response = session.send_post(message).await?;
+    let response = connection::exchange(stream, endpoint, session.post_request(message)).await?;
     let id = response.headers().get(&SESSION_ID).cloned();
     let mut events = Events::new(response);
     while let Some(event) = events.next().await? {

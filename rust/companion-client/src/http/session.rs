@@ -50,19 +50,17 @@ impl Session {
     /// # Errors
     /// Any but [`Error::Rpc`]; [`Error::is_unheard`] says which ones allow to send it again.
     pub async fn post(&self, message: Bytes) -> Result<Events, Error> {
-        Ok(Events::new(self.send_post(message).await?))
+        let sent = connection::send(&self.endpoint, self.post_request(message)).await;
+        Ok(Events::new(sent.map_err(|error| self.ended(error))?))
     }
 
-    pub(super) async fn send_post(
-        &self,
-        message: Bytes,
-    ) -> Result<hyper::Response<hyper::body::Incoming>, Error> {
+    pub(super) fn post_request(&self, message: Bytes) -> Request<Full<Bytes>> {
         let mut request = self.request(Method::POST, Full::new(message));
         let headers = request.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let both = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, both);
-        connection::send(&self.endpoint, request).await.map_err(|error| self.ended(error))
+        request
     }
 
     /// Opens the stream of notifications. With the id of the last event of the stream before,
