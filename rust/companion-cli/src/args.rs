@@ -7,6 +7,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 use companion_server::{AllowedHost, ListenAddress};
 use log::LevelFilter;
 
+use crate::bridge::Rule;
+
 /// Lets Gemini CLI see your editor and review its edits there.
 ///
 /// Run `gemini-companion serve --help` to see how an editor starts it.
@@ -67,6 +69,14 @@ pub(crate) enum Command {
     ///
     /// The companion has to listen where the container gets: see serve --listen.
     Container(ContainerArgs),
+
+    /// Be a companion that runs somewhere else, on stdin and stdout.
+    ///
+    /// Gemini CLI starts this itself where it can't reach the companion: in a container, in WSL,
+    /// on another machine. The companion may start later, restart or go away: the bridge finds
+    /// it, by the same rules as Gemini CLI, and finds it again. It ends when its stdin does.
+    #[command(after_long_help = BRIDGE_HELP)]
+    Bridge(BridgeArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -210,6 +220,61 @@ pub(crate) struct ServeArgs {
     /// How often a quiet connection gets a sign of life, in seconds, less than 300.
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..300))]
     pub(crate) keep_alive: u64,
+}
+
+const BRIDGE_HELP: &str = "\
+Gemini CLI uses it with these variables, here for a project that is /work where the CLI runs:
+
+  GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=gemini-companion
+  GEMINI_CLI_IDE_SERVER_STDIO_ARGS='[\"bridge\", \"--map\", \"/work=/home/me/project\"]'
+  GEMINI_CLI_IDE_WORKSPACE_PATH=/work
+  TERMINAL_EMULATOR=JetBrains-JediTerm
+
+With the last one Gemini CLI takes the terminal for an editor's; TERM_PROGRAM=vscode does as well,
+but not within tmux. Of its own variables Gemini CLI passes on to the bridge only HOME,
+PATH and their like, so whatever the bridge is to know has to stand among the arguments.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BridgeArgs {
+    /// The client's folder; a companion that has it open is looked for [default: the current one].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+
+    /// A folder as the client sees it, and as the companion does; may be given several times.
+    ///
+    /// Both are absolute, each as its own system writes paths: /work=/home/me/project,
+    /// /mnt/c=C:\, /=\\wsl$\Debian. Of several that fit a path, the longest counts.
+    #[arg(long, value_name = "FROM=TO")]
+    pub(crate) map: Vec<Rule>,
+
+    /// The folder in which the companion's side has its temporary files, as seen from here.
+    ///
+    /// Companions are found by their files in gemini/ide there. The default is this side's own,
+    /// which is a wrong guess if that is another machine's, or if the editor has TMPDIR set.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) temp_dir: Option<PathBuf>,
+
+    /// The companion's port; it is not looked for then.
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: Option<u16>,
+
+    /// A file with the companion's token, for --port.
+    ///
+    /// Without it, the token is that of the variable `GEMINI_CLI_IDE_AUTH_TOKEN`.
+    #[arg(long, value_name = "FILE", requires = "port")]
+    pub(crate) token_file: Option<PathBuf>,
+
+    /// The companion's host [default: 127.0.0.1; in a container host.docker.internal comes first].
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+
+    /// How long to wait for a companion that is not there, in seconds.
+    ///
+    /// After that, requests fail with the reason, open diffs count as rejected, and further ones
+    /// are reviewed in the terminal alone. The default is 3 when Gemini CLI starts, since it takes
+    /// no prompt meanwhile, and 10 later.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) wait: Option<u64>,
 }
 
 fn levels() -> impl TypedValueParser<Value = LevelFilter> {

@@ -1,6 +1,7 @@
 //! `gemini-companion`: a companion for Gemini CLI, for any editor that can start a program.
 
 mod args;
+mod bridge;
 mod container;
 mod doctor;
 mod editor;
@@ -20,8 +21,9 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Serve(args) => serve::serve(args).map(|()| ExitCode::SUCCESS),
         Command::Doctor(args) => doctor::doctor(&args),
-        Command::Container(args) => container::container(&args),
         Command::Env(args) => env::env(&args).map(|()| ExitCode::SUCCESS),
+        Command::Container(args) => container::container(&args),
+        Command::Bridge(args) => bridge::bridge(args).map(|()| ExitCode::SUCCESS),
     };
     match result {
         Ok(code) => code,

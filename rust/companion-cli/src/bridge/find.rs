@@ -1,0 +1,235 @@
+//! Where the companion is: told on the command line, or found as the client finds it.
+
+use std::path::{Path, PathBuf};
+
+use companion_client::discover::{Candidate, Environment, Plan, Reason, Standing};
+use companion_client::http::Endpoint;
+use companion_protocol::ide::env;
+
+use super::mapping::{Mapping, is_within, list};
+
+/// How to find a companion.
+#[derive(Debug)]
+pub(super) struct Finder {
+    /// In the order in which they are tried.
+    pub(super) hosts: Vec<String>,
+    pub(super) place: Place,
+}
+
+#[derive(Debug)]
+pub(super) enum Place {
+    /// A port, and its token.
+    Port(u16, TokenSource),
+    /// By the discovery files, and then by the environment's variables.
+    Discovery {
+        environment: Box<Environment>,
+        /// The client's folder as the companion's side sees it, if that differs.
+        folder: Option<String>,
+    },
+}
+
+/// Where a token comes from. A file is read each time, as a companion that was restarted may
+/// have written another.
+#[derive(Debug)]
+pub(super) enum TokenSource {
+    File(PathBuf),
+    Variable,
+}
+
+impl Finder {
+    /// By discovery, for a client in the folder of `environment`.
+    pub(super) fn discovery(
+        hosts: Vec<String>,
+        environment: Environment,
+        mapping: &Mapping,
+    ) -> Self {
+        let folder = environment.cwd.to_str().and_then(|cwd| mapping.to_companion(cwd));
+        Self { hosts, place: Place::Discovery { environment: Box::new(environment), folder } }
+    }
+
+    /// All places where it may be, the likeliest first; never none. It reads files.
+    ///
+    /// # Errors
+    /// A text that says why there is none.
+    pub(super) fn find(&self) -> Result<Vec<Endpoint>, String> {
+        let found = match &self.place {
+            Place::Port(port, token) => vec![(*port, Some(token.read()?))],
+            Place::Discovery { environment, folder } => discover(environment, folder.as_deref())?,
+        };
+        let endpoint = |(port, token): (u16, Option<String>), host: &String| {
+            let mut endpoint = Endpoint::new(host, port, token);
+            // The check of this header keeps web pages out. A bridge is none, and may come from
+            // where the companion has another name.
+            endpoint.host_header = Some(format!("127.0.0.1:{port}"));
+            endpoint
+        };
+        let each = |found: (u16, Option<String>)| {
+            self.hosts.iter().map(move |host| endpoint(found.clone(), host))
+        };
+        Ok(found.into_iter().flat_map(each).collect())
+    }
+}
+
+impl TokenSource {
+    fn read(&self) -> Result<String, String> {
+        let (token, what) = match self {
+            Self::File(file) => {
+                let token = std::fs::read_to_string(file);
+                let what = format!("the token file {}", file.display());
+                (token.map_err(|error| format!("can't read {what}: {error}"))?, what)
+            }
+            Self::Variable => {
+                let what = format!("the variable {}", env::AUTH_TOKEN);
+                (std::env::var(env::AUTH_TOKEN).unwrap_or_default(), what)
+            }
+        };
+        let token = token.trim();
+        if token.is_empty() { Err(format!("{what} has no token")) } else { Ok(token.to_owned()) }
+    }
+}
+
+/// Ports and tokens: first what the client would take, then what else would do for it.
+fn discover(
+    environment: &Environment,
+    folder: Option<&str>,
+) -> Result<Vec<(u16, Option<String>)>, String> {
+    let plan = Plan::of(environment);
+    let fits = |one: &&Candidate| match (folder, &one.standing) {
+        (Some(folder), _) => is_open(one, folder),
+        (None, Standing::Chosen(reason)) => *reason != Reason::NoneFits && plan.workspace.is_ok(),
+        (None, standing) => *standing == Standing::Outranked,
+    };
+    let is_chosen = |one: &&Candidate| matches!(one.standing, Standing::Chosen(_));
+    let fitting = plan.search.candidates.iter().filter(fits);
+    let (mut found, others): (Vec<_>, Vec<_>) = fitting.partition(is_chosen);
+    found.extend(others);
+    let mut found: Vec<_> = found.into_iter().filter_map(port_and_token).collect();
+
+    let variable = environment.set(env::PORT).and_then(|port| port.parse().ok());
+    let token = || environment.set(env::AUTH_TOKEN).map(str::to_owned);
+    found.extend(variable.map(|port| (port, token())));
+    if found.is_empty() { Err(none_found(&plan, environment, folder)) } else { Ok(found) }
+}
+
+fn is_open(candidate: &Candidate, folder: &str) -> bool {
+    let workspace = candidate.connection.as_ref().and_then(|c| c.workspace_path.as_deref());
+    workspace.is_some_and(|workspace| list(workspace).any(|root| is_within(folder, root)))
+}
+
+fn port_and_token(candidate: &Candidate) -> Option<(u16, Option<String>)> {
+    let connection = candidate.connection.as_ref()?;
+    let port = connection.port.as_deref()?.trim().parse().ok()?;
+    Some((port, connection.auth_token.as_ref().map(|token| token.expose().to_owned())))
+}
+
+fn none_found(plan: &Plan, environment: &Environment, folder: Option<&str>) -> String {
+    let open: Vec<_> = plan
+        .search
+        .candidates
+        .iter()
+        .filter_map(|one| one.connection.as_ref()?.workspace_path.as_deref())
+        .collect();
+    let dir = plan.search.dir.display();
+    if open.is_empty() {
+        return format!("no companion has left a file in {dir}; is the editor running?");
+    }
+    let folder = folder.map_or(environment.cwd.as_path(), Path::new).display();
+    format!("no editor has {folder} open, only {}", open.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Files of companions, as `(pid, port, workspace)`, in a folder for temporary files.
+    fn environment(dir: &Path, files: &[(u32, u16, &str)]) -> Environment {
+        let ide = dir.join("gemini/ide");
+        std::fs::create_dir_all(&ide).unwrap();
+        for (pid, port, workspace) in files {
+            let json = serde_json::json!({
+                "port": port, "workspacePath": workspace, "authToken": format!("token-{port}"),
+                "ideInfo": { "name": "a", "displayName": "A" },
+            });
+            let file = ide.join(format!("gemini-ide-server-{pid}-{port}.json"));
+            std::fs::write(file, json.to_string()).unwrap();
+        }
+        let cwd = dir.join("work/app");
+        std::fs::create_dir_all(&cwd).unwrap();
+        let mut environment = Environment::with_vars(BTreeMap::new(), cwd);
+        environment.temp_dir = dir.to_owned();
+        environment.is_alive = |_| true;
+        environment
+    }
+
+    fn ports(environment: Environment, rules: &[&str]) -> Result<Vec<u16>, String> {
+        let rules = rules.iter().map(|rule| rule.parse().unwrap()).collect();
+        let hosts = vec!["127.0.0.1".to_owned()];
+        let found = Finder::discovery(hosts, environment, &Mapping(rules)).find()?;
+        for endpoint in &found {
+            assert_eq!(endpoint.token.as_deref(), Some(&*format!("token-{}", endpoint.port)));
+        }
+        Ok(found.into_iter().map(|endpoint| endpoint.port).collect())
+    }
+
+    #[test]
+    fn the_clients_choice_comes_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let here = dir.path().join("work").to_str().unwrap().to_owned();
+        let files = [(5, 50, &*here), (7, 70, "/elsewhere"), (6, 60, &*here)];
+        let mut environment = environment(dir.path(), &files);
+        assert_eq!(ports(environment.clone(), &[]), Ok(vec![60, 50]));
+        environment.ide_pid = 5;
+        assert_eq!(ports(environment, &[]), Ok(vec![50, 60]));
+    }
+
+    #[test]
+    fn a_folder_that_has_another_name_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let work = dir.path().join("work").to_str().unwrap().to_owned();
+        for (workspace, there) in [
+            ("/home/me/p", "/home/me/p"),
+            ("/else:/home/me", "/home/me/p"),
+            (r"D:\x;c:\users", r"C:\Users\me"),
+            (r"\\wsl.localhost\Debian", r"\\wsl$\Debian\home"),
+        ] {
+            let environment = environment(dir.path(), &[(5, 50, workspace), (6, 60, "/home/you")]);
+            assert_eq!(ports(environment, &[&format!("{work}={there}")]), Ok(vec![50]));
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let why = ports(environment(dir.path(), &[]), &[]).unwrap_err();
+        assert!(why.contains("no companion has left a file in"), "{why}");
+        let why = ports(environment(dir.path(), &[(5, 50, "/home/you")]), &[]).unwrap_err();
+        assert!(why.contains("work/app open, only /home/you"), "{why}");
+    }
+
+    #[test]
+    fn variables_are_for_when_no_file_fits() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut environment = environment(dir.path(), &[(5, 50, "/home/you")]);
+        environment.vars.insert(env::PORT.to_owned(), "70".to_owned());
+        environment.vars.insert(env::AUTH_TOKEN.to_owned(), "token-70".to_owned());
+        assert_eq!(ports(environment, &[]), Ok(vec![70]));
+    }
+
+    #[test]
+    fn a_token_file_is_read_each_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("token");
+        let source = TokenSource::File(file.clone());
+        let finder = Finder { hosts: vec!["::1".to_owned()], place: Place::Port(80, source) };
+        assert!(finder.find().unwrap_err().contains("can't read the token file"));
+        std::fs::write(&file, "\n").unwrap();
+        assert!(finder.find().unwrap_err().contains("has no token"));
+        std::fs::write(&file, "the-secret\n").unwrap();
+        let found = finder.find().unwrap().remove(0);
+        assert_eq!(found.token.as_deref(), Some("the-secret"));
+        assert_eq!(found.authority(), "[::1]:80");
+        assert_eq!(found.host_header.as_deref(), Some("127.0.0.1:80"));
+    }
+}

@@ -1,0 +1,303 @@
+//! Keeps the connection to the companion: begins it as the client does, reads the stream of
+//! notifications, and when it is lost finds the way back, or to the next companion.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use companion_client::http::{Error, Events, Initialized, Session, Stage, initialize};
+use companion_protocol::ide::{IdeContext, context_update};
+use companion_protocol::jsonrpc::{Id, Request};
+use parking_lot::Mutex;
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::find::Finder;
+use super::link::Up;
+use super::relay::{Begin, Bridge};
+
+/// How long a companion may take to answer what the bridge itself asks.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// How long a stream may be silent. The client itself gives a stream up after as long; companions
+/// send something at least every 300 s.
+const SILENCE: Duration = Duration::from_secs(330);
+
+/// How long only the old session is tried. A companion that restarts in its place is back by
+/// then, and another one that would do as well is not mistaken for it.
+const LOYALTY: Duration = Duration::from_secs(1);
+
+/// The first and the longest pause between two attempts.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+
+/// After how long a stream counts as a success.
+const STEADY: Duration = Duration::from_secs(5);
+
+/// Keeps the connection of one client.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    pub(super) bridge: Arc<Bridge>,
+    pub(super) finder: Arc<Finder>,
+    /// How long the client's `initialize` waits for a companion.
+    pub(super) first_patience: Duration,
+    /// The session that is to be ended when the client goes.
+    pub(super) session: Arc<Mutex<Option<Session>>>,
+}
+
+/// How the client began, for every session that follows.
+#[derive(Debug)]
+struct Hello {
+    initialize: Vec<u8>,
+    ready: Vec<u8>,
+}
+
+/// A session that has begun.
+#[derive(Debug)]
+struct Known {
+    session: Session,
+    last_event_id: Option<String>,
+}
+
+impl Keeper {
+    /// Runs for as long as the client is there, and says `hellos`.
+    pub(super) async fn run(self, mut hellos: mpsc::Receiver<Begin>) {
+        let Some((hello, session)) = self.begin(&mut hellos).await else { return };
+        let refuse = async {
+            while let Some(hello) = hellos.recv().await {
+                if let Begin::Initialize(id, _) = hello {
+                    self.begun_already(&id).await;
+                }
+            }
+        };
+        tokio::join!(self.keep(&hello, session), self.outages(), refuse);
+    }
+
+    /// Begins with a companion, and waits until the client is ready; nothing if it never is.
+    async fn begin(&self, hellos: &mut mpsc::Receiver<Begin>) -> Option<(Hello, Session)> {
+        let (initialize, begun) = loop {
+            let Begin::Initialize(id, initialize) = hellos.recv().await? else { continue };
+            match self.first(&initialize).await {
+                Ok(begun) => break (initialize, begun),
+                Err(why) => {
+                    log::error!("no companion: {why}");
+                    self.bridge.fail(&id, &format!("No companion can be reached: {why}")).await;
+                }
+            }
+        };
+        *self.session.lock() = Some(begun.session.clone());
+        self.bridge.deliver(&begun.response).await;
+        loop {
+            match hellos.recv().await? {
+                Begin::Ready(ready) => break Some((Hello { initialize, ready }, begun.session)),
+                Begin::Initialize(id, _) => self.begun_already(&id).await,
+            }
+        }
+    }
+
+    async fn begun_already(&self, id: &Id) {
+        self.bridge.fail(id, "Invalid Request: the connection has begun already").await;
+    }
+
+    /// Begins with the first companion that there is.
+    async fn first(&self, initialize: &[u8]) -> Result<Initialized, String> {
+        let deadline = Instant::now() + self.first_patience;
+        let mut pause = PAUSES.0;
+        loop {
+            match self.any(initialize, deadline - Instant::now()).await {
+                Err(why) if Instant::now() + pause >= deadline => return Err(why),
+                Err(_) => sleep(pause).await,
+                begun => return begun,
+            }
+            pause = (pause * 2).min(PAUSES.1);
+        }
+    }
+
+    /// Begins with one of the companions that there are now.
+    async fn any(&self, message: &[u8], limit: Duration) -> Result<Initialized, String> {
+        let finder = Arc::clone(&self.finder);
+        let found = tokio::task::spawn_blocking(move || finder.find()).await;
+        let endpoints = found.map_err(|error| error.to_string())??;
+        let mut why = Vec::new();
+        for endpoint in &endpoints {
+            let limit = limit.clamp(Duration::from_secs(1), LIMIT);
+            match initialize(endpoint, message.to_vec().into(), limit).await {
+                Ok(begun) => {
+                    let server = &begun.server;
+                    let (name, version) = (&server.name, &server.version);
+                    log::info!("connected to {name} {version} at {}", endpoint.authority());
+                    return Ok(begun);
+                }
+                Err(error) => why.push(explain(&endpoint.authority(), &error)),
+            }
+        }
+        Err(why.join("; "))
+    }
+
+    /// Keeps a stream open, whatever it takes.
+    async fn keep(&self, hello: &Hello, session: Session) {
+        let mut known = match say(&session, hello.ready.clone()).await {
+            Ok(()) => Some(Known { session, last_event_id: None }),
+            Err(error) => {
+                log::info!("the companion went away at once: {error}");
+                None
+            }
+        };
+        let mut pause = PAUSES.0;
+        let mut left = Instant::now();
+        for number in 0.. {
+            match self.connect(hello, &mut known, left.elapsed()).await {
+                Ok((events, session)) => {
+                    self.bridge.link.set_up(Arc::new(Up { session, number }));
+                    let begun = Instant::now();
+                    let why = self.read(events, number, known.as_mut()).await;
+                    log::info!("the connection to the companion was lost: {why}");
+                    self.bridge.link.set_down(&why);
+                    left = Instant::now();
+                    if begun.elapsed() >= STEADY {
+                        pause = PAUSES.0;
+                    }
+                }
+                Err(why) => {
+                    log::debug!("not connected: {why}");
+                    self.bridge.link.set_down(&why);
+                }
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(PAUSES.1);
+        }
+    }
+
+    /// Opens the stream of the session that there was, or else begins another one.
+    async fn connect(
+        &self,
+        hello: &Hello,
+        known: &mut Option<Known>,
+        away: Duration,
+    ) -> Result<(Events, Session), String> {
+        if let Some(Known { session, last_event_id }) = known {
+            match session.stream(last_event_id.as_deref()).await {
+                Ok(events) => {
+                    self.close_given_up(session);
+                    return Ok((events, session.clone()));
+                }
+                Err(error) if is_absence(&error) && away < LOYALTY => {
+                    return Err(explain(&session.endpoint().authority(), &error));
+                }
+                Err(error) => log::debug!("the session did not go on: {error}"),
+            }
+        }
+        let session = self.any(&hello.initialize, LIMIT).await?.session;
+        let stream = async {
+            say(&session, hello.ready.clone()).await?;
+            session.stream(None).await
+        };
+        let authority = || session.endpoint().authority();
+        let events = stream.await.map_err(|error| explain(&authority(), &error))?;
+
+        // The diffs of the session before went with it.
+        self.give_up().await;
+        self.bridge.diffs.lock().take_given_up();
+        *self.session.lock() = Some(session.clone());
+        *known = Some(Known { session: session.clone(), last_event_id: None });
+        Ok((events, session))
+    }
+
+    /// Gives the client what the stream brings, and says why that ended.
+    async fn read(&self, mut events: Events, number: u64, known: Option<&mut Known>) -> String {
+        let known = known.expect("a stream belongs to a session");
+        loop {
+            let next = tokio::select! {
+                next = timeout(SILENCE, events.next()) => next,
+                () = self.bridge.link.left(number) => return "a request failed".to_owned(),
+            };
+            match next {
+                Ok(Ok(Some(event))) => {
+                    self.bridge.deliver(&event.data).await;
+                    if event.id.is_some() {
+                        known.last_event_id = event.id;
+                    }
+                }
+                Ok(Ok(None)) => return "the companion ended its stream".to_owned(),
+                Ok(Err(error)) => return error.to_string(),
+                Err(_) => return "the companion was silent for too long".to_owned(),
+            }
+        }
+    }
+
+    /// Tells the client whenever the companion has been away for too long: no diff of it will be
+    /// decided, and nothing is known about open files.
+    async fn outages(&self) {
+        loop {
+            self.bridge.link.lost(self.bridge.patience).await;
+            self.give_up().await;
+            let nothing = IdeContext::default();
+            let nothing = serde_json::to_vec(&context_update(&nothing));
+            let nothing = nothing.expect("our messages are JSON");
+            self.bridge.output.send(nothing).await;
+        }
+    }
+
+    async fn give_up(&self) {
+        let rejected = self.bridge.diffs.lock().give_up();
+        for message in rejected {
+            self.bridge.output.send(message).await;
+        }
+    }
+
+    /// Has the views closed whose diffs were given up while this session was out of reach.
+    fn close_given_up(&self, session: &Session) {
+        for path in self.bridge.diffs.lock().take_given_up() {
+            let params = json!({
+                "name": "closeDiff",
+                "arguments": { "filePath": path, "suppressNotification": true },
+            });
+            let message = Request::new(Id::from(u64::MAX), "tools/call", params);
+            let message = serde_json::to_vec(&message).expect("our messages are JSON");
+            let session = session.clone();
+            tokio::spawn(async move {
+                if let Err(error) = say(&session, message).await {
+                    log::debug!("a view that nobody waits for stays open: {error}");
+                }
+            });
+        }
+    }
+}
+
+/// Sends a message whose answer does not matter.
+async fn say(session: &Session, message: Vec<u8>) -> Result<(), Error> {
+    let said = timeout(LIMIT, async {
+        let mut events = session.post(message.into()).await?;
+        while events.next().await?.is_some() {}
+        Ok(())
+    });
+    said.await.unwrap_or_else(|_| {
+        let authority = session.endpoint().authority();
+        Err(Error::Timeout { authority, stage: Stage::Answer })
+    })
+}
+
+/// Whether nothing answered at all.
+fn is_absence(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::UnknownHost { .. }
+            | Error::Refused { .. }
+            | Error::Unreachable { .. }
+            | Error::Timeout { .. }
+            | Error::Broken { .. }
+    )
+}
+
+/// What is wrong with the companion at `authority`, with what a user can do about it.
+fn explain(authority: &str, error: &Error) -> String {
+    match error {
+        Error::Unauthorized { .. } => {
+            format!("{authority} refused the token; it may be that of a companion that has ended")
+        }
+        Error::UnknownHost { .. }
+        | Error::Refused { .. }
+        | Error::Unreachable { .. }
+        | Error::Timeout { .. } => error.to_string(),
+        error => format!("{authority}: {error}"),
+    }
+}

@@ -1,0 +1,105 @@
+//! Whether a companion can be reached at the moment, told by the one who keeps the connection to
+//! those who need it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use companion_client::http::Session;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
+
+/// How long a request may wait for the end of the handshake, which has deadlines of its own.
+const BEGINNING: Duration = Duration::from_secs(30);
+
+/// A session whose stream is open.
+#[derive(Debug)]
+pub(super) struct Up {
+    pub(super) session: Session,
+    /// Which stream it is, counted from the start.
+    pub(super) number: u64,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    /// There was none yet.
+    Beginning,
+    Down {
+        since: Instant,
+        why: Arc<str>,
+    },
+    Up(Arc<Up>),
+}
+
+/// The state of the connection.
+#[derive(Debug)]
+pub(super) struct Link {
+    state: watch::Sender<State>,
+}
+
+impl Link {
+    pub(super) fn new() -> Self {
+        Self { state: watch::Sender::new(State::Beginning) }
+    }
+
+    pub(super) fn set_up(&self, up: Arc<Up>) {
+        self.state.send_replace(State::Up(up));
+    }
+
+    /// It is down because of `why`; since when stays, if it was down before.
+    pub(super) fn set_down(&self, why: &str) {
+        self.state.send_modify(|state| {
+            let since = match state {
+                State::Down { since, .. } => *since,
+                State::Beginning | State::Up(_) => Instant::now(),
+            };
+            *state = State::Down { since, why: why.into() };
+        });
+    }
+
+    /// The stream `number` is of no use any more; those who wait are to wait for the next one.
+    pub(super) fn suspect(&self, number: u64, why: &str) {
+        if self.state.borrow().is(number) {
+            self.set_down(why);
+        }
+    }
+
+    /// Waits until the stream `number` is not in use any more.
+    pub(super) async fn left(&self, number: u64) {
+        // The sender is our own, so it can't be gone.
+        let _ = self.state.subscribe().wait_for(|state| !state.is(number)).await;
+    }
+
+    /// A session. Waits for one until it has been away for `patience`.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) async fn up(&self, patience: Duration) -> Result<Arc<Up>, Arc<str>> {
+        let mut states = self.state.subscribe();
+        let asked = Instant::now();
+        loop {
+            let (deadline, why) = match &*states.borrow_and_update() {
+                State::Up(up) => return Ok(Arc::clone(up)),
+                State::Down { since, why } => (*since + patience, Arc::clone(why)),
+                State::Beginning => (asked + BEGINNING, "the client has not begun".into()),
+            };
+            if timeout_at(deadline, states.changed()).await.is_err() {
+                return Err(why);
+            }
+        }
+    }
+
+    /// Waits until it has been away for `patience` after it was there.
+    pub(super) async fn lost(&self, patience: Duration) {
+        let mut states = self.state.subscribe();
+        let _ = states.wait_for(|state| matches!(state, State::Up(_))).await;
+        while self.up(patience).await.is_ok() {
+            let _ = states.wait_for(|state| matches!(state, State::Down { .. })).await;
+        }
+    }
+}
+
+impl State {
+    fn is(&self, number: u64) -> bool {
+        matches!(self, Self::Up(up) if up.number == number)
+    }
+}

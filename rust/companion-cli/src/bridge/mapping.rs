@@ -1,0 +1,233 @@
+//! Path prefixes as each side of a bridge sees them. Pure functions of text: no file is looked
+//! at, and both sides may be of another system than this program.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How a system writes paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    /// `/a/b`; case matters.
+    Unix,
+    /// `C:\a\b`, `\\server\share\a`, also with slashes; case does not matter.
+    Windows,
+}
+
+impl Style {
+    fn is_separator(self, character: char) -> bool {
+        character == '/' || (self == Self::Windows && character == '\\')
+    }
+
+    /// Of an absolute path. Two separators at its beginning are Windows' way to name a server.
+    fn of(path: &str) -> Option<Self> {
+        if parts(Self::Windows, path).is_some() {
+            Some(Self::Windows)
+        } else {
+            parts(Self::Unix, path).map(|_| Self::Unix)
+        }
+    }
+
+    fn same(self, a: &str, b: &str) -> bool {
+        match self {
+            Self::Unix => a == b,
+            Self::Windows => {
+                let fold = |part| str::chars(part).flat_map(char::to_lowercase);
+                fold(a).eq(fold(b))
+            }
+        }
+    }
+}
+
+/// The parts of an absolute path, each with the place where it ends. The first of a path of
+/// Windows is the drive, or the server with its two separators.
+fn parts(style: Style, path: &str) -> Option<Vec<(String, usize)>> {
+    let mut names = Vec::new();
+    let mut from = 0;
+    for end in path
+        .match_indices(|c| style.is_separator(c))
+        .map(|(at, _)| at)
+        .chain(std::iter::once(path.len()))
+    {
+        if end > from {
+            names.push((path[from..end].to_owned(), end));
+        }
+        from = end + 1;
+    }
+    let separators = path.chars().take_while(|c| style.is_separator(*c)).count();
+    match (style, separators) {
+        (Style::Unix, 1..) => Some(names),
+        (Style::Windows, 0) => {
+            let (drive, end) = names.first()?;
+            let is_drive =
+                matches!(drive.as_bytes(), [letter, b':'] if letter.is_ascii_alphabetic());
+            (is_drive && *end < path.len()).then_some(names)
+        }
+        (Style::Windows, 2) => {
+            let server = &mut names.first_mut()?.0;
+            // Two names of the same: the files of a Linux in WSL.
+            let is_wsl =
+                ["wsl$", "wsl.localhost"].iter().any(|wsl| Style::Windows.same(server, wsl));
+            let name = if is_wsl { "wsl$" } else { server.as_str() };
+            *server = format!(r"\\{name}");
+            Some(names)
+        }
+        (Style::Unix | Style::Windows, _) => None,
+    }
+}
+
+/// The beginning of paths on one side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Prefix {
+    style: Style,
+    /// Without separators at its end.
+    text: String,
+    /// What stands between its parts.
+    separator: char,
+    parts: Vec<String>,
+}
+
+impl Prefix {
+    fn new(path: &str) -> Option<Self> {
+        let style = Style::of(path)?;
+        let separator = if path.contains('\\') && style == Style::Windows { '\\' } else { '/' };
+        Some(Self {
+            style,
+            text: path.trim_end_matches(|c| style.is_separator(c)).to_owned(),
+            separator,
+            parts: parts(style, path)?.into_iter().map(|(part, _)| part).collect(),
+        })
+    }
+
+    /// What follows this prefix in `path`: nothing, or a separator and more. A path with `..` is
+    /// within nothing, because nobody knows here where it leads.
+    fn rest<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let parts = parts(self.style, path)?;
+        let within = parts.len() >= self.parts.len()
+            && self.parts.iter().zip(&parts).all(|(a, (b, _))| self.style.same(a, b))
+            && !parts.iter().any(|(part, _)| part == "." || part == "..");
+        let end =
+            self.parts.len().checked_sub(1).map_or(0, |last| parts.get(last).map_or(0, |p| p.1));
+        within.then(|| &path[end..])
+    }
+
+    /// The path that has `rest`, written in `style`, behind this prefix. `None` if this side can't
+    /// have such a name.
+    fn join(&self, rest: &str, style: Style) -> Option<String> {
+        let rest = match (style, self.style) {
+            (Style::Unix, Style::Windows) => {
+                if rest.contains(['\\', ':', '*', '?', '"', '<', '>', '|']) {
+                    return None;
+                }
+                rest.replace('/', self.separator.encode_utf8(&mut [0; 4]))
+            }
+            (Style::Windows, Style::Unix) => rest.replace('\\', "/"),
+            (Style::Unix, Style::Unix) | (Style::Windows, Style::Windows) => rest.to_owned(),
+        };
+        let is_root = match self.style {
+            Style::Unix => self.parts.is_empty(),
+            Style::Windows => self.parts.len() == 1,
+        };
+        let mut path = format!("{}{rest}", self.text);
+        if is_root && rest.is_empty() {
+            path.push(self.separator);
+        }
+        Some(path)
+    }
+}
+
+/// `FROM=TO`: the same folder as the client sees it, and as the companion does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Rule {
+    client: Prefix,
+    companion: Prefix,
+}
+
+/// Why a text is no rule.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NotARule(&'static str);
+
+impl fmt::Display for NotARule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for NotARule {}
+
+impl FromStr for Rule {
+    type Err = NotARule;
+
+    /// A path may have a `=` in it, so the one counts that has an absolute path on both sides.
+    fn from_str(text: &str) -> Result<Self, NotARule> {
+        let mut rules = text.match_indices('=').filter_map(|(at, _)| {
+            let (client, companion) = (Prefix::new(&text[..at])?, Prefix::new(&text[at + 1..])?);
+            Some(Self { client, companion })
+        });
+        let rule = rules.next().ok_or(NotARule(
+            "it must be FROM=TO with two absolute paths, such as /work=/home/me/project",
+        ))?;
+        match rules.next() {
+            None => Ok(rule),
+            Some(_) => Err(NotARule("it can be read as FROM=TO in more than one way")),
+        }
+    }
+}
+
+/// All rules; the longest prefix counts, and of equal ones the first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Mapping(pub(crate) Vec<Rule>);
+
+impl Mapping {
+    /// A path of the client, as the companion sees it; `None` if no rule is about it.
+    pub(crate) fn to_companion(&self, path: &str) -> Option<String> {
+        self.map(path, |rule| (&rule.client, &rule.companion))
+    }
+
+    /// A path of the companion, as the client sees it; `None` if no rule is about it.
+    pub(crate) fn to_client(&self, path: &str) -> Option<String> {
+        self.map(path, |rule| (&rule.companion, &rule.client))
+    }
+
+    fn map<'a>(
+        &'a self,
+        path: &str,
+        sides: impl Fn(&'a Rule) -> (&'a Prefix, &'a Prefix),
+    ) -> Option<String> {
+        let mut longest: Option<(&str, &Prefix, &Prefix)> = None;
+        for (from, to) in self.0.iter().map(sides) {
+            if longest.is_none_or(|(_, best, _)| best.parts.len() < from.parts.len())
+                && let Some(rest) = from.rest(path)
+            {
+                longest = Some((rest, from, to));
+            }
+        }
+        longest.and_then(|(rest, from, to)| to.join(rest, from.style))
+    }
+}
+
+/// Whether two paths of one side name the same file, as far as that can be told from their names.
+pub(crate) fn is_same_file(a: &str, b: &str) -> bool {
+    a == b
+        || Style::of(a).is_some_and(|style| {
+            style == Style::Windows
+                && Prefix::new(a).zip(Prefix::new(b)).is_some_and(|(a, b)| {
+                    a.parts.len() == b.parts.len()
+                        && a.parts.iter().zip(&b.parts).all(|(a, b)| style.same(a, b))
+                })
+        })
+}
+
+/// Whether `path` is `folder` or within it, by their names, in the style of `folder`.
+pub(crate) fn is_within(path: &str, folder: &str) -> bool {
+    Prefix::new(folder).is_some_and(|folder| folder.rest(path).is_some())
+}
+
+/// The folders of a list as the companion's side writes it: with `;` on Windows, else with `:`.
+pub(crate) fn list(text: &str) -> impl Iterator<Item = &str> {
+    let windows = text.contains(';') || Style::of(text) == Some(Style::Windows);
+    text.split(if windows { ';' } else { ':' })
+}
+
+#[cfg(test)]
+#[path = "mapping_tests.rs"]
+mod tests;

@@ -1,0 +1,330 @@
+//! Where paths stand in messages, and how one is put in place of another. All else of a message
+//! stays byte for byte as it was sent.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use companion_protocol::jsonrpc::{Id, Message, Params, Payload, parse};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// A path in a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PathField {
+    /// Where its JSON string stands, with the quotes.
+    pub(super) at: Range<usize>,
+    /// What it says.
+    pub(super) path: String,
+}
+
+/// A message of the client's.
+#[derive(Debug)]
+pub(super) enum FromClient {
+    /// Wants an answer.
+    Request(Id, Asked),
+    /// `notifications/initialized`: from now on the client hears notifications.
+    Ready,
+    /// Any other notification, or an answer.
+    Other,
+}
+
+/// What a request is about, as far as it matters to a bridge.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// `initialize`.
+    Initialize,
+    /// A tool for a diff, and the diff's path.
+    Diff(DiffTool, PathField),
+    /// Any other tool: asked twice, it may do something twice.
+    OtherTool,
+    /// Anything else.
+    Other,
+}
+
+/// A tool for a diff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DiffTool {
+    /// `openDiff`.
+    Open,
+    /// `closeDiff`.
+    Close,
+    /// `acceptDiff` or `rejectDiff`.
+    Decide,
+}
+
+/// A message of the companion's.
+#[derive(Debug)]
+pub(super) enum FromCompanion {
+    /// `ide/contextUpdate`, with the open files.
+    Context(Vec<PathField>),
+    /// `ide/diffAccepted`, `ide/diffRejected`, and `ide/diffClosed` of older companions.
+    DiffEnded(PathField),
+    /// An answer; whether it went well.
+    Answer(bool),
+    /// Anything else.
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Call<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    arguments: Option<&'a RawValue>,
+}
+
+/// Arguments of a tool, or parameters of a notification.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WithPath<'a> {
+    #[serde(borrow, default)]
+    file_path: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Context<'a> {
+    #[serde(borrow)]
+    workspace_state: WorkspaceState<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WorkspaceState<'a> {
+    #[serde(borrow, default)]
+    open_files: Vec<OpenFile<'a>>,
+}
+
+#[derive(Deserialize)]
+struct OpenFile<'a> {
+    #[serde(borrow, default)]
+    path: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CallResult {
+    #[serde(default)]
+    is_error: bool,
+}
+
+/// Reads a message of the client's. The error says what is wrong with it.
+pub(super) fn from_client(text: &str) -> Result<FromClient, String> {
+    match single(text)? {
+        Message::Request { id, method, params } => {
+            let asked = match &*method {
+                "initialize" => Asked::Initialize,
+                "tools/call" => tool_call(text, params),
+                _ => Asked::Other,
+            };
+            Ok(FromClient::Request(id, asked))
+        }
+        Message::Notification { method, .. } if method == "notifications/initialized" => {
+            Ok(FromClient::Ready)
+        }
+        Message::Notification { .. } | Message::Response { .. } => Ok(FromClient::Other),
+    }
+}
+
+/// Reads a message of the companion's. The error says what is wrong with it.
+pub(super) fn from_companion(text: &str) -> Result<FromCompanion, String> {
+    match single(text)? {
+        Message::Notification { method, params } => Ok(match &*method {
+            "ide/contextUpdate" => {
+                let files =
+                    params.parse::<Context>().map(|context| context.workspace_state.open_files);
+                let paths = files.unwrap_or_default().into_iter().filter_map(|file| file.path);
+                FromCompanion::Context(paths.filter_map(|path| field(text, path)).collect())
+            }
+            "ide/diffAccepted" | "ide/diffRejected" | "ide/diffClosed" => {
+                let path = params.parse().ok().and_then(|params| path_of(text, params));
+                path.map_or(FromCompanion::Other, FromCompanion::DiffEnded)
+            }
+            _ => FromCompanion::Other,
+        }),
+        Message::Response { id: None, .. } => Err("an answer to nothing".to_owned()),
+        Message::Response { result, .. } => {
+            let result = result.map(|result| serde_json::from_str::<CallResult>(result.get()));
+            let is_error = result.map_or(true, |result| result.is_ok_and(|result| result.is_error));
+            Ok(FromCompanion::Answer(!is_error))
+        }
+        Message::Request { .. } => Ok(FromCompanion::Other),
+    }
+}
+
+fn single(text: &str) -> Result<Message<'_>, String> {
+    match parse(text.as_bytes()).map_err(|error| error.to_string())? {
+        Payload::Single(message) => Ok(message),
+        Payload::Batch(_) => Err("Invalid Request: one message per line, no batches".to_owned()),
+    }
+}
+
+fn tool_call<'a>(text: &'a str, params: Params<'a>) -> Asked {
+    let Ok(Call { name, arguments }) = params.parse::<Call>() else { return Asked::OtherTool };
+    let path = arguments.and_then(|arguments| path_of(text, arguments));
+    match (&*name, path) {
+        ("openDiff", Some(path)) => Asked::Diff(DiffTool::Open, path),
+        ("closeDiff", Some(path)) => Asked::Diff(DiffTool::Close, path),
+        ("acceptDiff" | "rejectDiff", Some(path)) => Asked::Diff(DiffTool::Decide, path),
+        _ => Asked::OtherTool,
+    }
+}
+
+/// The member `filePath` of an object.
+fn path_of(text: &str, object: &RawValue) -> Option<PathField> {
+    // Serde would read an array as well.
+    let object = Some(object.get()).filter(|json| json.starts_with('{'))?;
+    field(text, serde_json::from_str::<WithPath>(object).ok()?.file_path?)
+}
+
+/// `raw`, which was read out of `text`, if it is a string.
+fn field(text: &str, raw: &RawValue) -> Option<PathField> {
+    let path = serde_json::from_str(raw.get()).ok()?;
+    let from = raw.get().as_ptr().addr().checked_sub(text.as_ptr().addr())?;
+    Some(PathField { at: from..from + raw.get().len(), path })
+}
+
+/// `text` with other JSON at some places, which are in order and do not overlap.
+pub(super) fn replace(text: &str, changes: &[(Range<usize>, String)]) -> String {
+    let more: usize = changes.iter().map(|(_, new)| new.len()).sum();
+    let mut result = String::with_capacity(text.len() + more);
+    let mut from = 0;
+    for (at, new) in changes {
+        result.push_str(&text[from..at.start]);
+        result.push_str(new);
+        from = at.end;
+    }
+    result.push_str(&text[from..]);
+    result
+}
+
+/// A path as JSON.
+pub(super) fn to_json(path: &str) -> String {
+    serde_json::to_string(path).expect("a string is JSON")
+}
+
+/// `text` as one line. JSON has line breaks between its tokens only.
+pub(super) fn to_line(text: &str) -> Cow<'_, str> {
+    if text.contains(['\n', '\r']) {
+        Cow::Owned(text.replace(['\n', '\r'], " "))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `text` with each path field in capitals, and nothing else changed.
+    fn capitals(text: &str, fields: Vec<PathField>) -> String {
+        let change = |field: PathField| (field.at, to_json(&field.path.to_uppercase()));
+        replace(text, &fields.into_iter().map(change).collect::<Vec<_>>())
+    }
+
+    fn client(text: &str) -> String {
+        let FromClient::Request(_, asked) = from_client(text).unwrap() else { panic!("{text}") };
+        let fields = match asked {
+            Asked::Diff(_, path) => vec![path],
+            Asked::Initialize | Asked::OtherTool | Asked::Other => Vec::new(),
+        };
+        capitals(text, fields)
+    }
+
+    fn companion(text: &str) -> String {
+        let fields = match from_companion(text).unwrap() {
+            FromCompanion::Context(fields) => fields,
+            FromCompanion::DiffEnded(field) => vec![field],
+            FromCompanion::Answer(_) | FromCompanion::Other => Vec::new(),
+        };
+        capitals(text, fields)
+    }
+
+    #[test]
+    fn paths_of_the_clients() {
+        for tool in ["openDiff", "closeDiff", "acceptDiff", "rejectDiff"] {
+            let text = |path| {
+                format!(
+                    r#" {{"id" : 1.0, "jsonrpc":"2.0","method":"tools/call", "params":{{"arguments":{{"newContent":"/a \u0041","filePath": "{path}" ,"path":"/a"}},"name":"{tool}","_meta":{{"filePath":"/a"}}}}}}"#
+                )
+            };
+            assert_eq!(client(&text("/a")), text("/A"), "{tool}");
+        }
+        let escaped = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"open\u0044iff","arguments":{"file\u0050ath":"\/\u00e9"}}}"#;
+        assert_eq!(client(escaped), escaped.replace(r"\/\u00e9", "/É"));
+    }
+
+    #[test]
+    fn what_is_no_path_of_a_diff_stays() {
+        for params in [
+            r#"{"name":"otherTool","arguments":{"filePath":"/a"}}"#,
+            r#"{"name":"openDiff","arguments":{"filePath":7}}"#,
+            r#"{"name":"openDiff","arguments":{"filePath":null}}"#,
+            r#"{"name":"openDiff","arguments":["/a"]}"#,
+            r#"{"name":"openDiff","filePath":"/a"}"#,
+            r#"{"name":"openDiff"}"#,
+            r#"{"filePath":"/a"}"#,
+        ] {
+            let text =
+                format!(r#"{{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{params}}}"#);
+            assert_eq!(client(&text), text);
+        }
+    }
+
+    #[test]
+    fn paths_of_the_companions() {
+        for (text, path) in [
+            (
+                r#"{"jsonrpc":"2.0","method":"ide/diffAccepted","params":{"content":"/a","filePath":"/a/b"}}"#,
+                "/a/b",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"ide/diffRejected","params":{"filePath":"/a/b"}}"#,
+                "/a/b",
+            ),
+            (r#"{"jsonrpc":"2.0","method":"ide/diffClosed","params":{"filePath":"/a/b"}}"#, "/a/b"),
+        ] {
+            assert_eq!(companion(text), text.replace(path, "/A/B"));
+        }
+        let context = |a, b| {
+            format!(
+                r#"{{"jsonrpc":"2.0","method":"ide/contextUpdate","params":{{"workspaceState":{{"openFiles":[{{"path":"{a}","timestamp":1,"isActive":true,"selectedText":"/x/y","cursor":{{"line":1,"character":1}}}},{{"timestamp":2.50,"path":"{b}"}}],"isTrusted":true,"path":"/x"}}}}}}"#
+            )
+        };
+        assert_eq!(companion(&context("/x/y", "/z")), context("/X/Y", "/Z"));
+        for untouched in [
+            r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"filePath\":\"/a\"}"}]}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"/a"}}"#,
+            r#"{"jsonrpc":"2.0","method":"ide/contextUpdate","params":{"workspaceState":7}}"#,
+            r#"{"jsonrpc":"2.0","method":"other","params":{"filePath":"/a"}}"#,
+        ] {
+            assert_eq!(companion(untouched), untouched);
+        }
+    }
+
+    #[test]
+    fn whether_a_call_went_well() {
+        let answer =
+            |rest: &str| match from_companion(&format!(r#"{{"jsonrpc":"2.0","id":1,{rest}}}"#)) {
+                Ok(FromCompanion::Answer(well)) => well,
+                other => panic!("{other:?}"),
+            };
+        assert!(answer(r#""result":{"content":[]}"#));
+        assert!(answer(r#""result":{"content":[],"isError":false}"#));
+        assert!(!answer(r#""result":{"content":[],"isError":true}"#));
+        assert!(!answer(r#""error":{"code":1,"message":"m"}"#));
+    }
+
+    #[test]
+    fn what_is_no_message_is_told() {
+        for text in ["", "x", "{}", "[]", r#"[{"jsonrpc":"2.0","method":"m"}]"#] {
+            assert!(from_client(text).is_err() && from_companion(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_line_with_the_same_meaning() {
+        let pretty = "{\r\n  \"a\": \"b\\n\"\n}";
+        assert_eq!(to_line(pretty), "{    \"a\": \"b\\n\" }");
+    }
+}

@@ -1,0 +1,320 @@
+//! What becomes of each message: paths are mapped, requests are answered in any case, and diffs
+//! are remembered.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use companion_client::http::Error;
+use companion_protocol::jsonrpc::{ErrorObject, ErrorResponse, Id, Response, code};
+use companion_protocol::mcp::CallToolResult;
+use parking_lot::Mutex;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+
+use super::diffs::Diffs;
+use super::link::{Link, Up};
+use super::mapping::Mapping;
+use super::message::{
+    Asked, DiffTool, FromClient, FromCompanion, PathField, from_client, from_companion, replace,
+    to_json, to_line,
+};
+use super::stdio::Output;
+
+/// How many bytes of messages from the client may be under way. Then no more are read.
+const IN_FLIGHT: usize = 256 << 20;
+
+/// How often a request is sent whose connection fails.
+const ATTEMPTS: usize = 3;
+
+/// What all parts of a bridge have in common.
+#[derive(Debug)]
+pub(super) struct Bridge {
+    pub(super) mapping: Mapping,
+    pub(super) diffs: Mutex<Diffs>,
+    pub(super) link: Link,
+    pub(super) output: Output,
+    /// How long a companion that was there may be away before requests fail.
+    pub(super) patience: Duration,
+}
+
+/// The beginning of a connection, as the client has it.
+#[derive(Debug)]
+pub(super) enum Begin {
+    /// The request `initialize`.
+    Initialize(Id, Vec<u8>),
+    /// The notification that the client hears from now on.
+    Ready(Vec<u8>),
+}
+
+/// The messages of the client.
+#[derive(Debug)]
+pub(super) struct Requests {
+    bridge: Arc<Bridge>,
+    begin: mpsc::Sender<Begin>,
+    budget: Arc<Semaphore>,
+    /// The last call for each path; the next one for it waits for its end.
+    calls: HashMap<String, Call>,
+}
+
+/// A call about a path that is under way.
+#[derive(Debug)]
+struct Call {
+    outcome: oneshot::Receiver<Outcome>,
+    /// Tells it that the next call is there and closes the diff.
+    withdrawn: Arc<Notify>,
+}
+
+/// What came of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// The client has its answer, from the companion or an error.
+    Answered,
+    /// An `openDiff` of which no companion has heard.
+    NeverOpened,
+}
+
+/// What a request does to what is remembered of a diff, and whether it can be repeated.
+#[derive(Debug)]
+enum Effect {
+    None,
+    Unrepeatable,
+    Open { client: String, companion: String, withdrawn: Arc<Notify> },
+    Close { companion: String },
+}
+
+impl Requests {
+    pub(super) fn new(bridge: Arc<Bridge>, begin: mpsc::Sender<Begin>) -> Self {
+        let budget = Arc::new(Semaphore::new(IN_FLIGHT));
+        Self { bridge, begin, budget, calls: HashMap::new() }
+    }
+
+    /// Takes a line. Waits while too much is under way.
+    pub(super) async fn take(&mut self, line: Vec<u8>) {
+        let Ok(text) = String::from_utf8(line) else {
+            log::error!("the client sent a line that is not UTF-8; it is skipped");
+            return;
+        };
+        let text = text.trim_ascii();
+        match from_client(text) {
+            // An answer would need the id `null`, which ends the client's connection for good.
+            Err(error) => log::error!("the client sent an invalid line, which is skipped: {error}"),
+            Ok(FromClient::Ready) => {
+                let _ = self.begin.send(Begin::Ready(text.into())).await;
+            }
+            Ok(FromClient::Request(id, Asked::Initialize)) => {
+                let _ = self.begin.send(Begin::Initialize(id, text.into())).await;
+            }
+            Ok(FromClient::Request(id, asked)) => self.request(id, asked, text).await,
+            Ok(FromClient::Other) => {
+                let permit = self.permit(text).await;
+                let (bridge, message) = (Arc::clone(&self.bridge), text.to_owned().into());
+                tokio::spawn(async move {
+                    let _permit = permit;
+                    bridge.notify(message).await;
+                });
+            }
+        }
+    }
+
+    async fn request(&mut self, id: Id, asked: Asked, text: &str) {
+        let permit = self.permit(text).await;
+        let bridge = Arc::clone(&self.bridge);
+        let (tool, field) = match asked {
+            Asked::Diff(tool, field) => (tool, field),
+            Asked::OtherTool | Asked::Initialize | Asked::Other => {
+                let once = asked == Asked::OtherTool;
+                let effect = if once { Effect::Unrepeatable } else { Effect::None };
+                let message = text.to_owned().into();
+                tokio::spawn(async move {
+                    let _permit = permit;
+                    bridge.ask(&id, message, &effect).await;
+                });
+                return;
+            }
+        };
+        let client = text[field.at.clone()].to_owned();
+        let (message, path) = match bridge.mapping.to_companion(&field.path) {
+            Some(path) => (replace(text, &[(field.at, to_json(&path))]), path),
+            None => (text.to_owned(), field.path),
+        };
+        let (done, outcome) = oneshot::channel();
+        let withdrawn = Arc::default();
+        let call = Call { outcome, withdrawn: Arc::clone(&withdrawn) };
+        self.calls.retain(|_, call| call.outcome.is_empty() && !call.outcome.is_terminated());
+        let previous = self.calls.insert(path.clone(), call);
+        let effect = match tool {
+            DiffTool::Open => Effect::Open { client, companion: path, withdrawn },
+            DiffTool::Close => Effect::Close { companion: path },
+            DiffTool::Decide => Effect::Unrepeatable,
+        };
+        if let (Some(previous), DiffTool::Close) = (&previous, tool) {
+            previous.withdrawn.notify_one();
+        }
+        tokio::spawn(async move {
+            let _permit = permit;
+            let before = match previous {
+                Some(previous) => previous.outcome.await.ok(),
+                None => None,
+            };
+            let outcome = match (before, tool) {
+                (Some(Outcome::NeverOpened), DiffTool::Close) => {
+                    bridge.succeed(&id, &CallToolResult::text("{}")).await;
+                    Outcome::Answered
+                }
+                _ => bridge.ask(&id, message.into(), &effect).await,
+            };
+            let _ = done.send(outcome);
+        });
+    }
+
+    async fn permit(&self, text: &str) -> OwnedSemaphorePermit {
+        let cost = u32::try_from(text.len().clamp(1, IN_FLIGHT)).expect("the limit is less");
+        let permit = Arc::clone(&self.budget).acquire_many_owned(cost).await;
+        permit.expect("it is never closed")
+    }
+}
+
+impl Bridge {
+    /// Sends a notification or an answer, if there is a companion.
+    async fn notify(&self, message: bytes::Bytes) {
+        let Ok(up) = self.link.up(Duration::ZERO).await else {
+            log::debug!("a notification of the client went nowhere");
+            return;
+        };
+        if let Err(error) = up.session.post(message).await {
+            log::debug!("a notification of the client was not taken: {error}");
+        }
+    }
+
+    /// Sends a request, and the client its answer, whatever happens.
+    async fn ask(&self, id: &Id, message: bytes::Bytes, effect: &Effect) -> Outcome {
+        let mut reason = String::new();
+        for _ in 0..ATTEMPTS {
+            let up = match self.up(effect).await {
+                Ok(up) => up,
+                Err(why) => {
+                    reason = format!("No companion can be reached: {why}");
+                    if let Effect::Open { .. } = effect {
+                        // The CLI asks in the terminal as well. An error would make the edit fail
+                        // that the user accepts there; this leaves the decision to that.
+                        log::info!("{reason}; a diff is for the terminal alone");
+                        self.succeed(id, &CallToolResult::empty()).await;
+                        return Outcome::NeverOpened;
+                    }
+                    break;
+                }
+            };
+            if let Effect::Open { client, companion, .. } = effect {
+                self.diffs.lock().opened(client, companion);
+            }
+            match self.exchange(&up.session, message.clone(), effect).await {
+                Ok(()) => return Outcome::Answered,
+                Err(error) => {
+                    reason = format!("The companion failed: {error}");
+                    let is_broken = matches!(error, Error::Broken { .. });
+                    let repeatable = is_broken && !matches!(effect, Effect::Unrepeatable);
+                    if !error.is_unheard() && !repeatable {
+                        break;
+                    }
+                    if let Effect::Open { companion, .. } = effect {
+                        // It will be opened anew, so it is none that was lost.
+                        self.diffs.lock().ended(companion);
+                    }
+                    self.link.suspect(up.number, &error.to_string());
+                }
+            }
+        }
+        if let Effect::Open { companion, .. } | Effect::Close { companion } = effect {
+            self.diffs.lock().failed(companion);
+        }
+        self.fail(id, &reason).await;
+        Outcome::Answered
+    }
+
+    /// Waits for a companion, but with a diff not longer than until the client closes it.
+    async fn up(&self, effect: &Effect) -> Result<Arc<Up>, Arc<str>> {
+        let up = self.link.up(self.patience);
+        let Effect::Open { withdrawn, .. } = effect else { return up.await };
+        tokio::select! {
+            biased;
+            up = up => up,
+            () = withdrawn.notified() => Err("the client did not wait".into()),
+        }
+    }
+
+    /// One attempt. The answer, and what comes with it, goes to the client.
+    async fn exchange(
+        &self,
+        session: &companion_client::http::Session,
+        message: bytes::Bytes,
+        effect: &Effect,
+    ) -> Result<(), Error> {
+        let mut events = session.post(message).await?;
+        while let Some(event) = events.next().await? {
+            if let Some(went_well) = self.deliver(&event.data).await {
+                match effect {
+                    Effect::Open { companion, .. } if !went_well => {
+                        self.diffs.lock().ended(companion);
+                    }
+                    Effect::Close { companion } if went_well => self.diffs.lock().ended(companion),
+                    _ => {}
+                }
+                return Ok(());
+            }
+        }
+        Err(Error::Broken { reason: "it ended without an answer".to_owned() })
+    }
+
+    /// Gives the client a message of the companion's. If that is an answer, says whether it is
+    /// one of success.
+    pub(super) async fn deliver(&self, data: &[u8]) -> Option<bool> {
+        let text = std::str::from_utf8(data).map_err(|error| error.to_string());
+        let read = text.and_then(|text| Ok((text, from_companion(text)?)));
+        let (text, message) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                // The client's connection would end for good by it.
+                log::warn!("the companion sent an invalid message, which is dropped: {error}");
+                return None;
+            }
+        };
+        let mut answer = None;
+        let changes = match message {
+            FromCompanion::Context(files) => {
+                let map = |file: PathField| {
+                    Some((file.at, to_json(&self.mapping.to_client(&file.path)?)))
+                };
+                files.into_iter().filter_map(map).collect()
+            }
+            FromCompanion::DiffEnded(PathField { at, path }) => {
+                let mut diffs = self.diffs.lock();
+                diffs.ended(&path);
+                let mapped = || self.mapping.to_client(&path).map(|path| to_json(&path));
+                let path = diffs.spelling(&path).or_else(mapped);
+                path.map(|path| (at, path)).into_iter().collect()
+            }
+            FromCompanion::Answer(went_well) => {
+                answer = Some(went_well);
+                Vec::new()
+            }
+            FromCompanion::Other => Vec::new(),
+        };
+        let line = to_line(text);
+        let line = if changes.is_empty() { line.into_owned() } else { replace(&line, &changes) };
+        self.output.send(line.into_bytes()).await;
+        answer
+    }
+
+    /// Answers a call.
+    async fn succeed(&self, id: &Id, result: &CallToolResult) {
+        let response = serde_json::to_vec(&Response::new(id, result));
+        self.output.send(response.expect("our messages are JSON")).await;
+    }
+
+    /// Answers a request with an error.
+    pub(super) async fn fail(&self, id: &Id, reason: &str) {
+        let error = ErrorObject::new(code::SERVER_ERROR, reason);
+        let error = ErrorResponse::new(Some(id), error);
+        self.output.send(serde_json::to_vec(&error).expect("errors are JSON")).await;
+    }
+}

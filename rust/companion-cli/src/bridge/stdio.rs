@@ -1,0 +1,68 @@
+//! The client at the other end of stdin and stdout: one message per line. Both ends have a
+//! thread, and both wait when the other side does not keep up, so nothing piles up in between.
+
+use std::io::{self, BufRead, Read, Write};
+
+use companion_client::http::MAX_MESSAGE;
+use tokio::sync::mpsc;
+
+/// The way to the client.
+#[derive(Clone, Debug)]
+pub(super) struct Output(mpsc::Sender<Vec<u8>>);
+
+impl Output {
+    /// The way to stdout. It is closed when the client does not read any more.
+    pub(super) fn start() -> io::Result<Self> {
+        let (sender, mut lines) = mpsc::channel::<Vec<u8>>(4);
+        std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
+            let mut stdout = io::stdout();
+            while let Some(mut line) = lines.blocking_recv() {
+                line.push(b'\n');
+                if let Err(error) = stdout.write_all(&line).and_then(|()| stdout.flush()) {
+                    log::info!("the client does not read any more: {error}");
+                    return;
+                }
+            }
+        })?;
+        Ok(Self(sender))
+    }
+
+    /// Sends a message, which has no line break. Waits until the client has room for it.
+    pub(super) async fn send(&self, message: Vec<u8>) {
+        // Without a receiver the client is gone, and so are we soon.
+        let _ = self.0.send(message).await;
+    }
+
+    /// The client does not read any more.
+    pub(super) async fn closed(&self) {
+        self.0.closed().await;
+    }
+}
+
+/// The lines of the client, until it closes its end.
+pub(super) fn input() -> io::Result<mpsc::Receiver<Vec<u8>>> {
+    let (lines, receiver) = mpsc::channel(1);
+    std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
+        if let Err(error) = read(io::stdin().lock(), &lines) {
+            log::error!("could not read stdin: {error}");
+        }
+    })?;
+    Ok(receiver)
+}
+
+fn read(mut input: impl BufRead, lines: &mpsc::Sender<Vec<u8>>) -> io::Result<()> {
+    let limit = MAX_MESSAGE as u64;
+    loop {
+        let mut line = Vec::new();
+        if input.by_ref().take(limit).read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        if line.len() as u64 == limit && line.last() != Some(&b'\n') {
+            // Whose message it was can't be told without reading it.
+            log::error!("the client sent a line of more than {limit} bytes; it is skipped");
+            input.skip_until(b'\n')?;
+        } else if !line.trim_ascii().is_empty() && lines.blocking_send(line).is_err() {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The command line of `gemini-companion bridge`. What it does is tested in `e2e`.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fmt::Write as _;
+use std::process::{Command, Output, Stdio};
+
+fn run(args: &[&str]) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_gemini-companion"));
+    program.env_remove("GEMINI_CLI_IDE_AUTH_TOKEN").arg("bridge").args(args);
+    program.stdin(Stdio::null()).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn help_says_how_the_cli_starts_it() {
+    insta::assert_snapshot!("bridge_help", text(&run(&["--help"]).stdout));
+}
+
+#[test]
+fn wrong_arguments_are_named() {
+    let cases: [&[&str]; 6] = [
+        &["--map", "/work"],
+        &["--map", "/work=relative"],
+        &["--map", "/a=/b=/c"],
+        &["--workspace", "/no/such/folder"],
+        &["--port", "80"],
+        &["--token-file", "token"],
+    ];
+    let mut all = String::new();
+    for args in cases {
+        let output = run(args);
+        assert!(output.stdout.is_empty());
+        let message = text(&output.stderr).split("\n\n").next().unwrap_or_default();
+        writeln!(all, "{args:?}\n{}\n{}\n", output.status, message.trim_end()).unwrap();
+    }
+    insta::assert_snapshot!("bridge_arguments", all);
+}
