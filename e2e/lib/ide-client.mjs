@@ -163,6 +163,11 @@ export class IdeClient {
     return context.workspaceState.openFiles;
   }
 
+  /** What it and the programs that it started have written to stderr. */
+  get log() {
+    return this.#stderr;
+  }
+
   /** Ends the process; the companion sees its connections go, as when a user quits the CLI. */
   async close() {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;

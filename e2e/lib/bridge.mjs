@@ -1,0 +1,131 @@
+// Owns the way of a client to its companion that leads over `gemini-companion bridge`.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import readline from 'node:readline';
+
+import { Inbox, within } from './inbox.mjs';
+
+const PROGRAM = process.env.GEMINI_COMPANION;
+
+/** The arguments of a bridge to the companion that leaves its file where the sandbox has it. */
+export function byDiscovery(sandbox) {
+  return ['--temp-dir', sandbox.tmp];
+}
+
+/** The arguments of a bridge to a port, with the token in a file. */
+export function byPort(sandbox, port, token) {
+  const file = path.join(sandbox.root, 'token');
+  fs.writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  return ['--host', '127.0.0.1', '--port', String(port), '--token-file', file];
+}
+
+/** What is set for a client that can't reach the companion itself, nor see its file. */
+export function bridgeEnv(sandbox, args, { cwd = sandbox.project, program = PROGRAM } = {}) {
+  return {
+    GEMINI_CLI_IDE_SERVER_STDIO_COMMAND: program,
+    GEMINI_CLI_IDE_SERVER_STDIO_ARGS: JSON.stringify(['bridge', ...args]),
+    GEMINI_CLI_IDE_WORKSPACE_PATH: cwd,
+    TMPDIR: sandbox.folder('no-discovery'),
+    TERM_PROGRAM: 'vscode',
+  };
+}
+
+/** A bridge whose client is the test, by bare lines. */
+export class Bridge {
+  /** What it wrote to stdout, each line parsed. */
+  messages = new Inbox('a message of the bridge');
+  /** The same lines as they were. */
+  lines = [];
+  /** What was written to stderr. */
+  log = '';
+  #process;
+  #stdout;
+  #exit;
+
+  static start(sandbox, args) {
+    const bridge = new Bridge(sandbox, args);
+    sandbox.defer(() => bridge.close());
+    return bridge;
+  }
+
+  constructor(sandbox, args) {
+    const env = { PATH: process.env.PATH, HOME: sandbox.home };
+    this.#process = spawn(PROGRAM, ['bridge', ...args], { cwd: sandbox.project, env });
+    this.#process.stdin.on('error', () => {}); // it has exited, which `exited` tells
+    this.#process.stderr.setEncoding('utf8').on('data', (text) => (this.log += text));
+    this.#stdout = readline.createInterface({ input: this.#process.stdout, crlfDelay: Infinity });
+    this.#stdout.on('line', (line) => this.#take(line));
+    this.#exit = once(this.#process, 'close').then(([code, signal]) => signal ?? code);
+    this.#exit.then((code) => this.messages.end(new Error(`exited with ${code}:\n${this.log}`)));
+  }
+
+  #take(line) {
+    this.lines.push(line);
+    this.messages.push(JSON.parse(line));
+  }
+
+  /** Shakes hands. */
+  async begin() {
+    const params = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'a', version: '1' },
+    };
+    const answer = await this.ask('initialize', params);
+    this.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    return answer;
+  }
+
+  /** The response to a request. */
+  ask(method, params = {}, id = method) {
+    this.send({ jsonrpc: '2.0', id, method, params });
+    return this.messages.next((message) => message.id === id && !message.method);
+  }
+
+  /** The next notification of that method. */
+  next(method) {
+    return this.messages.next((message) => message.method === method);
+  }
+
+  send(message) {
+    this.sendLine(JSON.stringify(message));
+  }
+
+  sendLine(line) {
+    this.#process.stdin.write(`${line}\n`);
+  }
+
+  get pid() {
+    return this.#process.pid;
+  }
+
+  /** Reads nothing until `resume`. */
+  pause() {
+    this.#stdout.pause();
+  }
+
+  resume() {
+    this.#stdout.resume();
+  }
+
+  signal(name) {
+    this.#process.kill(name);
+  }
+
+  /** Ends it as a client does that quits; returns the exit code, or the signal that ended it. */
+  async close() {
+    this.#process.stdin.end();
+    try {
+      return await within(this.#exit, 'the end of the bridge');
+    } finally {
+      this.#process.kill('SIGKILL');
+    }
+  }
+
+  exited() {
+    return within(this.#exit, 'the end of the bridge');
+  }
+}

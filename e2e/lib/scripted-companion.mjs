@@ -1,0 +1,85 @@
+// Owns a companion whose every byte is the test's: what it is sent is kept as it came, and what
+// it answers is a script.
+
+import { once } from 'node:events';
+import http from 'node:http';
+
+import { Inbox } from './inbox.mjs';
+
+const SERVER = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'a', version: '1' } };
+
+export class ScriptedCompanion {
+  /** The requests, as `{method, headers, body}`, with `reply(status, headers, body)`. */
+  requests = new Inbox('a request to the companion');
+  /** The streams that were opened, as `{headers, write(text), end()}`. */
+  streams = new Inbox('a stream from the companion');
+  port;
+  #server;
+  #known = new Set();
+  #sessions = 0;
+
+  static async start(sandbox) {
+    const companion = new ScriptedCompanion();
+    sandbox.defer(() => companion.stop());
+    await companion.listen();
+    return companion;
+  }
+
+  /** Listens, on the port that it had before if there was one. */
+  async listen() {
+    this.#server = http.createServer((request, response) => this.#take(request, response));
+    this.#server.listen(this.port ?? 0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.port = this.#server.address().port;
+  }
+
+  /** Is gone, as far as anyone can see. */
+  async stop() {
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  /** Knows its sessions no more. */
+  forget() {
+    this.#known.clear();
+  }
+
+  async #take(request, response) {
+    const { method, headers } = request;
+    if (method === 'GET' && !this.#known.has(headers['mcp-session-id'])) {
+      response.writeHead(404).end();
+      return;
+    }
+    if (method === 'GET') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      this.streams.push({
+        headers,
+        write: (text) => response.write(text),
+        end: () => response.end(),
+      });
+      return;
+    }
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString();
+    const reply = (status, more = {}, text = '') =>
+      response.writeHead(status, { 'content-type': 'application/json', ...more }).end(text);
+    this.requests.push({ method, headers, body, reply });
+  }
+
+  /** Answers the handshake of a bridge, and returns what it was sent for it, and the stream. */
+  async begin() {
+    const initialize = await this.requests.next();
+    const { id } = JSON.parse(initialize.body);
+    const answer = JSON.stringify({ jsonrpc: '2.0', id, result: SERVER });
+    const session = `session-${++this.#sessions}`;
+    this.#known.add(session);
+    initialize.reply(200, { 'mcp-session-id': session }, answer);
+    const ready = await this.requests.next();
+    ready.reply(202);
+    return { initialize, ready, stream: await this.streams.next() };
+  }
+}

@@ -1,0 +1,269 @@
+// Owns what `gemini-companion bridge` makes of bytes: on its stdin and stdout, and on the wire.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { describe, test } from 'node:test';
+
+import { Bridge, byDiscovery, byPort } from '../lib/bridge.mjs';
+import { Companion } from '../lib/companion.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { ScriptedCompanion } from '../lib/scripted-companion.mjs';
+
+const INITIALIZE =
+  '{"id" : 0.0, "method":"initialize", "jsonrpc":"2.0","params":{"protocolVersion":"2025-06-18","capabilities":{"x":1e2},"clientInfo":{"name":"é","version":"1"}}}';
+const READY = '{"method":"notifications/initialized","jsonrpc":"2.0", "params":{"_meta":{}}}';
+
+/** A bridge whose both ends are the test's. */
+async function openBothEnds(t, args = []) {
+  const sandbox = Sandbox.of(t);
+  const companion = await ScriptedCompanion.start(sandbox);
+  const bridge = Bridge.start(sandbox, [...byPort(sandbox, companion.port, 'the-secret'), ...args]);
+  bridge.sendLine(INITIALIZE);
+  bridge.messages.next().then(() => bridge.sendLine(READY));
+  return { sandbox, bridge, companion, ...(await companion.begin()) };
+}
+
+const openDiff = (id, filePath) =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name: 'openDiff', arguments: { newContent: filePath, filePath } },
+  });
+
+const answer = (id, result = { content: [] }) => JSON.stringify({ jsonrpc: '2.0', id, result });
+
+const data = (message) => `data: ${JSON.stringify(message)}\n\n`;
+
+/** Takes the next request, opens the view that it asks for, and returns its body. */
+async function view(companion) {
+  const request = await companion.requests.next();
+  const body = JSON.parse(request.body);
+  request.reply(200, {}, answer(body.id));
+  return body;
+}
+
+describe('a bridge', { concurrency: 3 }, () => {
+  test('begins as the client does, and sends nothing before the client is ready', async (t) => {
+    const { bridge, initialize, ready, stream } = await openBothEnds(t);
+    assert.equal(initialize.body, INITIALIZE);
+    assert.equal(initialize.headers.authorization, 'Bearer the-secret');
+    assert.equal(ready.body, READY);
+    assert.equal(ready.headers['mcp-session-id'], 'session-1');
+    assert.equal(stream.headers['mcp-session-id'], 'session-1');
+    assert.equal(stream.headers['mcp-protocol-version'], '2025-06-18');
+    assert.equal(stream.headers['last-event-id'], undefined);
+    assert.match(bridge.lines[0], /^\{"jsonrpc":"2\.0","id":0,"result":\{"protocolVersion"/);
+
+    bridge.sendLine(INITIALIZE);
+    const { error } = await bridge.messages.next();
+    assert.match(error.message, /has begun already/);
+  });
+
+  test('changes no byte of a message that has no path', async (t) => {
+    const { bridge, companion, stream } = await openBothEnds(t, ['--map', '/a=/b']);
+    for (const line of [
+      '{"jsonrpc":"2.0", "id":"\\u0031","method":"x/y","params":{"filePath":"/a/1","n":1.50}}',
+      '{"jsonrpc":"2.0","id":-7,"method":"tools/call","params":{"name":"other","arguments":{"filePath":"/a"}}}',
+    ]) {
+      bridge.sendLine(`  ${line}\r`);
+      const request = await companion.requests.next();
+      assert.equal(request.body, line);
+      const { id } = JSON.parse(line);
+      const text = `{ "jsonrpc":"2.0","id":${JSON.stringify(id)}, "result":{"path":"/b","e":1E1}}`;
+      request.reply(200, {}, text);
+      await bridge.messages.next((message) => message.id === id);
+      assert.equal(bridge.lines.at(-1), text);
+    }
+    const text = '{"params":{"filePath":"/b/\\u00e9","x":[1.0]},"jsonrpc":"2.0","method":"other"}';
+    stream.write(`id: 1\ndata: ${text}\n\n`);
+    await bridge.next('other');
+    assert.equal(bridge.lines.at(-1), text);
+    stream.write(`data: ${'{"jsonrpc":"2.0","id":"s","method":"ping"}'}\n\n`);
+    await bridge.next('ping');
+    bridge.sendLine('{"jsonrpc":"2.0","id":"s","result":{ }}');
+    assert.equal((await companion.requests.next()).body, '{"jsonrpc":"2.0","id":"s","result":{ }}');
+  });
+
+  test('takes answers in each form that MCP allows, and writes each in one line', async (t) => {
+    const { bridge, companion } = await openBothEnds(t);
+    const pretty = JSON.stringify({ jsonrpc: '2.0', id: 'ping', result: { a: 'b\n' } }, null, 2);
+    const events = { 'content-type': 'text/event-stream; charset=utf-8' };
+    for (const [headers, body] of [
+      [{}, pretty],
+      [events, `id: 9\r\ndata: ${answer('ping')}\r\n\r\n`],
+      [events, `${pretty.replace(/^/gm, 'data: ')}\n\n`],
+    ]) {
+      const result = bridge.ask('ping');
+      (await companion.requests.next()).reply(200, headers, body);
+      assert.ok((await result).result);
+    }
+  });
+
+  test('answers each request, whatever the companion does', async (t) => {
+    const { bridge, companion } = await openBothEnds(t);
+    for (const [reply, expected] of [
+      [[500, {}, 'what'], /answered 500/],
+      [[413, {}, '{"error":{"code":-32000,"message":"too large"}}'], /answered 413: too large/],
+      [[200, {}, 'no JSON'], /ended without an answer/],
+      [[200, {}, '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}'], /without an answer/],
+      [[202], /ended without an answer/],
+    ]) {
+      // What can't have had an effect is asked again when the answer breaks off.
+      const result = bridge.ask('tools/call', { name: 'other' });
+      (await companion.requests.next()).reply(...reply);
+      const { error } = await result;
+      assert.match(error.message, expected);
+      assert.equal(error.code, -32000);
+    }
+    assert.ok(bridge.lines.every((line) => line.startsWith('{"jsonrpc":"2.0",')));
+  });
+
+  test('skips lines that are no messages, and says so', async (t) => {
+    const { bridge, companion } = await openBothEnds(t);
+    for (const line of ['', 'nonsense', '[]', '{"jsonrpc":"2.0"}', '\u{0}']) bridge.sendLine(line);
+    bridge.sendLine(openDiff(1, '/a'));
+    await view(companion);
+    await bridge.messages.next(({ id }) => id === 1);
+    assert.equal(bridge.log.match(/an invalid line, which is skipped/g).length, 4);
+  });
+
+  test('ends its session when the client goes, by the end of stdin or by a signal', async (t) => {
+    for (const end of [(bridge) => bridge.close(), (bridge) => bridge.signal('SIGTERM')]) {
+      const { bridge, companion } = await openBothEnds(t);
+      end(bridge);
+      const request = await companion.requests.next();
+      assert.equal(request.method, 'DELETE');
+      assert.equal(request.headers['mcp-session-id'], 'session-1');
+      request.reply(204);
+      assert.equal(await bridge.exited(), 0);
+    }
+  });
+
+  test('that knows no companion ends with its client, too', async (t) => {
+    const sandbox = Sandbox.of(t);
+    const bridge = Bridge.start(sandbox, byDiscovery(sandbox));
+    bridge.sendLine(INITIALIZE);
+    assert.equal(await bridge.close(), 0);
+  });
+
+  for (const [name, prepare, reason] of [
+    [
+      'no companion has the folder open',
+      async (sandbox) => {
+        await Companion.start(sandbox, { workspace: [sandbox.folder('elsewhere')] });
+        return byDiscovery(sandbox);
+      },
+      /no editor has \S+project open, only \S+elsewhere/,
+    ],
+    ['nobody listens', (sandbox) => byPort(sandbox, 1, 'x'), /nobody listens at 127\.0\.0\.1:1\b/],
+    [
+      'the token is wrong',
+      async (sandbox) => {
+        const { ready } = await Companion.start(sandbox);
+        return byPort(sandbox, ready.port, 'another-secret');
+      },
+      /127\.0\.0\.1:\d+ refused the token/,
+    ],
+  ]) {
+    test(`says to the client and to the user when ${name}`, async (t) => {
+      const sandbox = Sandbox.of(t);
+      const bridge = Bridge.start(sandbox, [...(await prepare(sandbox)), '--wait', '0']);
+      const { error } = await bridge.begin();
+      assert.match(error.message, reason);
+      await bridge.close();
+      assert.match(bridge.log, reason);
+      assert.doesNotMatch(bridge.log + error.message, /another-secret/);
+    });
+  }
+
+  test('begins anew when the session has ended, and the lost diffs are rejected', async (t) => {
+    const { bridge, companion } = await openBothEnds(t, ['--map', '/here=/there']);
+    bridge.sendLine(openDiff(1, '/here/a'));
+    assert.equal((await view(companion)).params.arguments.filePath, '/there/a');
+    await bridge.messages.next(({ id }) => id === 1);
+    companion.forget();
+    bridge.sendLine(openDiff(2, '/here/b'));
+    (await companion.requests.next()).reply(404);
+
+    const { initialize, ready, stream } = await companion.begin();
+    assert.deepEqual([initialize.body, ready.body], [INITIALIZE, READY]);
+    assert.equal(stream.headers['mcp-session-id'], 'session-2');
+    assert.equal(stream.headers['last-event-id'], undefined);
+    assert.equal((await view(companion)).id, 2);
+    await bridge.messages.next(({ id }) => id === 2);
+    const rejected = bridge.messages.takeAll().map(({ params }) => params);
+    assert.deepEqual(rejected, [{ filePath: '/here/a' }]);
+  });
+
+  test('goes on with its session after an outage, and has views closed that were given up', async (t) => {
+    const maps = ['--map', '/here=/there', '--wait', '1'];
+    const { bridge, companion, stream } = await openBothEnds(t, maps);
+    stream.write(`id: 7\n${data({ jsonrpc: '2.0', method: 'm' })}`);
+    await bridge.next('m');
+    stream.end();
+    const second = await companion.streams.next();
+    assert.equal(second.headers['last-event-id'], '7');
+    second.write(data({ jsonrpc: '2.0', method: 'without an id' }));
+    await bridge.next('without an id');
+    bridge.sendLine(openDiff(1, '/here/a'));
+    await view(companion);
+    await bridge.messages.next(({ id }) => id === 1);
+
+    await companion.stop();
+    assert.deepEqual((await bridge.next('ide/diffRejected')).params, { filePath: '/here/a' });
+    const { params } = await bridge.next('ide/contextUpdate');
+    assert.deepEqual(params, { workspaceState: { openFiles: [] } });
+    const { error } = await bridge.ask('ping');
+    assert.match(error.message, /^No companion can be reached: /);
+
+    await companion.listen();
+    const { headers } = await companion.streams.next();
+    assert.deepEqual([headers['mcp-session-id'], headers['last-event-id']], ['session-1', '7']);
+    const { body, reply } = await companion.requests.next();
+    const call = JSON.parse(body).params;
+    assert.deepEqual(call, {
+      name: 'closeDiff',
+      arguments: { filePath: '/there/a', suppressNotification: true },
+    });
+    reply(200, {}, answer(0));
+    const result = bridge.ask('ping');
+    (await companion.requests.next()).reply(200, {}, answer('ping', {}));
+    assert.deepEqual((await result).result, {});
+    const unasked = bridge.messages.takeAll().filter(({ id }) => id !== undefined);
+    assert.deepEqual(unasked, [], 'the client did not ask for that closeDiff');
+  });
+
+  test('sends the calls about a path one after the other', async (t) => {
+    const { bridge, companion } = await openBothEnds(t);
+    bridge.sendLine(openDiff(1, '/a'));
+    const first = await companion.requests.next();
+    bridge.sendLine(openDiff(2, '/a').replace('openDiff', 'closeDiff'));
+    bridge.sendLine(openDiff(3, '/b'));
+    const other = await companion.requests.next();
+    assert.equal(JSON.parse(other.body).id, 3);
+    first.reply(200, {}, answer(1));
+    assert.equal(JSON.parse((await companion.requests.next()).body).id, 2);
+  });
+
+  test('holds back a companion whose client does not read, and loses nothing', async (t) => {
+    const { bridge, companion, stream } = await openBothEnds(t);
+    bridge.pause();
+    const count = 160;
+    for (let n = 0; n < count; n += 1) {
+      stream.write(data({ jsonrpc: '2.0', method: 'm', params: { n, x: 'x'.repeat(1 << 18) } }));
+    }
+    // Meanwhile the other direction is open, which shows that the bridge has had time to read.
+    for (let n = 0; n < 20; n += 1) {
+      bridge.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { n } });
+      (await companion.requests.next()).reply(202);
+    }
+    if (fs.existsSync('/proc/self/status')) {
+      const status = fs.readFileSync(`/proc/${bridge.pid}/status`, 'utf8');
+      const peak = Number(/VmHWM:\s*(\d+) kB/.exec(status)[1]);
+      assert.ok(peak < 32 << 10, `the bridge took ${peak} kB`);
+    }
+    bridge.resume();
+    for (let n = 0; n < count; n += 1) assert.equal((await bridge.next('m')).params.n, n);
+  });
+});

@@ -1,0 +1,253 @@
+// Owns the way over `gemini-companion bridge`: the real client, which starts it as its stdio
+// server and sees neither the companion's file nor its port.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+
+import { bridgeEnv, byDiscovery, byPort } from '../lib/bridge.mjs';
+import { Companion } from '../lib/companion.mjs';
+import { Editor } from '../lib/editor.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { Proxy } from '../lib/proxy.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { openWindow } from '../lib/scene.mjs';
+
+const REJECTED = { status: 'rejected', content: undefined };
+
+/** A window and a client whose only way to it is a bridge. */
+async function openWindowBehindBridge(t, args = byDiscovery) {
+  const window = await openWindow(t);
+  const env = bridgeEnv(window.sandbox, args(window.sandbox, window.companion));
+  return { ...window, client: await IdeClient.connect(window.sandbox, { env }) };
+}
+
+/** Everything that the client and the editor do with each other. */
+async function assertWorks({ companion, editor, client }, { here, there }) {
+  companion.notify('editor/focused', { path: there });
+  companion.notify('editor/selection', { path: there, text: there });
+  const [file] = await client.openFiles(([first]) => first?.selectedText);
+  assert.deepEqual([file.path, file.selectedText], [here, there]);
+
+  let decision = client.openDiff(here, `${here}\n`);
+  assert.deepEqual(await editor.view(there), { filePath: there, newContent: `${here}\n` });
+  editor.accept(there, `${there}, changed\n`);
+  assert.deepEqual(await decision, { status: 'accepted', content: `${there}, changed\n` });
+
+  decision = client.openDiff(here, 'proposed');
+  await editor.view(there);
+  editor.reject(there);
+  assert.deepEqual(await decision, REJECTED);
+
+  decision = client.openDiff(here, 'proposed');
+  await editor.view(there);
+  editor.edit(there, 'typed in the editor');
+  await client.resolveDiffFromCli(here, 'accepted');
+  assert.deepEqual(await decision, { status: 'accepted', content: 'typed in the editor' });
+  assert.equal(await editor.closed.next(), there);
+
+  decision = client.openDiff(here, 'proposed');
+  await editor.view(there);
+  assert.equal(await client.closeDiff(here), 'proposed');
+  assert.deepEqual(await decision, REJECTED);
+  assert.equal(await editor.closed.next(), there);
+
+  editor.refusal = `can't show ${there}`;
+  await assert.rejects(client.openDiff(here, ''), { message: `can't show ${there}` });
+  editor.refusal = undefined;
+  assert.equal(await client.status(), 'connected');
+}
+
+describe('through a bridge', { concurrency: 3 }, () => {
+  test('that finds the companion, context and diffs work', async (t) => {
+    const window = await openWindowBehindBridge(t);
+    const file = window.sandbox.file('a b/é文.txt', 'old');
+    assert.equal(await window.client.isDiffingEnabled(), true);
+    await assertWorks(window, { here: file, there: file });
+    assert.equal(window.client.log, '', 'nothing is written over what the CLI shows');
+  });
+
+  test('that is told port and token, context and diffs work', async (t) => {
+    const window = await openWindowBehindBridge(t, (sandbox, { ready }) =>
+      byPort(sandbox, ready.port, ready.authToken),
+    );
+    const file = window.sandbox.file('a.txt', 'old');
+    await assertWorks(window, { here: file, there: file });
+  });
+
+  test('paths are mapped, so that each side sees its own', async (t) => {
+    const { sandbox, ...window } = await openWindow(t);
+    const work = sandbox.folder('work', 'app');
+    const other = sandbox.folder('project', 'lib');
+    const lib = sandbox.folder('work-lib');
+    const maps = ['--map', `${work}=${sandbox.project}`, '--map', `${lib}=${other}`];
+    const env = bridgeEnv(sandbox, [...byDiscovery(sandbox), ...maps], { cwd: work });
+    const client = await IdeClient.connect(sandbox, { cwd: work, env });
+    for (const [here, there] of [
+      [path.join(work, 'a b', 'é文.txt'), sandbox.file('a b/é文.txt', 'old')],
+      [path.join(lib, 'x.txt'), sandbox.file('lib/x.txt', 'old')],
+    ]) {
+      await assertWorks({ ...window, client }, { here, there });
+    }
+    // What no rule is about stays as it is.
+    const outside = path.join(sandbox.folder('outside'), 'a.txt');
+    fs.writeFileSync(outside, '');
+    await assertWorks({ ...window, client }, { here: outside, there: outside });
+  });
+
+  test('the client gets a path back byte for byte, however it writes it', async (t) => {
+    const { sandbox, ...window } = await openWindow(t);
+    const maps = ['--map', `/work=${sandbox.project}`, '--map', `C:\\P=${sandbox.project}`];
+    const env = bridgeEnv(sandbox, [...byDiscovery(sandbox), ...maps]);
+    const client = await IdeClient.connect(sandbox, { env });
+    const there = sandbox.file('a.txt', 'old');
+    for (const here of ['/work/a.txt', 'C:\\P\\a.txt', 'c:/p/a.txt', '/work/a.txt']) {
+      const decision = client.openDiff(here, here);
+      assert.equal((await window.editor.view(there)).newContent, here);
+      window.editor.accept(there);
+      assert.deepEqual(await decision, { status: 'accepted', content: here });
+    }
+  });
+
+  test('several clients have a bridge each', async (t) => {
+    const window = await openWindowBehindBridge(t);
+    const { sandbox, editor, client } = window;
+    const env = bridgeEnv(sandbox, byDiscovery(sandbox));
+    const second = await IdeClient.connect(sandbox, { env });
+    const files = ['a.txt', 'b.txt'].map((name) => sandbox.file(name));
+    const decisions = [client.openDiff(files[0], '1'), second.openDiff(files[1], '2')];
+    for (const file of files) await editor.view(file);
+    editor.accept(files[1]);
+    assert.deepEqual(await decisions[1], { status: 'accepted', content: '2' });
+    await second.close();
+    editor.accept(files[0]);
+    assert.deepEqual(await decisions[0], { status: 'accepted', content: '1' });
+  });
+
+  test('large proposals go both ways', async (t) => {
+    const window = await openWindowBehindBridge(t);
+    const file = window.sandbox.file('a.txt');
+    const long = process.env.COMPANION_TEST_LONG === '1';
+    const text = '0123456789abcde\n'.repeat((long ? 56 : 3) << 16);
+    const decision = window.client.openDiff(file, text);
+    assert.equal((await window.editor.view(file)).newContent.length, text.length);
+    window.editor.accept(file, `${text}!`);
+    assert.equal((await decision).content.length, text.length + 1);
+  });
+
+  test('a proposal that is too large for the companion fails with its words', async (t) => {
+    const sandbox = Sandbox.of(t);
+    const companion = await Companion.start(sandbox, { args: ['--body-limit', '1'] });
+    const env = bridgeEnv(sandbox, byDiscovery(sandbox));
+    const client = await IdeClient.connect(sandbox, { env });
+    const file = sandbox.file('a.txt');
+    await assert.rejects(client.openDiff(file, 'x'.repeat(2 << 20)), /the limit is 1048576 bytes/);
+    const window = { companion, editor: new Editor(companion), client };
+    await assertWorks(window, { here: file, there: file });
+  });
+});
+
+describe('when the companion is not there', { concurrency: 4 }, () => {
+  test('yet, the bridge waits for it', async (t) => {
+    const sandbox = Sandbox.of(t);
+    const env = bridgeEnv(sandbox, [...byDiscovery(sandbox), '--wait', '60']);
+    const client = await IdeClient.start(sandbox, { env });
+    const status = client.connect();
+    assert.equal((await client.events.status.next()).status, 'connecting');
+    const companion = await Companion.start(sandbox);
+    assert.equal((await status).status, 'connected');
+    const file = sandbox.file('a.txt');
+    const window = { companion, editor: new Editor(companion), client };
+    await assertWorks(window, { here: file, there: file });
+  });
+
+  test('at all, the CLI says that it failed, and the bridge says why', async (t) => {
+    const sandbox = Sandbox.of(t);
+    const args = [...byDiscovery(sandbox), '--wait', '0'];
+    const client = await IdeClient.start(sandbox, { env: bridgeEnv(sandbox, args) });
+    const { status, details } = await client.connect();
+    assert.equal(status, 'disconnected');
+    assert.match(details, /^Failed to connect to IDE companion extension in /);
+    assert.match(client.log, /no companion has left a file in/);
+  });
+
+  test('any more, diffs are for the terminal alone, until there is another', async (t) => {
+    const window = await openWindowBehindBridge(t, (sandbox) => [
+      ...byDiscovery(sandbox),
+      '--wait',
+      '1',
+    ]);
+    const { sandbox, companion, client } = window;
+    const file = sandbox.file('a.txt');
+    companion.notify('editor/focused', { path: file });
+    await client.openFiles((files) => files.length === 1);
+    const decision = client.openDiff(file, 'proposed');
+    await window.editor.view(file);
+    await client.closeDiff(`${file}.2`); // by then the first call has been answered
+
+    await companion.kill();
+    assert.deepEqual(await decision, REJECTED);
+    assert.deepEqual(await client.openFiles((files) => files.length === 0), []);
+    // As from here on the terminal alone asks the user.
+    for (const outcome of ['accepted', 'rejected']) {
+      const inTerminal = client.openDiff(file, 'again');
+      assert.equal(await client.status(), 'connected');
+      await client.resolveDiffFromCli(file, outcome);
+      assert.deepEqual(await inTerminal, { status: outcome, content: undefined });
+    }
+
+    const next = await Companion.start(sandbox);
+    const again = { companion: next, editor: new Editor(next), client };
+    await client.openFiles((files) => files.length === 0);
+    await next.next('companion/sessions');
+    await assertWorks(again, { here: file, there: file });
+    assert.equal(await client.status(), 'connected');
+  });
+
+  test('while it restarts, the client stays connected and requests wait', async (t) => {
+    const window = await openWindowBehindBridge(t, (sandbox) => [
+      ...byDiscovery(sandbox),
+      '--wait',
+      '60',
+    ]);
+    const { sandbox, companion, client } = window;
+    const file = sandbox.file('a.txt');
+    const lost = client.openDiff(file, 'proposed');
+    await window.editor.view(file);
+    client.events.status.takeAll();
+    companion.closeStdin();
+    assert.deepEqual(await lost, REJECTED);
+    await companion.exited();
+
+    const decision = client.openDiff(file, 'again');
+    const next = await Companion.start(sandbox);
+    const again = { companion: next, editor: new Editor(next), client };
+    await again.editor.view(file);
+    again.editor.accept(file);
+    assert.deepEqual(await decision, { status: 'accepted', content: 'again' });
+    await assertWorks(again, { here: file, there: file });
+    assert.deepEqual(client.events.status.takeAll(), []);
+  });
+});
+
+describe('when the stream breaks', { concurrency: true }, () => {
+  for (const how of ['end', 'cut']) {
+    test(`(${how}), a decision that was taken meanwhile arrives`, async (t) => {
+      const { sandbox, companion, editor } = await openWindow(t);
+      const proxy = await Proxy.start(sandbox, companion);
+      const { GEMINI_CLI_IDE_SERVER_PORT: port } = proxy.env(sandbox);
+      const args = byPort(sandbox, port, companion.ready.authToken);
+      const client = await IdeClient.connect(sandbox, { env: bridgeEnv(sandbox, args) });
+      assert.equal(await proxy.opened.next(), undefined);
+      const file = sandbox.file('a.txt');
+      const decision = client.openDiff(file, 'proposed');
+      await editor.view(file);
+      proxy[how]();
+      editor.accept(file, 'decided meanwhile');
+      assert.match(await proxy.opened.next(), /./, 'it says what it had received');
+      assert.deepEqual(await decision, { status: 'accepted', content: 'decided meanwhile' });
+      assert.equal(await client.status(), 'connected');
+    });
+  }
+});
