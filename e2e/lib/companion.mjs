@@ -2,11 +2,13 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import path from 'node:path';
 import readline from 'node:readline';
 
 import { Inbox, within } from './inbox.mjs';
 
-const PROGRAM = process.env.GEMINI_COMPANION;
+/** Absolute: other machines know no folder of ours. */
+const PROGRAM = process.env.GEMINI_COMPANION && path.resolve(process.env.GEMINI_COMPANION);
 
 export class Companion {
   /** What it said when it was ready: `{port, url, authToken, discoveryFile, env}`. */

@@ -20,7 +20,7 @@ export function makeImage(sandbox, replies = []) {
   prepare(folder, path.join(folder, 'replies.jsonl'), replies);
   const gemini = [process.execPath, GEMINI, '--fake-responses-non-strict', `${HOME}/replies.jsonl`];
   writeProgram(sandbox.folder('image', 'bin'), 'gemini', gemini);
-  const companion = [process.env.GEMINI_COMPANION];
+  const companion = [path.resolve(process.env.GEMINI_COMPANION)];
   writeProgram(sandbox.folder('image', 'bin'), 'gemini-companion', companion);
   return {
     mounts: [

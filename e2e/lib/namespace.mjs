@@ -113,8 +113,9 @@ export class Host extends Machine {
 
   /** The machine's own files, but no mark of a container: tests may run in one. */
   prefix(folder) {
-    const files = ['bwrap', '--die-with-parent', ...system(['/.dockerenv']), '--chdir', folder, '--'];
-    return [...enter(this.#parts.pid), ...files];
+    const temp = fs.realpathSync(os.tmpdir());
+    const files = [...system(['/.dockerenv', '/proc']), '--bind', '/proc', '/proc', '--bind', temp, temp];
+    return [...enter(this.#parts.pid), 'bwrap', '--die-with-parent', ...files, '--chdir', folder, '--'];
   }
 
   /**
@@ -170,18 +171,18 @@ function isolation(folder, { plain, hosts, mounts }) {
 function programs() {
   const folders = [
     fileURLToPath(new URL('../..', import.meta.url)),
-    path.dirname(process.env.GEMINI_COMPANION),
+    path.dirname(path.resolve(process.env.GEMINI_COMPANION)),
     path.dirname(process.execPath),
   ];
   return folders.map((folder) => ({ from: folder, to: folder, readOnly: true }));
 }
 
-/** All that is in the root folder, but for what is `hidden`. */
+/** All that is in the root folder, but for what is `hidden`. Nothing of it can be changed. */
 function system(hidden) {
   return fs.readdirSync('/', { withFileTypes: true }).flatMap((entry) => {
     const file = `/${entry.name}`;
     if (hidden.includes(file)) return [];
     if (entry.isSymbolicLink()) return ['--symlink', fs.readlinkSync(file), file];
-    return ['--dev-bind-try', file, file];
+    return [file === '/dev' ? '--dev-bind' : '--ro-bind-try', file, file];
   });
 }

@@ -77,6 +77,7 @@ describe('gemini --sandbox', { skip: noNamespaces || noTerminal }, () => {
     const forSandbox = { GEMINI_CLI_IDE_AUTH_TOKEN, TERMINAL_EMULATOR, GEMINI_CLI_NO_RELAUNCH: '1' };
     const terminal = terminalOnHost(window, [process.execPath, GEMINI, '--sandbox'], docker, {
       ...companion.ready.env,
+      SANDBOX_SET_UID_GID: 'false', // the image has no users but root
       SANDBOX_ENV: Object.entries(forSandbox).map((entry) => entry.join('=')).join(','),
     });
     await terminal.shows(/Type your message/);
@@ -130,7 +131,7 @@ describe('in a container', { skip: noNamespaces }, () => {
     const machine = host.container({ hosts: HOSTS, mounts });
     const map = `/workspace=${sandbox.project}`;
     const env = {
-      GEMINI_CLI_IDE_SERVER_STDIO_COMMAND: process.env.GEMINI_COMPANION,
+      GEMINI_CLI_IDE_SERVER_STDIO_COMMAND: path.resolve(process.env.GEMINI_COMPANION),
       GEMINI_CLI_IDE_SERVER_STDIO_ARGS: JSON.stringify([
         ...['bridge', '--map', map, '--temp-dir', '/mnt/host'],
       ]),
