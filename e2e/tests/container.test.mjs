@@ -7,12 +7,9 @@ import { describe, test } from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
 import { Editor } from '../lib/editor.mjs';
-import { dockerRuns, installDocker } from '../lib/docker.mjs';
-import { ENVIRONMENT, GEMINI, prepare, writes } from '../lib/gemini-cli.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { Host, HOST_ADDRESS, noNamespaces } from '../lib/namespace.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
-import { noTerminal, Terminal } from '../lib/terminal.mjs';
 
 /** As Docker's `--add-host host.docker.internal:host-gateway` makes it. */
 const HOSTS = { 'host.docker.internal': HOST_ADDRESS };
@@ -50,14 +47,6 @@ async function reviewsAnEdit({ sandbox, companion, editor }, client, inContainer
   assert.deepEqual(await decision, { status: 'accepted', content: 'changed by the user\n' });
 }
 
-/** Runs a command in a terminal on the host, with Docker. */
-function terminalOnHost({ sandbox, host }, command, docker, env) {
-  return new Terminal(sandbox, [...host.prefix(sandbox.project), ...command], {
-    cwd: sandbox.project,
-    env: { ...ENVIRONMENT, PATH: `${docker}:${process.env.PATH}`, ...env },
-  });
-}
-
 /** What the client says of a connection that does not come about. */
 async function refusal(sandbox, options) {
   const client = await IdeClient.start(sandbox, options);
@@ -65,30 +54,6 @@ async function refusal(sandbox, options) {
   assert.equal(status, 'disconnected');
   return details;
 }
-
-describe('gemini --sandbox', { skip: noNamespaces || noTerminal }, () => {
-  test('reviews edits in the editor', async (t) => {
-    const window = await openWindowOnHost(t);
-    const { sandbox, host, companion, editor } = window;
-    const file = sandbox.file('a.txt', 'old\n');
-    const docker = installDocker(sandbox, host, writes(file, 'proposed\n'));
-    prepare(sandbox.home, path.join(sandbox.root, 'replies.jsonl'), []);
-    const { GEMINI_CLI_IDE_AUTH_TOKEN, TERMINAL_EMULATOR } = environment(companion);
-    const forSandbox = { GEMINI_CLI_IDE_AUTH_TOKEN, TERMINAL_EMULATOR, GEMINI_CLI_NO_RELAUNCH: '1' };
-    const terminal = terminalOnHost(window, [process.execPath, GEMINI, '--sandbox'], docker, {
-      ...companion.ready.env,
-      SANDBOX_SET_UID_GID: 'false', // the image has no users but root
-      SANDBOX_ENV: Object.entries(forSandbox).map((entry) => entry.join('=')).join(','),
-    });
-    await terminal.shows(/Type your message/);
-    await terminal.enter('write it');
-    assert.equal((await editor.view(file)).newContent, 'proposed\n');
-    editor.accept(file, 'changed by the user\n');
-    await terminal.shows(/a\.txt → Accepted[^]*That was all\./);
-    assert.equal(fs.readFileSync(file, 'utf8'), 'changed by the user\n');
-    assert.equal(dockerRuns(docker).length, 1);
-  });
-});
 
 describe('in a container', { skip: noNamespaces }, () => {
   test('that has the network of the host, the client stays on loopback', async (t) => {

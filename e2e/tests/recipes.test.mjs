@@ -1,0 +1,120 @@
+// Owns the README's recipes for Gemini CLI away from its editor: each is run as it stands there.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import { dockerRuns, installDocker } from '../lib/docker.mjs';
+import { Editor } from '../lib/editor.mjs';
+import { ENVIRONMENT, GEMINI, prepare, writes } from '../lib/gemini-cli.mjs';
+import { makeImage, writeProgram } from '../lib/image.mjs';
+import { Host, HOST_ADDRESS, noNamespaces } from '../lib/namespace.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { noSsh, startRemote } from '../lib/ssh.mjs';
+import { noTerminal, Terminal } from '../lib/terminal.mjs';
+
+const skip = noNamespaces || noTerminal;
+
+/** The README's recipes: the first shell block that has `words` in it. */
+function recipe(words) {
+  const readme = fs.readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const chapter = readme.split('\n## ').find((chapter) => chapter.startsWith('In a container'));
+  const blocks = [...chapter.matchAll(/```sh\n([^]*?)```/g)].map(([, block]) => block);
+  const found = blocks.find((block) => block.includes(words));
+  assert.ok(found, `the README has no recipe with ${words}`);
+  return found;
+}
+
+/** An editor on a host with the programs that the README tells to install. */
+async function openHost(sandbox, args = ['--listen', HOST_ADDRESS]) {
+  const host = await Host.create(sandbox);
+  const companion = await Companion.start(sandbox, { machine: host, args });
+  const bin = sandbox.folder('host-bin');
+  prepare(sandbox.home, path.join(sandbox.root, 'replies.jsonl'), []);
+  writeProgram(bin, 'gemini', [process.execPath, GEMINI]);
+  writeProgram(bin, 'gemini-companion', [path.resolve(process.env.GEMINI_COMPANION)]);
+  return { sandbox, host, companion, editor: new Editor(companion), bin };
+}
+
+/** Types a recipe into a terminal of `machine`, in the folder `cwd`. */
+function type(sandbox, machine, text, { cwd = sandbox.project, path, env = {} }) {
+  const command = [...machine.prefix(cwd), 'bash', '-c', text];
+  const variables = { ...ENVIRONMENT, ...machine.env, ...env, PATH: path };
+  return new Terminal(sandbox, command, { cwd: sandbox.project, env: variables });
+}
+
+/** What the model says there, so that it edits a file of the project, which it has as `there`. */
+function edit({ project }, there = project) {
+  fs.writeFileSync(path.join(project, 'a.txt'), 'old\n');
+  return writes(path.join(there, 'a.txt'), 'proposed\n');
+}
+
+/** The CLI in the terminal has that edit reviewed, and writes what became of it. */
+async function reviews({ sandbox, editor }, terminal) {
+  const file = path.join(sandbox.project, 'a.txt');
+  await terminal.shows(/Type your message/);
+  await terminal.enter('write it');
+  assert.equal((await editor.view(file)).newContent, 'proposed\n');
+  editor.accept(file, 'changed by the user\n');
+  await terminal.shows(/a\.txt → Accepted[^]*That was all\./);
+  assert.equal(fs.readFileSync(file, 'utf8'), 'changed by the user\n');
+}
+
+describe('as the README says', { skip }, () => {
+  for (const [place, words] of [
+    ['in a container', 'docker run'],
+    ['in its own sandbox', 'gemini --sandbox'],
+  ]) {
+    test(`Gemini CLI works ${place}`, async (t) => {
+      const sandbox = Sandbox.of(t);
+      const window = await openHost(sandbox);
+      const docker = installDocker(sandbox, window.host, edit(sandbox));
+      const terminal = type(sandbox, window.host, recipe(words), {
+        path: `${docker}:${window.bin}:${process.env.PATH}`,
+        env: { SANDBOX_SET_UID_GID: 'false' }, // the image has no users but root
+      });
+      await reviews(window, terminal);
+      const [run] = dockerRuns(docker);
+      assert.ok(!run.join(' ').includes(window.companion.ready.authToken), 'all can read the token');
+    });
+  }
+
+  for (const [network, hostNetwork] of [
+    ['mirrored', true],
+    ['not mirrored', false],
+  ]) {
+    const brief = hostNetwork && process.env.COMPANION_TEST_LONG !== '1' && 'much like the other';
+    test(`Gemini CLI works in WSL, ${network}`, { skip: brief }, async (t) => {
+      const sandbox = Sandbox.of(t);
+      // The drive C: of a Windows that is a Linux here.
+      const drive = sandbox.folder('c');
+      sandbox.project = sandbox.folder('c', 'Users', 'me', 'project');
+      sandbox.tmp = sandbox.folder('c', 'Users', 'me', 'AppData', 'Local', 'Temp');
+      const window = await openHost(sandbox, hostNetwork ? [] : ['--listen', HOST_ADDRESS]);
+      const there = '/mnt/c/Users/me/project';
+      const image = makeImage(sandbox, edit(sandbox, there));
+      const mounts = [...image.mounts, { from: drive, to: '/mnt/c' }];
+      const machine = window.host.container({ plain: true, hostNetwork, mounts });
+      const lines = recipe('/mnt/c').replaceAll('C:\\\\', drive).split('\n');
+      const ours = lines.filter((line) => !/# (not )?mirrored/.test(line) || line.endsWith(`  # ${network}`));
+      assert.equal(ours.length, lines.length - 1);
+      const terminal = type(sandbox, machine, ours.join('\n'), { cwd: there, path: image.env.PATH });
+      await reviews(window, terminal);
+    });
+  }
+
+  test('Gemini CLI works over SSH', { skip: noSsh }, async (t) => {
+    const sandbox = Sandbox.of(t);
+    const window = await openHost(sandbox, []);
+    const mounts = [{ from: sandbox.project, to: sandbox.project }];
+    const replies = edit(sandbox);
+    const options = { mounts, replies };
+    const ssh = await startRemote(sandbox, window.host, 'build-server', options);
+    const terminal = type(sandbox, window.host, recipe('ssh'), {
+      path: `${ssh}:${window.bin}:${process.env.PATH}`,
+    });
+    await reviews(window, terminal);
+  });
+});
