@@ -29,13 +29,13 @@ function probe() {
     if (spawnSync(program, ['--version']).error) return { missing: `${program} is not installed` };
   }
   if (spawnSync('ip', ['-V']).error) return { missing: 'ip is not installed' };
-  const reasons = [];
+  const reasons = new Set();
   for (const root of process.getuid() === 0 ? [[], AS_ROOT] : [AS_ROOT]) {
     const { status, stderr } = spawnSync('unshare', [...root, '--net', 'sh', '-c', PROBE]);
     if (status === 0) return { root };
-    reasons.push(`${stderr}`.trim());
+    reasons.add(`${stderr}`.trim());
   }
-  return { missing: `namespaces are not permitted here: ${reasons.join('; ')}` };
+  return { missing: `namespaces are not permitted here: ${[...reasons].join('; ')}` };
 }
 
 const { root, missing } = probe();
