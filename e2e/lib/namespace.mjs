@@ -114,7 +114,10 @@ export class Host extends Machine {
   /** The machine's own files, but no mark of a container: tests may run in one. */
   prefix(folder) {
     const temp = fs.realpathSync(os.tmpdir());
-    const files = [...system(['/.dockerenv', '/proc']), '--bind', '/proc', '/proc', '--bind', temp, temp];
+    const files = [
+      ...[...system(['/.dockerenv', '/proc', '/run']), '--tmpfs', '/run'],
+      ...['--bind', '/proc', '/proc', '--bind', temp, temp],
+    ];
     return [...enter(this.#parts.pid), 'bwrap', '--die-with-parent', ...files, '--chdir', folder, '--'];
   }
 
