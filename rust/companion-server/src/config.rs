@@ -61,7 +61,8 @@ pub struct Limits {
     pub host_timeout: Duration,
     /// How often a quiet stream gets a comment. The client gives up after 300 s of silence.
     pub keep_alive: Duration,
-    /// How long the client waits before it comes back to a stream that ended.
+    /// How long the client waits before it comes back to a stream that ended, and so how long a
+    /// restart may take that it does not notice.
     pub retry: Duration,
     /// The most sessions. When they are reached, the oldest idle one goes; if none is idle,
     /// a new client is refused with 503.

@@ -122,7 +122,6 @@ impl Resume {
         let Self { store, mut state } = self;
         let identity = state.secret.clone();
         state.port = port;
-        state.answers.retain(|answer| identity.knows(answer.session));
         let answers = state.answers.clone();
         let mut saving = Saving { store, state, failed: false };
         saving.save();

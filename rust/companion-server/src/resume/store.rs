@@ -125,10 +125,16 @@ impl Store {
 }
 
 fn lock(dir: &PrivateDir, name: &str, patience: Duration) -> io::Result<Option<File>> {
-    let until = Instant::now() + patience;
+    let begun = Instant::now();
+    let mut told = false;
     loop {
         match dir.try_lock(name)? {
-            None if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
+            None if begun.elapsed() < patience => {
+                if !std::mem::replace(&mut told, true) {
+                    log::info!("the last companion of this editor still runs; waiting for its end");
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
             lock => return Ok(lock),
         }
     }

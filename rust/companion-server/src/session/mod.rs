@@ -166,8 +166,14 @@ impl Sessions {
         returning: bool,
     ) -> Result<(Arc<Session>, Vec<SessionId>), Full> {
         let mut by_id = self.by_id.lock();
-        let mut idle: Vec<_> =
-            by_id.values().filter_map(|s| s.idle_since().map(|since| (since, s.id))).collect();
+        // A client that comes back to hear what it waits for is expected, not idle.
+        let expected =
+            |session: &Session| session.is_returning() && session.mailbox.backlog().0 > 0;
+        let mut idle: Vec<_> = by_id
+            .values()
+            .filter(|session| !expected(session))
+            .filter_map(|session| session.idle_since().map(|since| (since, session.id)))
+            .collect();
         // The new one counts as idle until its stream comes.
         let too_many_idle = (idle.len() + 1).saturating_sub(self.limits.idle_sessions);
         let too_many = (by_id.len() + 1).saturating_sub(self.limits.sessions);
