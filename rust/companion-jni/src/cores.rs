@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use companion_server::{Config, Listeners, Runtime, Server};
+use companion_server::{Config, Listeners, Resume, Runtime, Server};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::callbacks::{CallbackThread, Callbacks, Listener};
@@ -29,10 +29,11 @@ struct Shared {
 pub(crate) fn start(
     listeners: Listeners,
     config: Config,
+    last: Option<Resume>,
     callbacks: Callbacks,
 ) -> Result<i64, Error> {
     let mut shared = SHARED.lock();
-    let started = start_in(&mut shared, listeners, config, callbacks);
+    let started = start_in(&mut shared, listeners, config, last, callbacks);
     end_if_unused(shared);
     started
 }
@@ -41,6 +42,7 @@ fn start_in(
     shared: &mut Option<Shared>,
     listeners: Listeners,
     config: Config,
+    last: Option<Resume>,
     callbacks: Callbacks,
 ) -> Result<i64, Error> {
     let shared = match shared {
@@ -52,7 +54,11 @@ fn start_in(
     let core = LAST.fetch_add(1, Ordering::Relaxed) + 1;
     shared.callbacks.add(core, callbacks);
     let host = Arc::new(Listener::new(core, shared.callbacks.queue()));
-    match Server::start(&shared.runtime, listeners, config, host) {
+    let started = match last {
+        Some(last) => Server::resume(&shared.runtime, listeners, config, host, last),
+        None => Server::start(&shared.runtime, listeners, config, host),
+    };
+    match started {
         Ok(server) => {
             SERVERS.lock().insert(core, server);
             Ok(core)

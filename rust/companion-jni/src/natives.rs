@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use companion_protocol::ide::{Cursor, IdeInfo};
-use companion_server::{Config, Decision, HostRequest, Limits, Listeners, Missing};
+use companion_server::{Config, Decision, HostRequest, Limits, Listeners, Missing, Resume};
 use jni::objects::{JByteArray, JClass, JObject, JObjectArray, JString};
 use jni::refs::Reference as _;
 use jni::sys::{jboolean, jint, jlong};
@@ -54,6 +54,7 @@ natives! {
         ide_pid: jlong,
         trust: jint,
         diffs: jboolean,
+        resume: jboolean,
         body_limit: jint,
         allowed_hosts: [JString],
         listen: [JString],
@@ -107,6 +108,7 @@ fn start<'a>(
     ide_pid: jlong,
     trust: jint,
     diffs: jboolean,
+    resume: jboolean,
     body_limit: jint,
     allowed_hosts: Strings<'a>,
     listen: Strings<'a>,
@@ -141,8 +143,13 @@ fn start<'a>(
         limits: Limits { body, ..Limits::default() },
         ..Config::new(roots.into_iter().map(PathBuf::from).collect(), ide, pid)
     };
-    let listeners = Listeners::bind(0, &listen)?;
-    cores::start(listeners, config, env.new_global_ref(callbacks)?)
+    let mut last = if resume { Resume::claim(None, &config) } else { None };
+    let bind = |port| Listeners::bind(port, &listen);
+    let listeners = match &mut last {
+        Some(last) => last.bind(0, bind)?,
+        None => bind(0)?,
+    };
+    cores::start(listeners, config, last, env.new_global_ref(callbacks)?)
 }
 
 fn stop<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<()> {

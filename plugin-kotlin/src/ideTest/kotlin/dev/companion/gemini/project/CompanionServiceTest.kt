@@ -54,17 +54,22 @@ class CompanionServiceTest : ServiceTestCase() {
         await { (service.state as? CompanionState.Running)?.let { discoveryFiles(it) == listOf(file(it)) } == true }
     }
 
-    fun testRestartEndsTheOldServer() {
+    fun testCLIsDoNotNoticeARestart() {
         start()
-        val old = running
+        val old = published()
+        val cli = Cli(old)
+        await { running.connected == 1 }
         val told = ArrayList<CompanionState>()
         val connection = project.messageBus.connect(testRootDisposable)
         connection.subscribe(CompanionStateListener.TOPIC, CompanionStateListener(told::add))
         service.restart()
-        await { (service.state as? CompanionState.Running)?.port !in setOf(null, old.port) }
-        assertEquals(running, told.last())
+        await { CompanionState.Starting in told && service.state is CompanionState.Running }
         assertEquals(listOf(file(running)), discoveryFiles(running))
-        assertRefused(old.port)
+        assertEquals("where it is, and with which token", old, published())
+        assertEquals(0, running.connected)
+        cli.comeBack()
+        await { running.connected == 1 }
+        assertEquals(running, told.last())
     }
 
     fun testNewAddressesRestartItAndOneThatIsMissingIsTold() {
@@ -170,16 +175,22 @@ private class Cli(published: JsonObject) {
     private val url = URL("http://127.0.0.1:${published["port"].asInt}/mcp")
     private val token = published["authToken"].asString
     private val told = CopyOnWriteArrayList<String>()
+    private val session: String
 
     init {
         val greeting = """{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",
             "capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"""
-        val session = connection(null)
+        session = connection(null)
             .apply {
                 doOutput = true
                 setRequestProperty("Content-Type", "application/json")
                 outputStream.write(greeting.toByteArray())
             }.getHeaderField("mcp-session-id")
+        comeBack()
+    }
+
+    /** Opens the stream, also after it has ended. */
+    fun comeBack() {
         val stream = connection(session).inputStream.bufferedReader()
         thread(isDaemon = true) { stream.lineSequence().filter { it.startsWith("data:") }.forEach(told::add) }
     }

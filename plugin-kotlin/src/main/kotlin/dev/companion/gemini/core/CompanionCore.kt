@@ -36,6 +36,8 @@ data class CoreConfig(
     val allowedHosts: List<String> = emptyList(),
     /** Addresses of this machine to listen on besides loopback. One that is not there is no failure. */
     val listen: List<String> = emptyList(),
+    /** Whether it continues what the last server of this folder has left, so that CLIs stay connected. */
+    val resume: Boolean = false,
 )
 
 /** A request of a CLI's to the editor; each is answered once, by [complete] or [fail]. */

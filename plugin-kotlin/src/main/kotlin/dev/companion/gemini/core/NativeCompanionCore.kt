@@ -103,6 +103,7 @@ class NativeCompanionCore private constructor(
                 ProcessHandle.current().pid(),
                 config.trust.code,
                 config.diffs,
+                config.resume,
                 config.bodyLimitMegabytes,
                 config.allowedHosts.toTypedArray(),
                 config.listen.toTypedArray(),

@@ -21,6 +21,7 @@ internal object NativeCore {
      * @param idePid by which a CLI in the IDE's terminal finds the server
      * @param trust whether the user trusts the workspace: 0 no, 1 yes, -1 leaves that to the CLI
      * @param diffs whether edits are reviewed in the IDE
+     * @param resume whether it continues what the last server of this folder has left, and leaves the same
      * @param bodyLimit the largest request, in megabytes
      * @param allowedHosts hosts by which clients may call the server, besides the usual ones
      * @param listen addresses to listen on besides loopback; see [notListening]
@@ -35,6 +36,7 @@ internal object NativeCore {
         idePid: Long,
         trust: Int,
         diffs: Boolean,
+        resume: Boolean,
         bodyLimit: Int,
         allowedHosts: Array<String>,
         listen: Array<String>,

@@ -81,7 +81,7 @@ class CompanionService internal constructor(
         refresh()
     }
 
-    /** Ends the server, for which CLIs lose their connection, and starts another. */
+    /** Ends the server and starts another, of which CLIs notice nothing. */
     fun restart() {
         if (project.isDefault) return
         started = true

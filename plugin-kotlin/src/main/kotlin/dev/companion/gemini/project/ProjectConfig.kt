@@ -30,6 +30,7 @@ internal object ProjectConfig {
             logLevel = settings.logLevel.ordinal,
             allowedHosts = CompanionSettings.words(settings.allowedHosts),
             listen = CompanionSettings.words(settings.listenAddresses),
+            resume = true,
         )
     }
 

@@ -34,7 +34,8 @@ class ChildJvm(
     /** All that it has said and nobody has read. */
     fun rest(): String = output.readText()
 
+    /** Kills it, and waits until it is gone. */
     override fun close() {
-        process.destroyForcibly()
+        process.destroyForcibly().waitFor()
     }
 }

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit
 class Cli(
     port: Int,
     private val token: String,
+    session: String? = null,
 ) {
     /** What the server told by itself: `method` and `params`. */
     val told = LinkedBlockingQueue<JsonObject>()
@@ -25,9 +26,8 @@ class Cli(
     constructor(core: CompanionCore) : this(core.port, core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
 
     init {
-        val answer = HTTP.send(post("""{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}""", null), TEXT)
-        session = answer.headers().firstValue("mcp-session-id").get()
-        val get = request(session).header("Accept", "text/event-stream").GET().build()
+        this.session = session ?: initialize()
+        val get = request(this.session).header("Accept", "text/event-stream").GET().build()
         val stream = HTTP.send(get, BodyHandlers.ofLines()).body()
         val reader = Thread {
             // The end of the stream is the end of the server, which a test sees by other means.
@@ -39,6 +39,14 @@ class Cli(
         reader.start()
         // Whoever has been told the context is connected.
         nextTold("ide/contextUpdate")
+    }
+
+    /** The same CLI when its stream has ended: it comes back to where it was, and shakes no hands. */
+    fun again() = Cli(uri.port, token, session)
+
+    private fun initialize(): String {
+        val answer = HTTP.send(post("""{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}""", null), TEXT)
+        return answer.headers().firstValue("mcp-session-id").get()
     }
 
     /** The next notification of that method; others before it are dropped. */

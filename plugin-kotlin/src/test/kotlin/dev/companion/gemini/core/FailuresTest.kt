@@ -125,6 +125,7 @@ class FailuresTest {
             with.pid,
             with.trust,
             true,
+            false,
             with.bodyLimit,
             arrayOf(with.host),
             arrayOf(with.listen),

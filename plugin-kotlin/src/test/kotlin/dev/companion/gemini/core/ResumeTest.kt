@@ -1,0 +1,69 @@
+// Owns the proof that a CLI does not notice when one server follows another, in this process or the next.
+
+package dev.companion.gemini.core
+
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNotEquals
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
+import java.nio.file.Path
+
+class ResumeTest {
+    @TempDir
+    lateinit var root: Path
+
+    private fun proposeAndAccept(window: Window, cli: Cli) {
+        val path = root.resolve("accepted.txt").toString()
+        val opened = cli.openDiff(path, "text")
+        window.show()
+        opened.get()
+        assertEquals(Delivery.DELIVERED, window.core.diffAccepted(path, "edited"))
+        assertEquals("edited", cli.nextTold("ide/diffAccepted")["content"].asString)
+    }
+
+    @Test
+    fun `a server that is started again has the same address, and knows its CLIs`() {
+        val first = Window(root, configure = { it.copy(resume = true) })
+        val environment = first.core.terminalEnvironment
+        val cli = Cli(first.core)
+        first.close()
+        Window(root, configure = { it.copy(resume = true) }).use { second ->
+            assertEquals(environment, second.core.terminalEnvironment)
+            proposeAndAccept(second, cli.again())
+        }
+    }
+
+    @Test
+    fun `a proposal that showed when the process was killed is rejected by the next`() {
+        val path = root.resolve("open.txt").toString()
+        val cli = ChildJvm(ShowOne::class.java, listOf(root.toString())).use { child ->
+            val (port, token) = child.nextLine().split(' ')
+            val cli = Cli(port.toInt(), token)
+            cli.openDiff(path, "text").get()
+            cli
+        }
+        Window(root, configure = { it.copy(resume = true) }).use { next ->
+            val again = cli.again()
+            assertEquals(path, again.nextTold("ide/diffRejected")["filePath"].asString)
+            proposeAndAccept(next, again)
+        }
+    }
+
+    @Test
+    fun `a server that is not to continue another has nothing in common with it`() {
+        val (first, second) = List(2) { Window(root).use { it.core.terminalEnvironment } }
+        val token = "GEMINI_CLI_IDE_AUTH_TOKEN"
+        assertNotEquals(first[token], second[token])
+    }
+}
+
+/** Tells where its server is, and shows a proposal until it is killed. */
+object ShowOne {
+    @JvmStatic
+    fun main(arguments: Array<String>) {
+        val window = Window(Path.of(arguments.single()), configure = { it.copy(resume = true) })
+        println("${window.core.port} ${window.core.terminalEnvironment["GEMINI_CLI_IDE_AUTH_TOKEN"]}")
+        window.show()
+        readln()
+    }
+}
