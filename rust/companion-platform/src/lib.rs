@@ -17,12 +17,12 @@ pub use watch::Watch;
 #[cfg(unix)]
 pub use unix::{
     PrivateDir, current_user, is_process_alive, others_can_rename_in, owner, parent_process,
-    process_info,
+    process_info, run_instead,
 };
 #[cfg(windows)]
 pub use windows::{
     PrivateDir, current_user, is_process_alive, others_can_rename_in, owner, parent_process,
-    process_info,
+    process_info, run_instead,
 };
 
 /// What a process tells about itself.

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 use std::time::SystemTime;
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
@@ -36,13 +37,17 @@ pub fn owner(file: &std::fs::Metadata) -> Option<u32> {
 
 /// The parent and the command line of a process, by `ps` as the client asks it.
 pub fn process_info(pid: u32) -> Option<ProcessInfo> {
-    let output = std::process::Command::new("ps")
-        .args(["-o", "ppid=,command=", "-p", &pid.to_string()])
-        .output()
-        .ok()?;
+    let output =
+        Command::new("ps").args(["-o", "ppid=,command=", "-p", &pid.to_string()]).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let (parent, command) = text.trim().split_once(char::is_whitespace)?;
     Some(ProcessInfo { parent: parent.parse().ok()?, command: command.trim().to_owned() })
+}
+
+/// Runs a program in the place of this one, so that signals and the terminal are its own. Returns
+/// only if that fails.
+pub fn run_instead(mut command: Command) -> io::Result<ExitCode> {
+    Err(std::os::unix::process::CommandExt::exec(&mut command))
 }
 
 /// Whether somebody else may rename what lies in `dir`: all may write there, and no sticky bit

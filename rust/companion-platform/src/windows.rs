@@ -6,6 +6,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 use std::time::SystemTime;
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind, get_current_pid};
@@ -52,6 +53,12 @@ fn system_with(pid: Pid) -> Option<System> {
     let what = ProcessRefreshKind::nothing().with_cmd(UpdateKind::Always);
     system.refresh_processes_specifics(only, true, what);
     Some(system)
+}
+
+/// Runs a program and ends as it does.
+pub fn run_instead(mut command: Command) -> io::Result<ExitCode> {
+    let code = command.status()?.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
 /// Whether somebody else may rename what lies in `dir`: not in a folder of the user's profile.

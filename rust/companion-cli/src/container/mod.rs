@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::process::{Command, ExitCode};
 
 use companion_client::discover::Environment;
+use companion_platform::run_instead;
 use companion_protocol::ide::env;
 
 use crate::args::ContainerArgs;
@@ -51,7 +52,8 @@ pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>
     }
     // By their names only on the command line: everybody on this machine can read that.
     command.envs(&prepared.variables);
-    run(command).map_err(|error| format!("can't start {}: {error}", prepared.words[0]).into())
+    run_instead(command)
+        .map_err(|error| format!("can't start {}: {error}", prepared.words[0]).into())
 }
 
 fn with_companion(args: &ContainerArgs) -> Result<Prepared, Box<dyn Error>> {
@@ -84,16 +86,4 @@ fn shown(prepared: &Prepared) -> String {
     });
     let words = prepared.words.iter().map(|word| quote::word(word));
     variables.chain(words).collect::<Vec<_>>().join(" ") + "\n"
-}
-
-/// The command takes the place of this program, so that signals and the terminal are its own.
-#[cfg(unix)]
-fn run(mut command: Command) -> io::Result<ExitCode> {
-    Err(std::os::unix::process::CommandExt::exec(&mut command))
-}
-
-#[cfg(not(unix))]
-fn run(mut command: Command) -> io::Result<ExitCode> {
-    let code = command.status()?.code().and_then(|code| u8::try_from(code).ok());
-    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
