@@ -155,3 +155,54 @@ fn no_merge_is_half_done() {
         assert!(!text.lines().any(mark), "{file} has the marks of a merge");
     }
 }
+
+/// What a compiler sees on one system only is in one place. `cfg!` is for all to see.
+#[test]
+fn what_differs_between_systems_is_in_one_place() {
+    const SPLITS: [&str; 7] = [
+        "cfg(unix",
+        "cfg(not(unix",
+        "cfg(windows",
+        "cfg(not(windows",
+        "cfg(target_",
+        "std::os::unix",
+        "std::os::windows",
+    ];
+    // Examples and tests are not in the product, and the developer's commands are for Debian.
+    let elsewhere = |file: &str| {
+        let parts: Vec<_> = file.split('/').collect();
+        file.starts_with("rust/companion-platform/src/")
+            || file.starts_with("rust/xtask/")
+            || parts.iter().any(|part| ["tests", "tests.rs", "examples"].contains(part))
+    };
+    let files = files(&[".rs"]);
+    assert!(!files.is_empty());
+    for (file, text) in files.iter().filter(|(file, _)| !elsewhere(file)) {
+        let product = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        for split in SPLITS {
+            assert!(!product.contains(split), "{file} has `{split}`");
+        }
+    }
+}
+
+/// SECURITY.md says of each attack which tests show what it gets: a file, then names in backticks.
+#[test]
+fn the_tests_that_the_threat_model_names_exist() {
+    let model = std::fs::read_to_string(root().join("SECURITY.md")).unwrap();
+    let mut tests = 0;
+    for item in model.split("\n- [").skip(1) {
+        let item = item.split("\n\n").next().unwrap();
+        let (_, rest) = item.split_once("](").unwrap();
+        let (file, names) = rest.split_once("):").unwrap();
+        let text = std::fs::read_to_string(root().join(file));
+        let text = text.unwrap_or_else(|error| panic!("{file}: {error}"));
+        for name in names.split('`').skip(1).step_by(2) {
+            let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+            let ways = [("fn ", "("), ("'", "'"), ("\"", "\""), ("`", "`")];
+            let there = ways.iter().any(|(a, b)| text.contains(&format!("{a}{name}{b}")));
+            assert!(there, "{file} has no test `{name}`");
+            tests += 1;
+        }
+    }
+    assert!(tests > 0, "no test was looked for");
+}
