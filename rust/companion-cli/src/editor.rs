@@ -1,5 +1,8 @@
 //! The editor at the other end of stdin and stdout: one JSON-RPC message per line.
 
+#[cfg(test)]
+mod fuzz;
+
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -201,8 +204,12 @@ fn tell(server: &Server, told: Told) -> Result<(), ErrorObject> {
 }
 
 fn absolute(path: &str) -> Result<&str, ErrorObject> {
-    if Path::new(path).is_absolute() {
+    let wrong = if path.contains('\0') {
+        "Invalid params: a path must not contain a NUL character"
+    } else if Path::new(path).is_absolute() {
         return Ok(path);
-    }
-    Err(ErrorObject::new(code::INVALID_PARAMS, "Invalid params: a path must be absolute"))
+    } else {
+        "Invalid params: a path must be absolute"
+    };
+    Err(ErrorObject::new(code::INVALID_PARAMS, wrong))
 }

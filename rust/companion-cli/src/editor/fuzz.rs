@@ -1,0 +1,398 @@
+//! A fuzzer for all that an editor can say: some thousand lines each time, a million with
+//! `COMPANION_TEST_LONG=1`.
+//!
+//! A line that is not valid is answered with one error and changes nothing. To see that, a second
+//! server gets only the lines that the first one took without an error, and in the end both must
+//! tell a client the same. Lines that once went wrong are in `corpus/editor` and tried first; each
+//! of a file whose name begins with `invalid` must be answered with an error.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use companion_protocol::ide::IdeInfo;
+use companion_server::{Config, Runtime, Server};
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::{Config as Trials, RngAlgorithm, TestError, TestRng, TestRunner};
+use serde_json::{Value, json};
+
+use super::{Editor, Output, read};
+
+const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/editor");
+
+/// How many lines each pair of servers gets at most.
+const LINES: usize = 1000;
+
+/// Stands for a folder with files in it.
+const FOLDER: &str = "{folder}";
+
+/// A server, and what it says to its editor.
+struct Subject {
+    server: Server,
+    output: Output,
+    lines: Receiver<Vec<u8>>,
+    session: String,
+}
+
+impl Subject {
+    /// A server that shows one diff.
+    fn start(runtime: &Runtime, folder: &Path) -> Self {
+        let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
+        let config = Config {
+            discovery_dir: Some(folder.join("discovery")),
+            ..Config::new(Vec::new(), ide, std::process::id())
+        };
+        let (output, lines) = Output::new();
+        let host = Arc::new(Editor::new(output.clone()));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = Server::start(runtime, listener, config, host).unwrap();
+        let mut subject = Self { server, output, lines, session: String::new() };
+        let initialize = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {} });
+        let reply = read_all(&mut subject.post(&initialize));
+        let id = reply.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        subject.session = id.unwrap().to_owned();
+        let arguments = json!({ "filePath": "/diff", "newContent": "" });
+        let params = json!({ "name": "openDiff", "arguments": arguments });
+        let open = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let mut calling = subject.post(&open);
+        let asked = subject.lines.recv_timeout(Duration::from_secs(20)).unwrap();
+        let asked: Value = serde_json::from_slice(&asked).unwrap();
+        let answer = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": {} });
+        assert!(subject.take(answer.to_string().as_bytes()).is_empty());
+        assert!(read_all(&mut calling).contains(r#""result":{"content":[]}"#));
+        subject
+    }
+
+    fn request(&self, first: &str, headers: &str, body: &str) -> TcpStream {
+        let (port, token) = (self.server.port(), self.server.token());
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let head = format!(
+            "{first} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer {token}\r\n\
+             connection: close\r\ncontent-length: {}\r\n{headers}\r\n",
+            body.len()
+        );
+        stream.write_all((head + body).as_bytes()).unwrap();
+        stream
+    }
+
+    fn post(&self, body: &Value) -> TcpStream {
+        let session = match &*self.session {
+            "" => String::new(),
+            id => format!("mcp-session-id: {id}\r\n"),
+        };
+        self.request("POST /mcp", &session, &body.to_string())
+    }
+
+    /// Takes lines, and returns the errors that answer them.
+    fn take(&self, lines: &[u8]) -> Vec<Value> {
+        read(&self.server, &self.output, lines);
+        let answers = self.lines.try_iter().map(|line| {
+            let text = line.strip_suffix(b"\n").expect("one line each");
+            assert!(!text.contains(&b'\n'), "one line each");
+            serde_json::from_slice::<Value>(text).expect("lines are JSON")
+        });
+        let errors: Vec<_> = answers.filter(|line| line.get("method").is_none()).collect();
+        for error in &errors {
+            assert!(error["error"]["code"].is_i64() && error["error"]["message"].is_string());
+            assert!(error.get("id").is_some() && error.get("result").is_none(), "{error}");
+        }
+        errors
+    }
+
+    /// What a client is told in the end: all but the times.
+    fn told(&self, last: &str) -> Value {
+        let focus =
+            json!({ "jsonrpc": "2.0", "method": "editor/focused", "params": { "path": last } });
+        assert_eq!(self.take(focus.to_string().as_bytes()), [json!(null); 0]);
+        let session = format!("mcp-session-id: {}\r\n", self.session);
+        let mut stream = self.request("GET /mcp", &session, "");
+        let mut text = String::new();
+        let mut buffer = [0; 4096];
+        loop {
+            let count = stream.read(&mut buffer).unwrap();
+            assert!(count > 0, "the stream goes on");
+            text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+            let complete = text.rsplit_once("\n\n").map_or("", |(complete, _)| complete);
+            let newest =
+                complete.lines().filter_map(|line| line.strip_prefix("data: ")).next_back();
+            let mut state: Value = serde_json::from_str(newest.unwrap_or("null")).unwrap();
+            let files = &mut state["params"]["workspaceState"]["openFiles"];
+            if files[0]["path"] == last {
+                for file in files.as_array_mut().unwrap() {
+                    file["timestamp"].take();
+                }
+                let folders = &self.server.terminal_environment()["GEMINI_CLI_IDE_WORKSPACE_PATH"];
+                return json!([state, folders, self.server.status().open_diffs]);
+            }
+        }
+    }
+}
+
+fn read_all(stream: &mut TcpStream) -> String {
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// A line, and whether it is valid, if that is known.
+#[derive(Clone)]
+struct Line {
+    text: Vec<u8>,
+    valid: Option<bool>,
+}
+
+impl std::fmt::Debug for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.1000} ({:?})", self.text.escape_ascii().to_string(), self.valid)
+    }
+}
+
+fn line() -> BoxedStrategy<Line> {
+    let changed = (valid(), prop::collection::vec((any::<u16>(), a_change()), 1..4)).prop_map(
+        |(mut text, changes)| {
+            for (at, (remove, piece)) in changes {
+                let at = usize::from(at) * text.len() / 0x10000;
+                let to = (at + remove).min(text.len());
+                text.splice(at..to, piece);
+            }
+            text.retain(|byte| *byte != b'\n');
+            Line { text, valid: None }
+        },
+    );
+    prop_oneof![
+        4 => valid().prop_map(|text| Line { text, valid: Some(true) }),
+        2 => invalid().prop_map(|text| Line { text: text.into_bytes(), valid: Some(false) }),
+        4 => changed,
+    ]
+    .boxed()
+}
+
+fn a_change() -> BoxedStrategy<(usize, Vec<u8>)> {
+    let pieces = [
+        "",
+        "\"",
+        "\\",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "null",
+        "1e999999",
+        "-1",
+        "0",
+        "\u{0}",
+        "\\u0000",
+        "\\ud800",
+        "\u{feff}",
+        "\r",
+        "\"path\":1",
+        "\"id\":7,",
+        "\"method\":\"x\",",
+        "/../",
+        " ",
+    ];
+    let bytes = prop::collection::vec(any::<u8>(), 0..3);
+    let piece = prop_oneof![select(pieces.to_vec()).prop_map(Into::into), bytes];
+    (0_usize..12, piece).boxed()
+}
+
+fn path() -> BoxedStrategy<String> {
+    let inside =
+        select(vec!["a", "b", "c", "d/e", "d/f", "d", "d/../a", "missing", "\u{6587}", "fifo"]);
+    prop_oneof![
+        8 => inside.prop_map(|name| format!("{FOLDER}/{name}")),
+        1 => select(vec!["/", "/dev/zero", "/proc/self/mem", "//a", "/a\nb"]).prop_map(str::to_owned),
+        1 => (200_usize..5000).prop_map(|length| format!("/{}", "p".repeat(length))),
+    ]
+    .boxed()
+}
+
+fn text() -> BoxedStrategy<String> {
+    prop::collection::vec(any::<char>(), 0..12).prop_map(String::from_iter).boxed()
+}
+
+/// A notification or answer as an editor sends it.
+fn valid() -> BoxedStrategy<Vec<u8>> {
+    let note = |method: &'static str, params: Value| {
+        json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string().into_bytes()
+    };
+    let one = select(vec!["editor/opened", "editor/closed", "editor/focused", "editor/deleted"]);
+    let place = (path(), 1_u32.., 1_u32..);
+    let decided = (select(vec!["/diff", "/diff", "/other"]), text(), any::<bool>());
+    prop_oneof![
+        8 => (one, path()).prop_map(move |(method, path)| note(method, json!({ "path": path }))),
+        4 => place.prop_map(move |(path, line, character)| {
+            note("editor/cursor", json!({ "path": path, "line": line, "character": character }))
+        }),
+        4 => (path(), text()).prop_map(move |(path, text)| {
+            note("editor/selection", json!({ "path": path, "text": text }))
+        }),
+        2 => (path(), path()).prop_map(move |(from, to)| {
+            note("editor/renamed", json!({ "from": from, "to": to }))
+        }),
+        1 => any::<bool>().prop_map(move |trusted| {
+            note("workspace/trust", json!({ "trusted": trusted }))
+        }),
+        1 => prop::collection::vec(path(), 0..3).prop_map(move |paths| {
+            note("workspace/folders", json!({ "paths": paths }))
+        }),
+        1 => decided.prop_map(move |(path, content, accepted)| if accepted {
+            note("diff/accepted", json!({ "filePath": path, "content": content }))
+        } else {
+            note("diff/rejected", json!({ "filePath": path }))
+        }),
+        1 => (0_u64..5, any::<bool>()).prop_map(|(id, failed)| {
+            let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": 1, "message": "no" } });
+            let result = json!({ "jsonrpc": "2.0", "id": id, "result": {} });
+            if failed { error } else { result }.to_string().into_bytes()
+        }),
+    ]
+    .boxed()
+}
+
+/// What an editor must not say.
+fn invalid() -> BoxedStrategy<String> {
+    let wrong = [
+        ("editor/opened", "{}"),
+        ("editor/opened", r#"{"path":""}"#),
+        ("editor/opened", r#"{"path":"relative"}"#),
+        ("editor/opened", r#"{"path":"/nul\u0000"}"#),
+        ("editor/opened", r#"{"path":"/a","path":"/b"}"#),
+        ("editor/opened", r#"["/a"]"#),
+        ("editor/focused", r#"{"path":null}"#),
+        ("editor/focused", r#"{"path":"/\ud800"}"#),
+        ("editor/cursor", r#"{"path":"{folder}/a","line":0,"character":1}"#),
+        ("editor/cursor", r#"{"path":"{folder}/a","line":1,"character":-1}"#),
+        ("editor/cursor", r#"{"path":"{folder}/a","line":1,"character":1.5}"#),
+        ("editor/cursor", r#"{"path":"{folder}/a","line":4294967296,"character":1}"#),
+        ("editor/cursor", r#"{"path":"{folder}/a","line":1e999999,"character":1}"#),
+        ("editor/cursor", r#"{"path":"{folder}/a","line":1}"#),
+        ("editor/selection", r#"{"path":"{folder}/a","text":7}"#),
+        ("editor/selection", r#"{"path":"{folder}/a","text":"\udc00"}"#),
+        ("editor/renamed", r#"{"from":"{folder}/a"}"#),
+        ("editor/renamed", r#"{"from":"{folder}/a","to":"b"}"#),
+        ("editor/renamed", r#"{"from":"{folder}/a","to":"/nul\u0000"}"#),
+        ("workspace/trust", r#"{"trusted":"yes"}"#),
+        ("workspace/trust", "{}"),
+        ("workspace/folders", r#"{"paths":["{folder}","relative"]}"#),
+        ("workspace/folders", r#"{"paths":"{folder}"}"#),
+        ("diff/accepted", r#"{"filePath":"/diff"}"#),
+        ("diff/accepted", r#"{"filePath":"/diff","content":null}"#),
+        ("diff/rejected", r#"{"path":"/diff"}"#),
+        ("diff/rejected", r#"{"filePath":["/diff"]}"#),
+        ("editor/unknown", "{}"),
+        ("", "{}"),
+    ];
+    let wrong = select(wrong.to_vec()).prop_map(|(method, params)| {
+        format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#)
+    });
+    let other = [
+        "{",
+        "nonsense",
+        "null",
+        "7",
+        "\"text\"",
+        "[]",
+        "{}",
+        "\u{feff}{}",
+        "\0",
+        "[[[[[[[[",
+        r#"{"jsonrpc":"1.0","method":"editor/opened","params":{"path":"/a"}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"editor/opened","params":{"path":"{folder}/a"}}"#,
+        r#"{"jsonrpc":"2.0","id":null,"method":"editor/opened","params":{"path":"{folder}/a"}}"#,
+        r#"[{"jsonrpc":"2.0","method":"editor/focused","params":{"path":"{folder}/a"}}]"#,
+        r#"["2.0",1,"editor/focused",{"path":"{folder}/a"}]"#,
+        r#"{"jsonrpc":"2.0","method":"editor/focused","params":{"path":"{folder}/a"}} x"#,
+        r#"{"jsonrpc":"2.0","id":1}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":""}}"#,
+    ];
+    let deep = (1_usize..2000).prop_map(|depth| "[".repeat(depth) + &"]".repeat(depth));
+    let deep = deep.prop_map(|deep| {
+        format!(r#"{{"jsonrpc":"2.0","method":"editor/opened","params":{{"path":{deep}}}}}"#)
+    });
+    prop_oneof![6 => wrong, 3 => select(other.to_vec()).prop_map(str::to_owned), 1 => deep].boxed()
+}
+
+/// Says `lines` to a server, and those that it took to another.
+fn try_out(runtime: &Runtime, folder: &Path, lines: &[Line]) {
+    let (all, accepted) = (Subject::start(runtime, folder), Subject::start(runtime, folder));
+    let mut taken = Vec::new();
+    let folder = folder.to_str().unwrap();
+    for line in lines {
+        let text = replace(&line.text, folder);
+        let errors = all.take(&text);
+        assert!(errors.len() <= 1, "{line:?}: {errors:?}");
+        if let Some(valid) = line.valid {
+            assert_eq!(errors.is_empty(), valid, "{line:?}: {errors:?}");
+        }
+        if errors.is_empty() {
+            taken.extend([text.as_slice(), b"\n"].concat());
+        }
+    }
+    taken.pop();
+    assert_eq!(accepted.take(&taken), [json!(null); 0], "the same lines in one go");
+    let last = format!("{folder}/last");
+    assert_eq!(all.told(&last), accepted.told(&last), "a line with an error changed something");
+    all.server.stop();
+    accepted.server.stop();
+}
+
+fn replace(text: &[u8], folder: &str) -> Vec<u8> {
+    let mut text = text.to_vec();
+    while let Some(at) = text.windows(FOLDER.len()).position(|part| part == FOLDER.as_bytes()) {
+        text.splice(at..at + FOLDER.len(), folder.bytes());
+    }
+    text
+}
+
+#[test]
+fn whatever_an_editor_says_is_taken_or_answered_with_an_error_that_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("d")).unwrap();
+    for name in ["a", "b", "c", "d/e", "d/f", "\u{6587}", "last"] {
+        std::fs::write(dir.path().join(name), "").unwrap();
+    }
+    let runtime = Runtime::start().unwrap();
+    for file in std::fs::read_dir(CORPUS).unwrap() {
+        let path = file.unwrap().path();
+        let text = std::fs::read(&path).unwrap();
+        eprintln!("{}", path.display());
+        let name = path.file_name().unwrap().to_string_lossy();
+        let valid = name.starts_with("invalid").then_some(false);
+        let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let lines: Vec<_> = lines.map(|line| Line { text: line.to_vec(), valid }).collect();
+        try_out(&runtime, dir.path(), &lines);
+    }
+    let long = std::env::var_os("COMPANION_TEST_LONG").is_some();
+    let cases = if long { 1_000_000 / LINES } else { 4 };
+    let config = Trials {
+        cases: u32::try_from(cases).unwrap(),
+        failure_persistence: None,
+        max_shrink_iters: 200,
+        ..Trials::default()
+    };
+    let seed = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos().to_le_bytes();
+    let rng = TestRng::from_seed(RngAlgorithm::XorShift, &seed);
+    let lines = prop::collection::vec(line(), LINES);
+    let tried = TestRunner::new_with_rng(config, rng).run(&lines, |lines| {
+        try_out(&runtime, dir.path(), &lines);
+        Ok(())
+    });
+    if let Err(TestError::Fail(reason, lines)) = tried {
+        let text: Vec<_> = lines.iter().map(|line| line.text.clone()).collect();
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let file = format!("{CORPUS}/found-{:016x}.jsonl", hasher.finish());
+        std::fs::write(&file, text.join(&b'\n')).unwrap();
+        panic!("{reason}\nnow in {file}");
+    }
+    tried.unwrap();
+}
