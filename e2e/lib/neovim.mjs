@@ -139,13 +139,14 @@ export class Neovim {
     return this.sides(file);
   }
 
+  /** The lines of both sides; a side that was closed has none. */
   sides(file) {
     return this.lua(
       `local function lines(side)
          local buffer = vim.tbl_filter(function(buffer)
            return vim.api.nvim_buf_get_name(buffer) == 'gemini-companion://' .. side
          end, vim.api.nvim_list_bufs())[1]
-         return vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
+         return buffer and vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
        end
        return { left = lines('file' .. ...), right = lines('proposal' .. ...) }`,
       file,

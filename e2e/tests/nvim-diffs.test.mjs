@@ -1,8 +1,7 @@
-// Owns proposals in Neovim: how they show, how the user decides, and that no byte is lost.
+// Owns proposals in Neovim: how they show, how the user decides, and that each ends once.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import path from 'node:path';
 import test from 'node:test';
 
 import { IdeClient } from '../lib/ide-client.mjs';
@@ -11,25 +10,264 @@ import { noNeovim as skip, openNeovimWithClient } from '../lib/neovim.mjs';
 const REJECTED = { status: 'rejected', content: undefined };
 const accepted = (content) => ({ status: 'accepted', content });
 
+const oneTab = (neovim) => neovim.until('#vim.api.nvim_list_tabpages() == 1');
+
 test('a proposal shows beside the file, in a tab page of its own', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
-  const file = sandbox.file('a.lua', 'local a = 1\n');
-  const decision = client.openDiff(file, 'local a = 2\n');
+  const file = sandbox.file('a.lua', 'local same\nlocal a = 1\n');
+  await neovim.edit(sandbox.file('other.txt', 'other\n'));
+  const decision = client.openDiff(file, 'local same\nlocal a = 2\n');
   const { left, right } = await neovim.proposal(file);
-  assert.deepEqual([left, right], [['local a = 1'], ['local a = 2']]);
+  assert.deepEqual(left, ['local same', 'local a = 1']);
+  assert.deepEqual(right, ['local same', 'local a = 2']);
   const shown = await neovim.lua(`
     local windows = {}
     for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
-      local buffer = vim.api.nvim_win_get_buf(window)
-      table.insert(windows, { vim.wo[window].diff, vim.bo[buffer].filetype, vim.bo[buffer].modifiable })
+      local options = vim.bo[vim.api.nvim_win_get_buf(window)]
+      table.insert(windows, { vim.wo[window].diff, options.filetype, options.modifiable, options.modified })
     end
-    return { windows, #vim.api.nvim_list_tabpages(), vim.api.nvim_buf_get_name(0) }`);
+    return { windows, vim.api.nvim_buf_get_name(0), vim.fn.line('.') }`);
   assert.deepEqual(shown, [
-    [[true, 'lua', false], [true, 'lua', true]],
-    2,
+    [
+      [true, 'lua', false, false],
+      [true, 'lua', true, false],
+    ],
     `gemini-companion://proposal${file}`,
+    2, // the first change
   ]);
+  assert.match(await neovim.messages(), /Gemini CLI proposes an edit to a\.lua$/);
+
+  fs.writeFileSync(file, 'local changed\n');
+  await neovim.command('doautocmd FocusGained');
+  assert.deepEqual((await neovim.sides(file)).left, ['local changed']);
+
   await neovim.type(':w<CR>');
-  assert.deepEqual(await decision, accepted('local a = 2\n'));
-  await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+  assert.deepEqual(await decision, accepted('local same\nlocal a = 2\n'));
+  await oneTab(neovim);
+  assert.match(await neovim.lua('return vim.fn.bufname()'), /other\.txt$/);
+  const left_over = await neovim.lua(`return vim.tbl_filter(function(buffer)
+    return vim.api.nvim_buf_get_name(buffer):find('^gemini') ~= nil
+  end, vim.api.nvim_list_bufs())`);
+  assert.deepEqual(left_over, []);
+  assert.equal(await neovim.lua('return vim.o.eventignore'), '');
+});
+
+test('plugins of the user’s that fail on unusual buffers are in nobody’s way', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, {
+    init: `vim.cmd('autocmd BufEnter,WinEnter,TabNew,FileType * if &buftype != "" | throw "broken" | endif')`,
+  });
+  const file = sandbox.file('a.txt', 'old\n');
+  const decision = client.openDiff(file, 'new\n');
+  assert.deepEqual(await neovim.proposal(file), { left: ['old'], right: ['new'] });
+  await neovim.type(':w<CR>');
+  assert.deepEqual(await decision, accepted('new\n'));
+  await oneTab(neovim);
+});
+
+test('whichever way the user decides, the client hears it', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, {
+    init: `vim.g.maplocalleader = ','`,
+  });
+  const file = sandbox.file('a.txt', 'old\n');
+  const ways = {
+    ':w<CR>': accepted('new\n'),
+    ':wq<CR>': accepted('new\n'),
+    ':x<CR>': accepted('new\n'),
+    'ZZ': accepted('new\n'),
+    ',a': accepted('new\n'),
+    '<C-w>h,a': accepted('new\n'),
+    ':GeminiCompanion accept<CR>': accepted('new\n'),
+    ':tabfirst | GeminiCompanion accept a.txt<CR>': accepted('new\n'),
+    'ccedited<Esc>:w<CR>': accepted('edited\n'),
+    'ccedited<Esc>:x<CR>': accepted('edited\n'),
+    'ccedited<Esc>ZZ': accepted('edited\n'),
+    ':q<CR>': REJECTED,
+    'ZQ': REJECTED,
+    '<C-w>c': REJECTED,
+    ':tabclose<CR>': REJECTED,
+    ':tabfirst | tabonly<CR>': REJECTED,
+    ':bdelete<CR>': REJECTED,
+    ':bwipeout<CR>': REJECTED,
+    '<C-w>h:q<CR>:q<CR>': REJECTED,
+    '<C-w>o:q<CR>': REJECTED,
+    ',r': REJECTED,
+    '<C-w>h,r': REJECTED,
+    ':GeminiCompanion reject<CR>': REJECTED,
+    'ccedited<Esc>:q<CR>:q!<CR>': REJECTED,
+    'ccedited<Esc>:tabclose!<CR>': REJECTED,
+  };
+  for (const [keys, expected] of Object.entries(ways)) {
+    const decision = client.openDiff(file, 'new\n');
+    await neovim.proposal(file);
+    await neovim.type(keys);
+    assert.deepEqual(await decision, expected, keys);
+    await oneTab(neovim);
+    assert.equal(await neovim.lua('return #vim.api.nvim_list_wins()'), 1, keys);
+    assert.equal(fs.readFileSync(file, 'utf8'), 'old\n', 'the CLI writes, not Neovim');
+  }
+  assert.doesNotMatch(await neovim.messages(), /gemini_companion.*stack/s);
+});
+
+test('what the user has edited is not lost by a slip', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file('a.txt', 'old\n');
+  await neovim.edit(sandbox.file('other.txt'));
+  const decision = client.openDiff(file, 'new\n');
+  await neovim.proposal(file);
+  await neovim.type('ccedited<Esc>');
+  for (const slip of [':q<CR>', ':tabclose<CR>', ':qa<CR><CR>', ':enew<CR>', ':bdelete<CR>', ':tabfirst | wa<CR>gt']) {
+    await neovim.type(slip);
+    assert.deepEqual((await neovim.sides(file)).right, ['edited'], slip);
+  }
+  await neovim.type(`:w ${sandbox.project}/copy.txt<CR>`);
+  assert.equal(fs.readFileSync(`${sandbox.project}/copy.txt`, 'utf8'), 'edited\n');
+  await neovim.type(':w<CR>');
+  assert.deepEqual(await decision, accepted('edited\n'));
+});
+
+test('several proposals are open at once, each in its tab page', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const clients = [client, await IdeClient.connect(sandbox), await IdeClient.connect(sandbox)];
+  const files = ['a', 'b', 'c'].map((name) => sandbox.file(name, 'old\n'));
+  const decisions = [];
+  for (const [index, file] of files.entries()) {
+    decisions.push(clients[index].openDiff(file, `${index}\n`));
+    await neovim.proposal(file);
+  }
+  assert.equal((await neovim.ready()).proposals, 3);
+  const complete = (line) => neovim.lua(`return vim.fn.getcompletion(..., 'cmdline')`, line);
+  assert.deepEqual(await complete('GeminiCompanion accept '), ['a', 'b', 'c']);
+  assert.deepEqual(await complete('GeminiCompanion re'), ['reject', 'restart']);
+  await neovim.type(':tabfirst | GeminiCompanion accept<CR>');
+  assert.match(await neovim.messages(), /several proposals are open; name one: a, b, c/);
+
+  await neovim.type(':GeminiCompanion show b<CR>:w<CR>');
+  assert.deepEqual(await decisions[1], accepted('1\n'));
+  await neovim.type(':GeminiCompanion reject c<CR>');
+  assert.deepEqual(await decisions[2], REJECTED);
+  await neovim.type(':GeminiCompanion accept<CR>');
+  assert.deepEqual(await decisions[0], accepted('0\n'));
+  await oneTab(neovim);
+});
+
+test('a proposal that replaces another takes its place; undo brings the user’s text back', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const other = await IdeClient.connect(sandbox);
+  const file = sandbox.file('a.txt', 'old\n');
+  const first = client.openDiff(file, 'first\n');
+  await neovim.proposal(file);
+  await neovim.type('ccedited<Esc>');
+  const second = other.openDiff(file, 'second');
+  assert.deepEqual(await first, REJECTED);
+  await neovim.until(`vim.fn.getline(1) == 'second'`);
+  assert.equal(await neovim.lua('return #vim.api.nvim_list_tabpages()'), 2);
+  await neovim.type('u');
+  assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'edited');
+  await neovim.type('<C-r>:w<CR>');
+  assert.deepEqual(await second, accepted('second'));
+  await oneTab(neovim);
+});
+
+test('a proposal that is closed by the CLI ends with the user’s edits in it', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file('a.txt', 'old\r\n');
+  for (const [keys, content] of [['', 'new\r\n'], ['ccedited<Esc>', 'edited\r\n']]) {
+    const decision = client.openDiff(file, 'new\n');
+    await neovim.proposal(file);
+    await neovim.type(keys);
+    await client.resolveDiffFromCli(file, 'accepted');
+    assert.deepEqual(await decision, accepted(content));
+    await oneTab(neovim);
+  }
+  assert.equal(await client.closeDiff(file), undefined);
+});
+
+test('what the user opens in place of a proposal is an ordinary window', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file('a.txt', 'old\n');
+  for (const key of ['', '<C-w>o']) {
+    const decision = client.openDiff(file, 'new\n');
+    await neovim.proposal(file);
+    await neovim.type(`${key}:silent! set nowinfixbuf<CR>:enew<CR>`);
+    assert.deepEqual(await decision, REJECTED);
+    await neovim.until('#vim.api.nvim_tabpage_list_wins(0) == 1');
+    await neovim.until('not vim.wo.diff and vim.wo.statusline == ""');
+    await neovim.type(':tabonly<CR>');
+  }
+});
+
+const mode = (neovim) => neovim.lua('return vim.api.nvim_get_mode().mode');
+
+test('whoever does not want it keeps the focus', { skip }, async (t) => {
+  const setup = `{ cmd = vim.env.GEMINI_COMPANION, focus = false, mappings = false }`;
+  const env = { GEMINI_COMPANION: process.env.GEMINI_COMPANION };
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup, env });
+  const file = sandbox.file('a.txt', 'old\n');
+  await neovim.edit(sandbox.file('other.txt'));
+  const decision = client.openDiff(file, 'new\n');
+  await neovim.proposal(file);
+  assert.match(await neovim.lua('return vim.fn.bufname()'), /other\.txt$/);
+  assert.match(await neovim.messages(), /an edit to a\.txt; :GeminiCompanion show$/);
+  await neovim.type(':GeminiCompanion show<CR>');
+  assert.match(await neovim.lua('return vim.fn.bufname()'), /^gemini-companion:.*a\.txt$/);
+  assert.equal(await neovim.lua('return vim.fn.maparg(vim.api.nvim_replace_termcodes("<LocalLeader>a", true, true, true), "n")'), '');
+  await neovim.type(':w<CR>');
+  assert.deepEqual(await decision, accepted('new\n'));
+});
+
+test('whoever is typing goes on typing', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file('a.txt', 'old\n');
+  const other = sandbox.file('other.txt', 'one\n');
+  await neovim.edit(other);
+  await neovim.type('A two');
+  const decision = client.openDiff(file, 'new\n');
+  await neovim.proposal(file);
+  assert.equal(await mode(neovim), 'i');
+  await neovim.type(' three<Esc>');
+  assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'one two three');
+  await neovim.type('u');
+  assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'one');
+  await neovim.type('<C-r>i');
+  await client.resolveDiffFromCli(file, 'rejected');
+  assert.deepEqual(await decision, REJECTED);
+  await oneTab(neovim);
+  assert.equal(await mode(neovim), 'i');
+});
+
+test('from a terminal one comes to the proposal, and back to typing', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file('a.txt', 'old\n');
+  await neovim.type(':terminal cat<CR>i');
+  assert.equal(await mode(neovim), 't');
+  const decision = client.openDiff(file, 'new\n');
+  await neovim.proposal(file);
+  await neovim.until(`vim.api.nvim_get_mode().mode == 'n'`);
+  assert.match(await neovim.lua('return vim.fn.bufname()'), /^gemini-companion:/);
+  await neovim.type(':w<CR>');
+  assert.deepEqual(await decision, accepted('new\n'));
+  await neovim.until(`vim.api.nvim_get_mode().mode == 't'`);
+  assert.match(await neovim.lua('return vim.fn.bufname()'), /^term:/);
+});
+
+test('a proposal waits until the user has finished a command', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  await neovim.edit(sandbox.file('other.txt', 'word\nword\n'));
+  const shown = `require('gemini_companion').status().proposals == 1`;
+  for (const [begin, end, then] of [
+    [':let g:typed = "', 'text"<CR>', `vim.g.typed == 'text'`],
+    ['q:i', '<Esc>:q<CR>', 'true'],
+    ['d', 'w', `vim.fn.getline(1) == ''`],
+    ['v', '<Esc>', 'true'],
+  ]) {
+    const file = sandbox.file('a.txt', 'old\n');
+    await neovim.type(begin);
+    const decision = client.openDiff(file, 'new\n');
+    await neovim.type(end);
+    await neovim.until(`${shown} and ${then}`);
+    await neovim.type(':GeminiCompanion reject<CR>');
+    assert.deepEqual(await decision, REJECTED, begin);
+    await oneTab(neovim);
+  }
+  assert.doesNotMatch(await neovim.messages(), /E\d+:/);
 });

@@ -54,14 +54,23 @@ local function set_filetype(buffer, path)
   end)
 end
 
---- Labels a window above its text, or where that is not possible, below.
-local function label(window, words)
-  local option = vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline'
+--- Makes a window a side of the diff, labelled above its text or, where that is not possible, below.
+local function dress(window, label)
   api.nvim_win_call(window, function()
-    api.nvim_set_option_value(option, ' ' .. words:gsub('%%', '%%%%'), { scope = 'local' })
+    vim.cmd('diffthis')
+    local option = vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline'
+    api.nvim_set_option_value(option, ' ' .. label, { scope = 'local' })
     if vim.fn.exists('&winfixbuf') == 1 then
       api.nvim_set_option_value('winfixbuf', true, { scope = 'local' })
     end
+  end)
+end
+
+--- Makes it an ordinary window again, for what the user has opened in it meanwhile.
+local function undress(window)
+  api.nvim_win_call(window, function()
+    vim.cmd('diffoff')
+    vim.cmd(vim.fn.exists('&winbar') == 1 and 'setlocal winbar<' or 'setlocal statusline<')
   end)
 end
 
@@ -140,24 +149,25 @@ local function find_first_change(window)
   end)
 end
 
+--- Goes to a window. Of the user's own autocommands some may fail then; we are there nevertheless.
+local function go_to(window)
+  pcall(api.nvim_set_current_win, window)
+end
+
 local function open_windows(view)
-  -- Of a user's own autocommands some may fail; what counts is whether the windows are there.
+  -- Here, too, what counts is whether the windows are there.
   pcall(vim.cmd, ('tab sbuffer %d'):format(view.right))
   local right = window_of(view.right)
   assert(right, 'no tab page could be opened')
   view.tab = api.nvim_win_get_tabpage(right)
   pcall(vim.cmd, ('leftabove vertical sbuffer %d'):format(view.left))
   local left = window_of(view.left)
-  for _, window in ipairs({ left, right }) do
-    api.nvim_win_call(window, function()
-      vim.cmd('diffthis')
-    end)
-  end
+  view.windows = { right, left }
   if left then
-    label(left, 'The file as it is')
+    dress(left, 'The file as it is')
   end
-  label(right, 'Proposed by Gemini CLI (:w accepts, :q rejects)')
-  api.nvim_set_current_win(right)
+  dress(right, 'Proposed by Gemini CLI (:w accepts, :q rejects)')
+  go_to(right)
   find_first_change(right)
 end
 
@@ -171,7 +181,7 @@ local function open_tab(view, focus)
   end
   local ok, why = pcall(open_windows, view)
   if not focus or not ok then
-    pcall(api.nvim_set_current_win, origin)
+    go_to(origin)
   end
   vim.o.eventignore = ignored
   if not ok then
@@ -200,11 +210,12 @@ function View:listen()
   on('BufWriteCmd', {
     buffer = self.right,
     callback = function(event)
-      if event.match == api.nvim_buf_get_name(self.right) then
-        self.on.accept()
-      else
+      if event.match ~= api.nvim_buf_get_name(self.right) then
         self.on.copy(event.match)
+      elseif self:is_current() then
+        self.on.accept()
       end
+      -- What `:wall` in another tab page writes, the user does not see. It is no decision.
     end,
   })
   on('BufWipeout', {
@@ -269,7 +280,7 @@ end
 function View:show()
   local window = window_of(self.right)
   if window then
-    api.nvim_set_current_win(window)
+    go_to(window)
   end
 end
 
@@ -287,6 +298,11 @@ function View:discard()
       pcall(api.nvim_buf_delete, buffer, { force = true })
     end
   end
+  for _, window in ipairs(self.windows or {}) do
+    if api.nvim_win_is_valid(window) then
+      undress(window)
+    end
+  end
 end
 
 --- Closes the view as soon as windows may be closed, and goes back to where the user came from, if
@@ -301,7 +317,7 @@ function View:close()
       end
       leaves = leaves and api.nvim_win_is_valid(self.origin)
       if leaves then
-        api.nvim_set_current_win(self.origin)
+        go_to(self.origin)
       end
       self:discard()
       local back = leaves and api.nvim_get_current_win() == self.origin
