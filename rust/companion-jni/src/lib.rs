@@ -7,6 +7,7 @@
 //! - [`gate`]: what Kotlin gets instead of a panic or an error.
 //! - [`cores`]: servers by number. Kotlin holds numbers, never pointers.
 //! - [`callbacks`]: the one thread that calls Kotlin, in order.
+//! - [`diagnostics`]: whether a CLI would connect, and why not.
 //! - [`logging`]: log lines on their way to the IDE's log.
 //! - [`settings`]: what users write into the settings page, and what is wrong with it.
 //! - `test_entry`: what the tests call; not in what is released.
@@ -16,6 +17,7 @@
 
 mod callbacks;
 mod cores;
+mod diagnostics;
 mod gate;
 mod logging;
 mod natives;

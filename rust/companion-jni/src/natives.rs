@@ -22,6 +22,7 @@ use jni::{Env, NativeMethod, native_method};
 use log::LevelFilter;
 
 use crate::cores;
+use crate::diagnostics;
 use crate::gate::{Error, Gate};
 use crate::logging;
 use crate::settings;
@@ -80,6 +81,7 @@ natives! {
         content: jbyte[]
     ) -> jint;
     fn terminal_environment(core: jlong) -> [JString];
+    fn diagnostics(core: jlong) -> JString;
     fn port(core: jlong) -> jint;
     fn listening(core: jlong) -> [JString];
     fn not_listening(core: jlong) -> [JString];
@@ -279,6 +281,10 @@ fn terminal_environment<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Res
     let variables = cores::get(core)?.terminal_environment();
     let texts: Vec<_> = variables.iter().flat_map(|(name, value)| [*name, value]).collect();
     array(env, &texts)
+}
+
+fn diagnostics<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<JString<'a>> {
+    Ok(JString::from_str(env, diagnostics::text(&cores::get(core)?))?)
 }
 
 fn port<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<jint> {

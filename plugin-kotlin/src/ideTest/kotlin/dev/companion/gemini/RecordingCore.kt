@@ -29,6 +29,8 @@ open class RecordingCore : CompanionCore {
     override val openDiffs get() = 0
     override val terminalEnvironment get() = emptyMap<String, String>()
 
+    override fun diagnostics() = "Gemini CLI connects."
+
     /** Forgets what was told until now. */
     fun forget() = told.clear()
 

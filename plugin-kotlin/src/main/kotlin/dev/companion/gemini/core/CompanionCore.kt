@@ -94,6 +94,12 @@ interface CompanionCore : AutoCloseable {
     /** For terminals in which the CLI is to find it. Has the token in it. */
     val terminalEnvironment: Map<String, String>
 
+    /**
+     * What `gemini-companion doctor` says of a CLI in the IDE's terminal; empty once closed. It has no token in it,
+     * but names of folders. Takes seconds: not for the EDT.
+     */
+    fun diagnostics(): String
+
     fun fileOpened(path: String)
 
     fun fileClosed(path: String)

@@ -29,6 +29,8 @@ class NativeCompanionCore private constructor(
             NativeCore.terminalEnvironment(id).asList().chunked(2).associate { (name, value) -> name to value }
         }
 
+    override fun diagnostics() = ask("") { NativeCore.diagnostics(it) }
+
     override fun fileOpened(path: String) = tell { NativeCore.fileOpened(it, path) }
 
     override fun fileClosed(path: String) = tell { NativeCore.fileClosed(it, path) }

@@ -6,8 +6,8 @@ package dev.companion.gemini.core
  * The natives of `rust/companion-jni` (see `natives.rs`, which is checked against these when it is compiled).
  *
  * `core` is the number of a running server. One that is not running is an [IllegalStateException], but for [stop].
- * A panic in Rust is a [RuntimeException]. Nothing here waits, but for [start] (files), [workspaceChanged] (a file)
- * and [stop] (2 s at most): those are never called on the event dispatch thread where it could wait for them.
+ * A panic in Rust is a [RuntimeException]. Nothing here waits, but for [start] (files), [workspaceChanged] (a file),
+ * [diagnostics] (seconds) and [stop] (2 s at most): those are never called on the event dispatch thread where it could wait for them.
  */
 internal object NativeCore {
     /** Changes with every change of these natives or of [NativeCallbacks]. */
@@ -92,6 +92,10 @@ internal object NativeCore {
     /** Names and values in turn. */
     @JvmStatic
     external fun terminalEnvironment(core: Long): Array<String>
+
+    /** Whether a CLI in the IDE's terminal would connect, and why not. Asks companions, for a few seconds at most. */
+    @JvmStatic
+    external fun diagnostics(core: Long): String
 
     @JvmStatic
     external fun port(core: Long): Int

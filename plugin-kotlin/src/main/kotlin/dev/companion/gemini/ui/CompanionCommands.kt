@@ -2,6 +2,8 @@
 
 package dev.companion.gemini.ui
 
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.options.ShowSettingsUtil
 import com.intellij.openapi.project.Project
@@ -27,9 +29,18 @@ internal object CompanionCommands {
         return state is CompanionState.Running || state is CompanionState.Failed
     }
 
+    /** They are on the clipboard some seconds later, which the status bar tells. */
     fun copyDiagnostics(project: Project) {
-        CopyPasteManager.getInstance().setContents(StringSelection(Diagnostics.of(project)))
-        StatusBar.Info.set(message("status.diagnostics.copied"), project)
+        StatusBar.Info.set(message("status.diagnostics.gathering"), project)
+        val application = ApplicationManager.getApplication()
+        application.executeOnPooledThread {
+            val text = Diagnostics.of(project)
+            val copy = Runnable {
+                CopyPasteManager.getInstance().setContents(StringSelection(text))
+                if (!project.isDisposed) StatusBar.Info.set(message("status.diagnostics.copied"), project)
+            }
+            application.invokeLater(copy, ModalityState.any())
+        }
     }
 
     fun openSettings(project: Project?) =

@@ -12,14 +12,14 @@ import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.terminal.CliTerminal
 
 /**
- * Not translated: its readers are developers. It has no token, no folder or file of the project's, and of the CLI's
- * command only whether it was changed, since a command may have a key in it.
+ * Not translated: its readers are developers. It has no token, nothing of the project's files but the names of its folders, and of the
+ * CLI's command only whether it was changed, since a command may have a key in it.
  */
 internal object Diagnostics {
     /** The platform tells no plugin its own version by API that is public everywhere. */
     private const val VERSION = "0.1.0"
 
-    /** Any thread. */
+    /** Takes seconds: not for the EDT. */
     fun of(project: Project): String {
         val service = CompanionService.getInstance(project)
         val build = ApplicationInfo.getInstance().build.asString()
@@ -34,7 +34,8 @@ internal object Diagnostics {
             "Terminal: ${if (CliTerminal.find() == null) "absent" else "present"}",
             "Settings: ${settings(CompanionSettings.getInstance().values)}",
         )
-        return lines.joinToString("\n", postfix = "\n")
+        val doctor = service.core?.diagnostics().orEmpty()
+        return lines.joinToString("\n", postfix = "\n") + if (doctor.isEmpty()) "" else "\n$doctor"
     }
 
     private fun server(service: CompanionService): List<String> =

@@ -36,6 +36,17 @@ class LifecycleTest {
     }
 
     @Test
+    fun `a server says whether a CLI would connect, and no secret`() {
+        val window = Window(root)
+        val text = window.core.diagnostics()
+        val answers = "127.0.0.1:${window.core.port}, from the file: companion-for-gemini-cli"
+        assertTrue(text.contains(answers), text)
+        assertFalse(text.contains(window.core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN")))
+        window.close()
+        assertEquals("", window.core.diagnostics())
+    }
+
+    @Test
     fun `stopping twice is fine, also what never ran`() {
         val window = Window(root)
         window.close()
