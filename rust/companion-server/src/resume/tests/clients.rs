@@ -38,12 +38,12 @@ async fn becomes(dir: &TempDir, wanted: Value) {
             sleep(Duration::from_millis(1)).await;
         }
     };
-    timeout(Duration::from_secs(60), saved).await.expect("it is saved");
+    timeout(Duration::from_mins(1), saved).await.expect("it is saved");
 }
 
 /// The next message on a stream.
 async fn told(stream: &mut Stream) -> Value {
-    let message = timeout(Duration::from_secs(60), stream.message()).await;
+    let message = timeout(Duration::from_mins(1), stream.message()).await;
     message.expect("a client waits for it").expect("the stream has not ended")
 }
 
