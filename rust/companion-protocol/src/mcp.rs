@@ -120,6 +120,11 @@ impl CallToolResult {
         Self { content: vec![TextContent::new(text)], is_error: false }
     }
 
+    /// How many bytes its texts have.
+    pub fn text_len(&self) -> usize {
+        self.content.iter().map(|block| block.text.len()).sum()
+    }
+
     /// It failed.
     pub fn error(text: impl Into<String>) -> Self {
         Self { content: vec![TextContent::new(text)], is_error: true }

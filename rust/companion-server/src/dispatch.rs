@@ -13,6 +13,7 @@ use companion_protocol::mcp::{
 use serde::Serialize;
 
 use crate::core::Core;
+use crate::json;
 use crate::session::Session;
 use crate::tools;
 
@@ -77,7 +78,7 @@ async fn answer_one(
     let Message::Request { id, method, params } = message else { return None };
     let answer = match &*method {
         "tools/call" => match tools::call(core, session, params).await {
-            Ok(result) => Ok(response(&id, &result)),
+            Ok(result) => Ok(sized_response(&id, &result, result.text_len())),
             Err(error) => Err(invalid_params("tools/call", &error)),
         },
         "tools/list" => Ok(response(&id, &tools::list(core.config.diffs))),
@@ -98,5 +99,11 @@ async fn answer_one(
 
 /// The response to the request `id`.
 pub(crate) fn response(id: &Id, result: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(&Response::new(id, result)).expect("results are JSON")
+    sized_response(id, result, 0)
+}
+
+fn sized_response(id: &Id, result: &impl Serialize, size_hint: usize) -> Vec<u8> {
+    let mut json = json::buffer(size_hint);
+    serde_json::to_writer(&mut json, &Response::new(id, result)).expect("results are JSON");
+    json
 }

@@ -20,6 +20,7 @@ mod dispatch;
 mod guard;
 mod host;
 mod http;
+mod json;
 mod listen;
 mod monitor;
 mod resume;

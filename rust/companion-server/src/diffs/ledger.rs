@@ -15,6 +15,7 @@ use companion_protocol::mcp::CallToolResult;
 use tokio::sync::oneshot;
 
 use crate::host::HostRequest;
+use crate::json;
 use crate::session::SessionId;
 
 /// Where the result of a tool call goes.
@@ -329,8 +330,9 @@ fn answer(reply: Reply, result: CallToolResult) {
 }
 
 fn closed(content: Option<String>) -> CallToolResult {
-    let closed = serde_json::to_string(&ClosedDiff { content }).expect("strings are JSON");
-    CallToolResult::text(closed)
+    let mut text = json::buffer(content.as_ref().map_or(0, String::len));
+    serde_json::to_writer(&mut text, &ClosedDiff { content }).expect("strings are JSON");
+    CallToolResult::text(String::from_utf8(text).expect("JSON is UTF-8"))
 }
 
 fn decision(accept: bool, outcome: Outcome) -> CallToolResult {
