@@ -17,7 +17,10 @@ pub(crate) fn test(sh: &Shell, long: bool) -> Result {
         let deny = tools::cargo_deny(sh)?;
         Ok(cmd!(sh, "{deny} --log-level error check licenses bans sources").run()?)
     })?;
-    step("Rust tests", || Ok(cmd!(sh, "cargo test --quiet --workspace --locked").run()?))?;
+    step("Rust tests", || {
+        let test = cmd!(sh, "cargo test --quiet --workspace --locked");
+        Ok(test.env("COMPANION_TEST_LONG", if long { "1" } else { "" }).run()?)
+    })?;
     step("the platform", || platform::build(sh))?;
     step("Kotlin", || kotlin::test(sh))?;
     step("the plugin on today's platform", || current_api::test(sh))?;
