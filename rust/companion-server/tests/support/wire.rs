@@ -100,16 +100,6 @@ impl Connection {
         self.0.read_exact(&mut body).await?;
         Ok((head, body))
     }
-
-    /// The next chunk of a body; nothing at its end.
-    async fn chunk(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let length = self.line().await?;
-        let length = usize::from_str_radix(&length, 16).expect("the length of a chunk");
-        let mut chunk = vec![0; length + 2];
-        self.0.read_exact(&mut chunk).await?;
-        chunk.truncate(length);
-        Ok((length > 0).then_some(chunk))
-    }
 }
 
 /// A client that has shaken hands.
@@ -194,10 +184,9 @@ pub(crate) struct Event {
     pub(crate) message: Value,
 }
 
-/// The stream of a session's notifications.
+/// The stream of a session's notifications, which ends with its connection.
 pub(crate) struct EventStream {
     pub(crate) connection: Connection,
-    text: String,
 }
 
 impl EventStream {
@@ -212,24 +201,24 @@ impl EventStream {
         let accept = format!("accept: text/event-stream\r\n{last}");
         connection.send(target.head("GET /mcp", Some(session), &accept).as_bytes()).await?;
         let status = connection.head().await?.status;
-        Ok(if status == 200 { Ok(Self { connection, text: String::new() }) } else { Err(status) })
+        Ok(if status == 200 { Ok(Self { connection }) } else { Err(status) })
     }
 
     /// The next event; comments are skipped. Nothing at the end.
     pub(crate) async fn next(&mut self) -> io::Result<Option<Event>> {
+        let (mut id, mut data) = (String::new(), String::new());
         loop {
-            while let Some((block, rest)) = self.text.split_once("\n\n") {
-                let field = |name| block.lines().find_map(|line| line.strip_prefix(name));
-                let data = field("data: ").map(|data| serde_json::from_str(data).expect("JSON"));
-                let id = field("id: ").map(str::to_owned);
-                self.text = String::from(rest);
-                if let Some(message) = data {
-                    return Ok(Some(Event { id: id.expect("every event has one"), message }));
-                }
+            let mut line = String::new();
+            if self.connection.0.read_line(&mut line).await? == 0 {
+                return Ok(None);
             }
-            match self.connection.chunk().await? {
-                Some(chunk) => self.text.push_str(std::str::from_utf8(&chunk).expect("UTF-8")),
-                None => return Ok(None),
+            match line.trim_end_matches('\n').split_once(": ") {
+                Some(("id", value)) => value.clone_into(&mut id),
+                Some(("data", value)) => value.clone_into(&mut data),
+                None if line == "\n" && !data.is_empty() => {
+                    return Ok(Some(Event { id, message: serde_json::from_str(&data)? }));
+                }
+                _ => {}
             }
         }
     }
