@@ -98,10 +98,6 @@ export class Bridge {
     this.#process.stdin.write(`${line}\n`);
   }
 
-  get pid() {
-    return this.#process.pid;
-  }
-
   /** Reads nothing until `resume`. */
   pause() {
     this.#stdout.pause();

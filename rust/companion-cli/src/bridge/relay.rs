@@ -318,3 +318,31 @@ impl Bridge {
         self.output.send(serde_json::to_vec(&error).expect("errors are JSON")).await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_the_client_does_not_read_holds_the_companion_back() {
+        let (output, mut lines) = Output::new();
+        let bridge = Bridge {
+            mapping: Mapping::default(),
+            diffs: Mutex::new(Diffs::default()),
+            link: Link::new(),
+            output,
+            patience: Duration::ZERO,
+        };
+        let message = br#"{"jsonrpc":"2.0","method":"m"}"#;
+        let mut sent = 0;
+        // A limit of nothing still tries once.
+        while timeout(Duration::ZERO, bridge.deliver(message)).await.is_ok() {
+            sent += 1;
+            assert!(sent < 100, "messages pile up");
+        }
+        lines.recv().await.unwrap();
+        bridge.deliver(message).await;
+    }
+}

@@ -13,7 +13,7 @@ pub(super) struct Output(mpsc::Sender<Vec<u8>>);
 impl Output {
     /// The way to stdout. It is closed when the client does not read any more.
     pub(super) fn start() -> io::Result<Self> {
-        let (sender, mut lines) = mpsc::channel::<Vec<u8>>(4);
+        let (output, mut lines) = Self::new();
         std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
             let mut stdout = io::stdout();
             while let Some(mut line) = lines.blocking_recv() {
@@ -24,7 +24,13 @@ impl Output {
                 }
             }
         })?;
-        Ok(Self(sender))
+        Ok(output)
+    }
+
+    /// The way to the client, and the messages that are to be written.
+    pub(super) fn new() -> (Self, mpsc::Receiver<Vec<u8>>) {
+        let (sender, lines) = mpsc::channel(4);
+        (Self(sender), lines)
     }
 
     /// Sends a message, which has no line break. Waits until the client has room for it.
