@@ -103,7 +103,7 @@ impl Keeper {
         let deadline = Instant::now() + self.first_patience;
         let mut pause = PAUSES.0;
         loop {
-            match self.any(initialize, deadline - Instant::now()).await {
+            match self.any(initialize).await {
                 Err(why) if Instant::now() + pause >= deadline => return Err(why),
                 Err(_) => sleep(pause).await,
                 begun => return begun,
@@ -113,14 +113,13 @@ impl Keeper {
     }
 
     /// Begins with one of the companions that there are now.
-    async fn any(&self, message: &[u8], limit: Duration) -> Result<Initialized, String> {
+    async fn any(&self, message: &[u8]) -> Result<Initialized, String> {
         let finder = Arc::clone(&self.finder);
         let found = tokio::task::spawn_blocking(move || finder.find()).await;
         let endpoints = found.map_err(|error| error.to_string())??;
         let mut why = Vec::new();
         for endpoint in &endpoints {
-            let limit = limit.clamp(Duration::from_secs(1), LIMIT);
-            match initialize(endpoint, message.to_vec().into(), limit).await {
+            match initialize(endpoint, message.to_vec().into(), LIMIT).await {
                 Ok(begun) => {
                     let server = &begun.server;
                     let (name, version) = (&server.name, &server.version);
@@ -186,7 +185,7 @@ impl Keeper {
                 Err(error) => log::debug!("the session did not go on: {error}"),
             }
         }
-        let session = self.any(&hello.initialize, LIMIT).await?.session;
+        let session = self.any(&hello.initialize).await?.session;
         let stream = async {
             say(&session, hello.ready.clone()).await?;
             session.stream(None).await
