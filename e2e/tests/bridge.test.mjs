@@ -129,7 +129,7 @@ describe('through a bridge', { concurrency: 3 }, () => {
     const window = await openWindowBehindBridge(t);
     const file = window.sandbox.file('a.txt');
     const long = process.env.COMPANION_TEST_LONG === '1';
-    const text = '0123456789abcde\n'.repeat((long ? 56 : 3) << 16);
+    const text = '0123456789abcde\n'.repeat((long ? 16 : 3) << 16);
     const decision = window.client.openDiff(file, text);
     assert.equal((await window.editor.view(file)).newContent.length, text.length);
     window.editor.accept(file, `${text}!`);

@@ -11,6 +11,7 @@ mod relay;
 mod stdio;
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -107,7 +108,15 @@ fn finder(args: BridgeArgs, mapping: &Mapping) -> Result<Finder, Box<dyn Error>>
         Some(dir) => resolve_to_real_path(&dir.to_string_lossy(), &here),
         None => here,
     };
-    let mut environment = Environment::current(folder);
+    let mut environment = if args.port.is_some() || args.temp_dir.is_some() {
+        // The editor's process need not be known, and it takes time to find.
+        let text = |(name, value): (OsString, OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        Environment::with_vars(std::env::vars_os().filter_map(text).collect(), folder)
+    } else {
+        Environment::current(folder)
+    };
     if let Some(dir) = args.temp_dir {
         // Neither processes nor users of another system can be asked for here.
         environment.is_alive = |_| true;
