@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 
 use companion_protocol::ide::IdeInfo;
@@ -115,6 +115,28 @@ fn on_all_addresses_only_the_names_that_the_user_gave_are_let_in() {
     ] {
         for address in ["127.0.0.1", "127.0.0.2"] {
             assert_eq!(rig.status(address, host, token), expected, "{host} at {address}");
+        }
+    }
+}
+
+#[test]
+fn ipv6_is_guarded_in_the_same_way_and_takes_nothing_from_ipv4() {
+    if TcpListener::bind("[::1]:0").is_err() {
+        return; // a machine without
+    }
+    for address in ["::1", "::"] {
+        let rig = Rig::listening_on(&[address]);
+        let token = rig.server.token();
+        assert_eq!(rig.server.status().addresses.len(), 2, "{address}");
+        for (host, token, expected) in [
+            ("[::1]:P", token, 200),
+            ("[::1]:P", "", 401),
+            ("[::]:P", token, 403),
+            ("[::2]:P", token, 403),
+        ] {
+            for at in ["::1", "127.0.0.1"] {
+                assert_eq!(rig.status(at, host, token), expected, "{host} at {at}");
+            }
         }
     }
 }
