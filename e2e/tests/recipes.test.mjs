@@ -116,5 +116,7 @@ describe('as the README says', { skip }, () => {
       path: `${ssh}:${window.bin}:${process.env.PATH}`,
     });
     await reviews(window, terminal);
+    const left = await window.host.run(path.join(ssh, 'ssh'), 'build-server', 'ls -A');
+    assert.ok(!left.includes('.companion'), left);
   });
 });
