@@ -16,13 +16,13 @@ pub use watch::Watch;
 
 #[cfg(unix)]
 pub use unix::{
-    PrivateDir, current_user, is_process_alive, others_can_rename_in, owner, parent_process,
-    process_info, run_instead,
+    PrivateDir, Processes, current_user, is_process_alive, others_can_rename_in, owner,
+    parent_process, process_info, run_instead,
 };
 #[cfg(windows)]
 pub use windows::{
-    PrivateDir, current_user, is_process_alive, others_can_rename_in, owner, parent_process,
-    process_info, run_instead,
+    PrivateDir, Processes, current_user, is_process_alive, others_can_rename_in, owner,
+    parent_process, process_info, run_instead,
 };
 
 /// What a process tells about itself.

@@ -20,6 +20,22 @@ pub fn is_process_alive(pid: u32) -> bool {
     !matches!(test_kill_process(pid), Err(Errno::SRCH))
 }
 
+/// The processes that run.
+#[derive(Debug)]
+pub struct Processes;
+
+impl Processes {
+    /// Looks at them.
+    pub fn now() -> Self {
+        Self
+    }
+
+    /// Whether one of this id runs, whoever owns it.
+    pub fn has(&self, pid: u32) -> bool {
+        is_process_alive(pid)
+    }
+}
+
 /// The process that started this one.
 pub fn parent_process() -> Option<u32> {
     Some(std::os::unix::process::parent_id())

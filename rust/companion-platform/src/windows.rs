@@ -15,8 +15,26 @@ use super::ProcessInfo;
 
 /// Whether a process of this id runs. Also if that can't be told.
 pub fn is_process_alive(pid: u32) -> bool {
-    let pid = Pid::from_u32(pid);
-    system_with(pid).is_none_or(|system| system.process(pid).is_some())
+    Processes(system_with(Pid::from_u32(pid))).has(pid)
+}
+
+/// The processes that run. To look at one of them takes as long as to look at all.
+#[derive(Debug)]
+pub struct Processes(Option<System>);
+
+impl Processes {
+    /// Looks at them.
+    pub fn now() -> Self {
+        let Ok(mut system) = System::new() else { return Self(None) };
+        let nothing = ProcessRefreshKind::nothing();
+        system.refresh_processes_specifics(ProcessesToUpdate::All, true, nothing);
+        Self(Some(system))
+    }
+
+    /// Whether one of this id runs. Also if that can't be told.
+    pub fn has(&self, pid: u32) -> bool {
+        self.0.as_ref().is_none_or(|system| system.process(Pid::from_u32(pid)).is_some())
+    }
 }
 
 /// The process that started this one.

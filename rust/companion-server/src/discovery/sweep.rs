@@ -6,7 +6,7 @@
 use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
-use companion_platform::is_process_alive;
+use companion_platform::Processes;
 
 use super::place::Place;
 
@@ -26,11 +26,13 @@ pub(super) fn sweep(place: &Place, pid: u32, port: u16) {
             return log::debug!("no look for stale files in {}: {error}", place.display());
         }
     };
+    // After the list: whoever wrote a file before it runs still, or has ended.
+    let processes = Processes::now();
     let mut removed = 0_usize;
     for name in names {
         let Some(owner) = Owner::parse(&name) else { continue };
         let stale = match owner.port {
-            _ if owner.pid != pid => !is_process_alive(owner.pid),
+            _ if owner.pid != pid => !processes.has(owner.pid),
             Some(other) if other != port => nobody_listens(other),
             _ => false,
         };
