@@ -1,0 +1,127 @@
+//! Measures whether the time of a refusal tells anything about the token (see BENCHMARKS.md).
+//!
+//! Requests with tokens that are wrong in their first digit, in their last one, in all, or in
+//! length go to a server in turns, in a random order; what an attacker can see is how long each
+//! refusal takes. Below that, the comparison alone, beside one that stops at the first difference.
+
+#![expect(clippy::print_stdout, reason = "it reports")]
+
+use std::error::Error;
+use std::hash::{BuildHasher, RandomState};
+use std::hint::black_box;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use companion_protocol::ide::IdeInfo;
+use companion_server::{Config, EditorHost, HostRequest, Runtime, Server};
+use subtle::ConstantTimeEq;
+
+/// How many requests of each kind.
+const REQUESTS: usize = 100_000;
+/// How many comparisons are timed together, and how often.
+const BATCH: u32 = 1_000;
+const BATCHES: u32 = 2_000;
+
+/// Nobody gets as far as to the editor.
+struct NoEditor;
+
+impl EditorHost for NoEditor {
+    fn open_diff(&self, _: HostRequest, _: &str, _: String) {}
+    fn close_diff(&self, _: HostRequest, _: &str) {}
+    fn accept_diff(&self, _: HostRequest, _: &str) {}
+    fn reject_diff(&self, _: HostRequest, _: &str) {}
+    fn sessions_changed(&self, _: usize) {}
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let dir = tempfile::tempdir()?;
+    let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
+    let config = Config {
+        discovery_dir: Some(dir.path().to_owned()),
+        ..Config::new(Vec::new(), ide, std::process::id())
+    };
+    let runtime = Runtime::start()?;
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let server = Server::start(&runtime, listener, config, Arc::new(NoEditor))?;
+    let kinds = wrong(server.token());
+
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port()))?;
+    stream.set_nodelay(true)?;
+    let requests = kinds.each_ref().map(|(_, token)| {
+        let port = server.port();
+        format!(
+            "GET /mcp HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer {token}\r\n\r\n"
+        )
+    });
+    let mut times = kinds.each_ref().map(|_| Vec::with_capacity(REQUESTS));
+    let mut reply = [0; 4096];
+    let random = RandomState::new();
+    for number in 0..REQUESTS * kinds.len() {
+        // In turns, so that a slow moment hits all; in an order that nothing can adapt to.
+        let kind = usize::try_from(random.hash_one(number) % kinds.len() as u64)?;
+        let begun = Instant::now();
+        stream.write_all(requests[kind].as_bytes())?;
+        let count = stream.read(&mut reply)?;
+        times[kind].push(begun.elapsed());
+        assert!(reply[..count].starts_with(b"HTTP/1.1 401"), "it has to be refused");
+    }
+    println!(
+        "a refusal over a socket, in µs     p1      p10     p50     p90     mean of p10 to p90"
+    );
+    for ((name, _), times) in kinds.iter().zip(&mut times) {
+        times.sort_unstable();
+        let at = |percent: usize| micros(times[times.len() * percent / 100]);
+        let middle = &times[times.len() / 10..times.len() * 9 / 10];
+        let mean = micros(middle.iter().sum()) / f64::from(u32::try_from(middle.len())?);
+        let (p1, p10, p50, p90) = (at(1), at(10), at(50), at(90));
+        println!("  {name:30} {p1:7.3} {p10:7.3} {p50:7.3} {p90:7.3} {mean:9.4}");
+    }
+
+    println!("the comparison alone, in ns        as it is     stopping at the first difference");
+    for (name, token) in &kinds {
+        let right = server.token().as_bytes();
+        let constant = nanos(|| bool::from(black_box(token.as_bytes()).ct_eq(black_box(right))));
+        let first = nanos(|| {
+            let (a, b) = (black_box(token.as_bytes()), black_box(right));
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
+        });
+        println!("  {name:30} {constant:10.2} {first:10.2}");
+    }
+    server.stop();
+    Ok(())
+}
+
+/// Tokens that are wrong, each in its own way.
+fn wrong(token: &str) -> [(&'static str, String); 5] {
+    let other = |digit: u8| if digit == b'0' { '1' } else { '0' };
+    let bytes = token.as_bytes();
+    let last = bytes.len() - 1;
+    [
+        ("wrong in the first digit", format!("{}{}", other(bytes[0]), &token[1..])),
+        ("wrong in the middle", {
+            let middle = bytes.len() / 2;
+            format!("{}{}{}", &token[..middle], other(bytes[middle]), &token[middle + 1..])
+        }),
+        ("wrong in the last digit", format!("{}{}", &token[..last], other(bytes[last]))),
+        ("wrong in all", bytes.iter().map(|digit| other(*digit)).collect()),
+        ("one digit short", token[..last].to_owned()),
+    ]
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+/// The least time of a comparison: all that adds to it is not its own.
+fn nanos(compare: impl Fn() -> bool) -> f64 {
+    let batch = |_| {
+        let begun = Instant::now();
+        for _ in 0..BATCH {
+            assert!(!black_box(compare()));
+        }
+        begun.elapsed().as_secs_f64() * 1e9 / f64::from(BATCH)
+    };
+    (0..BATCHES).map(batch).fold(f64::INFINITY, f64::min)
+}
