@@ -4,11 +4,11 @@
 //! An event costs its caller one short lock and a look at the clock: no IO, no allocation for
 //! a caret, and the server's thread is woken once per burst. It never waits.
 
+mod disk;
 mod model;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::monitor::Monitors;
 use crate::session::Sessions;
 use crate::sse;
+use disk::Disk;
 pub(crate) use model::ContextModel;
 
 /// A context is sent this long after the last event of a burst (specification §II),
@@ -101,10 +102,17 @@ impl EditorContext {
 
     /// Sends contexts, for as long as the server runs.
     pub(crate) async fn publish(&self, sessions: &Sessions, monitors: &Monitors) {
+        self.publish_from(Disk::default(), sessions, monitors).await;
+    }
+
+    async fn publish_from(&self, mut disk: Disk, sessions: &Sessions, monitors: &Monitors) {
         loop {
-            self.begun.notified().await;
+            tokio::select! {
+                () = self.begun.notified() => {}
+                () = disk.has_answered() => {}
+            }
             let due = self.burst_over().await;
-            let context = self.snapshot(due).await;
+            let context = self.snapshot(due, &mut disk).await;
             if context == self.sent.lock().context {
                 continue;
             }
@@ -130,24 +138,13 @@ impl EditorContext {
         }
     }
 
-    /// The state at `due`, with the files that exist. The disk may be slow, so it is asked on
-    /// another thread.
-    async fn snapshot(&self, due: Instant) -> IdeContext {
+    /// The state at `due`, with the files that exist.
+    async fn snapshot(&self, due: Instant, disk: &mut Disk) -> IdeContext {
         let paths = self.state.lock().model.paths();
-        let existing = tokio::task::spawn_blocking(move || {
-            std::thread::sleep(due.saturating_duration_since(Instant::now()));
-            existing(paths)
-        });
+        let existing = disk.existing(paths, due).await;
         // Files that were opened in the meantime come with the burst that they began.
-        let existing = existing.await.unwrap_or_default();
         self.state.lock().model.snapshot(|path| existing.iter().any(|existing| existing == path))
     }
-}
-
-/// The first files of `paths` that exist, as many as are sent.
-fn existing(paths: Vec<String>) -> Vec<String> {
-    let files = paths.into_iter().filter(|path| Path::new(path).is_file());
-    files.take(ide::MAX_OPEN_FILES).collect()
 }
 
 /// Milliseconds since 1970.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use companion_protocol::ide::{Cursor, MAX_OPEN_FILES, MAX_SELECTED_TEXT, OpenFile};
 use proptest::prelude::*;
+use serde_json::json;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::*;
@@ -275,4 +276,39 @@ async fn a_slow_client_skips_what_is_stale() {
     }
     assert_eq!(line(&stream.context().await), 50, "one context waits, the newest");
     stream.nothing_for(Duration::from_secs(1)).await;
+}
+
+/// In real time: a clock that is paused stands still while a thread is busy.
+#[tokio::test]
+async fn a_disk_that_does_not_answer_holds_up_nothing_but_new_files() {
+    static DEAD: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    let dead = DEAD.lock();
+    let disk =
+        Disk::new(|path| path != "/dead" || DEAD.try_lock_for(Duration::from_mins(1)).is_some());
+    let context = EditorContext::new(None);
+    let publishing = context.publish_from(disk, &rig.core.sessions, &rig.core.monitors);
+    let watching = async {
+        context.update(|model| model.focused("/a", 1));
+        assert_eq!(stream.context().await["workspaceState"]["openFiles"][0]["path"], "/a");
+        context.update(|model| model.opened("/dead", 2));
+        // A caret still moves, again and again, and the last one is told.
+        for line in 1..=3 {
+            context.update(|model| model.cursor("/a", Cursor::new(line, 1).unwrap()));
+            let told = stream.context().await;
+            let files = &told["workspaceState"]["openFiles"];
+            assert_eq!((&files[0]["cursor"]["line"], &files[1]), (&json!(line), &json!(null)));
+        }
+        drop(dead);
+        let told = stream.context().await;
+        assert_eq!(told["workspaceState"]["openFiles"][1]["path"], "/dead", "without an event");
+    };
+    let watching = tokio::time::timeout(Duration::from_secs(30), watching);
+    tokio::select! {
+        () = publishing => {}
+        watched = watching => watched.expect("contexts come"),
+    }
 }
