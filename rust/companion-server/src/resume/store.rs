@@ -90,20 +90,17 @@ impl Store {
         let mut slots = Vec::new();
         for slot in 0..SLOTS {
             let file = format!("{key}-{slot}.json");
-            let (fit, last) = match read(&dir, &file) {
-                Ok(None) => (Fit::Empty, true),
-                Ok(Some((state, _))) if state.ide_pid == ide_pid => (Fit::Same, false),
+            let fit = match read(&dir, &file) {
+                Ok(None) => Fit::Empty,
+                Ok(Some((state, _))) if state.ide_pid == ide_pid => Fit::Same,
                 Ok(Some((state, _))) if is_process_alive(state.ide_pid) => continue,
-                Ok(Some((_, written))) => (Fit::Left(written.elapsed().unwrap_or_default()), false),
+                Ok(Some((_, written))) => Fit::Left(written.elapsed().unwrap_or_default()),
                 Err(error) => {
                     log::warn!("can't use what the last run left: {error}; starting afresh");
-                    (Fit::Empty, false)
+                    Fit::Empty
                 }
             };
             slots.push((fit, slot, file));
-            if last {
-                break;
-            }
         }
         slots.sort_unstable();
         for (fit, slot, file) in slots {

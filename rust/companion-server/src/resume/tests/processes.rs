@@ -91,6 +91,16 @@ fn processes_side_by_side_have_nothing_in_common() {
 }
 
 #[test]
+fn processes_that_start_at_the_same_time_do_not_meet() {
+    let dir = TempDir::new().unwrap();
+    let claim = |pid| Resume::claim(Some(dir.path().to_owned()), &config("/a", pid)).unwrap();
+    let claims = [claim(ALIVE), claim(std::process::id()), claim(DEAD)];
+    let tokens = claims.map(|claim| claim.begin(4001).0.token());
+    assert!(tokens[0] != tokens[1] && tokens[1] != tokens[2] && tokens[0] != tokens[2]);
+    assert_eq!(files(dir.path(), ".json").len(), 3);
+}
+
+#[test]
 fn whoever_comes_while_the_last_one_is_ending_waits_for_it() {
     let dir = TempDir::new().unwrap();
     let (token, running) = run(&dir, &config("/a", ALIVE), 4001);
