@@ -25,10 +25,11 @@ export class Scene {
   ide;
   client;
 
-  /** Starts the IDE, and waits until its server is ready. */
+  /** Starts the IDE, and waits until its server is ready; a client may be on its way back. */
   async openIde(options) {
     this.ide = await Ide.start(this.sandbox, options);
-    await this.status(WAITING);
+    const ready = ({ statusBar }) => [WAITING, CONNECTED].some((text) => statusBar.includes(text));
+    await this.ide.until(ready, WAITING);
   }
 
   /** The usual: a client is connected. */
