@@ -35,10 +35,11 @@ export class Neovim {
   #output = '';
 
   /**
-   * Starts one in the project. `setup` is the user's options, in Lua; `init` more of their
-   * configuration; `args` the files to open.
+   * Starts one in the project. `setup` is the user's options, in Lua, or false for no call of
+   * `setup`; `init` is more of their configuration; `args` are the files to open. Without `ui`
+   * there is no user interface.
    */
-  static async start(sandbox, { setup, init = '', args = [], cwd = sandbox.project, env } = {}) {
+  static async start(sandbox, { setup, init = '', args = [], ui = true, env } = {}) {
     if (!PROGRAM) throw new Error('GEMINI_COMPANION must be the path of gemini-companion');
     const neovim = new Neovim();
     const config = path.join(sandbox.root, `init-${++sockets}.lua`);
@@ -49,17 +50,17 @@ export class Neovim {
       `vim.opt.runtimepath:prepend([[${PLUGIN}]])
       vim.o.shell = 'sh'
       ${init}
-      require('gemini_companion').setup(${options})`,
+      ${setup === false ? '' : `require('gemini_companion').setup(${options})`}`,
     );
-    neovim.#run(sandbox, ['-u', config, '-i', 'NONE', '--listen', socket, ...args], cwd, env);
+    neovim.#run(sandbox, ['-u', config, '-i', 'NONE', '--listen', socket, ...args], env);
     sandbox.defer(() => neovim.close());
-    await neovim.#attach(socket);
+    await neovim.#attach(socket, ui);
     return neovim;
   }
 
-  #run(sandbox, args, cwd, env) {
+  #run(sandbox, args, env) {
     this.#process = spawn(NEOVIM, ['--headless', ...args], {
-      cwd,
+      cwd: sandbox.project,
       env: sandbox.env({ LANG: 'C.UTF-8', ...env }),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -72,11 +73,11 @@ export class Neovim {
     );
   }
 
-  async #attach(socket) {
+  async #attach(socket, ui) {
     const connection = await until(() => connect(socket), () => `Neovim says ${this.#output}`);
     this.#rpc = attach({ reader: connection, writer: connection, options: { logger: SILENT } });
     this.#rpc.on('disconnect', () => {});
-    await within(this.#rpc.uiAttach(120, 40, { rgb: true }), 'Neovim');
+    if (ui) await within(this.#rpc.uiAttach(120, 40, { rgb: true }), 'Neovim');
   }
 
   get pid() {

@@ -1,4 +1,4 @@
-// Owns how a Neovim and its clients find each other, and that nothing is left behind.
+// Owns how a Neovim and its clients find each other, what the user is told, and how all of it ends.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -8,6 +8,21 @@ import test from 'node:test';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { Neovim, noNeovim as skip, openNeovim, openNeovimWithClient, until } from '../lib/neovim.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
+
+const REJECTED = { status: 'rejected', content: undefined };
+
+const isAlive = (pid) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+const discoveryFiles = ({ tmp }) => {
+  const folder = path.join(tmp, 'gemini', 'ide');
+  return fs.existsSync(folder) ? fs.readdirSync(folder) : [];
+};
 
 test('a client in :terminal finds its Neovim among several in the same folder', { skip }, async (t) => {
   const sandbox = Sandbox.of(t);
@@ -19,4 +34,242 @@ test('a client in :terminal finds its Neovim among several in the same folder', 
     assert.equal(await client.displayName(), 'Neovim');
     await neovim.until(`require('gemini_companion').status().clients == 1`);
   }
+});
+
+test('a client in another terminal finds the Neovim of its folder, wherever that goes', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  const folders = ['one', 'two', 'two/below', 'a folder: é'].map((name) => sandbox.folder(name));
+  const connects = async (cwd) => {
+    const client = await IdeClient.start(sandbox, { cwd });
+    const { status } = await client.connect();
+    await client.close();
+    return status === 'connected';
+  };
+  const told = (...wanted) => {
+    const [file] = discoveryFiles(sandbox);
+    const content = fs.readFileSync(path.join(sandbox.tmp, 'gemini', 'ide', file), 'utf8');
+    return JSON.parse(content).workspacePath === wanted.join(':');
+  };
+  const changes = (...wanted) => until(() => told(...wanted), () => `the workspace is not ${wanted}`);
+  await changes(sandbox.project);
+  assert.ok(await connects(sandbox.project));
+  await neovim.lua('vim.fn.chdir(...)', folders[0]);
+  await changes(folders[0]);
+  assert.ok(await connects(folders[0]));
+  assert.ok(!(await connects(sandbox.project)));
+
+  await neovim.command(`tabnew | tcd ${folders[1]}`);
+  await changes(folders[0], folders[1]);
+  await neovim.command(`split | lcd ${folders[2]}`);
+  await neovim.lua('vim.fn.chdir(...)', folders[3]);
+  await changes(...[folders[0], folders[1], folders[3]].sort());
+  await neovim.command('tabclose');
+  await changes(folders[0]);
+  assert.ok(await connects(folders[0]));
+});
+
+test('the environment is as before once the companion has stopped', { skip }, async (t) => {
+  const env = { GEMINI_CLI_IDE_PID: '1', GEMINI_CLI_IDE_SERVER_PORT: '2' };
+  const { sandbox, neovim } = await openNeovim(t, { env });
+  const variables = () =>
+    neovim.lua(`return { vim.env.GEMINI_CLI_IDE_PID, vim.env.GEMINI_CLI_IDE_SERVER_PORT, vim.env.GEMINI_CLI_IDE_AUTH_TOKEN }`);
+  const { port } = await neovim.ready();
+  const [pid, told, token] = await variables();
+  assert.deepEqual([pid, told], [String(neovim.pid), String(port)]);
+  assert.match(token, /^[0-9a-f]{64}$/);
+  await neovim.command('GeminiCompanion stop');
+  await neovim.until(`require('gemini_companion.server').status() == nil`);
+  assert.deepEqual(await variables(), ['1', '2']);
+  assert.deepEqual(discoveryFiles(sandbox), []);
+  await neovim.command('GeminiCompanion start');
+  assert.notEqual((await neovim.ready()).port, undefined);
+});
+
+const endings = {
+  ':qa': (neovim) => neovim.quit('qa'),
+  ':qa!': (neovim) => neovim.quit('qa!'),
+  ':cquit': (neovim) => neovim.quit('cquit'),
+  SIGTERM: (neovim) => neovim.signal('SIGTERM'),
+  SIGHUP: (neovim) => neovim.signal('SIGHUP'),
+  SIGKILL: (neovim) => neovim.signal('SIGKILL'),
+};
+
+for (const [name, end] of Object.entries(endings)) {
+  test(`when Neovim ends by ${name}, proposals are rejected and nothing is left`, { skip }, async (t) => {
+    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const companion = await neovim.companionPid();
+    const file = sandbox.file('a.txt', 'old\n');
+    const decision = client.openDiff(file, 'new\n');
+    await neovim.proposal(file);
+    end(neovim);
+    assert.deepEqual(await decision, REJECTED);
+    await neovim.exited();
+    await until(() => !isAlive(companion), () => 'the companion is left');
+    assert.deepEqual(discoveryFiles(sandbox), []);
+  });
+}
+
+test('a restart rejects what is open, and clients find the new one', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const [kept, closed] = [sandbox.file('kept.txt', 'old\n'), sandbox.file('closed.txt', 'old\n')];
+  const other = await IdeClient.connect(sandbox);
+  const decisions = [client.openDiff(closed, 'new\n')];
+  await neovim.proposal(closed);
+  decisions.push(other.openDiff(kept, 'new\n'));
+  await neovim.proposal(kept);
+  await neovim.type('ccedited<Esc>');
+  const before = await neovim.companionPid();
+  await neovim.command('GeminiCompanion restart');
+  assert.deepEqual(await Promise.all(decisions), [REJECTED, REJECTED]);
+  await neovim.until(`#vim.api.nvim_list_tabpages() == 2`);
+  await neovim.ready();
+  assert.notEqual(await neovim.companionPid(), before);
+  // What the user had typed is still there, to be saved elsewhere.
+  assert.deepEqual((await neovim.sides(kept)).right, ['edited']);
+  await neovim.type(':w<CR>');
+  assert.match(await neovim.messages(), /no Gemini CLI waits for this any more/);
+  await neovim.type(`:w ${sandbox.project}/saved.txt<CR>:q!<CR>`);
+  assert.equal(fs.readFileSync(path.join(sandbox.project, 'saved.txt'), 'utf8'), 'edited\n');
+  const again = await IdeClient.connect(sandbox);
+  const decision = again.openDiff(kept, 'new\n');
+  await neovim.proposal(kept);
+  await neovim.type(':q<CR>');
+  assert.deepEqual(await decision, REJECTED);
+});
+
+test('the user is told that the companion has died, and can restart it', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  process.kill(await neovim.companionPid(), 'SIGKILL');
+  await neovim.until(`vim.fn.execute('messages'):find('the companion has exited with')`);
+  assert.equal(await neovim.lua('return vim.env.GEMINI_CLI_IDE_PID'), null);
+  await neovim.command('GeminiCompanion restart');
+  await neovim.ready();
+  await IdeClient.connect(sandbox);
+});
+
+test('the user is told that the program is missing, once, and what to do', { skip }, async (t) => {
+  const sandbox = Sandbox.of(t);
+  const neovim = await Neovim.start(sandbox, { setup: `{ cmd = { 'no-such-program' } }` });
+  await neovim.until(`vim.fn.execute('messages') ~= ''`);
+  assert.equal(
+    (await neovim.messages()).trim(),
+    'gemini-companion: no-such-program not found; see :checkhealth gemini_companion',
+  );
+  await neovim.command('checkhealth gemini_companion');
+  const report = (await neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)')).join('\n');
+  assert.match(report, /ERROR:? no-such-program not found[^]*cargo install[^]*cmd =/);
+  assert.match(report, /ERROR:? The companion is not running/);
+});
+
+test('whatever the program writes, Neovim goes on', { skip }, async (t) => {
+  const sandbox = Sandbox.of(t);
+  const lines = [
+    'no JSON',
+    '[]',
+    '7',
+    '{"jsonrpc":"2.0","method":7}',
+    '{"jsonrpc":"2.0","method":"companion/unknown"}',
+    '{"jsonrpc":"2.0","id":1,"method":"diff/unknown","params":[]}',
+    '{"jsonrpc":"2.0","id":2,"method":"diff/open","params":null}',
+    '{"jsonrpc":"2.0","id":3,"method":"diff/open","params":{"filePath":7,"newContent":{}}}',
+    '{"jsonrpc":"2.0","id":4,"method":"diff/close","params":{"filePath":"/none"}}',
+    '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}',
+    '{"jsonrpc":"2.0","method":"companion/ready","params":{}}',
+    '{"jsonrpc":"2.0","method":"companion/sessions","params":{"count":"x"}}',
+  ];
+  const program = path.join(sandbox.root, 'program');
+  const answers = path.join(sandbox.root, 'answers');
+  fs.writeFileSync(
+    program,
+    `#!/bin/sh\ncat <<'END'\n${lines.join('\n')}\nEND\nprintf '{"unfinished'\nexec cat > '${answers}'\n`,
+    { mode: 0o755 },
+  );
+  const neovim = await Neovim.start(sandbox, { setup: `{ cmd = [[${program}]] }` });
+  const answered = () => {
+    const text = fs.existsSync(answers) ? fs.readFileSync(answers, 'utf8') : '';
+    return text.split('\n').filter((line) => line.includes('"error"')).map((line) => JSON.parse(line));
+  };
+  await until(() => answered().length === 4, () => `answers: ${JSON.stringify(answered())}`);
+  assert.deepEqual(answered().map(({ id }) => id).sort(), [1, 2, 3, 4]);
+  await neovim.edit(sandbox.file('a.txt'));
+  await neovim.type('ihello<Esc>');
+  assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'hello');
+});
+
+test('options that are wrong are refused by name', { skip }, async (t) => {
+  const { neovim } = await openNeovim(t);
+  const refused = (options) =>
+    neovim.lua(`return select(2, pcall(require('gemini_companion').setup, ${options}))`);
+  assert.match(await refused('{ focsu = true }'), /unknown option focsu; there are autostart, cmd, /);
+  assert.match(await refused('{ focus = 1 }'), /option focus must be a boolean, not a number/);
+});
+
+test('status, log and health say how things are', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovimWithClient(t);
+  const { port } = await neovim.ready();
+  const pid = await neovim.companionPid();
+  const status = await neovim.lua(`return vim.fn.execute('GeminiCompanion')`);
+  assert.equal(
+    status.trim(),
+    `The companion is running: process ${pid}, port ${port}.\nWorkspace: ${sandbox.project}\nGemini CLIs that are connected: 1`,
+  );
+  await neovim.command('GeminiCompanion nonsense');
+  assert.match(await neovim.messages(), /there is no nonsense; there are accept, log, reject, restart, show, start, status, stop/);
+
+  await neovim.command('checkhealth gemini_companion');
+  const report = (await neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)')).join('\n');
+  for (const line of [
+    /OK:? Neovim v?\d+\.\d+/,
+    /OK:? .*gemini-companion: .* \d+\.\d+\.\d+/,
+    new RegExp(`OK:? Running: process ${pid}, port ${port}`),
+    /OK:? Discovery file: .*gemini-ide-server-\d+-\d+\.json/,
+    new RegExp(`OK:? Workspace: ${sandbox.project}`),
+    /OK:? A new :terminal has the variables/,
+    /OK:? Gemini CLIs that are connected: 1/,
+  ]) {
+    assert.match(report, line);
+  }
+  assert.doesNotMatch(report, /ERROR/);
+  await neovim.command('GeminiCompanion log');
+  assert.equal(await neovim.lua('return vim.bo.filetype'), 'log');
+});
+
+test('the help has a tag for each command, option and function', { skip }, async (t) => {
+  const { neovim } = await openNeovim(t);
+  // Into a copy, so that the checkout stays as it is.
+  const help = await neovim.lua(`
+    local folder = vim.env.HOME .. '/help'
+    vim.fn.mkdir(folder .. '/doc', 'p')
+    local source = vim.api.nvim_get_runtime_file('doc/gemini_companion.txt', false)[1]
+    vim.fn.writefile(vim.fn.readfile(source), folder .. '/doc/gemini_companion.txt')
+    vim.opt.runtimepath:prepend(folder)
+    vim.cmd('helptags ' .. folder .. '/doc')
+    local missing = {}
+    local function expect(tag)
+      if not pcall(vim.cmd, 'help ' .. tag) or not vim.fn.expand('%'):find('gemini_companion.txt$') then
+        table.insert(missing, tag)
+      end
+    end
+    for _, name in ipairs(vim.fn.getcompletion('GeminiCompanion ', 'cmdline')) do
+      expect(':GeminiCompanion-' .. name)
+    end
+    local _, why = pcall(require('gemini_companion').setup, { [''] = 0 })
+    for name in why:match('there are (.*)'):gmatch('[%w_]+') do
+      expect('gemini_companion-' .. name)
+    end
+    for name in pairs(require('gemini_companion')) do
+      if name ~= 'autostart' then
+        expect('gemini_companion.' .. name .. '()')
+      end
+    end
+    return missing`);
+  assert.deepEqual(help, []);
+});
+
+test('Neovim starts without loading any of it, and without a user interface none runs', { skip }, async (t) => {
+  const sandbox = Sandbox.of(t);
+  const neovim = await Neovim.start(sandbox, { ui: false, setup: false });
+  const loaded = `return vim.tbl_filter(function(name) return vim.startswith(name, 'gemini_companion') end, vim.tbl_keys(package.loaded))`;
+  assert.deepEqual(await neovim.lua(loaded), []);
+  assert.deepEqual(discoveryFiles(sandbox), []);
 });

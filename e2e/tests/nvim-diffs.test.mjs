@@ -257,7 +257,7 @@ test('a proposal waits until the user has finished a command', { skip }, async (
   for (const [begin, end, then] of [
     [':let g:typed = "', 'text"<CR>', `vim.g.typed == 'text'`],
     ['q:i', '<Esc>:q<CR>', 'true'],
-    ['d', 'w', `vim.fn.getline(1) == ''`],
+    ['d', 'w', `vim.fn.getbufline('other.txt', 1)[1] == ''`],
     ['v', '<Esc>', 'true'],
   ]) {
     const file = sandbox.file('a.txt', 'old\n');

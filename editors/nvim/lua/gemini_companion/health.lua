@@ -13,7 +13,8 @@ local problem = old.error or old.report_error
 local function check_programs()
   start('Programs')
   if vim.fn.has('nvim-0.7') == 1 then
-    ok('Neovim ' .. vim.split(vim.fn.execute('version'), '\n')[2]:gsub('^NVIM ', ''))
+    local version = vim.version()
+    ok(('Neovim %d.%d.%d'):format(version.major, version.minor, version.patch))
   else
     problem('Neovim is older than 0.7')
   end

@@ -5,6 +5,9 @@ local M = {}
 --- The server keeps 16,384 UTF-16 units; in UTF-8 these take three bytes each at most.
 local MOST_BYTES = 3 * 16384
 
+--- The column that is wanted after `$`; `v:maxcol` since Neovim 0.9.
+local MAXCOL = 2147483647
+
 local BLOCK, SELECT_BLOCK = '\22', '\19'
 local MODES = { v = 'v', V = 'V', [BLOCK] = BLOCK, s = 'v', S = 'V', [SELECT_BLOCK] = BLOCK }
 
@@ -17,13 +20,23 @@ local function character_length(line, at)
   return length
 end
 
+local function line_at(number)
+  return vim.api.nvim_buf_get_lines(0, number - 1, number, true)[1]
+end
+
+--- How many cells a character takes that begins in a cell, from 1.
+local function width_of(character, cell)
+  -- A function of Vim's takes no NUL, which is shown as `^@`.
+  return character == '\0' and 2 or vim.fn.strdisplaywidth(character, cell - 1)
+end
+
 --- Calls `visit(character, first, last)` with each character and the screen cells it is in,
 --- from 1, until that returns true.
 local function each_cell(line, visit)
   local at, cell = 1, 1
   while at <= #line do
     local character = line:sub(at, at + character_length(line, at) - 1)
-    local width = vim.fn.strdisplaywidth(character, cell - 1)
+    local width = width_of(character, cell)
     if visit(character, cell, cell + width - 1, at) then
       return
     end
@@ -34,7 +47,7 @@ end
 
 --- The first and the last cell of the character at a position as `getpos()` has it.
 local function cells_at(position)
-  local line = vim.fn.getline(position[2])
+  local line = line_at(position[2])
   local first, last
   each_cell(line, function(_, from, to, at)
     first, last = from, to
@@ -70,13 +83,13 @@ local function blockwise(first, last, to_line_end)
     right = math.huge
   end
   return function(number)
-    return in_block(vim.fn.getline(number), left, right)
+    return in_block(line_at(number), left, right)
   end
 end
 
 local function charwise(first, last)
   return function(number)
-    local line = vim.fn.getline(number)
+    local line = line_at(number)
     local stop = #line
     local line_end = ''
     if number == last[2] then
@@ -115,11 +128,11 @@ function M.text()
   if first[2] > last[2] or (first[2] == last[2] and first[3] > last[3]) then
     first, last = last, first
   end
-  local line_of = vim.fn.getline
+  local line_of = line_at
   if mode == 'v' then
     line_of = charwise(first, last)
   elseif mode == BLOCK then
-    line_of = blockwise(first, last, vim.fn.winsaveview().curswant >= vim.v.maxcol)
+    line_of = blockwise(first, last, vim.fn.winsaveview().curswant >= MAXCOL)
   end
   local parts, bytes = {}, 0
   for number = first[2], last[2] do
