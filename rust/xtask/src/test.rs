@@ -17,6 +17,11 @@ pub(crate) fn test(sh: &Shell, long: bool) -> Result {
         let deny = tools::cargo_deny(sh)?;
         Ok(cmd!(sh, "{deny} --log-level error check licenses bans sources").run()?)
     })?;
+    step("the plugin for Neovim", || {
+        let _dir = sh.push_dir("editors/nvim");
+        let lint = cmd!(sh, "luacheck --quiet --no-color .");
+        Ok(lint.run().map_err(|error| format!("{error}; apt-get install lua-check"))?)
+    })?;
     step("Rust tests", || {
         let test = cmd!(sh, "cargo test --quiet --workspace --locked");
         Ok(test.env("COMPANION_TEST_LONG", if long { "1" } else { "" }).run()?)
