@@ -9,6 +9,7 @@ import test from 'node:test';
 import { promisify } from 'node:util';
 
 import { Inbox } from '../lib/inbox.mjs';
+import { noNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
 
 const skip = spawnSync('curl', ['--version']).error && 'curl is not installed';
@@ -135,19 +136,25 @@ test('without the token, or with a wrong one, curl is sent away', { skip }, asyn
   }
 });
 
-test('curl -N shows all notifications while one works', { skip }, async (t) => {
-  const window = await openWindowWithClient(t);
-  const { sandbox, companion, editor, client } = window;
-  const args = ['-sSN', ...authorized(window), new URL('/events', companion.ready.url).href];
+/** Watches `/events` by curl; returns how to get the parameters of the next one of a method. */
+function watch({ sandbox, ...window }) {
+  const { url } = window.companion.ready;
+  const args = ['-sSN', ...authorized({ sandbox, ...window }), new URL('/events', url).href];
   const watcher = spawn('curl', args, { stdio: ['ignore', 'pipe', 'ignore'] });
   sandbox.defer(() => watcher.kill());
   const lines = new Inbox('a line from curl');
   readline.createInterface({ input: watcher.stdout }).on('line', (line) => lines.push(line));
-  const next = async (method) => {
+  return async (method) => {
     const line = await lines.until((line) => line.includes(`"method":"${method}"`));
     assert.match(line, /^data: \{/);
     return JSON.parse(line.slice('data: '.length)).params;
   };
+}
+
+test('curl -N shows all notifications while one works', { skip }, async (t) => {
+  const window = await openWindowWithClient(t);
+  const { sandbox, companion, editor, client } = window;
+  const next = watch(window);
 
   assert.deepEqual(await next('notifications/context-update'), { openFiles: [] });
   const file = sandbox.file('a.txt');
@@ -170,4 +177,48 @@ test('curl -N shows all notifications while one works', { skip }, async (t) => {
   await editor.view(file);
   editor.reject(file);
   assert.deepEqual(await next('notifications/ide/diffRejected'), { filePath: file });
+});
+
+test('curl shows what one does in Neovim, and does it there', { skip: skip || noNeovim }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const ready = await neovim.lua(`return {
+    url = 'http://127.0.0.1:' .. vim.env.GEMINI_CLI_IDE_SERVER_PORT .. '/mcp',
+    authToken = vim.env.GEMINI_CLI_IDE_AUTH_TOKEN,
+  }`);
+  const window = { sandbox, companion: { ready } };
+  const next = watch(window);
+  assert.deepEqual(await next('notifications/context-update'), { openFiles: [] });
+  const file = sandbox.file('a.txt', 'one\nété\n');
+  await neovim.edit(file);
+  await neovim.type('jlv');
+  let context;
+  do context = await next('notifications/context-update');
+  while (!context.activeFile?.selection);
+  const cursorPosition = { line: 2, character: 2 };
+  assert.deepEqual(context.activeFile, { path: file, cursorPosition, selection: 't' });
+  await neovim.type('<Esc>');
+
+  const { url } = ready;
+  const [, initialized] = await curl(window, url, ...post(INITIALIZE));
+  const session = `mcp-session-id: ${sessionIn(initialized)}`;
+  const call = (name) => {
+    const params = { name, arguments: { filePath: file } };
+    return curl(window, url, ...post({ jsonrpc: '2.0', id: 2, method: 'tools/call', params }, session));
+  };
+  const content = 'two\nété\n';
+  const accepted = client.openDiff(file, content);
+  await neovim.proposal(file);
+  assert.doesNotMatch((await call('acceptDiff'))[1], /"isError":true/);
+  assert.deepEqual(await next('notifications/ide/diffAccepted'), { filePath: file, content });
+  assert.deepEqual(await accepted, { status: 'accepted', content });
+  assert.equal(fs.readFileSync(file, 'utf8'), content, 'the editor has written the file');
+  await neovim.until(`vim.fn.getline(1) == 'two' and not vim.bo.modified`);
+
+  const rejected = client.openDiff(file, 'three\n');
+  await neovim.proposal(file);
+  assert.doesNotMatch((await call('rejectDiff'))[1], /"isError":true/);
+  assert.deepEqual(await next('notifications/ide/diffRejected'), { filePath: file });
+  assert.equal((await rejected).status, 'rejected');
+  await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+  assert.match((await call('rejectDiff'))[1], /"isError":true/);
 });
