@@ -74,7 +74,10 @@ export class Neovim {
   }
 
   async #attach(socket, ui) {
-    const connection = await until(() => connect(socket), () => `Neovim says ${this.#output}`);
+    const connection = await until(
+      () => connect(socket),
+      () => `Neovim says ${this.#output}`,
+    );
     this.#rpc = attach({ reader: connection, writer: connection, options: { logger: SILENT } });
     this.#rpc.on('disconnect', () => {});
     if (ui) await within(this.#rpc.uiAttach(120, 40, { rgb: true }), 'Neovim');
@@ -120,7 +123,10 @@ export class Neovim {
         return undefined;
       }
     };
-    return until(value, () => `${expression} does not come true: ${error?.message ?? this.#output}`);
+    return until(
+      value,
+      () => `${expression} does not come true: ${error?.message ?? this.#output}`,
+    );
   }
 
   /** `{running, port, clients, proposals}`, once the companion runs. */

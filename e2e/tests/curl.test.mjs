@@ -179,46 +179,54 @@ test('curl -N shows all notifications while one works', { skip }, async (t) => {
   assert.deepEqual(await next('notifications/ide/diffRejected'), { filePath: file });
 });
 
-test('curl shows what one does in Neovim, and does it there', { skip: skip || noNeovim }, async (t) => {
-  const { sandbox, neovim, client } = await openNeovimWithClient(t);
-  const ready = await neovim.lua(`return {
+test(
+  'curl shows what one does in Neovim, and does it there',
+  { skip: skip || noNeovim },
+  async (t) => {
+    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const ready = await neovim.lua(`return {
     url = 'http://127.0.0.1:' .. vim.env.GEMINI_CLI_IDE_SERVER_PORT .. '/mcp',
     authToken = vim.env.GEMINI_CLI_IDE_AUTH_TOKEN,
   }`);
-  const window = { sandbox, companion: { ready } };
-  const next = watch(window);
-  assert.deepEqual(await next('notifications/context-update'), { openFiles: [] });
-  const file = sandbox.file('a.txt', 'one\nété\n');
-  await neovim.edit(file);
-  await neovim.type('jlv');
-  let context;
-  do context = await next('notifications/context-update');
-  while (!context.activeFile?.selection);
-  const cursorPosition = { line: 2, character: 2 };
-  assert.deepEqual(context.activeFile, { path: file, cursorPosition, selection: 't' });
-  await neovim.type('<Esc>');
+    const window = { sandbox, companion: { ready } };
+    const next = watch(window);
+    assert.deepEqual(await next('notifications/context-update'), { openFiles: [] });
+    const file = sandbox.file('a.txt', 'one\nété\n');
+    await neovim.edit(file);
+    await neovim.type('jlv');
+    let context;
+    do context = await next('notifications/context-update');
+    while (!context.activeFile?.selection);
+    const cursorPosition = { line: 2, character: 2 };
+    assert.deepEqual(context.activeFile, { path: file, cursorPosition, selection: 't' });
+    await neovim.type('<Esc>');
 
-  const { url } = ready;
-  const [, initialized] = await curl(window, url, ...post(INITIALIZE));
-  const session = `mcp-session-id: ${sessionIn(initialized)}`;
-  const call = (name) => {
-    const params = { name, arguments: { filePath: file } };
-    return curl(window, url, ...post({ jsonrpc: '2.0', id: 2, method: 'tools/call', params }, session));
-  };
-  const content = 'two\nété\n';
-  const accepted = client.openDiff(file, content);
-  await neovim.proposal(file);
-  assert.doesNotMatch((await call('acceptDiff'))[1], /"isError":true/);
-  assert.deepEqual(await next('notifications/ide/diffAccepted'), { filePath: file, content });
-  assert.deepEqual(await accepted, { status: 'accepted', content });
-  assert.equal(fs.readFileSync(file, 'utf8'), content, 'the editor has written the file');
-  await neovim.until(`vim.fn.getline(1) == 'two' and not vim.bo.modified`);
+    const { url } = ready;
+    const [, initialized] = await curl(window, url, ...post(INITIALIZE));
+    const session = `mcp-session-id: ${sessionIn(initialized)}`;
+    const call = (name) => {
+      const params = { name, arguments: { filePath: file } };
+      return curl(
+        window,
+        url,
+        ...post({ jsonrpc: '2.0', id: 2, method: 'tools/call', params }, session),
+      );
+    };
+    const content = 'two\nété\n';
+    const accepted = client.openDiff(file, content);
+    await neovim.proposal(file);
+    assert.doesNotMatch((await call('acceptDiff'))[1], /"isError":true/);
+    assert.deepEqual(await next('notifications/ide/diffAccepted'), { filePath: file, content });
+    assert.deepEqual(await accepted, { status: 'accepted', content });
+    assert.equal(fs.readFileSync(file, 'utf8'), content, 'the editor has written the file');
+    await neovim.until(`vim.fn.getline(1) == 'two' and not vim.bo.modified`);
 
-  const rejected = client.openDiff(file, 'three\n');
-  await neovim.proposal(file);
-  assert.doesNotMatch((await call('rejectDiff'))[1], /"isError":true/);
-  assert.deepEqual(await next('notifications/ide/diffRejected'), { filePath: file });
-  assert.equal((await rejected).status, 'rejected');
-  await neovim.until('#vim.api.nvim_list_tabpages() == 1');
-  assert.match((await call('rejectDiff'))[1], /"isError":true/);
-});
+    const rejected = client.openDiff(file, 'three\n');
+    await neovim.proposal(file);
+    assert.doesNotMatch((await call('rejectDiff'))[1], /"isError":true/);
+    assert.deepEqual(await next('notifications/ide/diffRejected'), { filePath: file });
+    assert.equal((await rejected).status, 'rejected');
+    await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+    assert.match((await call('rejectDiff'))[1], /"isError":true/);
+  },
+);

@@ -6,7 +6,13 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { IdeClient } from '../lib/ide-client.mjs';
-import { Neovim, noNeovim as skip, openNeovim, openNeovimWithClient, until } from '../lib/neovim.mjs';
+import {
+  Neovim,
+  noNeovim as skip,
+  openNeovim,
+  openNeovimWithClient,
+  until,
+} from '../lib/neovim.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 const REJECTED = { status: 'rejected', content: undefined };
@@ -24,55 +30,67 @@ const discoveryFiles = ({ tmp }) => {
   return fs.existsSync(folder) ? fs.readdirSync(folder) : [];
 };
 
-test('a client in :terminal finds its Neovim among several in the same folder', { skip }, async (t) => {
-  const sandbox = Sandbox.of(t);
-  const neovims = [await Neovim.start(sandbox), await Neovim.start(sandbox)];
-  for (const neovim of neovims) await neovim.ready();
-  for (const neovim of neovims) {
-    const client = await neovim.clientInTerminal(sandbox);
-    assert.equal((await client.connect()).status, 'connected');
-    assert.equal(await client.displayName(), 'Neovim');
-    await neovim.until(`require('gemini_companion').status().clients == 1`);
-  }
-});
+test(
+  'a client in :terminal finds its Neovim among several in the same folder',
+  { skip },
+  async (t) => {
+    const sandbox = Sandbox.of(t);
+    const neovims = [await Neovim.start(sandbox), await Neovim.start(sandbox)];
+    for (const neovim of neovims) await neovim.ready();
+    for (const neovim of neovims) {
+      const client = await neovim.clientInTerminal(sandbox);
+      assert.equal((await client.connect()).status, 'connected');
+      assert.equal(await client.displayName(), 'Neovim');
+      await neovim.until(`require('gemini_companion').status().clients == 1`);
+    }
+  },
+);
 
-test('a client in another terminal finds the Neovim of its folder, wherever that goes', { skip }, async (t) => {
-  const { sandbox, neovim } = await openNeovim(t);
-  const folders = ['one', 'two', 'two/below', 'a folder: é'].map((name) => sandbox.folder(name));
-  const connects = async (cwd) => {
-    const client = await IdeClient.start(sandbox, { cwd });
-    const { status } = await client.connect();
-    await client.close();
-    return status === 'connected';
-  };
-  const told = (...wanted) => {
-    const [file] = discoveryFiles(sandbox);
-    const content = fs.readFileSync(path.join(sandbox.tmp, 'gemini', 'ide', file), 'utf8');
-    return JSON.parse(content).workspacePath === wanted.join(':');
-  };
-  const changes = (...wanted) => until(() => told(...wanted), () => `the workspace is not ${wanted}`);
-  await changes(sandbox.project);
-  assert.ok(await connects(sandbox.project));
-  await neovim.lua('vim.fn.chdir(...)', folders[0]);
-  await changes(folders[0]);
-  assert.ok(await connects(folders[0]));
-  assert.ok(!(await connects(sandbox.project)));
+test(
+  'a client in another terminal finds the Neovim of its folder, wherever that goes',
+  { skip },
+  async (t) => {
+    const { sandbox, neovim } = await openNeovim(t);
+    const folders = ['one', 'two', 'two/below', 'a folder: é'].map((name) => sandbox.folder(name));
+    const connects = async (cwd) => {
+      const client = await IdeClient.start(sandbox, { cwd });
+      const { status } = await client.connect();
+      await client.close();
+      return status === 'connected';
+    };
+    const told = (...wanted) => {
+      const [file] = discoveryFiles(sandbox);
+      const content = fs.readFileSync(path.join(sandbox.tmp, 'gemini', 'ide', file), 'utf8');
+      return JSON.parse(content).workspacePath === wanted.join(':');
+    };
+    const changes = (...wanted) =>
+      until(
+        () => told(...wanted),
+        () => `the workspace is not ${wanted}`,
+      );
+    await changes(sandbox.project);
+    await neovim.lua('vim.fn.chdir(...)', folders[0]);
+    await changes(folders[0]);
+    assert.ok(!(await connects(sandbox.project)));
 
-  await neovim.command(`tabnew | tcd ${folders[1]}`);
-  await changes(folders[0], folders[1]);
-  await neovim.command(`split | lcd ${folders[2]}`);
-  await neovim.lua('vim.fn.chdir(...)', folders[3]);
-  await changes(...[folders[0], folders[1], folders[3]].sort());
-  await neovim.command('tabclose');
-  await changes(folders[0]);
-  assert.ok(await connects(folders[0]));
-});
+    await neovim.command(`tabnew | tcd ${folders[1]}`);
+    await changes(folders[0], folders[1]);
+    await neovim.command(`split | lcd ${folders[2]}`);
+    await neovim.lua('vim.fn.chdir(...)', folders[3]);
+    await changes(...[folders[0], folders[1], folders[3]].sort());
+    await neovim.command('tabclose');
+    await changes(folders[0]);
+    assert.ok(await connects(folders[0]));
+  },
+);
 
 test('the environment is as before once the companion has stopped', { skip }, async (t) => {
   const env = { GEMINI_CLI_IDE_PID: '1', GEMINI_CLI_IDE_SERVER_PORT: '2' };
   const { sandbox, neovim } = await openNeovim(t, { env });
   const variables = () =>
-    neovim.lua(`return { vim.env.GEMINI_CLI_IDE_PID, vim.env.GEMINI_CLI_IDE_SERVER_PORT, vim.env.GEMINI_CLI_IDE_AUTH_TOKEN }`);
+    neovim.lua(
+      `return { vim.env.GEMINI_CLI_IDE_PID, vim.env.GEMINI_CLI_IDE_SERVER_PORT, vim.env.GEMINI_CLI_IDE_AUTH_TOKEN }`,
+    );
   const { port } = await neovim.ready();
   const [pid, told, token] = await variables();
   assert.deepEqual([pid, told], [String(neovim.pid), String(port)]);
@@ -88,25 +106,31 @@ test('the environment is as before once the companion has stopped', { skip }, as
 const endings = {
   ':qa': (neovim) => neovim.quit('qa'),
   ':qa!': (neovim) => neovim.quit('qa!'),
-  ':cquit': (neovim) => neovim.quit('cquit'),
   SIGTERM: (neovim) => neovim.signal('SIGTERM'),
   SIGHUP: (neovim) => neovim.signal('SIGHUP'),
   SIGKILL: (neovim) => neovim.signal('SIGKILL'),
 };
 
 for (const [name, end] of Object.entries(endings)) {
-  test(`when Neovim ends by ${name}, proposals are rejected and nothing is left`, { skip }, async (t) => {
-    const { sandbox, neovim, client } = await openNeovimWithClient(t);
-    const companion = await neovim.companionPid();
-    const file = sandbox.file('a.txt', 'old\n');
-    const decision = client.openDiff(file, 'new\n');
-    await neovim.proposal(file);
-    end(neovim);
-    assert.deepEqual(await decision, REJECTED);
-    await neovim.exited();
-    await until(() => !isAlive(companion), () => 'the companion is left');
-    assert.deepEqual(discoveryFiles(sandbox), []);
-  });
+  test(
+    `when Neovim ends by ${name}, proposals are rejected and nothing is left`,
+    { skip },
+    async (t) => {
+      const { sandbox, neovim, client } = await openNeovimWithClient(t);
+      const companion = await neovim.companionPid();
+      const file = sandbox.file('a.txt', 'old\n');
+      const decision = client.openDiff(file, 'new\n');
+      await neovim.proposal(file);
+      end(neovim);
+      assert.deepEqual(await decision, REJECTED);
+      await neovim.exited();
+      await until(
+        () => !isAlive(companion),
+        () => 'the companion is left',
+      );
+      assert.deepEqual(discoveryFiles(sandbox), []);
+    },
+  );
 }
 
 test('a restart rejects what is open, and clients find the new one', { skip }, async (t) => {
@@ -156,7 +180,9 @@ test('the user is told that the program is missing, once, and what to do', { ski
     'gemini-companion: no-such-program not found; see :checkhealth gemini_companion',
   );
   await neovim.command('checkhealth gemini_companion');
-  const report = (await neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)')).join('\n');
+  const report = (await neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)')).join(
+    '\n',
+  );
   assert.match(report, /ERROR:? no-such-program not found[^]*cargo install[^]*cmd =/);
   assert.match(report, /ERROR:? The companion is not running/);
 });
@@ -187,10 +213,21 @@ test('whatever the program writes, Neovim goes on', { skip }, async (t) => {
   const neovim = await Neovim.start(sandbox, { setup: `{ cmd = [[${program}]] }` });
   const answered = () => {
     const text = fs.existsSync(answers) ? fs.readFileSync(answers, 'utf8') : '';
-    return text.split('\n').filter((line) => line.includes('"error"')).map((line) => JSON.parse(line));
+    return text
+      .split('\n')
+      .filter((line) => line.includes('"error"'))
+      .map((line) => JSON.parse(line));
   };
-  await until(() => answered().length === 4, () => `answers: ${JSON.stringify(answered())}`);
-  assert.deepEqual(answered().map(({ id }) => id).sort(), [1, 2, 3, 4]);
+  await until(
+    () => answered().length === 4,
+    () => `answers: ${JSON.stringify(answered())}`,
+  );
+  assert.deepEqual(
+    answered()
+      .map(({ id }) => id)
+      .sort(),
+    [1, 2, 3, 4],
+  );
   await neovim.edit(sandbox.file('a.txt'));
   await neovim.type('ihello<Esc>');
   assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'hello');
@@ -200,7 +237,10 @@ test('options that are wrong are refused by name', { skip }, async (t) => {
   const { neovim } = await openNeovim(t);
   const refused = (options) =>
     neovim.lua(`return select(2, pcall(require('gemini_companion').setup, ${options}))`);
-  assert.match(await refused('{ focsu = true }'), /unknown option focsu; there are autostart, cmd, /);
+  assert.match(
+    await refused('{ focsu = true }'),
+    /unknown option focsu; there are autostart, cmd, /,
+  );
   assert.match(await refused('{ focus = 1 }'), /option focus must be a boolean, not a number/);
 });
 
@@ -214,10 +254,15 @@ test('status, log and health say how things are', { skip }, async (t) => {
     `The companion is running: process ${pid}, port ${port}.\nWorkspace: ${sandbox.project}\nGemini CLIs that are connected: 1`,
   );
   await neovim.command('GeminiCompanion nonsense');
-  assert.match(await neovim.messages(), /there is no nonsense; there are accept, log, reject, restart, show, start, status, stop/);
+  assert.match(
+    await neovim.messages(),
+    /there is no nonsense; there are accept, log, reject, restart, show, start, status, stop/,
+  );
 
   await neovim.command('checkhealth gemini_companion');
-  const report = (await neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)')).join('\n');
+  const report = (await neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)')).join(
+    '\n',
+  );
   for (const line of [
     /OK:? Neovim v?\d+\.\d+/,
     /OK:? .*gemini-companion: .* \d+\.\d+\.\d+/,
@@ -266,10 +311,14 @@ test('the help has a tag for each command, option and function', { skip }, async
   assert.deepEqual(help, []);
 });
 
-test('Neovim starts without loading any of it, and without a user interface none runs', { skip }, async (t) => {
-  const sandbox = Sandbox.of(t);
-  const neovim = await Neovim.start(sandbox, { ui: false, setup: false });
-  const loaded = `return vim.tbl_filter(function(name) return vim.startswith(name, 'gemini_companion') end, vim.tbl_keys(package.loaded))`;
-  assert.deepEqual(await neovim.lua(loaded), []);
-  assert.deepEqual(discoveryFiles(sandbox), []);
-});
+test(
+  'Neovim starts without loading any of it, and without a user interface none runs',
+  { skip },
+  async (t) => {
+    const sandbox = Sandbox.of(t);
+    const neovim = await Neovim.start(sandbox, { ui: false, setup: false });
+    const loaded = `return vim.tbl_filter(function(name) return vim.startswith(name, 'gemini_companion') end, vim.tbl_keys(package.loaded))`;
+    assert.deepEqual(await neovim.lua(loaded), []);
+    assert.deepEqual(discoveryFiles(sandbox), []);
+  },
+);

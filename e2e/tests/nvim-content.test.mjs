@@ -21,57 +21,71 @@ async function review({ neovim, client }, file, proposed, ...keys) {
   return content;
 }
 
-test('accepted as it is, a proposal comes back byte for byte, in the form of the file', { skip }, async (t) => {
-  const window = await openNeovimWithClient(t);
-  const emoji = 'é 文 😀 👩‍👩‍👧‍👦\tend';
-  const cases = {
-    'a file with LF': ['a\nb\n', 'a\nc\n'],
-    'a file with CRLF': ['a\r\nb\r\n', 'a\r\nc\r\n'],
-    'a file with CRLF, proposed with LF as `replace` does': ['a\r\nb\r\n', 'a\nc\n', 'a\r\nc\r\n'],
-    'a file with CRLF, proposed with both': ['a\r\nb\r\n', 'a\r\nc\nd\n', 'a\r\nc\r\nd\r\n'],
-    'a file with both': ['a\r\nb\n', 'a\r\nb\nc\n'],
-    'a file with CR': ['a\rb\r', 'a\rc\r'],
-    'a file with a BOM': [`${BOM}a\n`, `${BOM}b\n`],
-    'a file with a BOM, proposed without as `write_file` does': [`${BOM}a\n`, 'b\n', `${BOM}b\n`],
-    'a file with a BOM and CRLF': [`${BOM}a\r\nb\r\n`, 'b\n', `${BOM}b\r\n`],
-    'a last line without end': ['a\nb', 'a\nc'],
-    'a last line that loses its end': ['a\nb\n', 'a\nb'],
-    'a last line that gets an end': ['a\nb', 'a\nb\n'],
-    'one line without end': ['a', 'b'],
-    'an empty file': ['', 'a\n'],
-    'a file that is emptied': ['a\n', ''],
-    'a file that becomes one empty line': ['a\n', '\n'],
-    'a new file': [NONE, 'a\nb\n'],
-    'a new file with CRLF': [NONE, 'a\r\nb\r\n'],
-    'a new file with a BOM': [NONE, `${BOM}a`],
-    'a new file in a new folder': [NONE, 'a\n', 'a\n', 'new/folder/file.txt'],
-    'a new file that is empty': [NONE, ''],
-    'all of Unicode': [`${emoji}\n`, `${emoji}\u0000\u0001\u2028\uffff\u{10ffff}\n`],
-  };
-  let number = 0;
-  for (const [name, [before, proposed, content = proposed, given]] of Object.entries(cases)) {
-    const fileName = given ?? `file-${++number}.txt`;
-    const file = path.join(window.sandbox.project, fileName);
-    if (before !== NONE) window.sandbox.file(fileName, before);
-    assert.equal(await review(window, file, proposed), content, name);
-    if (before !== NONE) assert.equal(fs.readFileSync(file, 'utf8'), before, `${name}: untouched`);
-  }
-});
+test(
+  'accepted as it is, a proposal comes back byte for byte, in the form of the file',
+  { skip },
+  async (t) => {
+    const window = await openNeovimWithClient(t);
+    const emoji = 'é 文 😀 👩‍👩‍👧‍👦\tend';
+    const cases = {
+      'a file with LF': ['a\nb\n', 'a\nc\n'],
+      'a file with CRLF': ['a\r\nb\r\n', 'a\r\nc\r\n'],
+      'a file with CRLF, proposed with LF as `replace` does': [
+        'a\r\nb\r\n',
+        'a\nc\n',
+        'a\r\nc\r\n',
+      ],
+      'a file with CRLF, proposed with both': ['a\r\nb\r\n', 'a\r\nc\nd\n', 'a\r\nc\r\nd\r\n'],
+      'a file with both': ['a\r\nb\n', 'a\r\nb\nc\n'],
+      'a file with CR': ['a\rb\r', 'a\rc\r'],
+      'a file with a BOM': [`${BOM}a\n`, `${BOM}b\n`],
+      'a file with a BOM, proposed without as `write_file` does': [`${BOM}a\n`, 'b\n', `${BOM}b\n`],
+      'a file with a BOM and CRLF': [`${BOM}a\r\nb\r\n`, 'b\n', `${BOM}b\r\n`],
+      'a last line without end': ['a\nb', 'a\nc'],
+      'a last line that loses its end': ['a\nb\n', 'a\nb'],
+      'a last line that gets an end': ['a\nb', 'a\nb\n'],
+      'one line without end': ['a', 'b'],
+      'an empty file': ['', 'a\n'],
+      'a file that is emptied': ['a\n', ''],
+      'a file that becomes one empty line': ['a\n', '\n'],
+      'a new file': [NONE, 'a\nb\n'],
+      'a new file with CRLF': [NONE, 'a\r\nb\r\n'],
+      'a new file with a BOM': [NONE, `${BOM}a`],
+      'a new file in a new folder': [NONE, 'a\n', 'a\n', 'new/folder/file.txt'],
+      'a new file that is empty': [NONE, ''],
+      'all of Unicode': [`${emoji}\n`, `${emoji}\u0000\u0001\u2028\uffff\u{10ffff}\n`],
+    };
+    let number = 0;
+    for (const [name, [before, proposed, content = proposed, given]] of Object.entries(cases)) {
+      const fileName = given ?? `file-${++number}.txt`;
+      const file = path.join(window.sandbox.project, fileName);
+      if (before !== NONE) window.sandbox.file(fileName, before);
+      assert.equal(await review(window, file, proposed), content, name);
+      if (before !== NONE)
+        assert.equal(fs.readFileSync(file, 'utf8'), before, `${name}: untouched`);
+    }
+  },
+);
 
 test('what the user changes is sent in the form of the file', { skip }, async (t) => {
   const window = await openNeovimWithClient(t);
   const cases = {
-    'LF': ['a\n', 'b\n', 'ggccX<Esc>', 'X\n'],
-    'CRLF': ['a\r\nb\r\n', 'a\nc\n', 'GoX<Esc>', 'a\r\nc\r\nX\r\n'],
+    LF: ['a\n', 'b\n', 'ggccX<Esc>', 'X\n'],
+    CRLF: ['a\r\nb\r\n', 'a\nc\n', 'GoX<Esc>', 'a\r\nc\r\nX\r\n'],
     'a BOM': [`${BOM}a\n`, 'b\n', 'GoX<Esc>', `${BOM}b\nX\n`],
     'no last line end': ['a', 'b', 'GoX<Esc>', 'b\nX'],
     'a last line end that the user wants': ['a', 'b', ':set eol<CR>', 'b\n'],
     'line ends that the user wants': ['a\nb\n', 'a\nc\n', ':set ff=dos<CR>', 'a\r\nc\r\n'],
     'an empty file': ['', 'a\n', 'GoX<Esc>', 'a\nX\n'],
     'text in an empty proposal': ['a\n', '', 'iX<Esc>', 'X\n'],
-    'nothing left: an empty text would mean “unchanged” to the client': ['a\n', 'b\nc\n', ':%d<CR>', '\n'],
+    'nothing left: an empty text would mean “unchanged” to the client': [
+      'a\n',
+      'b\nc\n',
+      ':%d<CR>',
+      '\n',
+    ],
     'a stray byte, which JSON can’t have': ['a\n', 'b\n', 'A<C-v>xff<Esc>', 'bÿ\n'],
-    'undone': ['a\n', 'b\n', 'ggccX<Esc>u', 'b\n'],
+    undone: ['a\n', 'b\n', 'ggccX<Esc>u', 'b\n'],
     'undo does not reach before the proposal': ['a\n', 'b\n', 'uuu', 'b\n'],
   };
   let number = 0;
@@ -83,7 +97,23 @@ test('what the user changes is sent in the form of the file', { skip }, async (t
 
 test('files of any name', { skip }, async (t) => {
   const window = await openNeovimWithClient(t);
-  const names = ['with a space', 'e\u0301', '文/件 😀', '100%', '%41', `"' $HOME `, 'a\\b', '#1', '*', '[a]', 'a|b', 'line\nbreak', '-dash', '~', '{a,b}'];
+  const names = [
+    'with a space',
+    'e\u0301',
+    '文/件 😀',
+    '100%',
+    '%41',
+    `"' $HOME `,
+    'a\\b',
+    '#1',
+    '*',
+    '[a]',
+    'a|b',
+    'line\nbreak',
+    '-dash',
+    '~',
+    '{a,b}',
+  ];
   for (const name of names) {
     const file = window.sandbox.file(name, 'old\n');
     await window.neovim.edit(file);
@@ -101,7 +131,10 @@ test('a path is kept as it was written', { skip }, async (t) => {
 
 test('what can’t be shown fails the edit, and Neovim is as before', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
-  await assert.rejects(client.openDiff(sandbox.folder('project', 'dir'), 'x'), /dir is a directory, not a file/);
+  await assert.rejects(
+    client.openDiff(sandbox.folder('project', 'dir'), 'x'),
+    /dir is a directory, not a file/,
+  );
   await assert.rejects(client.openDiff('/dev/null', 'x'), /null is a char, not a file/);
   assert.equal(await neovim.lua('return #vim.api.nvim_list_tabpages()'), 1);
   assert.equal(await neovim.lua('return #vim.api.nvim_list_bufs()'), 1);
@@ -125,33 +158,37 @@ test('megabytes go both ways', { skip }, async (t) => {
   assert.ok(content === `${proposed}X\n`, `${content.length} characters came back`);
 });
 
-test('the buffer of an accepted file is reloaded when the CLI has written it', { skip }, async (t) => {
-  const window = await openNeovimWithClient(t, { init: 'vim.o.autoread = false' });
-  const { sandbox, neovim } = window;
-  for (const [name, before, proposed, lines] of [
-    ['a.txt', 'a\nb\n', 'a\nc\n', ['a', 'c']],
-    ['crlf.txt', 'a\r\nb\r\n', 'a\nc\n', ['a', 'c']],
-    ['bom.txt', `${BOM}a\n`, 'b\n', ['b']],
-    ['noeol.txt', 'a', 'b', ['b']],
-    ['new.txt', NONE, 'b\n', ['b']],
-  ]) {
-    const file = path.join(sandbox.project, name);
-    if (before !== NONE) sandbox.file(name, before);
-    await neovim.edit(file);
-    const buffer = await neovim.lua('return vim.api.nvim_get_current_buf()');
-    const content = await review(window, file, proposed);
-    fs.writeFileSync(file, content);
-    await neovim.until(
-      `(function(buffer, lines) return vim.deep_equal(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), lines) end)(...)`,
-      buffer,
-      lines,
-    );
-    assert.equal(await neovim.lua('return vim.bo.modified'), false);
-    await neovim.command('setlocal nofixendofline', 'write'); // asks nothing, and changes nothing
-    assert.doesNotMatch(await neovim.messages(), /W1\d|E\d+:/);
-    assert.equal(fs.readFileSync(file, 'utf8'), content);
-  }
-});
+test(
+  'the buffer of an accepted file is reloaded when the CLI has written it',
+  { skip },
+  async (t) => {
+    const window = await openNeovimWithClient(t, { init: 'vim.o.autoread = false' });
+    const { sandbox, neovim } = window;
+    for (const [name, before, proposed, lines] of [
+      ['a.txt', 'a\nb\n', 'a\nc\n', ['a', 'c']],
+      ['crlf.txt', 'a\r\nb\r\n', 'a\nc\n', ['a', 'c']],
+      ['bom.txt', `${BOM}a\n`, 'b\n', ['b']],
+      ['noeol.txt', 'a', 'b', ['b']],
+      ['new.txt', NONE, 'b\n', ['b']],
+    ]) {
+      const file = path.join(sandbox.project, name);
+      if (before !== NONE) sandbox.file(name, before);
+      await neovim.edit(file);
+      const buffer = await neovim.lua('return vim.api.nvim_get_current_buf()');
+      const content = await review(window, file, proposed);
+      fs.writeFileSync(file, content);
+      await neovim.until(
+        `(function(buffer, lines) return vim.deep_equal(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), lines) end)(...)`,
+        buffer,
+        lines,
+      );
+      assert.equal(await neovim.lua('return vim.bo.modified'), false);
+      await neovim.command('setlocal nofixendofline', 'write'); // asks nothing, and changes nothing
+      assert.doesNotMatch(await neovim.messages(), /W1\d|E\d+:/);
+      assert.equal(fs.readFileSync(file, 'utf8'), content);
+    }
+  },
+);
 
 test('unsaved changes stay, and the user is told', { skip }, async (t) => {
   const window = await openNeovimWithClient(t, { init: 'vim.o.autoread = true' });
@@ -164,7 +201,9 @@ test('unsaved changes stay, and the user is told', { skip }, async (t) => {
   assert.match(await neovim.messages(), /a\.txt; it does not know the unsaved changes/);
   await neovim.type(':w<CR>');
   fs.writeFileSync(file, (await decision).content);
-  await neovim.until(`vim.fn.execute('messages'):find('a.txt was written, but its buffer has changes')`);
+  await neovim.until(
+    `vim.fn.execute('messages'):find('a.txt was written, but its buffer has changes')`,
+  );
   const buffer = () => neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)');
   assert.deepEqual(await buffer(), ['old', 'UNSAVED']);
   assert.equal(fs.readFileSync(file, 'utf8'), 'new\n');
@@ -172,15 +211,19 @@ test('unsaved changes stay, and the user is told', { skip }, async (t) => {
   assert.deepEqual(await buffer(), ['new']);
 });
 
-test('a file that is open in another Neovim is reviewed without a question', { skip }, async (t) => {
-  const window = await openNeovimWithClient(t, { init: `vim.o.directory = vim.env.HOME` });
-  const { sandbox, neovim } = window;
-  const file = sandbox.file('a.txt', 'old\n');
-  const other = await openNeovim(t, { init: `vim.o.directory = [[${sandbox.home}]]` });
-  await other.neovim.edit(file);
-  await other.neovim.type('oUNSAVED<Esc>:preserve<CR>');
-  assert.ok(fs.readdirSync(sandbox.home).some((name) => name.endsWith('.swp')));
-  assert.equal(await review(window, file, 'new\n'), 'new\n');
-  const swaps = fs.readdirSync(sandbox.home).filter((name) => name.endsWith('.swp'));
-  assert.equal(swaps.length, 1, 'a proposal has no swap file');
-});
+test(
+  'a file that is open in another Neovim is reviewed without a question',
+  { skip },
+  async (t) => {
+    const window = await openNeovimWithClient(t, { init: `vim.o.directory = vim.env.HOME` });
+    const { sandbox, neovim } = window;
+    const file = sandbox.file('a.txt', 'old\n');
+    const other = await openNeovim(t, { init: `vim.o.directory = [[${sandbox.home}]]` });
+    await other.neovim.edit(file);
+    await other.neovim.type('oUNSAVED<Esc>:preserve<CR>');
+    assert.ok(fs.readdirSync(sandbox.home).some((name) => name.endsWith('.swp')));
+    assert.equal(await review(window, file, 'new\n'), 'new\n');
+    const swaps = fs.readdirSync(sandbox.home).filter((name) => name.endsWith('.swp'));
+    assert.equal(swaps.length, 1, 'a proposal has no swap file');
+  },
+);

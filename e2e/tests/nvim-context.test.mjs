@@ -9,36 +9,52 @@ import { IdeClient } from '../lib/ide-client.mjs';
 import { noNeovim as skip, openNeovimWithClient } from '../lib/neovim.mjs';
 
 const paths = (files) => files.map((file) => file.path);
-const are = (...wanted) => (files) => paths(files).join() === wanted.join();
+const are =
+  (...wanted) =>
+  (files) =>
+    paths(files).join() === wanted.join();
 
-test('files are told in the order of their focus, also those that were open before', { skip }, async (t) => {
-  const { sandbox, neovim, client } = await openNeovimWithClient(t);
-  const [a, b, c] = ['a', 'b', 'c'].map((name) => sandbox.file(name));
-  for (const file of [a, b, c, a]) await neovim.edit(file);
-  const files = await client.openFiles(are(a, c, b));
-  assert.deepEqual(files.map((file) => Boolean(file.isActive)), [true, false, false]);
+test(
+  'files are told in the order of their focus, also those that were open before',
+  { skip },
+  async (t) => {
+    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => sandbox.file(name));
+    for (const file of [a, b, c, a]) await neovim.edit(file);
+    const files = await client.openFiles(are(a, c, b));
+    assert.deepEqual(
+      files.map((file) => Boolean(file.isActive)),
+      [true, false, false],
+    );
 
-  await neovim.command('split', `buffer ${b}`);
-  await client.openFiles(are(b, a, c));
-  await neovim.type('<C-w>w');
-  await client.openFiles(are(a, b, c));
+    await neovim.command('split', `buffer ${b}`);
+    await client.openFiles(are(b, a, c));
+    await neovim.type('<C-w>w');
+    await client.openFiles(are(a, b, c));
 
-  await neovim.command('GeminiCompanion restart');
-  await neovim.until(`require('gemini_companion').status().clients == 0`);
-  await neovim.ready();
-  const later = await IdeClient.connect(sandbox);
-  const again = await later.openFiles(are(a, b, c));
-  assert.deepEqual([again[0].isActive, again[0].cursor], [true, { line: 1, character: 1 }]);
-});
+    await neovim.command('GeminiCompanion restart');
+    await neovim.until(`require('gemini_companion').status().clients == 0`);
+    await neovim.ready();
+    const later = await IdeClient.connect(sandbox);
+    const again = await later.openFiles(are(a, b, c));
+    assert.deepEqual([again[0].isActive, again[0].cursor], [true, { line: 1, character: 1 }]);
+  },
+);
 
 test('a file that Neovim was started with is told', { skip }, async (t) => {
-  const { sandbox, client } = await openNeovimWithClient(t, { args: ['a.txt'], init: `vim.fn.writefile({ 'x' }, 'a.txt')` });
+  const { sandbox, client } = await openNeovimWithClient(t, {
+    args: ['a.txt'],
+    init: `vim.fn.writefile({ 'x' }, 'a.txt')`,
+  });
   await client.openFiles(are(path.join(sandbox.project, 'a.txt')));
 });
 
 test('the cursor is told in UTF-16 units, from 1', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
-  const file = sandbox.file('a.txt', 'ascii\nété\n文字\n😀😀x\n\ttab\ne\u0301x\n\n' + 'x'.repeat(5000) + '\n');
+  const file = sandbox.file(
+    'a.txt',
+    'ascii\nété\n文字\n😀😀x\n\ttab\ne\u0301x\n\n' + 'x'.repeat(5000) + '\n',
+  );
   await neovim.edit(file);
   for (const [keys, line, character] of [
     ['gg', 1, 1],
@@ -57,7 +73,9 @@ test('the cursor is told in UTF-16 units, from 1', { skip }, async (t) => {
     ['l', 4, 3],
   ]) {
     await neovim.type(keys);
-    await client.openFiles(([file]) => file?.cursor?.line === line && file.cursor.character === character);
+    await client.openFiles(
+      ([file]) => file?.cursor?.line === line && file.cursor.character === character,
+    );
   }
 });
 
@@ -124,11 +142,16 @@ test('a large selection is told cut, and quickly', { skip }, async (t) => {
   await neovim.edit(sandbox.file('a.txt', '😀é文x\n'.repeat(200_000)));
   await neovim.type('ggVG');
   const [{ selectedText }] = await client.openFiles(([file]) => file?.selectedText);
-  assert.equal(selectedText.replace(/\n?… \[TRUNCATED\]$/, '').slice(0, 16_000), '😀é文x\n'.repeat(3_000).slice(0, 16_000));
+  assert.equal(
+    selectedText.replace(/\n?… \[TRUNCATED\]$/, '').slice(0, 16_000),
+    '😀é文x\n'.repeat(3_000).slice(0, 16_000),
+  );
 });
 
 test('bytes that are no text do no harm', { skip }, async (t) => {
-  const { sandbox, neovim, client } = await openNeovimWithClient(t, { init: `vim.o.fileencodings = 'utf-8'` });
+  const { sandbox, neovim, client } = await openNeovimWithClient(t, {
+    init: `vim.o.fileencodings = 'utf-8'`,
+  });
   await neovim.edit(sandbox.file('a.bin', Buffer.from('a\xff\xed\xa0\x80b\x00c\n', 'latin1')));
   await neovim.command('edit ++bad=keep');
   await neovim.type('V');
@@ -136,34 +159,38 @@ test('bytes that are no text do no harm', { skip }, async (t) => {
   assert.match(selectedText, /^a\ufffd+b\u0000c\n$/);
 });
 
-test('in a terminal one can still ask about the selection that one came from', { skip }, async (t) => {
-  const { sandbox, neovim, client } = await openNeovimWithClient(t);
-  const [a, b] = [sandbox.file('a.txt', 'one\ntwo\n'), sandbox.file('b.txt', 'x\n')];
-  await neovim.edit(a);
-  await neovim.type(':split<CR>:terminal cat<CR><C-w>w');
-  await neovim.type('V');
-  await client.openFiles(([file]) => file?.selectedText === 'one\n');
-  await neovim.type('<C-w>wihello');
-  assert.equal(await neovim.lua('return vim.api.nvim_get_mode().mode'), 't');
-  const context = await client.context();
-  assert.deepEqual(
-    [context.workspaceState.openFiles[0].path, context.workspaceState.openFiles[0].selectedText],
-    [a, 'one\n'],
-  );
-  await neovim.type('<C-\\><C-n><C-w>w');
-  await client.openFiles(([file]) => file.selectedText === undefined);
-  await neovim.type('V');
-  await client.openFiles(([file]) => file.selectedText === 'one\n');
-  await neovim.type(`<Esc>:split ${b}<CR><C-w>j`);
-  await client.openFiles(are(a, b));
-  await neovim.type('V');
-  await client.openFiles(([file]) => file.selectedText === 'one\n');
-  await neovim.type('<C-w>k');
-  await client.openFiles(are(b, a));
-  await neovim.type('<C-w>j');
-  const [again] = await client.openFiles(are(a, b));
-  assert.equal(again.selectedText, undefined);
-});
+test(
+  'in a terminal one can still ask about the selection that one came from',
+  { skip },
+  async (t) => {
+    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const [a, b] = [sandbox.file('a.txt', 'one\ntwo\n'), sandbox.file('b.txt', 'x\n')];
+    await neovim.edit(a);
+    await neovim.type(':split<CR>:terminal cat<CR><C-w>w');
+    await neovim.type('V');
+    await client.openFiles(([file]) => file?.selectedText === 'one\n');
+    await neovim.type('<C-w>wihello');
+    assert.equal(await neovim.lua('return vim.api.nvim_get_mode().mode'), 't');
+    const context = await client.context();
+    assert.deepEqual(
+      [context.workspaceState.openFiles[0].path, context.workspaceState.openFiles[0].selectedText],
+      [a, 'one\n'],
+    );
+    await neovim.type('<C-\\><C-n><C-w>w');
+    await client.openFiles(([file]) => file.selectedText === undefined);
+    await neovim.type('V');
+    await client.openFiles(([file]) => file.selectedText === 'one\n');
+    await neovim.type(`<Esc>:split ${b}<CR><C-w>j`);
+    await client.openFiles(are(a, b));
+    await neovim.type('V');
+    await client.openFiles(([file]) => file.selectedText === 'one\n');
+    await neovim.type('<C-w>k');
+    await client.openFiles(are(b, a));
+    await neovim.type('<C-w>j');
+    const [again] = await client.openFiles(are(a, b));
+    assert.equal(again.selectedText, undefined);
+  },
+);
 
 test('what is no file on the disk is not told', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
@@ -187,7 +214,9 @@ test('what is no file on the disk is not told', { skip }, async (t) => {
   }
   await neovim.edit(file);
   await neovim.type('Ayz<Esc>');
-  assert.deepEqual(paths(await client.openFiles(([{ cursor }]) => cursor?.character === 3)), [file]);
+  assert.deepEqual(paths(await client.openFiles(([{ cursor }]) => cursor?.character === 3)), [
+    file,
+  ]);
   await neovim.edit(unsaved);
   await neovim.type('ix<Esc>:write<CR>');
   await client.openFiles(are(unsaved, file));
@@ -237,7 +266,12 @@ test('nothing is done when nothing has changed', { skip }, async (t) => {
     local server = require('gemini_companion.server')
     sent, chansend = 0, vim.fn.chansend
     vim.fn.chansend = function(...) sent = sent + 1 return chansend(...) end`);
-  await neovim.command('doautocmd CursorMoved', 'doautocmd BufEnter', 'doautocmd WinEnter', 'write');
+  await neovim.command(
+    'doautocmd CursorMoved',
+    'doautocmd BufEnter',
+    'doautocmd WinEnter',
+    'write',
+  );
   await neovim.type('hhkk:echo<CR>:terminal cat<CR>:bdelete!<CR>:help<CR>:quit<CR>');
   assert.equal(await neovim.lua('return sent'), 0);
   await neovim.type('ox<Esc>');

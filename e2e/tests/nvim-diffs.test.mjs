@@ -52,17 +52,21 @@ test('a proposal shows beside the file, in a tab page of its own', { skip }, asy
   assert.equal(await neovim.lua('return vim.o.eventignore'), '');
 });
 
-test('plugins of the user’s that fail on unusual buffers are in nobody’s way', { skip }, async (t) => {
-  const { sandbox, neovim, client } = await openNeovimWithClient(t, {
-    init: `vim.cmd('autocmd BufEnter,WinEnter,TabNew,FileType * if &buftype != "" | throw "broken" | endif')`,
-  });
-  const file = sandbox.file('a.txt', 'old\n');
-  const decision = client.openDiff(file, 'new\n');
-  assert.deepEqual(await neovim.proposal(file), { left: ['old'], right: ['new'] });
-  await neovim.type(':w<CR>');
-  assert.deepEqual(await decision, accepted('new\n'));
-  await oneTab(neovim);
-});
+test(
+  'plugins of the user’s that fail on unusual buffers are in nobody’s way',
+  { skip },
+  async (t) => {
+    const { sandbox, neovim, client } = await openNeovimWithClient(t, {
+      init: `vim.cmd('autocmd BufEnter,WinEnter,TabNew,FileType * if &buftype != "" | throw "broken" | endif')`,
+    });
+    const file = sandbox.file('a.txt', 'old\n');
+    const decision = client.openDiff(file, 'new\n');
+    assert.deepEqual(await neovim.proposal(file), { left: ['old'], right: ['new'] });
+    await neovim.type(':w<CR>');
+    assert.deepEqual(await decision, accepted('new\n'));
+    await oneTab(neovim);
+  },
+);
 
 test('whichever way the user decides, the client hears it', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t, {
@@ -73,7 +77,7 @@ test('whichever way the user decides, the client hears it', { skip }, async (t) 
     ':w<CR>': accepted('new\n'),
     ':wq<CR>': accepted('new\n'),
     ':x<CR>': accepted('new\n'),
-    'ZZ': accepted('new\n'),
+    ZZ: accepted('new\n'),
     ',a': accepted('new\n'),
     '<C-w>h,a': accepted('new\n'),
     ':GeminiCompanion accept<CR>': accepted('new\n'),
@@ -82,7 +86,7 @@ test('whichever way the user decides, the client hears it', { skip }, async (t) 
     'ccedited<Esc>:x<CR>': accepted('edited\n'),
     'ccedited<Esc>ZZ': accepted('edited\n'),
     ':q<CR>': REJECTED,
-    'ZQ': REJECTED,
+    ZQ: REJECTED,
     '<C-w>c': REJECTED,
     ':tabclose<CR>': REJECTED,
     ':tabfirst | tabonly<CR>': REJECTED,
@@ -115,7 +119,14 @@ test('what the user has edited is not lost by a slip', { skip }, async (t) => {
   const decision = client.openDiff(file, 'new\n');
   await neovim.proposal(file);
   await neovim.type('ccedited<Esc>');
-  for (const slip of [':q<CR>', ':tabclose<CR>', ':qa<CR><CR>', ':enew<CR>', ':bdelete<CR>', ':tabfirst | wa<CR>gt']) {
+  for (const slip of [
+    ':q<CR>',
+    ':tabclose<CR>',
+    ':qa<CR><CR>',
+    ':enew<CR>',
+    ':bdelete<CR>',
+    ':tabfirst | wa<CR>gt',
+  ]) {
     await neovim.type(slip);
     assert.deepEqual((await neovim.sides(file)).right, ['edited'], slip);
   }
@@ -150,37 +161,48 @@ test('several proposals are open at once, each in its tab page', { skip }, async
   await oneTab(neovim);
 });
 
-test('a proposal that replaces another takes its place; undo brings the user’s text back', { skip }, async (t) => {
-  const { sandbox, neovim, client } = await openNeovimWithClient(t);
-  const other = await IdeClient.connect(sandbox);
-  const file = sandbox.file('a.txt', 'old\n');
-  const first = client.openDiff(file, 'first\n');
-  await neovim.proposal(file);
-  await neovim.type('ccedited<Esc>');
-  const second = other.openDiff(file, 'second');
-  assert.deepEqual(await first, REJECTED);
-  await neovim.until(`vim.fn.getline(1) == 'second'`);
-  assert.equal(await neovim.lua('return #vim.api.nvim_list_tabpages()'), 2);
-  await neovim.type('u');
-  assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'edited');
-  await neovim.type('<C-r>:w<CR>');
-  assert.deepEqual(await second, accepted('second'));
-  await oneTab(neovim);
-});
-
-test('a proposal that is closed by the CLI ends with the user’s edits in it', { skip }, async (t) => {
-  const { sandbox, neovim, client } = await openNeovimWithClient(t);
-  const file = sandbox.file('a.txt', 'old\r\n');
-  for (const [keys, content] of [['', 'new\r\n'], ['ccedited<Esc>', 'edited\r\n']]) {
-    const decision = client.openDiff(file, 'new\n');
+test(
+  'a proposal that replaces another takes its place; undo brings the user’s text back',
+  { skip },
+  async (t) => {
+    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const other = await IdeClient.connect(sandbox);
+    const file = sandbox.file('a.txt', 'old\n');
+    const first = client.openDiff(file, 'first\n');
     await neovim.proposal(file);
-    await neovim.type(keys);
-    await client.resolveDiffFromCli(file, 'accepted');
-    assert.deepEqual(await decision, accepted(content));
+    await neovim.type('ccedited<Esc>');
+    const second = other.openDiff(file, 'second');
+    assert.deepEqual(await first, REJECTED);
+    await neovim.until(`vim.fn.getline(1) == 'second'`);
+    assert.equal(await neovim.lua('return #vim.api.nvim_list_tabpages()'), 2);
+    await neovim.type('u');
+    assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'edited');
+    await neovim.type('<C-r>:w<CR>');
+    assert.deepEqual(await second, accepted('second'));
     await oneTab(neovim);
-  }
-  assert.equal(await client.closeDiff(file), undefined);
-});
+  },
+);
+
+test(
+  'a proposal that is closed by the CLI ends with the user’s edits in it',
+  { skip },
+  async (t) => {
+    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const file = sandbox.file('a.txt', 'old\r\n');
+    for (const [keys, content] of [
+      ['', 'new\r\n'],
+      ['ccedited<Esc>', 'edited\r\n'],
+    ]) {
+      const decision = client.openDiff(file, 'new\n');
+      await neovim.proposal(file);
+      await neovim.type(keys);
+      await client.resolveDiffFromCli(file, 'accepted');
+      assert.deepEqual(await decision, accepted(content));
+      await oneTab(neovim);
+    }
+    assert.equal(await client.closeDiff(file), undefined);
+  },
+);
 
 test('what the user opens in place of a proposal is an ordinary window', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
@@ -210,7 +232,12 @@ test('whoever does not want it keeps the focus', { skip }, async (t) => {
   assert.match(await neovim.messages(), /an edit to a\.txt; :GeminiCompanion show$/);
   await neovim.type(':GeminiCompanion show<CR>');
   assert.match(await neovim.lua('return vim.fn.bufname()'), /^gemini-companion:.*a\.txt$/);
-  assert.equal(await neovim.lua('return vim.fn.maparg(vim.api.nvim_replace_termcodes("<LocalLeader>a", true, true, true), "n")'), '');
+  assert.equal(
+    await neovim.lua(
+      'return vim.fn.maparg(vim.api.nvim_replace_termcodes("<LocalLeader>a", true, true, true), "n")',
+    ),
+    '',
+  );
   await neovim.type(':w<CR>');
   assert.deepEqual(await decision, accepted('new\n'));
 });
