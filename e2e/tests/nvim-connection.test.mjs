@@ -231,6 +231,7 @@ test('whatever the program writes, Neovim goes on', { skip }, async (t) => {
   await neovim.edit(sandbox.file('a.txt'));
   await neovim.type('ihello<Esc>');
   assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'hello');
+  assert.equal((await neovim.messages()).trim(), '', 'the log is for that');
 });
 
 test('options that are wrong are refused by name', { skip }, async (t) => {

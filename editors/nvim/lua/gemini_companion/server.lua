@@ -58,11 +58,13 @@ local function take(server, line)
     log.add('the companion refused a message: ' .. tostring(problem or '?'))
   elseif message.id ~= nil then
     request(server, message)
-  elseif message.method == 'companion/ready' then
+  elseif message.method == 'companion/ready' and type(params.env) == 'table' then
     server.ready = params
     server.on.ready(params)
   elseif message.method == 'companion/sessions' then
-    server.clients = params.count
+    server.clients = tonumber(params.count) or 0
+  else
+    log.add('the companion said something that this version does not know')
   end
 end
 
