@@ -60,3 +60,12 @@ export function within(promise, what) {
   });
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
+
+/** Waits until `condition()` holds, which nothing announces. */
+export async function until(what, condition) {
+  const patience = AbortSignal.timeout(PATIENCE);
+  while (!(await condition())) {
+    if (patience.aborted) throw new Error(`in vain for ${PATIENCE / 1000} s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -8,6 +8,7 @@ import test from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
+import { until } from '../lib/inbox.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 const startNamed = (sandbox, name, { args = [], ...options } = {}) =>
@@ -88,6 +89,11 @@ test('a companion clears away what dead processes left, and nothing else', async
   ];
   for (const name of [...kept, ...stale]) fs.writeFileSync(path.join(folder, name), '{}');
   const { ready } = await Companion.start(sandbox);
+  // Which takes a moment, since there may be many.
+  await until('the stale files are gone', () => {
+    const names = fs.readdirSync(folder);
+    return !stale.some((name) => names.includes(name));
+  });
   assert.deepEqual(
     fs.readdirSync(folder).sort(),
     [...kept, path.basename(ready.discoveryFile)].sort(),
