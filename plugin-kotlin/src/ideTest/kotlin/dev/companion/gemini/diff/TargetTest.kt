@@ -7,6 +7,8 @@ import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
 import java.io.File
+import java.nio.file.Files
+import java.nio.file.Paths
 
 class TargetTest : DiffTestCase() {
     private fun refusal(name: String, text: String = "two"): String {
@@ -20,6 +22,14 @@ class TargetTest : DiffTestCase() {
     fun `test a directory is refused`() {
         File(root, "folder").mkdir()
         assertEquals("failed: The IDE cannot show a directory: ", refusal("folder"))
+    }
+
+    fun `test what never comes to an end is refused before it is read`() {
+        assertEquals(0, ProcessBuilder("mkfifo", path("fifo.txt")).start().waitFor())
+        Files.createSymbolicLink(Paths.get(path("zero.txt")), Paths.get("/dev/zero"))
+        for (name in listOf("fifo.txt", "zero.txt")) {
+            assertEquals("failed: The IDE can only show regular files: ", refusal(name))
+        }
     }
 
     fun `test a binary file is refused`() {

@@ -49,6 +49,8 @@ internal class Target private constructor(
         fun find(project: Project, filePath: String): Target {
             val path = parse(filePath)
             if (Files.isDirectory(path)) refuse("diff.error.directory", filePath)
+            // Who reads a FIFO or a device may never come to its end.
+            if (Files.exists(path) && !Files.isRegularFile(path)) refuse("diff.error.notFile", filePath)
             val file = LocalFileSystem.getInstance().refreshAndFindFileByIoFile(path.toFile())
             if (file == null && Files.exists(path)) refuse("diff.error.notFile", filePath)
             file?.refresh(false, false)

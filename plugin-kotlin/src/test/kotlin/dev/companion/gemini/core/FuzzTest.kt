@@ -1,0 +1,257 @@
+// Owns a fuzzer for the natives: whatever is passed, from any thread, at any time, they return or refuse.
+
+package dev.companion.gemini.core
+
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Assertions.fail
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
+import java.lang.reflect.InvocationTargetException
+import java.lang.reflect.Method
+import java.lang.reflect.Modifier
+import java.nio.file.Files
+import java.nio.file.Path
+import java.util.concurrent.Callable
+import java.util.concurrent.Executors
+import java.util.concurrent.TimeUnit
+import kotlin.random.Random
+
+/**
+ * Twenty thousand calls each time, a million with COMPANION_TEST_LONG=1. The JVM looks on (-Xcheck:jni), and a client
+ * of another server must not notice.
+ *
+ * A call that failed is told with its seed; it goes into [FOUND] as it is, which is tried first.
+ */
+class FuzzTest {
+    @TempDir
+    lateinit var root: Path
+
+    /** What is known to work, whatever else happens in this process. */
+    private class Bystander(root: Path) : AutoCloseable {
+        private val window = Window(root)
+        private val cli = Cli(window.core)
+        private val file = Files.createFile(root.resolve("bystander.txt")).toString()
+        private var carets = 0
+
+        fun assertUndisturbed() {
+            val opened = cli.openDiff(file, "text")
+            val asked = window.show()
+            assertEquals(listOf("openDiff", file, "text"), listOf(asked.what, asked.path, asked.text))
+            opened.get()
+            assertEquals(Delivery.DELIVERED, window.core.diffAccepted(file, "typed"))
+            assertEquals("typed", cli.nextTold("ide/diffAccepted")["content"].asString)
+            assertEquals(0, window.core.openDiffs)
+            carets++
+            window.core.fileFocused(file)
+            window.core.caretMoved(file, carets, 1)
+            val line = generateSequence { cli.nextActiveFile() }.map { it.getAsJsonObject("cursor") }
+            assertTrue(line.any { it != null && it["line"].asInt == carets })
+        }
+
+        override fun close() = window.close()
+    }
+
+    /** Calls natives on a server of its own, and on such as there never were or are no more. */
+    private inner class Caller(private val name: String) {
+        private val own = Files.createDirectories(root.resolve(name))
+        private val files = listOf("a.txt", "\u6587 \uD83D\uDE00").map { Files.createFile(own.resolve(it)).toString() }
+        private var running = start()
+        private val stopped = ArrayDeque(listOf(0L, -1L, 1L shl 40, Long.MIN_VALUE, Long.MAX_VALUE))
+
+        private fun start() =
+            NativeCore.start(arrayOf(own.toString()), "jetbrains", "Test", 1, 1, true, 1, 5, SilentCallbacks)
+
+        fun call(seed: Long) {
+            val random = Random(seed)
+            if (random.nextInt(RESTART) == 0) restart()
+            val native = NATIVES.random(random)
+            val core = if (random.nextInt(5) > 0) running else stopped.random(random)
+            // That would only be the end of it.
+            if (native.name == "stop" && core == running) return
+            val rest = native.parameterTypes.drop(1).map { argument(it, random) }
+            try {
+                checked(native, core, rest, core == running)
+            } catch (e: AssertionError) {
+                throw AssertionError("seed $seed of $name: ${native.name} ${described(rest)}", e)
+            }
+        }
+
+        fun restart() {
+            stop()
+            running = start()
+        }
+
+        fun stop() {
+            NativeCore.stop(running)
+            stopped.addLast(running)
+            if (stopped.size > KEPT) stopped.removeFirst()
+        }
+
+        private fun argument(type: Class<*>, random: Random): Any? =
+            when (type) {
+                String::class.java -> text(random)
+                ByteArray::class.java -> bytes(random)
+                Array<String>::class.java -> texts(random)
+                Boolean::class.javaPrimitiveType -> random.nextBoolean()
+                Int::class.javaPrimitiveType -> number(random).toInt()
+                else -> number(random)
+            }
+
+        private fun number(random: Random) =
+            when (random.nextInt(3)) {
+                0 -> random.nextLong(-2, 6)
+
+                1 -> listOf(
+                    Int.MIN_VALUE.toLong(),
+                    Int.MAX_VALUE.toLong(),
+                    Long.MIN_VALUE,
+                    Long.MAX_VALUE,
+                ).random(random)
+
+                else -> random.nextLong()
+            }
+
+        private fun text(random: Random): String? =
+            when (random.nextInt(10)) {
+                in 0..4 -> files.random(random)
+                in 5..6 -> ODD.random(random)
+                7 -> "$own/${ODD.random(random)}"
+                8 -> String(CharArray(random.nextInt(20)) { random.nextInt(0x10000).toChar() })
+                else -> if (random.nextInt(50) == 0) "/" + "p".repeat(random.nextInt(1 shl 18)) else null
+            }
+
+        private fun bytes(random: Random): ByteArray? =
+            when (random.nextInt(6)) {
+                0 -> null
+                1 -> ByteArray(0)
+                2 -> random.nextBytes(random.nextInt(40))
+                3 -> if (random.nextInt(100) == 0) ByteArray(1 shl 20) { 'x'.code.toByte() } else byteArrayOf(-1, -2)
+                else -> ODD.random(random).toByteArray()
+            }
+
+        private fun texts(random: Random): Array<String?>? =
+            if (random.nextInt(8) == 0) null else Array(random.nextInt(5)) { text(random) }
+    }
+
+    @Test
+    fun `whatever is passed, a native returns or refuses, and nothing else happens`() {
+        NativeLibrary.load(pluginDirectory)
+        val calls = if (System.getenv("COMPANION_TEST_LONG") == "1") 1_000_000 else 20_000
+        val seed = Random.nextLong()
+        for ((name, arguments) in FOUND) {
+            checked(NATIVES.single { it.name == name }, 0, arguments, false)
+        }
+        Bystander(Files.createDirectory(root.resolve("bystander"))).use { bystander ->
+            val threads = Executors.newFixedThreadPool(THREADS)
+            val callers = List(THREADS) { Caller("caller$it") }
+            repeat(ROUNDS) { round ->
+                val each = calls / THREADS / ROUNDS
+                val tasks = callers.mapIndexed { number, caller ->
+                    val first = seed + (round * THREADS + number).toLong() * each
+                    Callable { for (call in first until first + each) caller.call(call) }
+                }
+                for (task in threads.invokeAll(tasks, LONG_PATIENCE, TimeUnit.SECONDS)) task.get()
+                bystander.assertUndisturbed()
+            }
+            threads.shutdown()
+            callers.forEach { it.stop() }
+            bystander.assertUndisturbed()
+        }
+    }
+
+    @Test
+    fun `a start with whatever is no start`() {
+        NativeLibrary.load(pluginDirectory)
+        val start = NativeCore::class.java.declaredMethods.single { it.name == "start" }
+        val right = arrayOf<Any?>(arrayOf(root.toString()), "jetbrains", "Test", 1L, 1, true, 1, 0, SilentCallbacks)
+        val wrong = listOf<List<Any?>>(
+            listOf(null, arrayOf<String?>(null)),
+            listOf(null),
+            listOf(null),
+            listOf(-1L, Long.MIN_VALUE, Long.MAX_VALUE, 1L shl 32),
+            listOf(-2, 2, Int.MIN_VALUE, Int.MAX_VALUE),
+            listOf(),
+            listOf(0, -1, Int.MIN_VALUE),
+            listOf(-1, 6, Int.MIN_VALUE, Int.MAX_VALUE),
+            listOf(null),
+        )
+        for ((place, values) in wrong.withIndex()) {
+            for (value in values) {
+                val arguments = right.copyOf().also { it[place] = value }
+                val thrown = runCatching { start.invoke(null, *arguments) }.exceptionOrNull()?.cause
+                assertEquals(IllegalStateException::class.java, thrown?.javaClass, "$place: $value")
+            }
+        }
+        for (name in ODD) {
+            val id = NativeCore.start(arrayOf(name), name, name, 1, -1, false, Int.MAX_VALUE, 0, SilentCallbacks)
+            assertTrue(NativeCore.port(id) > 0)
+            NativeCore.stop(id)
+        }
+    }
+
+    companion object {
+        private const val THREADS = 4
+        private const val ROUNDS = 10
+        private const val RESTART = 1_000
+        private const val KEPT = 20
+        private const val LONG_PATIENCE = 1_800L
+
+        private val NATIVES: List<Method> =
+            NativeCore::class.java.declaredMethods
+                .filter { Modifier.isNative(it.modifiers) && it.name != "start" && it.name != "abiVersion" }
+                .sortedBy { it.name }
+
+        /** Half and swapped pairs of surrogates, NUL, what is no path, and what is a strange one. */
+        private val ODD =
+            listOf(
+                "",
+                "a",
+                "/",
+                "/a\u0000b",
+                "\u0000",
+                "\uD800",
+                "/\uDC00\uD800",
+                "/\uD83D\uDE00",
+                "../../etc/passwd",
+                "/dev/zero",
+                "/proc/self/mem",
+                "\\\\server\\share",
+                "C:\\a",
+                "/a:/b",
+                "/\uFFFF",
+                "/a\nb",
+                "\uFEFF",
+            )
+
+        /** Calls that once went wrong: their native, and what was passed after the number of the server. */
+        private val FOUND: List<Pair<String, List<Any?>>> =
+            listOf(
+                "fileOpened" to listOf(null),
+                "workspaceChanged" to listOf(null),
+                "workspaceChanged" to listOf(arrayOf("/a", null)),
+                "diffResolved" to listOf("/a", true, null),
+            )
+
+        /** The call returns, or it is refused; a number that is of no server is always refused. */
+        private fun checked(native: Method, core: Long, rest: List<Any?>, runs: Boolean) {
+            try {
+                native.invoke(null, core, *rest.toTypedArray())
+            } catch (e: InvocationTargetException) {
+                val thrown = e.cause
+                if (thrown?.javaClass != IllegalStateException::class.java) fail<Nothing>("$thrown", thrown)
+                return
+            }
+            assertTrue(runs || native.name == "stop", "a server that does not run has answered")
+        }
+
+        private fun described(arguments: List<Any?>) =
+            arguments.joinToString { argument ->
+                when (argument) {
+                    is ByteArray -> "${argument.size} bytes"
+                    is Array<*> -> argument.contentToString()
+                    else -> argument.toString()
+                }.take(200).map { if (it in ' '..'~') it.toString() else "\\u%04x".format(it.code) }.joinToString("")
+            }
+    }
+}
