@@ -186,10 +186,7 @@ pub fn parse(bytes: &[u8]) -> Result<Payload<'_>, ParseError> {
     // One bad element spoils the batch: nothing is carried out that the sender may not have
     // meant, and no answer needs the id `null`, which MCP's schemas refuse.
     let messages = elements.into_iter().enumerate().map(|(index, raw)| {
-        // For serde an array of the members in their order would do as well.
-        let object = Some(raw.get()).filter(|text| text.starts_with('{'));
-        object
-            .and_then(|text| serde_json::from_str::<Envelope>(text).ok())
+        object::<Envelope>(raw)
             .ok_or("it is not a JSON-RPC 2.0 message")
             .and_then(Envelope::into_message)
             .map_err(|reason| invalid(&format!("message {index} of the batch: {reason}")))
@@ -214,8 +211,8 @@ struct Envelope<'a> {
     params: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     result: Option<&'a RawValue>,
-    #[serde(default, deserialize_with = "error_object")]
-    error: Option<ErrorObject>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
 }
 
 /// `null` is a value like any other, not an absent member.
@@ -223,15 +220,9 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     Deserialize::deserialize(deserializer).map(Some)
 }
 
-/// Only an object is one.
-fn error_object<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<ErrorObject>, D::Error> {
-    let Some(raw) = <Option<&RawValue>>::deserialize(deserializer)? else { return Ok(None) };
-    if !raw.get().starts_with('{') {
-        return Err(de::Error::custom("`error` must be an object"));
-    }
-    serde_json::from_str(raw.get()).map(Some).map_err(de::Error::custom)
+/// Serde would take an array of the members in their order as well.
+fn object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
+    raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok())?
 }
 
 impl<'a> Envelope<'a> {
@@ -248,7 +239,9 @@ impl<'a> Envelope<'a> {
                 (None, _) => Ok(Message::Notification { method, params }),
             },
             (None, Some(result), None) => Ok(Message::Response { id, result: Ok(result) }),
-            (None, None, Some(error)) => Ok(Message::Response { id, result: Err(error) }),
+            (None, None, Some(error)) => object(error)
+                .map(|error| Message::Response { id, result: Err(error) })
+                .ok_or("`error` must have a code and a message"),
             _ => Err("neither a request, nor a notification, nor a response"),
         }
     }
