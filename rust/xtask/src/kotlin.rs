@@ -21,6 +21,19 @@ pub(crate) fn test(sh: &Shell) -> Result {
     maven(sh, POM, &[&format!("-Dlibrary.home={}", library_home.display()), "verify"])
 }
 
+/// Measures the boundary between the JVM and the library, both as they are released.
+pub(crate) fn bench(sh: &Shell) -> Result {
+    let library_home = sh.current_dir().join("target/library-for-tests");
+    copy_library(sh, &release_library(sh)?, &library_home)?;
+    let library_home = format!("-Dlibrary.home={}", library_home.display());
+    maven(sh, POM, &[&library_home, "-DskipUTs", "process-test-classes"])?;
+    cmd!(sh, "cargo build --quiet --locked --release --package companion-cli").run()?;
+    let serve = tools::target_dir(sh).join("release/gemini-companion");
+    let program = companion_on_jvm(sh);
+    let bench = cmd!(sh, "{program} {serve}");
+    Ok(bench.env("COMPANION_JVM_OPTIONS", "").env("COMPANION_JVM_MAIN", "Bench").run()?)
+}
+
 /// A program like `gemini-companion` that has its server in a JVM; made by [`test`].
 pub(crate) fn companion_on_jvm(sh: &Shell) -> PathBuf {
     sh.current_dir().join(MAVEN).join("jni-tests/companion-on-jvm")

@@ -32,7 +32,7 @@ struct Args {
 enum Command {
     /// Run all checks and all tests: formatting, lints, licences, Rust, Kotlin, the real client.
     Test {
-        /// Also run the tests that take minutes, such as five minutes of silence.
+        /// Also run the tests that take minutes, such as five minutes of silence and 30 of random use.
         #[arg(long)]
         long: bool,
     },
@@ -45,6 +45,8 @@ enum Command {
     },
     /// Measure what the plugin costs the user of a window.
     BenchIde,
+    /// Measure what the boundary between the JVM and the library costs.
+    BenchJni,
     /// Open an IDE with the plugin: the platform of 2018.3, or one that is installed.
     Run {
         /// The folder to open; the default is this checkout.
@@ -77,6 +79,7 @@ fn run(args: &Args) -> Result {
         Command::Test { long } => test::test(&sh, *long),
         Command::Demo { screenshots } => e2e::demo(&sh, *screenshots),
         Command::BenchIde => e2e::bench_ide(&sh),
+        Command::BenchJni => kotlin::bench(&sh),
         Command::Run { project, ide } => ide::run(&sh, project, ide.as_deref()),
         Command::Plugin => plugin::zip(&sh),
         Command::Platform => platform::build(&sh),
