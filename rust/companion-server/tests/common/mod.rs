@@ -157,5 +157,5 @@ pub(crate) fn ping(id: u32) -> String {
 
 /// Whether the tests may take minutes.
 pub(crate) fn is_long() -> bool {
-    std::env::var_os("COMPANION_TEST_LONG").is_some()
+    std::env::var_os("COMPANION_TEST_LONG").is_some_and(|long| long == "1")
 }

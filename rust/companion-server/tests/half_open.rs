@@ -1,0 +1,87 @@
+//! Thousands of peers that connect and say next to nothing, from a process of their own.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::print_stdout, reason = "one process of the test tells the other")]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use common::{Rig, is_long};
+use rustix::process::{Resource, getrlimit, setrlimit};
+
+/// So many, if there is time, and the machine lets a process have as many files.
+const PEERS: u64 = 10_000;
+
+/// Where the peers go, for the process that is them.
+const PORT: &str = "COMPANION_TEST_PEERS_OF";
+
+/// Raises the limit on open files as far as it goes, and returns how many peers fit below it.
+fn room() -> u64 {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    setrlimit(Resource::Nofile, limit).unwrap();
+    let wanted = if is_long() { PEERS } else { PEERS / 4 };
+    wanted.min(limit.maximum.unwrap_or(u64::MAX).saturating_sub(200))
+}
+
+/// Resident memory of this process, in bytes.
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() * 1024
+}
+
+#[test]
+fn thousands_of_half_open_connections_hold_up_nobody_and_cost_little() {
+    if let Ok(port) = std::env::var(PORT) {
+        peers(port.parse().unwrap());
+        return;
+    }
+    let count = room();
+    let rig = Rig::with(|config| config.limits.header_timeout = Duration::from_mins(1));
+    rig.is_well();
+    let before = memory();
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "thousands_of_half_open_connections_hold_up_nobody_and_cost_little"])
+        .arg("--nocapture")
+        .env(PORT, rig.server.port().to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().ends_with("all are there")), "the peers have ended");
+    for _ in 0..100 {
+        rig.is_well();
+    }
+    let each = (memory() - before) / count;
+    eprintln!("{count} half-open connections: {each} bytes each");
+    assert!(each < 64 << 10, "{each} bytes for each");
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    for _ in 0..100 {
+        rig.is_well();
+    }
+}
+
+/// Connects until all are there, and waits until it is told to go.
+fn peers(port: u16) {
+    let heads =
+        ["", "P", "POST /mcp HTTP/1.1\r\n", "POST /mcp HTTP/1.1\r\nx: yyyyyyyyyyyyyyyyyyyyy"];
+    let peers: Vec<_> = (0..room())
+        .map(|number| {
+            let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+            let head = heads[usize::try_from(number).unwrap() % heads.len()];
+            stream.write_all(head.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    println!("all are there");
+    let _ = std::io::stdin().read_line(&mut String::new());
+    drop(peers);
+}
