@@ -7,13 +7,12 @@ use xshell::{Shell, cmd};
 use crate::{Result, kotlin, platform, plugin, tools};
 
 /// The tests in `e2e/`, against the program that was just built.
-pub(crate) fn test(sh: &Shell, long: bool) -> Result {
+pub(crate) fn test(sh: &Shell) -> Result {
     let companion = build(sh)?;
     install(sh)?;
     let _dir = sh.push_dir("e2e");
-    let long = if long { "1" } else { "" };
     let test = cmd!(sh, "npm test --silent");
-    Ok(test.env("GEMINI_COMPANION", companion).env("COMPANION_TEST_LONG", long).run()?)
+    Ok(test.env("GEMINI_COMPANION", companion).run()?)
 }
 
 /// Those tests that are about edits once more, by way of a JVM; after [`kotlin::test`].

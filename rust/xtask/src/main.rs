@@ -32,7 +32,7 @@ struct Args {
 enum Command {
     /// Run all checks and all tests: formatting, lints, licences, Rust, Kotlin, the real client.
     Test {
-        /// Also run the tests that take minutes, such as five minutes of silence and 30 of random use.
+        /// Also run what takes long: half an hour of random use, fuzzers with a million inputs each.
         #[arg(long)]
         long: bool,
     },

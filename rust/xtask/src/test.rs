@@ -7,6 +7,8 @@ use xshell::{Shell, cmd};
 use crate::{Result, current_api, e2e, kotlin, platform, tools};
 
 pub(crate) fn test(sh: &Shell, long: bool) -> Result {
+    // All runners of tests hand it on.
+    let _long = sh.push_env("COMPANION_TEST_LONG", if long { "1" } else { "" });
     step("formatting", || Ok(cmd!(sh, "cargo fmt --all --check").run()?))?;
     step("lints", || {
         let lint =
@@ -22,14 +24,11 @@ pub(crate) fn test(sh: &Shell, long: bool) -> Result {
         let lint = cmd!(sh, "luacheck --quiet --no-color .");
         Ok(lint.run().map_err(|error| format!("{error}; apt-get install lua-check"))?)
     })?;
-    step("Rust tests", || {
-        let test = cmd!(sh, "cargo test --quiet --workspace --locked");
-        Ok(test.env("COMPANION_TEST_LONG", if long { "1" } else { "" }).run()?)
-    })?;
+    step("Rust tests", || Ok(cmd!(sh, "cargo test --quiet --workspace --locked").run()?))?;
     step("the platform", || platform::build(sh))?;
     step("Kotlin", || kotlin::test(sh))?;
     step("the plugin on today's platform", || current_api::test(sh))?;
-    step("the real client", || e2e::test(sh, long))?;
+    step("the real client", || e2e::test(sh))?;
     step("the real client, with the server in a JVM", || e2e::test_on_jvm(sh))?;
     step("the real client, in a window of the IDE", || e2e::test_in_window(sh))?;
     println!("\nAll checks passed.");
