@@ -266,7 +266,7 @@ test('status, log and health say how things are', { skip }, async (t) => {
   );
   for (const line of [
     /OK:? Neovim v?\d+\.\d+/,
-    /OK:? .*gemini-companion: .* \d+\.\d+\.\d+/,
+    /OK:? .*gemini-companion: gemini-companion \d+\.\d+\.\d+/,
     new RegExp(`OK:? Running: process ${pid}, port ${port}`),
     /OK:? Discovery file: .*gemini-ide-server-\d+-\d+\.json/,
     new RegExp(`OK:? Workspace: ${sandbox.project}`),

@@ -13,7 +13,7 @@ use crate::bridge::Rule;
 ///
 /// Run `gemini-companion serve --help` to see how an editor starts it.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true)]
+#[command(name = "gemini-companion", version, arg_required_else_help = true)]
 pub(crate) struct Args {
     /// How much is written to stderr; never file contents, selections or the token.
     #[arg(long, global = true, value_name = "LEVEL", default_value = "warn", value_parser = levels())]

@@ -26,6 +26,12 @@ fn help_is_for_people_who_see_it_for_the_first_time() {
 }
 
 #[test]
+fn its_version_has_the_name_by_which_it_is_run() {
+    let version = concat!("gemini-companion ", env!("CARGO_PKG_VERSION"), "\n");
+    assert_eq!(text(&run(&["--version"]).stdout), version);
+}
+
+#[test]
 fn wrong_arguments_are_named() {
     let cases: [&[&str]; 13] = [
         &["serve"],
