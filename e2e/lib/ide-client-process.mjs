@@ -4,6 +4,7 @@
 
 import { IdeClient } from '@google/gemini-cli-core/dist/src/ide/ide-client.js';
 import { ideContextStore } from '@google/gemini-cli-core/dist/src/ide/ideContext.js';
+import { checkPathTrust } from '@google/gemini-cli-core/dist/src/utils/trust.js';
 
 import { Peer } from './peer.mjs';
 
@@ -28,6 +29,7 @@ const calls = {
   context: () => ideContextStore.get(),
   isDiffingEnabled: () => client.isDiffingEnabled(),
   displayName: () => client.getDetectedIdeDisplayName(),
+  trust: () => checkPathTrust({ path: process.cwd(), isFolderTrustEnabled: true }),
 };
 
 // A failed openDiff also leaves a rejected promise that nobody handles (`promise.finally(release)`).

@@ -155,6 +155,11 @@ export class IdeClient {
     return this.#call('displayName');
   }
 
+  /** Whether the CLI trusts its folder, and whose word that is, as `{isTrusted, source}`. */
+  trust() {
+    return this.#call('trust');
+  }
+
   /** The open files, as soon as the client has been told some for which `matches` holds. */
   async openFiles(matches) {
     const context = await this.events.context.until(

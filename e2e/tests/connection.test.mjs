@@ -1,6 +1,8 @@
 // Owns what it means to be connected: who it is, what it offers, leaving and coming back.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 
 import { IdeClient } from '../lib/ide-client.mjs';
@@ -61,15 +63,36 @@ test('in context-only mode edits are not reviewed in the editor, the context is 
 });
 
 test('the client is told whether the user trusts the workspace', async (t) => {
-  const { companion, client } = await openWindowWithClient(t, { args: ['--untrusted'] });
-  assert.equal(await client.events.trust.next(), false);
-  companion.notify('workspace/trust', { trusted: true });
-  assert.equal(await client.events.trust.next(), true);
+  for (const [option, trusted] of [
+    ['--trusted', true],
+    ['--untrusted', false],
+  ]) {
+    const { companion, client } = await openWindowWithClient(t, { args: [option] });
+    assert.equal(await client.events.trust.next(), trusted);
+    assert.deepEqual(await client.trust(), { isTrusted: trusted, source: 'ide' });
+    companion.notify('workspace/trust', { trusted: !trusted });
+    assert.equal(await client.events.trust.next(), !trusted);
+  }
 });
 
-test('a workspace is trusted unless the editor says otherwise', async (t) => {
-  const { client } = await openWindowWithClient(t);
-  assert.equal(await client.events.trust.next(), true);
+test('the CLI’s own folder trust stays in force unless the editor knows better', async (t) => {
+  for (const [level, isTrusted] of [
+    ['DO_NOT_TRUST', false],
+    ['TRUST_FOLDER', true],
+  ]) {
+    const { sandbox, companion } = await openWindow(t);
+    const folders = path.join(sandbox.folder('home', '.gemini'), 'trustedFolders.json');
+    fs.writeFileSync(folders, JSON.stringify({ [sandbox.project]: level }));
+    const client = await IdeClient.connect(sandbox);
+    const file = sandbox.file('a.txt');
+    companion.notify('editor/focused', { path: file });
+    await client.openFiles((files) => files[0]?.path === file);
+    assert.deepEqual(await client.trust(), { isTrusted, source: 'file' });
+
+    companion.notify('workspace/trust', { trusted: !isTrusted });
+    assert.equal(await client.events.trust.next(), !isTrusted, 'nothing was told before');
+    assert.deepEqual(await client.trust(), { isTrusted: !isTrusted, source: 'ide' });
+  }
 });
 
 test('a client connects to a companion on a port of the user’s choice', async (t) => {

@@ -243,6 +243,23 @@ test('options that are wrong are refused by name', { skip }, async (t) => {
     /unknown option focsu; there are autostart, cmd, /,
   );
   assert.match(await refused('{ focus = 1 }'), /option focus must be a boolean, not a number/);
+  assert.match(await refused(`{ trusted = 'no' }`), /option trusted must be a boolean, not a string/);
+});
+
+test('the CLI decides about trust, unless the user has told Neovim', { skip }, async (t) => {
+  for (const [trusted, expected] of [
+    ['nil', { isTrusted: undefined, source: undefined }],
+    ['true', { isTrusted: true, source: 'ide' }],
+    ['false', { isTrusted: false, source: 'ide' }],
+  ]) {
+    const { sandbox, neovim, client } = await openNeovimWithClient(t, {
+      setup: `{ cmd = [[${process.env.GEMINI_COMPANION}]], trusted = ${trusted} }`,
+    });
+    const file = sandbox.file('a.txt');
+    await neovim.edit(file);
+    await client.openFiles((files) => files[0]?.path === file);
+    assert.deepEqual(await client.trust(), expected, trusted);
+  }
 });
 
 test('status, log and health say how things are', { skip }, async (t) => {

@@ -205,8 +205,15 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) resume: bool,
 
-    /// Tell Gemini CLI that the workspace is not trusted.
+    /// Tell Gemini CLI that the user trusts the workspace, whatever its own folder trust says.
+    ///
+    /// Without this and --untrusted nothing is told, and Gemini CLI decides as without an editor,
+    /// until the editor says `workspace/trust`. So this is for editors that ask their users.
     #[arg(long)]
+    pub(crate) trusted: bool,
+
+    /// Tell Gemini CLI that the user does not trust the workspace.
+    #[arg(long, conflicts_with = "trusted")]
     pub(crate) untrusted: bool,
 
     /// Tell Gemini CLI the editor's context only; edits are reviewed in the terminal.

@@ -79,7 +79,11 @@ fn config(args: ServeArgs) -> Result<Config, Box<dyn Error>> {
         None => parent_process().ok_or("can't tell the editor's process id; give --ide-pid")?,
     };
     Ok(Config {
-        trusted: Some(!args.untrusted),
+        trusted: match (args.trusted, args.untrusted) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            (false, false) => None,
+        },
         diffs: !args.context_only,
         allowed_hosts: args.allow_host,
         limits: Limits {

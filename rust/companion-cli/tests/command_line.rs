@@ -33,7 +33,7 @@ fn its_version_has_the_name_by_which_it_is_run() {
 
 #[test]
 fn wrong_arguments_are_named() {
-    let cases: [&[&str]; 13] = [
+    let cases: [&[&str]; 14] = [
         &["serve"],
         &["serve", "--workspace", ".", "--port", "70000"],
         &["serve", "--workspace", ".", "--keep-alive", "300"],
@@ -48,6 +48,7 @@ fn wrong_arguments_are_named() {
         // An address for documentation, which no machine has.
         &["serve", "--workspace", ".", "--listen", "192.0.2.1"],
         &["serve", "--workspace", ".", "--allow-host", "http://build-box"],
+        &["serve", "--workspace", ".", "--trusted", "--untrusted"],
     ];
     let mut all = String::new();
     for args in cases {

@@ -30,13 +30,14 @@ pub struct Config {
 }
 
 impl Config {
-    /// The usual configuration for one editor window.
+    /// The usual configuration for one editor window. About trust it says nothing: a client that is
+    /// told `true` no longer asks whether its user trusts the folder.
     pub fn new(workspace: Vec<PathBuf>, ide: IdeInfo, ide_pid: u32) -> Self {
         Self {
             workspace,
             ide,
             ide_pid,
-            trusted: Some(true),
+            trusted: None,
             diffs: true,
             allowed_hosts: Vec::new(),
             discovery_dir: None,

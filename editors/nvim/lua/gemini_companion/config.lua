@@ -8,7 +8,6 @@ local defaults = {
   autostart = true,
   focus = true,
   diffs = true,
-  trusted = true,
   log_level = 'warn',
   mappings = { accept = '<LocalLeader>a', reject = '<LocalLeader>r' },
 }

@@ -95,8 +95,8 @@ local function arguments(folders)
   if not options.diffs then
     list[#list + 1] = '--context-only'
   end
-  if not options.trusted then
-    list[#list + 1] = '--untrusted'
+  if options.trusted ~= nil then
+    list[#list + 1] = options.trusted and '--trusted' or '--untrusted'
   end
   return list
 end

@@ -42,7 +42,7 @@ async fn a_stream_begins_with_retry_and_the_context() {
     let [kind, id, data] = lines[..] else { panic!("{event}") };
     assert_eq!(kind, "event: message");
     assert!(id.starts_with("id: ") && id.ends_with("-1"), "{id}");
-    let context = r#"{"jsonrpc":"2.0","method":"ide/contextUpdate","params":{"workspaceState":{"openFiles":[],"isTrusted":true}}}"#;
+    let context = r#"{"jsonrpc":"2.0","method":"ide/contextUpdate","params":{"workspaceState":{"openFiles":[]}}}"#;
     assert_eq!(data, format!("data: {context}"));
 }
 
