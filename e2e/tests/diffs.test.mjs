@@ -152,6 +152,32 @@ test('a script accepts an edit in the user’s place', async (t) => {
   assert.equal(fs.readFileSync(file, 'utf8'), 'typed\n');
 });
 
+test('a script accepts no edit outside of the workspace, the user does', async (t) => {
+  const { sandbox, companion, editor, client } = await openWindowWithClient(t);
+  const outside = path.join(sandbox.folder('other'), 'a.txt');
+  fs.writeFileSync(outside, 'old\n');
+  const link = path.join(sandbox.project, 'link');
+  fs.symlinkSync(outside, link);
+  const script = await Session.open(sandbox, companion);
+  for (const file of [outside, link, `${sandbox.project}/../other/new.txt`]) {
+    const decision = client.openDiff(file, 'proposed\n');
+    await editor.view(file);
+    const { isError, content } = await script.callTool('acceptDiff', { filePath: file });
+    assert.equal(isError, true);
+    assert.match(content[0].text, /^acceptDiff: .* outside of the workspace; accept it in the editor$/);
+    assert.equal(fs.readFileSync(outside, 'utf8'), 'old\n');
+    editor.accept(file, 'by the user\n');
+    assert.deepEqual(await decision, { status: 'accepted', content: 'by the user\n' });
+  }
+
+  // The folders that count are those that are open now.
+  companion.notify('workspace/folders', { paths: [sandbox.project, path.dirname(outside)] });
+  await script.callTool('openDiff', { filePath: outside, newContent: 'proposed\n' });
+  const { isError } = await script.callTool('acceptDiff', { filePath: outside });
+  assert.ok(!isError);
+  assert.equal(fs.readFileSync(outside, 'utf8'), 'proposed\n');
+});
+
 test('a script rejects an edit in the user’s place', async (t) => {
   const { sandbox, companion, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');

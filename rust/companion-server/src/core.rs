@@ -14,6 +14,7 @@ use crate::host::EditorHost;
 use crate::monitor::{MonitorStream, Monitors};
 use crate::resume::{Answer, Identity, Journal};
 use crate::session::{Full, Session, SessionId, Sessions};
+use crate::workspace::Workspace;
 
 pub(crate) struct Core {
     pub(crate) config: Config,
@@ -22,6 +23,7 @@ pub(crate) struct Core {
     pub(crate) monitors: Arc<Monitors>,
     pub(crate) diffs: Diffs,
     pub(crate) context: EditorContext,
+    pub(crate) workspace: Workspace,
     /// For a server that can be resumed.
     pub(crate) journal: Option<Arc<Journal>>,
     /// There is a session or a monitor, to keep house for.
@@ -57,6 +59,7 @@ impl Core {
                 journal.clone(),
             ),
             context: EditorContext::new(config.trusted),
+            workspace: Workspace::new(config.workspace.clone()),
             journal,
             inhabited: Notify::new(),
             sessions,

@@ -32,6 +32,7 @@ mod sse;
 #[cfg(test)]
 mod testing;
 mod tools;
+mod workspace;
 
 pub use allowed_host::AllowedHost;
 pub use config::{Config, Limits};

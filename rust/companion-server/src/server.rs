@@ -240,6 +240,7 @@ impl Server {
 
     /// The workspace has other roots now, all absolute.
     pub fn workspace_changed(&self, roots: &[String]) -> io::Result<()> {
+        self.inner.core.workspace.change(roots.iter().map(PathBuf::from).collect());
         let path = workspace_path(Platform::CURRENT, roots);
         self.inner.workspace_path.lock().clone_from(&path);
         self.inner.discovery.set_workspace_path(path)

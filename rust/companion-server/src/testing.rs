@@ -62,7 +62,7 @@ impl EditorHost for Notes {
 
 fn config() -> Config {
     let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
-    Config::new(Vec::new(), ide, 1)
+    Config::new(vec!["/".into()], ide, 1)
 }
 
 /// A server without sockets, and its editor.

@@ -74,7 +74,8 @@ fn tools() -> Vec<Tool> {
             title: "Accept a diff",
             description: "Accepts an open diff in the user's place: the editor puts the \
                 proposal, with the edits made so far, into the file, and ide/diffAccepted is \
-                sent to the client that opened the diff.",
+                sent to the client that opened the diff. Only for files within the workspace; \
+                others the user accepts in the editor.",
             input_schema: only_path.clone(),
         },
         Tool {
@@ -160,7 +161,16 @@ async fn run(
             let suppress = arguments.suppress_notification.unwrap_or_default();
             core.diffs.close(session.id, path, suppress).await
         }
-        "acceptDiff" => core.diffs.decide(path, true).await,
+        "acceptDiff" => {
+            // The user may accept any proposal in the editor; a client has no business elsewhere.
+            let patience = core.config.limits.host_timeout;
+            match core.workspace.check(&path, patience).await {
+                Ok(()) => core.diffs.decide(path, true).await,
+                Err(why) => {
+                    CallToolResult::error(format!("acceptDiff: {why}; accept it in the editor"))
+                }
+            }
+        }
         _ => core.diffs.decide(path, false).await,
     })
 }

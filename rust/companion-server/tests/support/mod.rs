@@ -35,7 +35,7 @@ impl Window {
         let config = Config {
             discovery_dir: Some(dir.path().to_owned()),
             limits,
-            ..Config::new(Vec::new(), ide, std::process::id())
+            ..Config::new(vec!["/".into()], ide, std::process::id())
         };
         let runtime = Runtime::start().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

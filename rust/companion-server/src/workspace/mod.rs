@@ -1,0 +1,118 @@
+//! The workspace's roots, and whether a file lies within them, from a disk that may not answer.
+//!
+//! A path is judged by where it leads, not by its name: a repository may hold a link to anywhere.
+//! What is found holds for that moment only; who can change the project's links can change them
+//! between the look and the editor's writing.
+
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use companion_platform::{Platform, relative_to};
+use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+pub(crate) struct Workspace {
+    roots: Mutex<Vec<PathBuf>>,
+    is_within: fn(&Path, &[PathBuf]) -> io::Result<bool>,
+    /// One look at a time: a disk that does not answer takes one thread, however many ask.
+    looking: Arc<Semaphore>,
+}
+
+impl Workspace {
+    pub(crate) fn new(roots: Vec<PathBuf>) -> Self {
+        Self { roots: Mutex::new(roots), is_within, looking: Arc::new(Semaphore::new(1)) }
+    }
+
+    /// It has other roots now.
+    pub(crate) fn change(&self, roots: Vec<PathBuf>) {
+        *self.roots.lock() = roots;
+    }
+
+    /// Says why not, unless `path`, which need not exist, leads to a place within a root. The disk
+    /// has `patience` to tell.
+    pub(crate) async fn check(&self, path: &str, patience: Duration) -> Result<(), &'static str> {
+        let roots = self.roots.lock().clone();
+        if roots.is_empty() {
+            return Err("no folder is open in the editor");
+        }
+        let (path, is_within) = (PathBuf::from(path), self.is_within);
+        let looking = Arc::clone(&self.looking);
+        let look = async move {
+            let turn = looking.acquire_owned().await;
+            let look = tokio::task::spawn_blocking(move || {
+                let _turn = turn;
+                is_within(&path, &roots)
+            });
+            look.await.unwrap_or_else(|panicked| Err(io::Error::other(panicked)))
+        };
+        match timeout(patience, look).await {
+            Ok(Ok(true)) => Ok(()),
+            Ok(Ok(false)) => Err("the file lies outside of the workspace"),
+            Ok(Err(_)) => Err("the path leads nowhere, or can't be followed"),
+            Err(_elapsed) => Err("the disk does not say where the path leads"),
+        }
+    }
+}
+
+/// Whether `path` leads to a place within one of `roots`, however the editor reads `..`: some look
+/// where a link leads before they go up, some go by the name.
+fn is_within(path: &Path, roots: &[PathBuf]) -> io::Result<bool> {
+    // A root that is not there has nothing in it.
+    let roots: Vec<_> = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
+    for path in [resolve(path)?, resolve(&without_parents(path))?] {
+        if !roots.iter().any(|root| is_below(&path, root)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn is_below(path: &Path, root: &Path) -> bool {
+    // A name that is not Unicode can't be compared without confusing it with another.
+    let (Some(path), Some(root)) = (path.to_str(), root.to_str()) else { return false };
+    relative_to(Platform::CURRENT, path, root).is_some()
+}
+
+/// Where an absolute path leads, as if folders that are missing were made on the way. An error if
+/// a link leads nowhere: who writes to it makes the file that it names.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    let mut resolved = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                resolved.pop();
+            }
+            // Without what follows, a drive's letter is the folder where one is on it.
+            Component::Prefix(drive) => resolved.push(drive.as_os_str()),
+            name => {
+                resolved.push(name);
+                match resolved.symlink_metadata() {
+                    Ok(_) => resolved = resolved.canonicalize()?,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+    Ok(resolved)
+}
+
+/// The path with each `..` taken for the end of the name before it.
+fn without_parents(path: &Path) -> PathBuf {
+    let mut short = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                short.pop();
+            }
+            component => short.push(component),
+        }
+    }
+    short
+}

@@ -1,0 +1,183 @@
+//! Which files a client may accept in the user's place: by name, by links, and by a dead disk.
+
+use std::fs::{create_dir, write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::Workspace;
+use crate::testing::{Asked, Rig};
+
+/// A server whose only root is `project`, beside `other` and `projectile`, and a client.
+struct Scene {
+    rig: Rig,
+    session: String,
+    base: PathBuf,
+    _dir: TempDir,
+}
+
+impl Scene {
+    async fn new(roots: impl FnOnce(&Path) -> Vec<PathBuf>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        for name in ["project", "project/sub", "projectile", "other"] {
+            create_dir(base.join(name)).unwrap();
+        }
+        write(base.join("project/a.txt"), "old").unwrap();
+        let rig = Rig::with(|config| config.workspace = roots(&base));
+        let session = rig.initialize().await;
+        Self { rig, session, base, _dir: dir }
+    }
+
+    async fn of_project() -> Self {
+        Self::new(|base| vec![base.join("project")]).await
+    }
+
+    fn at(&self, name: &str) -> String {
+        format!("{}/{name}", self.base.to_str().unwrap())
+    }
+
+    /// Opens a diff and has it accepted by the tool. Nothing if it was, else why it wasn't.
+    async fn accept(&self, path: &str) -> Option<String> {
+        let (rig, session) = (&self.rig, &self.session);
+        let arguments = json!({ "filePath": path, "newContent": "new" });
+        let calls = async {
+            rig.call(session, "openDiff", &arguments).await;
+            let result = rig.call(session, "acceptDiff", &arguments).await;
+            // If it is open still, it is closed for the next one.
+            rig.call(session, "closeDiff", &arguments).await;
+            result
+        };
+        let mut accepted = false;
+        let editor = async {
+            loop {
+                match rig.asked().await {
+                    Asked::Accept(_, path) => {
+                        accepted = true;
+                        rig.core.diffs.decided(&path, Some("new".to_owned()));
+                    }
+                    Asked::Open(request, ..)
+                    | Asked::Close(request, _)
+                    | Asked::Reject(request, _) => {
+                        rig.core.diffs.completed(request, Some(String::new()));
+                    }
+                }
+            }
+        };
+        let result = tokio::select! {
+            result = calls => result,
+            () = editor => unreachable!("the editor goes on"),
+        };
+        assert_eq!(result["isError"] == true, !accepted, "{path}: {result}");
+        (!accepted).then(|| result["content"][0]["text"].as_str().unwrap().to_owned())
+    }
+
+    async fn takes(&self, names: &[&str]) {
+        for name in names {
+            assert_eq!(self.accept(&self.at(name)).await, None, "{name}");
+        }
+    }
+
+    async fn refuses(&self, names: &[&str], why: &str) {
+        for name in names {
+            let said = self.accept(&self.at(name)).await;
+            let wanted = format!("acceptDiff: {why}; accept it in the editor");
+            assert_eq!(said, Some(wanted), "{name}");
+        }
+    }
+}
+
+const OUTSIDE: &str = "the file lies outside of the workspace";
+
+#[tokio::test]
+async fn a_client_accepts_only_files_within_the_workspace() {
+    let scene = Scene::of_project().await;
+    let within = ["project/a.txt", "project/new", "project/new/deep/b.txt", "project//a.txt"];
+    scene.takes(&within).await;
+    scene.takes(&["project/sub/../a.txt", "project/../project/a.txt", "project/new/../b"]).await;
+    let outside = ["a.txt", "other/a.txt", "projectile/a.txt", "other/new/b.txt", ".."];
+    scene.refuses(&outside, OUTSIDE).await;
+    let by_parents = ["project/../other/a.txt", "project/new/../../x", "project/sub/../../x"];
+    scene.refuses(&by_parents, OUTSIDE).await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_in_the_project_helps_nobody_out_of_it() {
+    use std::os::unix::fs::symlink;
+
+    let scene = Scene::of_project().await;
+    for (to, link) in [
+        ("other", "project/to-other"),
+        ("project/sub", "project/to-sub"),
+        ("project/sub", "other/to-sub"),
+        ("other/new", "project/to-new"),
+        ("project/loop", "project/loop"),
+        ("project", "alias"),
+    ] {
+        symlink(scene.at(to), scene.at(link)).unwrap();
+    }
+    write(scene.at("other/a.txt"), "old").unwrap();
+    symlink("../other/a.txt", scene.at("project/to-file")).unwrap();
+
+    scene.takes(&["project/to-sub/a.txt", "alias/a.txt", "alias/new", "other/to-sub/b"]).await;
+    scene.refuses(&["project/to-other/a.txt", "project/to-other/new/b"], OUTSIDE).await;
+    scene
+        .refuses(&["project/to-file", "alias/to-file", "project/to-sub/../to-file"], OUTSIDE)
+        .await;
+    scene.refuses(&["project/new/../to-other/a.txt"], OUTSIDE).await;
+    // Some editors look where the link leads, others go by the name: neither may lead out.
+    scene.refuses(&["project/to-other/../x", "other/to-sub/../x"], OUTSIDE).await;
+    // Who writes to a link that leads nowhere makes a file there.
+    let nowhere = "the path leads nowhere, or can't be followed";
+    scene.refuses(&["project/to-new", "project/to-new/x", "project/loop"], nowhere).await;
+    scene.refuses(&["project/a.txt/x"], nowhere).await;
+
+    let scene = Scene::new(|base| {
+        symlink(base.join("project"), base.join("root")).unwrap();
+        vec![base.join("gone"), base.join("root")]
+    });
+    let scene = scene.await;
+    scene.takes(&["root/a.txt", "project/a.txt"]).await;
+    scene.refuses(&["other/a.txt", "gone/a.txt"], OUTSIDE).await;
+}
+
+#[tokio::test]
+async fn the_roots_of_the_moment_count() {
+    let scene = Scene::of_project().await;
+    scene.rig.core.workspace.change(vec![scene.base.join("other")]);
+    scene.takes(&["other/a.txt"]).await;
+    scene.refuses(&["project/a.txt"], OUTSIDE).await;
+    scene.rig.core.workspace.change(Vec::new());
+    scene.refuses(&["project/a.txt", "other/a.txt"], "no folder is open in the editor").await;
+}
+
+/// In real time: a clock that is paused stands still while a thread is busy.
+#[tokio::test]
+#[expect(
+    clippy::await_holding_lock,
+    reason = "it stands for the disk, on which nothing waits here"
+)]
+async fn a_dead_disk_holds_up_neither_the_server_nor_more_than_one_thread() {
+    static DEAD: Mutex<()> = Mutex::new(());
+    static LOOKS: Mutex<usize> = Mutex::new(0);
+    let workspace = Workspace {
+        is_within: |_, _| {
+            *LOOKS.lock() += 1;
+            Ok(DEAD.try_lock_for(Duration::from_mins(1)).is_some())
+        },
+        ..Workspace::new(vec!["/".into()])
+    };
+    let dead = DEAD.lock();
+    let soon = Duration::from_millis(50);
+    for _ in 0..3 {
+        let said = workspace.check("/a", soon).await;
+        assert_eq!(said, Err("the disk does not say where the path leads"));
+    }
+    drop(dead);
+    assert_eq!(workspace.check("/a", Duration::from_mins(1)).await, Ok(()));
+    assert_eq!(*LOOKS.lock(), 2, "those in between have not looked");
+}
