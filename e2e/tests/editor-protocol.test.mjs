@@ -21,6 +21,7 @@ test('the first line tells all that the editor has to know', async (t) => {
   assert.deepEqual(ready, {
     port,
     url: `http://127.0.0.1:${port}/mcp`,
+    listening: [`127.0.0.1:${port}`],
     authToken,
     discoveryFile: path.join(sandbox.tmp, 'gemini', 'ide', `gemini-ide-server-4711-${port}.json`),
     env: {
