@@ -3,6 +3,7 @@
 package dev.companion.gemini.core
 
 import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNotNull
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Assertions.fail
 import org.junit.jupiter.api.Test
@@ -59,8 +60,7 @@ class FuzzTest {
         private var running = start()
         private val stopped = ArrayDeque(listOf(0L, -1L, 1L shl 40, Long.MIN_VALUE, Long.MAX_VALUE))
 
-        private fun start() =
-            NativeCore.start(arrayOf(own.toString()), "jetbrains", "Test", 1, 1, true, 1, 5, SilentCallbacks)
+        private fun start() = start(arrayOf(own.toString()), "jetbrains", 5)
 
         fun call(seed: Long) {
             val random = Random(seed)
@@ -163,8 +163,13 @@ class FuzzTest {
     @Test
     fun `a start with whatever is no start`() {
         NativeLibrary.load(pluginDirectory)
-        val start = NativeCore::class.java.declaredMethods.single { it.name == "start" }
-        val right = arrayOf<Any?>(arrayOf(root.toString()), "jetbrains", "Test", 1L, 1, true, 1, 0, SilentCallbacks)
+        val native = NativeCore::class.java.declaredMethods.single { it.name == "start" }
+        val none = emptyArray<String>()
+        val right =
+            arrayOf<Any?>(
+                *arrayOf(arrayOf(root.toString()), "jetbrains", "Test", 1L, 1),
+                *arrayOf(true, false, 1, none, none, 0, SilentCallbacks),
+            )
         val wrong = listOf<List<Any?>>(
             listOf(null, arrayOf<String?>(null)),
             listOf(null),
@@ -172,21 +177,26 @@ class FuzzTest {
             listOf(-1L, Long.MIN_VALUE, Long.MAX_VALUE, 1L shl 32),
             listOf(-2, 2, Int.MIN_VALUE, Int.MAX_VALUE),
             listOf(),
+            listOf(),
             listOf(0, -1, Int.MIN_VALUE),
+            listOf(null, arrayOf<String?>(null), arrayOf("a b")),
+            listOf(null, arrayOf<String?>(null), arrayOf("localhost")),
             listOf(-1, 6, Int.MIN_VALUE, Int.MAX_VALUE),
             listOf(null),
         )
         for ((place, values) in wrong.withIndex()) {
             for (value in values) {
                 val arguments = right.copyOf().also { it[place] = value }
-                val thrown = runCatching { start.invoke(null, *arguments) }.exceptionOrNull()?.cause
+                val thrown = runCatching { native.invoke(null, *arguments) }.exceptionOrNull()?.cause
                 assertEquals(IllegalStateException::class.java, thrown?.javaClass, "$place: $value")
             }
         }
         for (name in ODD) {
-            val id = NativeCore.start(arrayOf(name), name, name, 1, -1, false, Int.MAX_VALUE, 0, SilentCallbacks)
+            val id = start(arrayOf(name), name, 0)
             assertTrue(NativeCore.port(id) > 0)
             NativeCore.stop(id)
+            NativeCore.hostProblem(name)
+            assertNotNull(NativeCore.addressProblem(name), name)
         }
     }
 
@@ -197,9 +207,13 @@ class FuzzTest {
         private const val KEPT = 20
         private const val LONG_PATIENCE = 1_800L
 
+        /** Those of a server. Diagnostics would take seconds each time. */
         private val NATIVES: List<Method> =
             NativeCore::class.java.declaredMethods
-                .filter { Modifier.isNative(it.modifiers) && it.name != "start" && it.name != "abiVersion" }
+                .filter {
+                    Modifier.isNative(it.modifiers) &&
+                        it.parameterTypes.firstOrNull() == Long::class.javaPrimitiveType
+                }.filter { it.name != "diagnostics" }
                 .sortedBy { it.name }
 
         /** Half and swapped pairs of surrogates, NUL, what is no path, and what is a strange one. */
@@ -243,6 +257,11 @@ class FuzzTest {
                 return
             }
             assertTrue(runs || native.name == "stop", "a server that does not run has answered")
+        }
+
+        private fun start(workspace: Array<String>, ide: String, logLevel: Int): Long {
+            val none = emptyArray<String>()
+            return NativeCore.start(workspace, ide, ide, 1, 1, true, false, 1, none, none, logLevel, SilentCallbacks)
         }
 
         private fun described(arguments: List<Any?>) =
