@@ -2,8 +2,8 @@
 //! `COMPANION_TEST_LONG=1`.
 //!
 //! A line that is not valid is answered with one error and changes nothing. To see that, a second
-//! server gets only the lines that the first one took without an error, and both must end alike. Lines that once went wrong are in `corpus/editor` and tried first; each
-//! of a file whose name begins with `invalid` must be answered with an error.
+//! server gets only the lines that the first one took without an error, and both must end alike.
+//! Lines that once went wrong are in `corpus/editor`; each of a file `invalid-…` must be refused.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};
