@@ -14,7 +14,7 @@ import { Host, HOST_ADDRESS } from './namespace.mjs';
  * Puts `docker` and an image with Gemini CLI on `host`; the model there says `replies`. What is to
  * be in front of `PATH` so that it is found.
  */
-export function installDocker(sandbox, host, replies) {
+export function installDocker(sandbox, host, replies = []) {
   const bin = sandbox.folder('docker-bin');
   const config = path.join(sandbox.root, 'docker.json');
   const image = makeImage(sandbox, replies);

@@ -151,7 +151,7 @@ class Container extends Machine {
 }
 
 /** What each container has for itself. All else is the system's; nothing new is mounted there. */
-const OWN = ['/home', '/mnt', '/root', '/run', '/tmp'];
+const OWN = ['/home', '/mnt', '/opt', '/root', '/run', '/tmp'];
 
 /** bwrap's options; files that it mounts are made in `folder`. */
 function isolation(folder, { plain, hosts, mounts }) {

@@ -1,13 +1,17 @@
 // Owns Gemini CLI in a container, its editor on the host: which ways lead from one to the other.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
+import { dockerRuns, installDocker } from '../lib/docker.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
+import { within } from '../lib/inbox.mjs';
 import { Host, HOST_ADDRESS, noNamespaces } from '../lib/namespace.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
@@ -148,5 +152,55 @@ describe('in a container', { skip: noNamespaces }, () => {
     assert.equal(await status(`${HOST_ADDRESS}:${port}`, '-H', 'Authorization: Bearer x'), 401);
     assert.equal(await status(`evil.example:${port}`, ...token), 403);
     assert.equal(await status(`172.30.0.2:${port}`, ...token), 403);
+  });
+});
+
+/**
+ * The client in a container that `gemini-companion container` starts on the host, in the project's
+ * folder; `ours` are options of the program, `theirs` of `docker run`. And how docker was called.
+ */
+async function startInContainer({ sandbox, host }, { ours = [], theirs = [] } = {}) {
+  const docker = installDocker(sandbox, host);
+  const client = await IdeClient.startBy(sandbox, ([node, module], { IDE_CLIENT_SOCKET: socket }) => {
+    const run = ['docker', 'run', '--rm', `--volume=${socket}:${socket}`, '--env=IDE_CLIENT_SOCKET'];
+    const [program, ...args] = [
+      ...host.prefix(sandbox.project),
+      ...[path.resolve(process.env.GEMINI_COMPANION), 'container', ...ours, '--'],
+      ...[...run, ...theirs, 'my-image', node, module],
+    ];
+    const PATH = `${docker}:${process.env.PATH}`;
+    const env = sandbox.env({ ...host.env, PATH, IDE_CLIENT_SOCKET: socket });
+    const container = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const end = once(container, 'close');
+    let log = '';
+    container.stderr.setEncoding('utf8').on('data', (text) => (log += text));
+    sandbox.defer(async () => {
+      const [code] = await within(end, 'the end of the container');
+      assert.equal(code, 0, log);
+    });
+    sandbox.deferKill(() => container.kill('SIGKILL'));
+  });
+  const { status, details } = await client.connect();
+  assert.equal(status, 'connected', details);
+  const [called] = dockerRuns(docker);
+  return { client, called: called.join('\n') };
+}
+
+describe('in a container that the program starts', { skip: noNamespaces }, () => {
+  test('with the project at its own path, the client reaches the companion', async (t) => {
+    const window = await openWindowOnHost(t);
+    const { client, called } = await startInContainer(window);
+    await reviewsAnEdit(window, client);
+    assert.ok(!called.includes(window.companion.ready.authToken), 'all can read the token');
+  });
+
+  test('with the project at another, the bridge is there and changes paths', async (t) => {
+    const window = await openWindowOnHost(t);
+    const { sandbox, companion } = window;
+    const theirs = [`--volume=${sandbox.project}:/workspace`];
+    const { client, called } = await startInContainer(window, { ours: ['--bridge'], theirs });
+    await reviewsAnEdit(window, client, (file) => file.replace(sandbox.project, '/workspace'));
+    assert.ok(!called.includes(companion.ready.authToken), 'all can read the token');
+    assert.ok(!called.includes(`${sandbox.project}:${sandbox.project}`), 'it is there only once');
   });
 });
