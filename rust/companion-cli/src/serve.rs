@@ -26,7 +26,7 @@ pub(crate) fn serve(args: ServeArgs) -> Result<(), Box<dyn Error>> {
     let config = config(args)?;
     let mut last = if resume { Resume::claim(None, &config) } else { None };
     let listeners = match &mut last {
-        Some(last) => last.bind(port, |port| Listeners::bind(port, &listen)),
+        Some(last) => last.bind(port, &listen),
         None => Listeners::bind(port, &listen),
     };
     let listeners = listeners.map_err(|error| format!("can't listen on port {port}: {error}"))?;

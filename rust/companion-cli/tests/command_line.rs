@@ -70,6 +70,45 @@ fn a_port_that_is_taken_is_told() {
     assert_eq!(output.status.code(), Some(1));
 }
 
+/// Elsewhere loopback may have but one address.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_port_that_was_taken_meanwhile_is_given_up_on_all_addresses() {
+    let dir = tempfile::tempdir().unwrap();
+    // Its address, its token, and what it wrote to stderr.
+    let run = || {
+        let mut child = program()
+            .args(["serve", "--workspace", ".", "--resume", "--listen", "127.0.0.2"])
+            .current_dir(dir.path())
+            .env("HOME", dir.path())
+            .env("TMPDIR", dir.path())
+            .env_remove("XDG_STATE_HOME")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut ready = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+        let output = child.wait_with_output().unwrap(); // which closes stdin
+        let log = text(&output.stderr).to_owned();
+        let ready: serde_json::Value = serde_json::from_str(&ready).expect(&log);
+        let ready = &ready["params"];
+        let listening = ready["listening"][1].as_str().unwrap().to_owned();
+        (listening, ready["authToken"].as_str().unwrap().to_owned(), log)
+    };
+    let (address, token, _) = run();
+    assert_eq!(run(), (address.clone(), token.clone(), String::new()));
+
+    let owner = std::net::TcpListener::bind(&address).unwrap();
+    let (other, new_token, log) = run();
+    assert!(other.starts_with("127.0.0.2:") && other != address, "{other}");
+    assert_ne!(new_token, token, "whoever has the port has seen it");
+    let port = owner.local_addr().unwrap().port();
+    let told = format!("can't listen on port {port} again: it is taken on 127.0.0.2. CLIs that");
+    assert!(log.contains(&told), "{log}");
+}
+
 #[test]
 fn it_ends_with_stdin_and_takes_its_file_along() {
     let dir = tempfile::tempdir().unwrap();

@@ -146,10 +146,9 @@ fn start<'a>(
         ..Config::new(roots.into_iter().map(PathBuf::from).collect(), ide, pid)
     };
     let mut last = if resume { Resume::claim(None, &config) } else { None };
-    let bind = |port| Listeners::bind(port, &listen);
     let listeners = match &mut last {
-        Some(last) => last.bind(0, bind)?,
-        None => bind(0)?,
+        Some(last) => last.bind(0, &listen)?,
+        None => Listeners::bind(0, &listen)?,
     };
     cores::start(listeners, config, last, env.new_global_ref(callbacks)?)
 }

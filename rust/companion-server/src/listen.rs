@@ -58,6 +58,8 @@ pub struct Missing {
     pub address: ListenAddress,
     /// Why not, as a sentence for the user that names the address.
     pub reason: String,
+    /// Whether somebody else listens there.
+    taken: bool,
 }
 
 /// The sockets of one server.
@@ -85,17 +87,13 @@ impl Listeners {
             let socket = listen(SocketAddr::new(first, port))?;
             let port = socket.local_addr()?.port();
             let mut bound = Self::from(socket);
-            let mut taken = false;
             for address in &others {
                 match listen(SocketAddr::new(address.0, port)) {
                     Ok(socket) => bound.sockets.push(socket),
-                    Err(error) => {
-                        taken |= error.kind() == io::ErrorKind::AddrInUse;
-                        bound.missing.push(Missing::new(*address, port, &error));
-                    }
+                    Err(error) => bound.missing.push(Missing::new(*address, port, &error)),
                 }
             }
-            if !taken || attempts == 0 {
+            if bound.taken().is_none() || attempts == 0 {
                 return Ok(bound);
             }
         }
@@ -104,6 +102,11 @@ impl Listeners {
     /// On which addresses it does not listen although it was to.
     pub fn missing(&self) -> &[Missing] {
         &self.missing
+    }
+
+    /// An address at which the port is somebody else's.
+    pub(crate) fn taken(&self) -> Option<ListenAddress> {
+        self.missing.iter().find(|missing| missing.taken).map(|missing| missing.address)
     }
 
     pub(crate) fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
@@ -125,7 +128,8 @@ impl Missing {
             io::ErrorKind::AddrInUse => format!("port {port} is taken there"),
             _ => error.to_string(),
         };
-        Self { address, reason: format!("can't listen on {address}: {why}") }
+        let taken = error.kind() == io::ErrorKind::AddrInUse;
+        Self { address, reason: format!("can't listen on {address}: {why}"), taken }
     }
 }
 

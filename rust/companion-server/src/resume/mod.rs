@@ -22,6 +22,7 @@ use uuid::Uuid;
 
 use crate::config::Config;
 use crate::context::now_ms;
+use crate::listen::{ListenAddress, Listeners};
 pub(crate) use identity::Identity;
 pub(crate) use journal::{Journal, Waiting, keep};
 use store::{Claim, State, Store};
@@ -89,31 +90,29 @@ impl Resume {
         Ok(Self { store, state })
     }
 
-    /// Listens by `bind` on the port that the clients of the last run know, or on `port` if
-    /// that is not 0.
+    /// Does as [`Listeners::bind`], at the port that the clients of the last run know, or at
+    /// `port` if that is not 0.
     ///
-    /// If the clients' port is taken, the system picks another one. The clients have then shown
-    /// their token to whoever took it, so it is not used again.
-    pub fn bind<L>(
-        &mut self,
-        port: u16,
-        mut bind: impl FnMut(u16) -> io::Result<L>,
-    ) -> io::Result<L> {
-        if port != 0 {
-            return bind(port);
-        }
+    /// If the clients' port is taken on any of the addresses, the system picks another one. The
+    /// clients have then shown their token to whoever took it, so it is not used again.
+    pub fn bind(&mut self, port: u16, more: &[ListenAddress]) -> io::Result<Listeners> {
         let known = self.state.port;
-        bind(known).or_else(|error| {
-            if known == 0 {
-                return Err(error);
-            }
-            log::warn!(
-                "can't listen on port {known} again: {error}. CLIs that were connected to it have \
-                 to reconnect (/ide enable); the server takes another port"
-            );
-            self.state = State::new(self.state.ide_pid, self.state.diffs);
-            bind(0)
-        })
+        if port != 0 || known == 0 {
+            return Listeners::bind(port, more);
+        }
+        let why = match Listeners::bind(known, more) {
+            Ok(listeners) => match listeners.taken() {
+                None => return Ok(listeners),
+                Some(address) => format!("it is taken on {address}"),
+            },
+            Err(error) => error.to_string(),
+        };
+        log::warn!(
+            "can't listen on port {known} again: {why}. CLIs that were connected to it have to \
+             reconnect (/ide enable); the server takes another port"
+        );
+        self.state = State::new(self.state.ide_pid, self.state.diffs);
+        Listeners::bind(0, more)
     }
 
     /// What a server keeps for as long as it runs: who it is, what it has to tell, and the means

@@ -1,7 +1,7 @@
 //! What each process finds in the state directory, and what it takes of it.
 
 use std::fs;
-use std::io;
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::files;
 use crate::config::Config;
+use crate::listen::Listeners;
 use crate::resume::{Identity, Resume, Saving};
 
 /// A process that runs as long as the tests do, and one that does not run.
@@ -41,6 +42,14 @@ fn change(dir: &TempDir, change: impl FnOnce(&mut Value)) {
     let mut state = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
     change(&mut state);
     fs::write(file, state.to_string()).unwrap();
+}
+
+fn port(listeners: &Listeners) -> u16 {
+    listeners.addresses().unwrap()[0].port()
+}
+
+fn free_port() -> u16 {
+    port(&Listeners::bind(0, &[]).unwrap())
 }
 
 #[test]
@@ -143,24 +152,24 @@ fn clients_that_have_edits_reviewed_here_lose_a_server_that_does_not() {
 #[test]
 fn a_port_that_is_taken_costs_the_secret_too() {
     let dir = TempDir::new().unwrap();
-    let (token, killed) = run(&dir, &config("/a", ALIVE), 4001);
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let known = other.local_addr().unwrap().port();
+    let (token, killed) = run(&dir, &config("/a", ALIVE), known);
     drop(killed);
     let mut last = Resume::claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
-    let mut tried = Vec::new();
-    let bound = last.bind(0, |port| {
-        tried.push(port);
-        if port == 4001 { Err(io::ErrorKind::AddrInUse.into()) } else { Ok(port) }
-    });
-    assert_eq!((bound.unwrap(), tried), (0, vec![4001, 0]));
+    assert_ne!(port(&last.bind(0, &[]).unwrap()), known);
     assert_ne!(last.state.secret.token(), token);
+}
 
-    let (token, killed) = {
-        drop(last);
-        run(&dir, &config("/a", ALIVE), 4001)
-    };
+#[test]
+fn the_port_is_the_one_that_clients_know_unless_the_user_gives_one() {
+    let dir = TempDir::new().unwrap();
+    let [known, own] = [free_port(), free_port()];
+    let (token, killed) = run(&dir, &config("/a", ALIVE), known);
     drop(killed);
     let mut last = Resume::claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
-    assert_eq!(last.bind(4007, Ok).unwrap(), 4007, "the user's own choice");
+    assert_eq!(port(&last.bind(0, &[]).unwrap()), known);
+    assert_eq!(port(&last.bind(own, &[]).unwrap()), own);
     assert_eq!(last.state.secret.token(), token);
 }
 
