@@ -5,21 +5,22 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
+import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
 import { ENVIRONMENT, GEMINI, prepare, writes } from '../lib/gemini-cli.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { noTerminal, Terminal } from '../lib/terminal.mjs';
 
-/** Starts the CLI in the project, as a terminal of the editor does, up to its prompt. */
-async function startCli({ sandbox, companion }, replies = []) {
+/** What a terminal of the editor has. */
+const inTerminal = ({ companion }) => ({ ...companion.ready.env, REMOTE_CONTAINERS: '1' });
+
+/** Starts the CLI in the project, up to its prompt. */
+async function startCli({ sandbox }, env, replies = []) {
   const script = path.join(sandbox.root, 'replies.jsonl');
   prepare(sandbox.home, script, replies);
   const terminal = new Terminal(
     sandbox,
     [process.execPath, GEMINI, '--fake-responses-non-strict', script],
-    {
-      cwd: sandbox.project,
-      env: { ...companion.ready.env, ...ENVIRONMENT, REMOTE_CONTAINERS: '1' },
-    },
+    { cwd: sandbox.project, env: { ...env, ...ENVIRONMENT } },
   );
   await terminal.shows(/Type your message/);
   return terminal;
@@ -30,7 +31,7 @@ async function startEdit(t) {
   const window = await openWindow(t);
   const { sandbox, editor } = window;
   const file = sandbox.file('a.txt', 'old\n');
-  const terminal = await startCli(window, writes(file, 'proposed\n'));
+  const terminal = await startCli(window, inTerminal(window), writes(file, 'proposed\n'));
   await terminal.enter('write it');
   await terminal.shows(/Apply this change\?[^]*Allow once/);
   assert.equal((await editor.view(file)).newContent, 'proposed\n');
@@ -42,7 +43,7 @@ describe('in a terminal of the editor', { skip: noTerminal }, () => {
     const window = await openWindow(t, { args: ['--ide-display-name', 'Editor under Test'] });
     const { sandbox, companion } = window;
     companion.notify('editor/focused', { path: sandbox.file('a.txt') });
-    const terminal = await startCli(window);
+    const terminal = await startCli(window, inTerminal(window));
     await terminal.shows(/1 open file /);
     await terminal.enter('/ide status');
     await terminal.shows(/🟢 Connected to Editor under Test/);
@@ -69,5 +70,25 @@ describe('in a terminal of the editor', { skip: noTerminal }, () => {
     assert.equal(await editor.closed.next(), file);
     await terminal.shows(/a\.txt → Accepted[^]*That was all\./);
     assert.equal(read(), 'typed in the view\n');
+  });
+});
+
+describe('over a bridge', { skip: noTerminal }, () => {
+  test('whose companion has ended, the CLI writes what is allowed in the terminal', async (t) => {
+    const window = await openWindow(t);
+    const { sandbox, companion } = window;
+    const file = sandbox.file('a.txt', 'old\n');
+    companion.notify('editor/focused', { path: file });
+    const bridge = bridgeEnv(sandbox, [...byDiscovery(sandbox), '--wait', '1']);
+    const env = { ...bridge, TERMINAL_EMULATOR: 'JetBrains-JediTerm' }; // the other mark is tmux's own
+    const terminal = await startCli(window, env, writes(file, 'proposed\n'));
+    await terminal.shows(/1 open file /);
+    await companion.kill();
+    await terminal.shows(/^(?![^]*1 open file )/); // by then the bridge waits for none any more
+    await terminal.enter('write it');
+    await terminal.shows(/Apply this change\?[^]*Allow once/);
+    terminal.press('Enter');
+    await terminal.shows(/a\.txt → Accepted[^]*That was all\./);
+    assert.equal(fs.readFileSync(file, 'utf8'), 'proposed\n');
   });
 });
