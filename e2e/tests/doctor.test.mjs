@@ -44,6 +44,17 @@ async function closedPort() {
   return port;
 }
 
+/** A companion whose file is not where the client looks; it would put it back if it only went. */
+async function startElsewhere(sandbox) {
+  const { tmp } = sandbox;
+  sandbox.tmp = sandbox.folder('elsewhere');
+  try {
+    return await Companion.start(sandbox);
+  } finally {
+    sandbox.tmp = tmp;
+  }
+}
+
 /** Writes a discovery file, as of a process that runs. */
 function writeFile(sandbox, port, more = {}) {
   const name = `gemini-ide-server-${process.pid}-${port}.json`;
@@ -108,8 +119,8 @@ describe('doctor', { concurrency: 4 }, () => {
 
   test('a file of another user is not read', { skip: process.getuid() !== 0 }, async (t) => {
     const sandbox = sandboxOf(t);
-    const { ready } = await Companion.start(sandbox);
-    fs.chownSync(ready.discoveryFile, 4321, -1);
+    const { ready } = await startElsewhere(sandbox);
+    fs.chownSync(writeFile(sandbox, ready.port), 4321, -1);
     const env = { TERM_PROGRAM: 'vscode' };
     const { advice, text } = await assertFailure(sandbox, 'no-companion', NO_EXTENSION, { env });
     assert.match(advice[0], /without sudo/);
@@ -160,8 +171,7 @@ describe('doctor', { concurrency: 4 }, () => {
 
   test('a file that is left over spoils the connection to the terminal’s companion', async (t) => {
     const sandbox = sandboxOf(t);
-    const { ready } = await Companion.start(sandbox);
-    fs.rmSync(ready.discoveryFile);
+    const { ready } = await startElsewhere(sandbox);
     const file = writeFile(sandbox, await closedPort());
     const place = { env: ready.env, secrets: [ready.authToken, 'token-of-a-test'] };
     const { advice, text } = await assertFailure(sandbox, 'stale-file', FAILED, place);
