@@ -133,7 +133,7 @@ for (const [name, end] of Object.entries(endings)) {
   );
 }
 
-test('a restart rejects what is open, and clients find the new one', { skip }, async (t) => {
+test('a restart rejects what is open, and clients stay connected', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const [kept, closed] = [sandbox.file('kept.txt', 'old\n'), sandbox.file('closed.txt', 'old\n')];
   const other = await IdeClient.connect(sandbox);
@@ -154,11 +154,13 @@ test('a restart rejects what is open, and clients find the new one', { skip }, a
   assert.match(await neovim.messages(), /no Gemini CLI waits for this any more/);
   await neovim.type(`:w ${sandbox.project}/saved.txt<CR>:q!<CR>`);
   assert.equal(fs.readFileSync(path.join(sandbox.project, 'saved.txt'), 'utf8'), 'edited\n');
-  const again = await IdeClient.connect(sandbox);
-  const decision = again.openDiff(kept, 'new\n');
-  await neovim.proposal(kept);
-  await neovim.type(':q<CR>');
-  assert.deepEqual(await decision, REJECTED);
+  for (const each of [client, other]) {
+    const decision = each.openDiff(kept, 'new\n');
+    await neovim.proposal(kept);
+    await neovim.type(':q<CR>');
+    assert.deepEqual(await decision, REJECTED);
+    assert.equal(await each.status(), 'connected');
+  }
 });
 
 test('the user is told that the companion has died, and can restart it', { skip }, async (t) => {

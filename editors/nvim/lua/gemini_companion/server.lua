@@ -86,7 +86,7 @@ end
 local function arguments(folders)
   local options = config.options
   local list = vim.list_extend({}, config.command())
-  vim.list_extend(list, { 'serve', '--log-level', options.log_level })
+  vim.list_extend(list, { 'serve', '--resume', '--log-level', options.log_level })
   vim.list_extend(list, { '--ide-name', 'neovim', '--ide-display-name', 'Neovim' })
   vim.list_extend(list, { '--ide-pid', tostring(vim.fn.getpid()) })
   for _, folder in ipairs(folders) do
