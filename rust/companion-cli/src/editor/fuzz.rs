@@ -6,7 +6,7 @@
 //! Lines that once went wrong are in `corpus/editor`; each of a file `invalid-…` must be refused.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
@@ -110,15 +110,14 @@ impl Subject {
             json!({ "jsonrpc": "2.0", "method": "editor/focused", "params": { "path": last } });
         assert_eq!(self.take(focus.to_string().as_bytes()), [json!(null); 0]);
         let session = format!("mcp-session-id: {}\r\n", self.session);
-        let mut stream = self.request("GET /mcp", &session, "");
+        // By lines, because a read with a limit of time may end by a signal, and this goes on then.
+        let mut stream = BufReader::new(self.request("GET /mcp", &session, ""));
         let mut text = String::new();
-        let mut buffer = [0; 4096];
         let begun = Instant::now();
         loop {
-            let count = stream.read(&mut buffer).unwrap();
+            let count = stream.read_line(&mut text).unwrap();
             let goes_on = count > 0 && begun.elapsed() < Duration::from_mins(1);
             assert!(goes_on, "the client is not told that {last} has the focus, but {text}");
-            text.push_str(&String::from_utf8_lossy(&buffer[..count]));
             let complete = text.rsplit_once("\n\n").map_or("", |(complete, _)| complete);
             // A decision may stand behind it.
             let newest = complete.lines().rfind(|line| line.contains("\"ide/contextUpdate\""));
