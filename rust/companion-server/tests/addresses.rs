@@ -147,6 +147,9 @@ fn a_stopped_server_listens_nowhere() {
     let port = rig.server.port();
     rig.server.stop();
     for address in ["127.0.0.1", "127.0.0.2"] {
-        assert!(TcpStream::connect((address, port)).is_err(), "{address}");
+        // The port may be another server's by now, which has another token.
+        let gone = TcpStream::connect((address, port)).is_err()
+            || rig.status(address, "127.0.0.1:P", rig.server.token()) != 200;
+        assert!(gone, "{address}");
     }
 }
