@@ -11,7 +11,7 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::callbacks::{CallbackThread, Callbacks, Listener};
 use crate::gate::Error;
 
-/// The running servers. Held for the time of a look-up only.
+/// The running servers, and those that are stopping. Held for the time of a look-up only.
 static SERVERS: Mutex<BTreeMap<i64, Server>> = Mutex::new(BTreeMap::new());
 
 /// The number of the newest server.
@@ -72,9 +72,11 @@ fn start_in(
 
 /// Stops a server, within a little more than 2 s. One that is not running is fine.
 pub(crate) fn stop(core: i64) {
-    let Some(server) = SERVERS.lock().remove(&core) else { return };
+    let Ok(server) = get(core) else { return };
     server.stop();
+    // Only now, or another that stops meanwhile would take from it what both share.
     let shared = SHARED.lock();
+    SERVERS.lock().remove(&core);
     if let Some(shared) = &*shared {
         shared.callbacks.remove(core);
     }

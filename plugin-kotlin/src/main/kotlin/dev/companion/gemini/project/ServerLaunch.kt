@@ -37,7 +37,7 @@ internal object ServerLaunch {
             NativeLibrary.load(pluginDirectory())
             CompanionSettings.words(list).firstNotNullOfOrNull(problemOf)
         } catch (e: NativeLibraryException) {
-            LOG.warn(e)
+            LOG.warn("The library could not be loaded", e)
             null
         }
 

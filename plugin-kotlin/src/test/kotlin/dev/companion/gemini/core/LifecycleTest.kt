@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
+import java.net.Socket
 import java.nio.file.Files
 import java.nio.file.Path
 import java.util.concurrent.Callable
@@ -52,6 +53,38 @@ class LifecycleTest {
         window.close()
         window.close()
         for (number in listOf(0, -1, Long.MIN_VALUE, Long.MAX_VALUE)) NativeCore.stop(number)
+    }
+
+    @Test
+    fun `a server that stops does not cut short another that is stopping`() {
+        // One that stops takes a second, in which what has begun is answered; a slow machine may miss it.
+        assertTrue((1..5).any { answeredWhileAnotherStops() })
+    }
+
+    private fun answeredWhileAnotherStops(): Boolean {
+        val (first, second) = List(2) { Window(root) }
+        val token = first.core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN")
+        val body = """{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"""
+        Socket("127.0.0.1", first.core.port).use { socket ->
+            val head = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${first.core.port}\r\nAuthorization: Bearer $token\r\n"
+            val begun = "${head}Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n"
+            socket.getOutputStream().write(begun.toByteArray())
+            val reply = socket.getInputStream().bufferedReader()
+            // It waits for the body now.
+            assertEquals("HTTP/1.1 100 Continue", reply.readLine())
+            val file = Path.of(requireNotNull(first.core.discoveryFile))
+            val stopping = Thread { first.close() }.apply { start() }
+            val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE)
+            while (Files.exists(file)) assertTrue(System.nanoTime() < deadline, "it does not stop")
+            second.close()
+            val answered =
+                runCatching {
+                    socket.getOutputStream().write(body.toByteArray())
+                    generateSequence(reply::readLine).any { it == "HTTP/1.1 200 OK" }
+                }
+            stopping.join()
+            return answered.getOrDefault(false)
+        }
     }
 
     @Test
