@@ -169,6 +169,8 @@ describe('in a window', () => {
       await ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
       assert.deepEqual(await decision, REJECTED);
       await scene.noProposal();
+      await ide.display.press('Escape'); // back into the editor, for the next test
+      await ide.until(({ focus }) => focus?.path, 'the focus in an editor');
     },
   );
 
