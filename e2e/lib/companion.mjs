@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import readline from 'node:readline';
 
-import { Inbox, within } from './inbox.mjs';
+import { Inbox, until, within } from './inbox.mjs';
 
 /** Absolute: other machines know no folder of ours. */
 const PROGRAM = process.env.GEMINI_COMPANION && path.resolve(process.env.GEMINI_COMPANION);
@@ -67,6 +67,11 @@ export class Companion {
     } else {
       this.inbox.push(message);
     }
+  }
+
+  /** Waits for a line on stderr: it may come later than what is said on stdout after it. */
+  async logged(pattern) {
+    await until(`${pattern} in the log`, () => pattern.test(this.log));
   }
 
   /** Has all requests to the editor answered by `answer(method, params)`, or by its error. */

@@ -10,6 +10,7 @@ import { bridgeEnv, byDiscovery, byPort } from '../lib/bridge.mjs';
 import { Companion } from '../lib/companion.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
+import { until } from '../lib/inbox.mjs';
 import { Proxy } from '../lib/proxy.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
@@ -169,7 +170,7 @@ describe('when the companion is not there', { concurrency: 4 }, () => {
     const { status, details } = await client.connect();
     assert.equal(status, 'disconnected');
     assert.match(details, /^Failed to connect to IDE companion extension in /);
-    assert.match(client.log, /no companion has left a file in/);
+    await until('the reason', () => /no companion has left a file in/.test(client.log));
   });
 
   test('any more, diffs are for the terminal alone, until there is another', async (t) => {

@@ -132,7 +132,7 @@ describe('in a container', { skip: noNamespaces }, () => {
     });
     const { port, authToken, listening } = companion.ready;
     assert.deepEqual(listening, [`127.0.0.1:${port}`, `${HOST_ADDRESS}:${port}`]);
-    assert.match(companion.log, new RegExp(`listening on ${listening.join(' and ')}\n`));
+    await companion.logged(new RegExp(`listening on ${listening.join(' and ')}\n`));
 
     const machine = host.container({ mounts: [mount(sandbox.folder('secrets'))] });
     const header = path.join(sandbox.folder('secrets'), 'token');

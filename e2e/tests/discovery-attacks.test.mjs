@@ -54,7 +54,7 @@ test('on a full disk it serves, and writes the file once there is space', async 
   const full = `mount -t tmpfs -o size=4k tmpfs ${sandbox.tmp} && echo full > ${sandbox.tmp}/full`;
   const { companion, tmp, folder } = await startMounted(sandbox, full);
   assert.equal(companion.ready.discoveryFile, undefined);
-  assert.match(companion.log, /could not write the discovery file \/.*No space left on device/);
+  await companion.logged(/could not write the discovery file \/.*No space left on device/);
   assert.deepEqual(fs.readdirSync(folder), [], 'not even half of it');
   await assertServes(companion);
   fs.rmSync(path.join(tmp, 'full'));
@@ -62,7 +62,7 @@ test('on a full disk it serves, and writes the file once there is space', async 
   const [name] = fs.readdirSync(folder);
   await until('it is complete', () => shown(path.join(folder, name)).endsWith('}}'));
   assert.equal(JSON.parse(shown(path.join(folder, name))).authToken, companion.ready.authToken);
-  await until('it says so', () => /the discovery file is in place now/.test(companion.log));
+  await companion.logged(/the discovery file is in place now/);
 });
 
 test('where nothing can be written it serves, and says so', async (t) => {
@@ -70,7 +70,7 @@ test('where nothing can be written it serves, and says so', async (t) => {
   const sandbox = Sandbox.of(t);
   const mount = `mount -t tmpfs -o ro tmpfs ${sandbox.tmp}`;
   const { companion } = await startMounted(sandbox, mount);
-  assert.match(companion.log, /could not write the discovery file \/.*Read-only file system/);
+  await companion.logged(/could not write the discovery file \/.*Read-only file system/);
   await assertServes(companion);
   const client = await IdeClient.start(sandbox, inTerminalOf(companion));
   assert.equal((await client.connect()).status, 'connected');
@@ -97,7 +97,7 @@ test("somebody else's folder is left alone, and his file not believed", async (t
   assert.equal(made.status, 0, String(made.stderr));
   const companion = await Companion.start(sandbox);
   assert.equal(companion.ready.discoveryFile, undefined);
-  assert.match(companion.log, /could not write .*gemini belongs to another user/);
+  await companion.logged(/could not write .*gemini belongs to another user/);
   assert.equal(shown(file), input);
   const client = await IdeClient.start(sandbox, inTerminalOf(companion));
   assert.equal((await client.connect()).status, 'connected');
@@ -129,5 +129,5 @@ test('who leaves the sticky bit off is warned', async (t) => {
   fs.chmodSync(sandbox.tmp, 0o777);
   const companion = await Companion.start(sandbox);
   assert.ok(fs.existsSync(companion.ready.discoveryFile));
-  assert.match(companion.log, /everybody can rename what is in .*chmod \+t/);
+  await companion.logged(/everybody can rename what is in .*chmod \+t/);
 });

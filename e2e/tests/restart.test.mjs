@@ -254,8 +254,7 @@ test('a port that was taken meanwhile costs the client its connection, and the l
   const file = JSON.parse(fs.readFileSync(ready.discoveryFile, 'utf8'));
   assert.deepEqual([file.port, file.authToken], [ready.port, ready.authToken]);
   assert.equal(fs.existsSync(old.discoveryFile), true, 'its port is answered, if not by us');
-  assert.match(
-    window.companion.log,
+  await window.companion.logged(
     new RegExp(`WARN.*can't listen on port ${old.port} again: Address already in use.*/ide enable`),
   );
   assert.equal(await statusIn(window.companion, session), 404);
@@ -311,7 +310,7 @@ test('a state that can’t be trusted is not used, and the log says why', async 
     spoilIt();
     await window.start();
     assert.notEqual(window.companion.ready.authToken, authToken);
-    assert.match(window.companion.log, new RegExp(`WARN.*${why}.*starting afresh`));
+    await window.companion.logged(new RegExp(`WARN.*${why}.*starting afresh`));
     assert.equal(fs.lstatSync(state).isSymbolicLink(), false);
     assert.equal(fs.lstatSync(state).mode & 0o777, 0o600);
   }
@@ -332,6 +331,6 @@ test('a state directory that can’t be used costs nothing but the restart', asy
   const sandbox = Sandbox.of(t);
   fs.writeFileSync(path.join(sandbox.home, '.local'), '');
   const companion = await Companion.start(sandbox, { args: ['--resume'] });
-  assert.match(companion.log, /WARN.*a restart will disconnect the CLIs: /);
+  await companion.logged(/WARN.*a restart will disconnect the CLIs: /);
   await IdeClient.connect(sandbox);
 });
