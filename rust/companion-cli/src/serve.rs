@@ -36,10 +36,7 @@ pub(crate) fn serve(args: ServeArgs) -> Result<(), Box<dyn Error>> {
     }
     let (output, lines) = Output::new();
     let host = Arc::new(Editor::new(output.clone()));
-    let server = match last {
-        Some(last) => Server::resume(&runtime, listeners, config, host, last)?,
-        None => Server::start(&runtime, listeners, config, host)?,
-    };
+    let server = Server::resume(&runtime, listeners, config, host, last)?;
 
     editor::write(&ready(&server), lines, end.clone())?;
     let input = server.clone();

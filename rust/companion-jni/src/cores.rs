@@ -54,11 +54,7 @@ fn start_in(
     let core = LAST.fetch_add(1, Ordering::Relaxed) + 1;
     shared.callbacks.add(core, callbacks);
     let host = Arc::new(Listener::new(core, shared.callbacks.queue()));
-    let started = match last {
-        Some(last) => Server::resume(&shared.runtime, listeners, config, host, last),
-        None => Server::start(&shared.runtime, listeners, config, host),
-    };
-    match started {
+    match Server::resume(&shared.runtime, listeners, config, host, last) {
         Ok(server) => {
             SERVERS.lock().insert(core, server);
             Ok(core)

@@ -78,29 +78,20 @@ impl Server {
         config: Config,
         host: Arc<dyn EditorHost>,
     ) -> io::Result<Self> {
-        Self::launch(runtime, listeners.into(), config, host, None)
+        Self::resume(runtime, listeners, config, host, None)
     }
 
     /// The same for a server that continues what an earlier one has left, so that its clients
-    /// do not notice the change, and that can be continued itself. `listeners` are what
+    /// do not notice the change, and that can be continued itself. `listeners` are then what
     /// [`Resume::bind`] returned.
     pub fn resume(
         runtime: &Runtime,
         listeners: impl Into<Listeners>,
-        config: Config,
-        host: Arc<dyn EditorHost>,
-        last: Resume,
-    ) -> io::Result<Self> {
-        Self::launch(runtime, listeners.into(), config, host, Some(last))
-    }
-
-    fn launch(
-        runtime: &Runtime,
-        listeners: Listeners,
         mut config: Config,
         host: Arc<dyn EditorHost>,
         last: Option<Resume>,
     ) -> io::Result<Self> {
+        let listeners = listeners.into();
         let addresses = listeners.addresses()?;
         let port = addresses[0].port();
         let named = addresses.iter().filter(|address| !address.ip().is_unspecified());
