@@ -2,17 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::fmt::Write as _;
+mod common;
+
 use std::process::{Command, Output, Stdio};
+
+use common::{complaints, text};
 
 fn run(args: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_gemini-companion"));
     program.env_remove("GEMINI_CLI_IDE_AUTH_TOKEN").arg("bridge").args(args);
     program.stdin(Stdio::null()).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
 }
 
 #[test]
@@ -30,12 +29,5 @@ fn wrong_arguments_are_named() {
         &["--port", "80"],
         &["--token-file", "token"],
     ];
-    let mut all = String::new();
-    for args in cases {
-        let output = run(args);
-        assert!(output.stdout.is_empty());
-        let message = text(&output.stderr).split("\n\n").next().unwrap_or_default();
-        writeln!(all, "{args:?}\n{}\n{}\n", output.status, message.trim_end()).unwrap();
-    }
-    insta::assert_snapshot!("bridge_arguments", all);
+    insta::assert_snapshot!("bridge_arguments", complaints(run, &cases));
 }

@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Write};
+mod common;
+
+use std::io::Write;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+use common::{complaints, first_line, text};
 
 fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_gemini-companion"))
@@ -13,10 +16,6 @@ fn program() -> Command {
 
 fn run(args: &[&str]) -> Output {
     program().args(args).stdin(Stdio::null()).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
 }
 
 #[test]
@@ -50,14 +49,7 @@ fn wrong_arguments_are_named() {
         &["serve", "--workspace", ".", "--allow-host", "http://build-box"],
         &["serve", "--workspace", ".", "--trusted", "--untrusted"],
     ];
-    let mut all = String::new();
-    for args in cases {
-        let output = run(args);
-        assert!(output.stdout.is_empty());
-        let message = text(&output.stderr).split("\n\n").next().unwrap_or_default();
-        writeln!(all, "{args:?}\n{}\n{}\n", output.status, message.trim_end()).unwrap();
-    }
-    insta::assert_snapshot!(all);
+    insta::assert_snapshot!(complaints(run, &cases));
 }
 
 #[test]
@@ -88,12 +80,9 @@ fn a_port_that_was_taken_meanwhile_is_given_up_on_all_addresses() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut ready = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+        let ready = first_line(&mut child)["params"].take();
         let output = child.wait_with_output().unwrap(); // which closes stdin
         let log = text(&output.stderr).to_owned();
-        let ready: serde_json::Value = serde_json::from_str(&ready).expect(&log);
-        let ready = &ready["params"];
         let listening = ready["listening"][1].as_str().unwrap().to_owned();
         (listening, ready["authToken"].as_str().unwrap().to_owned(), log)
     };
@@ -119,9 +108,7 @@ fn it_ends_with_stdin_and_takes_its_file_along() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut first = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
-    let ready: serde_json::Value = serde_json::from_str(&first).unwrap();
+    let ready = first_line(&mut child);
     assert_eq!(ready["method"], "companion/ready");
     let file = ready["params"]["discoveryFile"].as_str().unwrap().to_owned();
     let parent = std::process::id();

@@ -1,9 +1,10 @@
-//! A companion that runs, for tests of the commands that find it.
+//! What tests of the command line share: the program, what it says, a companion that runs.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -26,6 +27,25 @@ pub(crate) fn help(command: &str) -> String {
 
 pub(crate) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
+}
+
+/// How the program ends with each of these arguments, and what it says; never on stdout.
+pub(crate) fn complaints(run: impl Fn(&[&str]) -> Output, cases: &[&[&str]]) -> String {
+    let mut all = String::new();
+    for args in cases {
+        let output = run(args);
+        assert!(output.stdout.is_empty());
+        let message = text(&output.stderr).split("\n\n").next().unwrap_or_default();
+        writeln!(all, "{args:?}\n{}\n{}\n", output.status, message.trim_end()).unwrap();
+    }
+    all
+}
+
+/// The first line that `serve` says, once it is ready.
+pub(crate) fn first_line(serve: &mut Child) -> Value {
+    let mut first = String::new();
+    BufReader::new(serve.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    serde_json::from_str(&first).unwrap()
 }
 
 /// `serve` with a project, until it is dropped.
@@ -52,9 +72,7 @@ impl Companion {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut first = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
-        let ready = serde_json::from_str::<Value>(&first).unwrap()["params"].take();
+        let ready = first_line(&mut child)["params"].take();
         Self { child, dir, project, ready }
     }
 
