@@ -13,43 +13,45 @@ use companion_protocol::editor::{
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, code, parse,
 };
-use companion_server::{EditorHost, HostRequest, Server};
+use companion_server::{EditorHost, Proposal, Responder, Responders, Server};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 /// The longest line, in bytes. A longer one is answered with an error and skipped.
 const MAX_LINE: u64 = 256 << 20;
 
-/// The way to stdout. An editor that does not read holds up nobody else.
-#[derive(Clone)]
-pub(crate) struct Output(Sender<Vec<u8>>);
+/// What is to be written to stdout.
+pub(crate) enum Outgoing {
+    Line(Vec<u8>),
+    /// The request of that number. Until it is written, the editor has not taken the proposal.
+    Open(u64, Proposal),
+}
 
-impl Output {
-    /// The way to stdout, and the lines that are to be written.
-    pub(crate) fn new() -> (Self, Receiver<Vec<u8>>) {
-        let (sender, lines) = mpsc::channel();
-        (Self(sender), lines)
-    }
-
-    fn write(&self, message: &impl Serialize) {
-        // Without a receiver the editor is gone, and so are we soon.
-        let _ = self.0.send(line(message));
+impl Outgoing {
+    fn write(&self, output: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Line(line) => output.write_all(line)?,
+            Self::Open(number, Proposal { file_path, new_content, .. }) => {
+                let params = OpenDiff { file_path, new_content };
+                output.write_all(&line(&Request::new(Id::from(*number), "diff/open", params)))?;
+            }
+        }
+        output.flush()
     }
 }
 
-/// Writes `first` at once, and then from a thread of its own all `lines`, until the editor is
-/// gone, which `end` hears.
+/// Writes `first` at once, and then from a thread of its own all that the server has to say, until
+/// the editor is gone, which `end` hears.
 pub(crate) fn write(
     first: &impl Serialize,
-    lines: Receiver<Vec<u8>>,
+    outgoing: Receiver<Outgoing>,
     end: Sender<()>,
 ) -> io::Result<()> {
     let mut stdout = io::stdout();
-    stdout.write_all(&line(first))?;
-    stdout.flush()?;
+    Outgoing::Line(line(first)).write(&mut stdout)?;
     std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
-        for line in lines {
-            if let Err(error) = stdout.write_all(&line).and_then(|()| stdout.flush()) {
+        for outgoing in outgoing {
+            if let Err(error) = outgoing.write(&mut stdout) {
                 log::warn!("the editor does not read any more: {error}");
                 let _ = end.send(());
                 return;
@@ -65,46 +67,60 @@ fn line(message: &impl Serialize) -> Vec<u8> {
     line
 }
 
-/// Asks the editor over stdout.
+/// The editor. It is asked over stdout; one that does not read holds up nobody else.
 pub(crate) struct Editor {
-    output: Output,
+    outgoing: Sender<Outgoing>,
+    responders: Responders,
 }
 
 impl Editor {
-    pub(crate) fn new(output: Output) -> Self {
-        Self { output }
+    /// The editor, and what is to be written to it.
+    pub(crate) fn new() -> (Self, Receiver<Outgoing>) {
+        let (sender, outgoing) = mpsc::channel();
+        (Self { outgoing: sender, responders: Responders::default() }, outgoing)
     }
 
-    fn ask(&self, request: HostRequest, method: &'static str, params: impl Serialize) {
-        self.output.write(&Request::new(Id::from(request.0), method, params));
+    fn send(&self, outgoing: Outgoing) {
+        // Without a receiver the editor is gone, and so are we soon.
+        let _ = self.outgoing.send(outgoing);
+    }
+
+    fn write(&self, message: &impl Serialize) {
+        self.send(Outgoing::Line(line(message)));
+    }
+
+    fn ask(&self, method: &'static str, file_path: &str, responder: Responder) {
+        let number = self.responders.add(responder);
+        let params = DiffPath { file_path: file_path.to_owned() };
+        self.write(&Request::new(Id::from(number), method, params));
     }
 }
 
 impl EditorHost for Editor {
-    fn open_diff(&self, request: HostRequest, path: &str, new_content: String) {
-        self.ask(request, "diff/open", OpenDiff { file_path: path, new_content: &new_content });
+    fn open_diff(&self, proposal: Proposal, responder: Responder) {
+        self.send(Outgoing::Open(self.responders.add(responder), proposal));
     }
 
-    fn close_diff(&self, request: HostRequest, path: &str) {
-        self.ask(request, "diff/close", DiffPath { file_path: path.to_owned() });
+    fn close_diff(&self, file_path: &str, responder: Responder) {
+        self.ask("diff/close", file_path, responder);
     }
 
-    fn accept_diff(&self, request: HostRequest, path: &str) {
-        self.ask(request, "diff/accept", DiffPath { file_path: path.to_owned() });
+    fn accept_diff(&self, file_path: &str, responder: Responder) {
+        self.ask("diff/accept", file_path, responder);
     }
 
-    fn reject_diff(&self, request: HostRequest, path: &str) {
-        self.ask(request, "diff/reject", DiffPath { file_path: path.to_owned() });
+    fn reject_diff(&self, file_path: &str, responder: Responder) {
+        self.ask("diff/reject", file_path, responder);
     }
 
     fn sessions_changed(&self, count: usize) {
-        self.output.write(&Notification::new("companion/sessions", Sessions { count }));
+        self.write(&Notification::new("companion/sessions", Sessions { count }));
     }
 }
 
 /// Takes what the editor says, until it closes its end. A line that is not valid is answered
 /// with an error and changes nothing.
-pub(crate) fn read(server: &Server, output: &Output, mut input: impl BufRead) {
+pub(crate) fn read(server: &Server, editor: &Editor, mut input: impl BufRead) {
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -119,20 +135,20 @@ pub(crate) fn read(server: &Server, output: &Output, mut input: impl BufRead) {
         if line.len() as u64 == MAX_LINE && line.last() != Some(&b'\n') {
             let message = format!("Parse error: a line is longer than {MAX_LINE} bytes");
             let error = ErrorObject::new(code::PARSE_ERROR, message);
-            output.write(&ErrorResponse::new(None, error));
+            editor.write(&ErrorResponse::new(None, error));
             if input.skip_until(b'\n').is_err() {
                 return;
             }
         } else if !line.trim_ascii().is_empty()
-            && let Err((id, error)) = take(server, &line)
+            && let Err((id, error)) = take(server, editor, &line)
         {
             log::warn!("the editor sent an invalid line: error {}", error.code);
-            output.write(&ErrorResponse::new(id.as_ref(), error));
+            editor.write(&ErrorResponse::new(id.as_ref(), error));
         }
     }
 }
 
-fn take(server: &Server, line: &[u8]) -> Result<(), (Option<Id>, ErrorObject)> {
+fn take(server: &Server, editor: &Editor, line: &[u8]) -> Result<(), (Option<Id>, ErrorObject)> {
     let message = match parse(line).map_err(|error| (None, error.into_object()))? {
         Payload::Single(message) => message,
         Payload::Batch(_) => {
@@ -149,8 +165,9 @@ fn take(server: &Server, line: &[u8]) -> Result<(), (Option<Id>, ErrorObject)> {
             Err((Some(id), ErrorObject::new(code::METHOD_NOT_FOUND, message)))
         }
         Message::Response { id, result } => {
-            if let Some(request) = id.and_then(|id| id.as_u64()) {
-                answered(server, HostRequest(request), result.map(RawValue::get));
+            let number = id.and_then(|id| id.as_u64());
+            if let Some(responder) = number.and_then(|number| editor.responders.take(number)) {
+                answered(responder, result.map(RawValue::get));
             }
             Ok(())
         }
@@ -158,13 +175,11 @@ fn take(server: &Server, line: &[u8]) -> Result<(), (Option<Id>, ErrorObject)> {
 }
 
 /// A request to the editor has been answered.
-fn answered(server: &Server, request: HostRequest, result: Result<&str, ErrorObject>) {
+fn answered(responder: Responder, result: Result<&str, ErrorObject>) {
     match result.map(serde_json::from_str::<Option<DiffResult>>) {
-        Ok(Ok(result)) => {
-            server.complete_request(request, result.and_then(|result| result.content));
-        }
-        Ok(Err(_)) => server.fail_request(request, "The editor's answer is not valid."),
-        Err(error) => server.fail_request(request, &error.message),
+        Ok(Ok(result)) => responder.complete(result.and_then(|result| result.content)),
+        Ok(Err(_)) => responder.fail("The editor's answer is not valid."),
+        Err(error) => responder.fail(&error.message),
     }
 }
 
@@ -192,12 +207,12 @@ fn tell(server: &Server, told: Told) -> Result<(), ErrorObject> {
             })?;
         }
         Told::DiffAccepted(diff) => {
-            let decision = server.diff_accepted(&diff.file_path, diff.content);
-            log::debug!("a diff was accepted: {decision:?}");
+            let delivery = server.diff_accepted(&diff.file_path, diff.content);
+            log::debug!("a diff was accepted: {delivery:?}");
         }
         Told::DiffRejected(diff) => {
-            let decision = server.diff_rejected(&diff.file_path);
-            log::debug!("a diff was rejected: {decision:?}");
+            let delivery = server.diff_rejected(&diff.file_path);
+            log::debug!("a diff was rejected: {delivery:?}");
         }
     }
     Ok(())

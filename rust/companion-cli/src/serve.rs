@@ -14,7 +14,7 @@ use companion_protocol::jsonrpc::Notification;
 use companion_server::{Config, Limits, ListenAddress, Listeners, Resume, Runtime, Server};
 
 use crate::args::ServeArgs;
-use crate::editor::{self, Editor, Output};
+use crate::editor::{self, Editor};
 
 /// Runs until the editor closes stdin or a signal comes.
 pub(crate) fn serve(args: ServeArgs) -> Result<(), Box<dyn Error>> {
@@ -34,14 +34,15 @@ pub(crate) fn serve(args: ServeArgs) -> Result<(), Box<dyn Error>> {
         // A container would look in vain for it.
         return Err(missing.reason.as_str().into());
     }
-    let (output, lines) = Output::new();
-    let host = Arc::new(Editor::new(output.clone()));
+    let (editor, outgoing) = Editor::new();
+    let editor = Arc::new(editor);
+    let host = Arc::clone(&editor);
     let server = Server::resume(&runtime, listeners, config, host, last)?;
 
-    editor::write(&ready(&server), lines, end.clone())?;
-    let input = server.clone();
+    editor::write(&ready(&server), outgoing, end.clone())?;
+    let told = server.clone();
     std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
-        editor::read(&input, &output, std::io::stdin().lock());
+        editor::read(&told, &editor, std::io::stdin().lock());
         let _ = end.send(());
     })?;
 

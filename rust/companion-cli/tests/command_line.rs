@@ -94,7 +94,7 @@ fn a_port_that_was_taken_meanwhile_is_given_up_on_all_addresses() {
     assert!(other.starts_with("127.0.0.2:") && other != address, "{other}");
     assert_ne!(new_token, token, "whoever has the port has seen it");
     let port = owner.local_addr().unwrap().port();
-    let told = format!("can't listen on port {port} again: it is taken on 127.0.0.2. CLIs that");
+    let told = format!("not listening on port {port} again: it is taken on 127.0.0.2. CLIs that");
     assert!(log.contains(&told), "{log}");
 }
 

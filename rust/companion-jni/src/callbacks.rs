@@ -6,24 +6,29 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::LazyLock;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use companion_server::{EditorHost, HostRequest};
+use companion_server::{EditorHost, Proposal, Responder, Responders};
 use jni::objects::{JObject, JString, JThrowable, JValue};
 use jni::refs::Global;
 use jni::vm::AttachConfig;
 use jni::{Env, JavaVM, jni_sig, jni_str};
 use log::Level;
 
-use crate::{cores, logging};
+use crate::logging;
 
 /// How long the thread may take to end. Kotlin's callbacks return at once.
 const END: Duration = Duration::from_secs(1);
 
 /// How much of a stack is told in the log.
 const FRAMES: usize = 16;
+
+/// What Kotlin was asked and has not answered, by numbers that are no other's in this process: it may
+/// answer before it has been told the number of its server.
+pub(crate) static RESPONDERS: LazyLock<Responders> = LazyLock::new(Responders::default);
 
 /// The object of Kotlin's that is called: a `NativeCallbacks`.
 pub(crate) type Callbacks = Global<JObject<'static>>;
@@ -37,7 +42,8 @@ pub(crate) enum Message {
     Add(i64, Callbacks),
     /// And no longer.
     Remove(i64),
-    Ask(i64, HostRequest, Ask),
+    /// A request to the editor, by its number.
+    Ask(i64, u64, Ask),
     Sessions(i64, usize),
     Log(Level, String),
     End,
@@ -45,7 +51,7 @@ pub(crate) enum Message {
 
 /// A request to the editor.
 pub(crate) enum Ask {
-    Open(String, String),
+    Open(Proposal),
     Close(String),
     Accept(String),
     Reject(String),
@@ -133,8 +139,8 @@ fn take(env: &mut Env<'_>, objects: &mut BTreeMap<i64, Callbacks>, message: Mess
             let Some(object) = objects.get(&core) else { return };
             if let Err(error) = in_frame(env, |env| call_ask(env, object, request, ask)) {
                 log::error!("the editor could not be asked: {error}");
-                if let Ok(server) = cores::get(core) {
-                    server.fail_request(request, "The IDE could not carry out the request.");
+                if let Some(responder) = RESPONDERS.take(request) {
+                    responder.fail("The IDE could not carry out the request.");
                 }
             }
         }
@@ -166,14 +172,15 @@ fn take(env: &mut Env<'_>, objects: &mut BTreeMap<i64, Callbacks>, message: Mess
 fn call_ask(
     env: &mut Env<'_>,
     object: &Callbacks,
-    request: HostRequest,
+    request: u64,
     ask: Ask,
 ) -> jni::errors::Result<()> {
-    let request = JValue::Long(request.0.cast_signed());
+    let request = JValue::Long(request.cast_signed());
     let (name, path) = match ask {
-        Ask::Open(path, content) => {
-            let path = JString::from_str(env, path)?;
-            let content = env.byte_array_from_slice(content.as_bytes())?;
+        Ask::Open(proposal) => {
+            let path = JString::from_str(env, &proposal.file_path)?;
+            let content = env.byte_array_from_slice(proposal.new_content.as_bytes())?;
+            drop(proposal);
             let (name, sig) = (jni_str!("openDiff"), jni_sig!((jlong, JString, jbyte[])));
             let arguments = [request, JValue::Object(&path), JValue::Object(&content)];
             return env.call_method(object, name, sig, &arguments).map(drop);
@@ -239,26 +246,26 @@ impl Listener {
         let _ = self.queue.send(message);
     }
 
-    fn ask(&self, request: HostRequest, ask: Ask) {
-        self.send(Message::Ask(self.core, request, ask));
+    fn ask(&self, responder: Responder, ask: Ask) {
+        self.send(Message::Ask(self.core, RESPONDERS.add(responder), ask));
     }
 }
 
 impl EditorHost for Listener {
-    fn open_diff(&self, request: HostRequest, path: &str, new_content: String) {
-        self.ask(request, Ask::Open(path.to_owned(), new_content));
+    fn open_diff(&self, proposal: Proposal, responder: Responder) {
+        self.ask(responder, Ask::Open(proposal));
     }
 
-    fn close_diff(&self, request: HostRequest, path: &str) {
-        self.ask(request, Ask::Close(path.to_owned()));
+    fn close_diff(&self, file_path: &str, responder: Responder) {
+        self.ask(responder, Ask::Close(file_path.to_owned()));
     }
 
-    fn accept_diff(&self, request: HostRequest, path: &str) {
-        self.ask(request, Ask::Accept(path.to_owned()));
+    fn accept_diff(&self, file_path: &str, responder: Responder) {
+        self.ask(responder, Ask::Accept(file_path.to_owned()));
     }
 
-    fn reject_diff(&self, request: HostRequest, path: &str) {
-        self.ask(request, Ask::Reject(path.to_owned()));
+    fn reject_diff(&self, file_path: &str, responder: Responder) {
+        self.ask(responder, Ask::Reject(file_path.to_owned()));
     }
 
     fn sessions_changed(&self, count: usize) {

@@ -14,13 +14,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use companion_protocol::ide::{Cursor, IdeInfo};
-use companion_server::{Config, Decision, HostRequest, Limits, Listeners, Missing, Resume};
+use companion_server::{Config, Delivery, Limits, Listeners, Missing, Resume};
 use jni::objects::{JByteArray, JClass, JObject, JObjectArray, JString};
 use jni::refs::Reference as _;
 use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, NativeMethod, native_method};
 use log::LevelFilter;
 
+use crate::callbacks::RESPONDERS;
 use crate::cores;
 use crate::diagnostics;
 use crate::gate::{Error, Gate};
@@ -29,7 +30,7 @@ use crate::settings;
 
 /// Changes with every change of these natives or of `NativeCallbacks`. Kotlin refuses a library
 /// of another number.
-const ABI_VERSION: jint = 2;
+const ABI_VERSION: jint = 3;
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -72,8 +73,8 @@ natives! {
     fn file_deleted(core: jlong, path: JString);
     fn workspace_changed(core: jlong, roots: [JString]);
     fn trust_changed(core: jlong, trusted: jboolean);
-    fn complete_request(core: jlong, request: jlong, content: jbyte[]);
-    fn fail_request(core: jlong, request: jlong, message: JString);
+    fn complete_request(request: jlong, content: jbyte[]);
+    fn fail_request(request: jlong, message: JString);
     fn diff_resolved(
         core: jlong,
         file_path: JString,
@@ -232,24 +233,26 @@ fn trust_changed<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong, trusted: jboole
 fn complete_request<'a>(
     env: &mut Env<'a>,
     _: Class<'a>,
-    core: jlong,
     request: jlong,
     content: Bytes<'a>,
 ) -> Result<()> {
     let content = if content.is_null() { None } else { Some(utf8(env, &content)?) };
-    cores::get(core)?.complete_request(HostRequest(request.cast_unsigned()), content);
+    if let Some(responder) = RESPONDERS.take(request.cast_unsigned()) {
+        responder.complete(content);
+    }
     Ok(())
 }
 
 fn fail_request<'a>(
     env: &mut Env<'a>,
     _: Class<'a>,
-    core: jlong,
     request: jlong,
     message: JString<'a>,
 ) -> Result<()> {
-    let request = HostRequest(request.cast_unsigned());
-    cores::get(core)?.fail_request(request, &message.try_to_string(env)?);
+    let message = message.try_to_string(env)?;
+    if let Some(responder) = RESPONDERS.take(request.cast_unsigned()) {
+        responder.fail(&message);
+    }
     Ok(())
 }
 
@@ -263,15 +266,15 @@ fn diff_resolved<'a>(
 ) -> Result<jint> {
     let path = file_path.try_to_string(env)?;
     let server = cores::get(core)?;
-    let decision = if accepted {
+    let delivery = if accepted {
         server.diff_accepted(&path, utf8(env, &content)?)
     } else {
         server.diff_rejected(&path)
     };
-    Ok(match decision {
-        Decision::Delivered => 0,
-        Decision::Queued => 1,
-        Decision::Unknown => 2,
+    Ok(match delivery {
+        Delivery::Delivered => 0,
+        Delivery::Queued => 1,
+        Delivery::Unknown => 2,
     })
 }
 

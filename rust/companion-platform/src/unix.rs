@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 use rustix::io::Errno;
@@ -125,6 +125,20 @@ impl PrivateDir {
         file.write_all(content)
             .and_then(|()| Ok(rustix::fs::renameat(&self.fd, &temporary, &self.fd, name)?))
             .inspect_err(|_| drop(self.remove(&temporary)))
+    }
+
+    /// A file that was written here, to append to.
+    pub fn append(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(File::from(rustix::fs::openat(&self.fd, name, flags, Mode::empty())?))
+    }
+
+    /// How long ago a file was written.
+    pub fn age(&self, name: &str) -> io::Result<Duration> {
+        let stat = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let written = u64::try_from(stat.st_mtime).unwrap_or_default();
+        let written = SystemTime::UNIX_EPOCH + Duration::from_secs(written);
+        Ok(SystemTime::now().duration_since(written).unwrap_or_default())
     }
 
     /// The content of a file and when it was written; nothing if there is none. Refuses what is no

@@ -7,7 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind, get_current_pid};
 
@@ -125,6 +125,17 @@ impl PrivateDir {
         written
             .and_then(|()| fs::rename(&path, self.path.join(name)))
             .inspect_err(|_| drop(self.remove(&temporary)))
+    }
+
+    /// A file that was written here, to append to.
+    pub fn append(&self, name: &str) -> io::Result<File> {
+        OpenOptions::new().append(true).open(self.path.join(name))
+    }
+
+    /// How long ago a file was written.
+    pub fn age(&self, name: &str) -> io::Result<Duration> {
+        let written = fs::symlink_metadata(self.path.join(name))?.modified()?;
+        Ok(SystemTime::now().duration_since(written).unwrap_or_default())
     }
 
     /// The content of a file and when it was written; nothing if there is none. Refuses what is no

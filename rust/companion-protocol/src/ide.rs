@@ -240,10 +240,10 @@ impl<'de> Deserialize<'de> for DiffArguments {
 /// The text of a `closeDiff` result. The specification's prose asks for the bare content, but
 /// the client parses JSON (`ide-client.js`, `closeDiff`).
 #[derive(Debug, Default, Serialize)]
-pub struct ClosedDiff {
+pub struct ClosedDiff<'a> {
     /// The final text of the proposal; absent if there was no such diff.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
+    pub content: Option<&'a str>,
 }
 
 /// The discovery file, by which the client finds a companion (`getConnectionConfigFromFile`).

@@ -27,19 +27,18 @@ mod unix {
     use std::fs::OpenOptions;
     use std::io::{self, BufRead};
     use std::net::TcpListener;
-    use std::sync::{Arc, Mutex, OnceLock};
+    use std::sync::{Arc, Mutex};
     use std::thread::sleep;
     use std::time::{Duration, Instant};
 
     use companion_protocol::ide::{Cursor, IdeInfo};
-    use companion_server::{Config, EditorHost, HostRequest, Runtime, Server};
+    use companion_server::{Config, EditorHost, Proposal, Responder, Runtime, Server};
     use rustix::time::{ClockId, clock_gettime};
     use serde::Deserialize;
 
     /// Shows every diff at once.
     #[derive(Default)]
     struct Script {
-        server: OnceLock<Server>,
         proposals: Mutex<HashMap<String, String>>,
     }
 
@@ -47,28 +46,25 @@ mod unix {
         fn take(&self, path: &str) -> Option<String> {
             self.proposals.lock().expect("no holder panics").remove(path)
         }
-
-        fn complete(&self, request: HostRequest, content: Option<String>) {
-            self.server.get().expect("set before clients come").complete_request(request, content);
-        }
     }
 
     impl EditorHost for Script {
-        fn open_diff(&self, request: HostRequest, path: &str, new_content: String) {
-            self.proposals.lock().expect("no holder panics").insert(path.to_owned(), new_content);
-            self.complete(request, None);
+        fn open_diff(&self, proposal: Proposal, responder: Responder) {
+            let Proposal { file_path, new_content, .. } = proposal;
+            self.proposals.lock().expect("no holder panics").insert(file_path, new_content);
+            responder.complete(None);
         }
 
-        fn close_diff(&self, request: HostRequest, path: &str) {
-            self.complete(request, self.take(path));
+        fn close_diff(&self, file_path: &str, responder: Responder) {
+            responder.complete(self.take(file_path));
         }
 
-        fn accept_diff(&self, request: HostRequest, _path: &str) {
-            self.complete(request, None);
+        fn accept_diff(&self, _: &str, responder: Responder) {
+            responder.complete(None);
         }
 
-        fn reject_diff(&self, request: HostRequest, _path: &str) {
-            self.complete(request, None);
+        fn reject_diff(&self, _: &str, responder: Responder) {
+            responder.complete(None);
         }
 
         fn sessions_changed(&self, _count: usize) {}
@@ -96,7 +92,6 @@ mod unix {
         let config = Config::new(vec!["/tmp/mcpbench".into()], ide, std::process::id());
         let script = Arc::new(Script::default());
         let server = Server::start(&runtime, listener, config, script.clone())?;
-        assert!(script.server.set(server.clone()).is_ok(), "set once");
         println!(
             r#"{{"ready":{{"port":{},"token":"{}","start_us":{}}}}}"#,
             server.port(),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use companion_protocol::ide::IdeInfo;
-use companion_server::{Config, EditorHost, HostRequest, Runtime, Server};
+use companion_server::{Config, EditorHost, Proposal, Responder, Runtime, Server};
 use subtle::ConstantTimeEq;
 
 /// How many requests of each kind.
@@ -28,10 +28,10 @@ const BATCHES: u32 = 2_000;
 struct NoEditor;
 
 impl EditorHost for NoEditor {
-    fn open_diff(&self, _: HostRequest, _: &str, _: String) {}
-    fn close_diff(&self, _: HostRequest, _: &str) {}
-    fn accept_diff(&self, _: HostRequest, _: &str) {}
-    fn reject_diff(&self, _: HostRequest, _: &str) {}
+    fn open_diff(&self, _: Proposal, _: Responder) {}
+    fn close_diff(&self, _: &str, _: Responder) {}
+    fn accept_diff(&self, _: &str, _: Responder) {}
+    fn reject_diff(&self, _: &str, _: Responder) {}
     fn sessions_changed(&self, _: usize) {}
 }
 

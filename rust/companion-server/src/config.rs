@@ -70,8 +70,11 @@ pub struct Limits {
     pub sessions: usize,
     /// The most sessions without a stream, whose clients have probably gone without saying so.
     pub idle_sessions: usize,
+    /// How long the views of a client wait for it while it has no stream. Then they are closed, and
+    /// should it come back, it hears that its diffs are rejected.
+    pub session_away: Duration,
     /// How long a session may stay without a stream.
-    pub session_idle: Duration,
+    pub session_gone: Duration,
     /// The most diffs that one session may have open or decided but not yet delivered.
     pub diffs_per_session: usize,
     /// How many bytes of decisions may wait for one session's stream before it may open no
@@ -93,7 +96,8 @@ impl Default for Limits {
             retry: Duration::from_secs(20),
             sessions: 2048,
             idle_sessions: 64,
-            session_idle: Duration::from_mins(5),
+            session_away: Duration::from_mins(5),
+            session_gone: Duration::from_hours(1),
             diffs_per_session: 256,
             queued_bytes: 128 << 20,
             monitors: 16,

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::Config;
 use crate::context::EditorContext;
-use crate::diffs::Diffs;
+use crate::diffs::{Diffs, Journal, Left};
 use crate::guard::Guard;
 use crate::host::EditorHost;
 use crate::monitor::{MonitorStream, Monitors};
-use crate::resume::{Answer, Identity, Journal};
+use crate::resume::{SIGN_OF_LIFE, Token};
 use crate::session::{Full, Session, SessionId, Sessions};
 use crate::workspace::Workspace;
 
@@ -21,7 +22,7 @@ pub(crate) struct Core {
     pub(crate) guard: Guard,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) monitors: Arc<Monitors>,
-    pub(crate) diffs: Diffs,
+    pub(crate) diffs: Arc<Diffs>,
     pub(crate) context: EditorContext,
     pub(crate) workspace: Workspace,
     /// For a server that can be resumed.
@@ -32,75 +33,59 @@ pub(crate) struct Core {
     pub(crate) stopping: CancellationToken,
     /// Drop what has not finished.
     pub(crate) aborting: CancellationToken,
-    /// Connections and tool calls.
+    /// Connections.
     pub(crate) tasks: TaskTracker,
 }
 
 impl Core {
-    /// With an identity, it is a server that can be resumed.
+    /// With `left`, which the last process left, it is a server that can be resumed.
     pub(crate) fn new(
         port: u16,
-        token: &str,
+        token: &Token,
         config: Config,
         host: Arc<dyn EditorHost>,
-        identity: Option<Identity>,
+        left: Option<Left>,
     ) -> Self {
         let limits = &config.limits;
-        let journal = identity.is_some().then(|| Arc::new(Journal::new()));
-        let sessions = Arc::new(Sessions::new(limits.clone(), Arc::clone(&host), identity));
+        let journal = left.is_some().then(|| Arc::new(Journal::new()));
+        let left = left.unwrap_or_default();
+        let sessions = left.sessions.iter().copied();
+        let sessions = Arc::new(Sessions::new(limits.clone(), Arc::clone(&host), sessions));
         let monitors = Arc::new(Monitors::new(limits.monitors));
+        let diffs = Diffs::new(
+            Arc::clone(&sessions),
+            Arc::clone(&monitors),
+            host,
+            limits.clone(),
+            journal.clone(),
+            left,
+        );
         Self {
-            guard: Guard::new(port, token, &config.allowed_hosts),
-            diffs: Diffs::new(
-                Arc::clone(&sessions),
-                Arc::clone(&monitors),
-                host,
-                limits.clone(),
-                journal.clone(),
-            ),
+            guard: Guard::new(port, token.expose(), &config.allowed_hosts),
             context: EditorContext::new(config.trusted),
             workspace: Workspace::new(config.workspace.clone()),
-            journal,
             inhabited: Notify::new(),
-            sessions,
-            monitors,
             stopping: CancellationToken::new(),
             aborting: CancellationToken::new(),
             tasks: TaskTracker::new(),
+            journal,
+            sessions,
+            monitors,
+            diffs,
             config,
         }
     }
 
     /// A session for a new client; the oldest idle ones may have to go for it.
     pub(crate) fn create_session(&self) -> Result<Arc<Session>, Full> {
-        self.session_with(self.sessions.new_id(), false)
-    }
-
-    /// The session of that id. One that an earlier process has given out is made anew, without
-    /// a handshake: its client need not know.
-    pub(crate) fn session(&self, id: SessionId) -> Result<Option<Arc<Session>>, Full> {
-        match self.sessions.get(id) {
-            None if self.sessions.recognises(id) => self.session_with(id, true).map(Some),
-            session => Ok(session),
-        }
-    }
-
-    fn session_with(&self, id: SessionId, returning: bool) -> Result<Arc<Session>, Full> {
-        let (session, gone) = self.sessions.create(id, returning)?;
+        let is_due = |session| self.diffs.is_anything_due(session);
+        let (session, gone) = self.sessions.create(is_due)?;
         for id in gone {
             self.diffs.session_gone(id);
         }
+        self.diffs.session_begun(session.id);
         self.inhabited.notify_one();
         Ok(session)
-    }
-
-    /// Has clients told what an earlier process has left unsaid, when they come.
-    pub(crate) fn restore(&self, answers: Vec<Answer>) {
-        for answer in answers {
-            if self.session(answer.session.into()).is_ok() {
-                self.diffs.restore(answer);
-            }
-        }
     }
 
     /// Ends a session and all that it has open.
@@ -126,19 +111,45 @@ impl Core {
     pub(crate) async fn keep_house(self: Arc<Self>) {
         let interval = self.config.limits.keep_alive;
         let keeping = async {
+            let mut next_sign = Instant::now();
             loop {
                 if self.sessions.is_empty() && self.monitors.is_empty() {
                     self.inhabited.notified().await;
                 }
-                tokio::time::sleep(interval).await;
-                self.monitors.keep_alive();
-                for id in self.sessions.expire(interval) {
-                    log::debug!("a client did not come back");
-                    self.diffs.session_gone(id);
+                let keep_alive = Instant::now() + interval;
+                while let Some(absence) = self.sessions.next_absence().filter(|at| *at < keep_alive)
+                {
+                    sleep_until(absence).await;
+                    self.end_absent();
                 }
+                sleep_until(keep_alive).await;
+                self.end_absent();
+                self.monitors.keep_alive();
                 self.sessions.keep_alive().wake().await;
+                if let Some(journal) = &self.journal
+                    && next_sign <= Instant::now()
+                {
+                    next_sign = Instant::now() + SIGN_OF_LIFE;
+                    journal.alive();
+                }
             }
         };
         self.stopping.run_until_cancelled(keeping).await;
+    }
+
+    /// Fails calls for which the editor does nothing in time, until the server stops.
+    pub(crate) async fn expire_calls(self: Arc<Self>) {
+        self.stopping.run_until_cancelled(self.diffs.expire_calls()).await;
+    }
+
+    fn end_absent(&self) {
+        let absent = self.sessions.absent();
+        for id in absent.away {
+            log::debug!("a client did not come back");
+            self.diffs.session_away(id);
+        }
+        for id in absent.gone {
+            self.diffs.session_gone(id);
+        }
     }
 }

@@ -13,6 +13,7 @@ use companion_protocol::mcp::{
 use serde::Serialize;
 
 use crate::core::Core;
+use crate::diffs::DiffId;
 use crate::json;
 use crate::session::Session;
 use crate::tools;
@@ -75,7 +76,17 @@ async fn answer_one(
     session: &Arc<Session>,
     message: Message<'_>,
 ) -> Option<Vec<u8>> {
-    let Message::Request { id, method, params } = message else { return None };
+    let (id, method, params) = match message {
+        Message::Request { id, method, params } => (id, method, params),
+        Message::Notification { .. } => return None,
+        // All that a client is asked is a ping, and any answer to it will do.
+        Message::Response { id, .. } => {
+            if let Some(diff) = id.as_ref().and_then(Id::as_str).and_then(DiffId::parse) {
+                core.diffs.ping_answered(session.id, diff);
+            }
+            return None;
+        }
+    };
     let answer = match &*method {
         "tools/call" => match tools::call(core, session, params).await {
             Ok(result) => Ok(sized_response(&id, &result, result.text_len())),

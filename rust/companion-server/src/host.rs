@@ -1,49 +1,130 @@
 //! The editor, as the server sees it.
 
-use std::fmt;
+use std::collections::HashMap;
+use std::sync::Weak;
+
+use parking_lot::Mutex;
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::diffs::{CallId, Diffs};
 
 /// What the server asks of the editor.
 ///
 /// All calls come from the server's one thread, in the order in which things happened, and
-/// must return at once. The answer to a request is given later, from any thread, by
-/// [`Server::complete_request`](crate::Server::complete_request) or
-/// [`Server::fail_request`](crate::Server::fail_request). A request that is not answered
-/// within [`host_timeout`](crate::Limits::host_timeout) has failed, and its answer is ignored.
+/// must return at once. The answer to a request is given later, from any thread, by its
+/// [`Responder`]. A request that is not answered within
+/// [`host_timeout`](crate::Limits::host_timeout) has failed, and its answer is ignored.
 pub trait EditorHost: Send + Sync + 'static {
-    /// Show `new_content` as a proposal for the file `path` and complete the request once it
-    /// shows, before any decision about it is told. A view that is open for the same path is
-    /// replaced, without a decision.
-    fn open_diff(&self, request: HostRequest, path: &str, new_content: String);
+    /// Show a proposal and complete the request once it shows, before any decision about it is
+    /// told. A view that is open for the same path is replaced, without a decision.
+    fn open_diff(&self, proposal: Proposal, responder: Responder);
 
-    /// Close the view for `path`, without a decision, and complete the request with the text
+    /// Close the view for `file_path`, without a decision, and complete the request with the text
     /// that the proposal had in the end. Fail it if there is no such view.
-    fn close_diff(&self, request: HostRequest, path: &str);
+    fn close_diff(&self, file_path: &str, responder: Responder);
 
-    /// Accept the proposal for `path` as the user would, put its text into the file, and tell
+    /// Accept the proposal for `file_path` as the user would, put its text into the file, and tell
     /// [`Server::diff_accepted`](crate::Server::diff_accepted); then complete the request.
-    fn accept_diff(&self, request: HostRequest, path: &str);
+    fn accept_diff(&self, file_path: &str, responder: Responder);
 
-    /// Reject the proposal for `path` as the user would, and tell
+    /// Reject the proposal for `file_path` as the user would, and tell
     /// [`Server::diff_rejected`](crate::Server::diff_rejected); then complete the request.
-    fn reject_diff(&self, request: HostRequest, path: &str);
+    fn reject_diff(&self, file_path: &str, responder: Responder);
 
     /// The number of connected CLIs is now `count`.
     fn sessions_changed(&self, count: usize);
 }
 
-/// Names a request to the editor; never used twice by one server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct HostRequest(pub u64);
+/// A proposed edit. Until it is dropped the editor has not taken it, and further proposals wait
+/// if there are too many bytes of such.
+#[derive(Debug)]
+pub struct Proposal {
+    /// The file, absolute and as the client wrote it; it may not exist yet.
+    pub file_path: String,
+    /// The whole proposed text.
+    pub new_content: String,
+    _untaken: OwnedSemaphorePermit,
+}
 
-impl fmt::Display for HostRequest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+impl Proposal {
+    pub(crate) fn new(
+        file_path: String,
+        new_content: String,
+        untaken: OwnedSemaphorePermit,
+    ) -> Self {
+        Self { file_path, new_content, _untaken: untaken }
+    }
+}
+
+/// The way to answer a request, once and from any thread. Dropped, the request has failed.
+#[derive(Debug)]
+pub struct Responder {
+    diffs: Weak<Diffs>,
+    call: Option<CallId>,
+}
+
+impl Responder {
+    pub(crate) fn new(diffs: Weak<Diffs>, call: Option<CallId>) -> Self {
+        Self { diffs, call }
+    }
+
+    /// The editor has done what it was asked. `content` is the proposal's final text, which only
+    /// [`close_diff`](EditorHost::close_diff) asks for.
+    pub fn complete(mut self, content: Option<String>) {
+        if let (Some(diffs), Some(call)) = (self.diffs.upgrade(), self.call.take()) {
+            diffs.completed(call, content);
+        }
+    }
+
+    /// The editor could not do what it was asked; the client shows `message` to the user.
+    pub fn fail(mut self, message: &str) {
+        self.failed(message);
+    }
+
+    fn failed(&mut self, message: &str) {
+        if let (Some(diffs), Some(call)) = (self.diffs.upgrade(), self.call.take()) {
+            diffs.failed(call, message);
+        }
+    }
+
+    /// Whether anybody waits for the answer.
+    fn is_awaited(&self) -> bool {
+        let diffs = self.diffs.upgrade();
+        diffs.is_some_and(|diffs| self.call.is_some_and(|call| diffs.is_awaited(call)))
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        self.failed("The editor could not carry out the request.");
+    }
+}
+
+/// Responders by number, for an editor that is asked by messages.
+#[derive(Debug, Default)]
+pub struct Responders(Mutex<(u64, HashMap<u64, Responder>)>);
+
+impl Responders {
+    /// Keeps a responder, and returns its number, which is never used again.
+    pub fn add(&self, responder: Responder) -> u64 {
+        let (last, responders) = &mut *self.0.lock();
+        *last += 1;
+        // An editor that does not answer must not cost memory for ever.
+        let over: Vec<_> = responders.extract_if(|_, responder| !responder.is_awaited()).collect();
+        responders.insert(*last, responder);
+        drop(over);
+        *last
+    }
+
+    /// The responder of that number, if nobody has taken it.
+    pub fn take(&self, number: u64) -> Option<Responder> {
+        self.0.lock().1.remove(&number)
     }
 }
 
 /// What became of a decision that the editor told the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum Delivery {
     /// The asker is connected and is told.
     Delivered,
     /// The asker's stream is down; it is told when it comes back.

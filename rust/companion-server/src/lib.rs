@@ -36,7 +36,7 @@ mod workspace;
 
 pub use allowed_host::AllowedHost;
 pub use config::{Config, Limits};
-pub use host::{Decision, EditorHost, HostRequest};
+pub use host::{Delivery, EditorHost, Proposal, Responder, Responders};
 pub use listen::{ListenAddress, Listeners, Missing};
 pub use resume::Resume;
 pub use runtime::Runtime;

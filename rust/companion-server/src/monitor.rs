@@ -11,7 +11,7 @@ use hyper::body::{Body, Frame};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
-use crate::session::KEEP_ALIVE;
+use crate::sse;
 
 /// How many notifications wait for a watcher.
 const QUEUE: usize = 64;
@@ -57,7 +57,7 @@ impl Monitors {
     }
 
     pub(crate) fn keep_alive(&self) {
-        self.publish(|| KEEP_ALIVE);
+        self.publish(|| sse::KEEP_ALIVE);
     }
 
     /// Ends all streams once they have sent what waits.

@@ -12,16 +12,15 @@ use std::time::Duration;
 use companion_protocol::ide::{Cursor, DiscoveryFile, env};
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use uuid::Uuid;
 
 use crate::allowed_host::AllowedHost;
 use crate::config::Config;
 use crate::context::now_ms;
 use crate::core::Core;
 use crate::discovery::{Discovery, workspace_path};
-use crate::host::{Decision, EditorHost, HostRequest};
+use crate::host::{Delivery, EditorHost};
 use crate::listen::{Listeners, Missing};
-use crate::resume::{self, Identity, Resume};
+use crate::resume::{self, Resume, Token};
 use crate::runtime::Runtime;
 use crate::{http, shutdown};
 use companion_platform::{Platform, container_mark};
@@ -43,7 +42,7 @@ struct Inner {
     core: Arc<Core>,
     addresses: Vec<SocketAddr>,
     missing: Vec<Missing>,
-    token: String,
+    token: Token,
     workspace_path: Mutex<String>,
     discovery: Discovery,
     runtime: Handle,
@@ -102,34 +101,29 @@ impl Server {
             let _context = handle.enter();
             sockets.into_iter().map(on_runtime).collect::<io::Result<Vec<_>>>()?
         };
-        let (identity, answers, saving) = match last.map(|last| last.begin(port)) {
-            Some((identity, answers, saving)) => (Some(identity), answers, Some(saving)),
-            None => (None, Vec::new(), None),
+        let (token, left, saving) = match last.map(|last| last.begin(port)) {
+            Some((token, left, saving)) => (token, Some(left), Some(saving)),
+            None => (Token::random(), None, None),
         };
-        let token = identity.as_ref().map_or_else(
-            // 244 random bits.
-            || format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()),
-            Identity::token,
-        );
         let roots: Vec<_> =
             config.workspace.iter().map(|root| root.to_string_lossy().into_owned()).collect();
         let workspace_path = workspace_path(Platform::CURRENT, &roots);
 
-        let core = Arc::new(Core::new(port, &token, config, host, identity));
-        core.restore(answers);
+        let core = Arc::new(Core::new(port, &token, config, host, left));
         if let (Some(journal), Some(saving)) = (&core.journal, saving) {
-            handle.spawn(resume::keep(Arc::clone(&core), Arc::clone(journal), saving));
+            handle.spawn(resume::keep(Arc::clone(&core.diffs), Arc::clone(journal), saving));
         }
         for socket in sockets {
             handle.spawn(http::accept(socket, Arc::clone(&core)));
         }
         handle.spawn(Arc::clone(&core).publish_context());
         handle.spawn(Arc::clone(&core).keep_house());
+        handle.spawn(Arc::clone(&core).expire_calls());
 
         let file = DiscoveryFile {
             port,
             workspace_path: workspace_path.clone(),
-            auth_token: token.clone(),
+            auth_token: token.expose().to_owned(),
             ide_info: core.config.ide.clone(),
         };
         let dir = core.config.discovery_dir.as_deref();
@@ -158,7 +152,7 @@ impl Server {
 
     /// The bearer token that every request must carry.
     pub fn token(&self) -> &str {
-        &self.inner.token
+        self.inner.token.expose()
     }
 
     /// What to set in a terminal in which the CLI is to find this server. In a container the
@@ -167,7 +161,7 @@ impl Server {
         let mut variables = BTreeMap::from([
             (env::PORT, self.port().to_string()),
             (env::WORKSPACE_PATH, self.inner.workspace_path.lock().clone()),
-            (env::AUTH_TOKEN, self.inner.token.clone()),
+            (env::AUTH_TOKEN, self.token().to_owned()),
             (env::PID, self.inner.core.config.ide_pid.to_string()),
         ]);
         variables.extend(container_mark().map(|_| (env::STAY_LOCAL, "1".to_owned())));
@@ -239,24 +233,13 @@ impl Server {
 
     /// The user accepted the proposal for `path`, the path that
     /// [`open_diff`](EditorHost::open_diff) gave, with this text in the end.
-    pub fn diff_accepted(&self, path: &str, content: String) -> Decision {
+    pub fn diff_accepted(&self, path: &str, content: String) -> Delivery {
         self.inner.core.diffs.decided(path, Some(content))
     }
 
     /// The user rejected the proposal for `path`, or closed its view.
-    pub fn diff_rejected(&self, path: &str) -> Decision {
+    pub fn diff_rejected(&self, path: &str) -> Delivery {
         self.inner.core.diffs.decided(path, None)
-    }
-
-    /// The editor has done what it was asked. `content` is the proposal's final text, which only
-    /// [`close_diff`](EditorHost::close_diff) asks for.
-    pub fn complete_request(&self, request: HostRequest, content: Option<String>) {
-        self.inner.core.diffs.completed(request, content);
-    }
-
-    /// The editor could not do what it was asked; the client shows `message` to the user.
-    pub fn fail_request(&self, request: HostRequest, message: &str) {
-        self.inner.core.diffs.failed(request, message);
     }
 
     /// Stops the server, in the order of [`shutdown`], and waits for it, 2 s at most. Once it

@@ -1,10 +1,11 @@
 //! The end of a server, in this order:
 //!
 //! 1. the discovery file goes, so that no CLI comes any more;
-//! 2. the listener closes;
-//! 3. open diffs are rejected: a client that hears nothing would wait for ever;
-//! 4. streams end once they have sent that, by FIN: after a RST the client would stay
-//!    disconnected until its user types `/ide enable`;
+//! 2. open diffs are rejected: a client that hears nothing would wait for ever;
+//! 3. clients have a moment to show that they have heard it, while they still can: what they have
+//!    not shown would be told again by the next process;
+//! 4. the listener closes, and streams end by FIN: after a RST the client would stay disconnected
+//!    until its user types `/ide enable`;
 //! 5. requests that are being answered get a second;
 //! 6. what is left is dropped;
 //! 7. what clients have not been told is saved for the next process, if this server can be
@@ -12,17 +13,26 @@
 
 use std::time::Duration;
 
+use tokio::time::timeout;
+
 use crate::core::Core;
 use crate::discovery::Discovery;
+
+/// How long clients may take to show that they have heard. It takes them a millisecond.
+const HEARD: Duration = Duration::from_millis(300);
 
 /// How long requests may take to be answered, and streams to be read.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// All of it.
 pub(crate) async fn shut_down(core: &Core, discovery: Option<&Discovery>) {
-    begin(core, discovery);
+    reject(core, discovery);
+    if timeout(HEARD, core.diffs.all_arrived()).await.is_err() {
+        log::debug!("a client has not shown that it heard the last decisions");
+    }
+    close(core);
     core.tasks.close();
-    if tokio::time::timeout(GRACE, core.tasks.wait()).await.is_err() {
+    if timeout(GRACE, core.tasks.wait()).await.is_err() {
         log::debug!("{} connections were cut", core.tasks.len());
         core.aborting.cancel();
         core.tasks.wait().await;
@@ -35,11 +45,19 @@ pub(crate) async fn shut_down(core: &Core, discovery: Option<&Discovery>) {
 
 /// Steps 1 to 4, without waiting.
 pub(crate) fn begin(core: &Core, discovery: Option<&Discovery>) {
+    reject(core, discovery);
+    close(core);
+}
+
+fn reject(core: &Core, discovery: Option<&Discovery>) {
     if let Some(discovery) = discovery {
         discovery.remove();
     }
-    core.stopping.cancel();
     core.diffs.stop();
+}
+
+fn close(core: &Core) {
+    core.stopping.cancel();
     core.sessions.end_streams();
     core.monitors.end();
 }

@@ -5,6 +5,9 @@ use serde::Serialize;
 
 use crate::json;
 
+/// A comment: bytes that mean nothing.
+pub(crate) const KEEP_ALIVE: Bytes = Bytes::from_static(b":\n\n");
+
 /// `message` as the data of an event: a `data:` line and the empty line that ends the event.
 ///
 /// JSON as serde writes it has no line breaks, so one line it is.
@@ -19,11 +22,6 @@ pub(crate) fn data(message: &impl Serialize, size_hint: usize) -> Bytes {
 /// The same for a message that is JSON already.
 pub(crate) fn data_of(json: &[u8]) -> Bytes {
     [b"data: ", json, b"\n\n"].concat().into()
-}
-
-/// The message that [`data`] was made of, as JSON.
-pub(crate) fn message(data: &[u8]) -> &[u8] {
-    data.strip_prefix(b"data: ").unwrap_or(data)
 }
 
 #[cfg(test)]

@@ -16,20 +16,20 @@ use tokio::time::{Instant, timeout};
 
 use crate::config::{Config, Limits};
 use crate::core::Core;
-use crate::host::{EditorHost, HostRequest};
+use crate::host::{EditorHost, Proposal, Responder};
 use crate::http::{ReplyBody, route};
-use crate::resume::{self, Resume};
+use crate::resume::{self, Resume, Token};
 
 pub(crate) const PORT: u16 = 41234;
 pub(crate) const TOKEN: &str = "the-token";
 
 /// A request to the editor.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Asked {
-    Open(HostRequest, String, String),
-    Close(HostRequest, String),
-    Accept(HostRequest, String),
-    Reject(HostRequest, String),
+    Open(Responder, Proposal),
+    Close(Responder, String),
+    Accept(Responder, String),
+    Reject(Responder, String),
 }
 
 /// An editor that only takes note.
@@ -39,20 +39,20 @@ struct Notes {
 }
 
 impl EditorHost for Notes {
-    fn open_diff(&self, request: HostRequest, path: &str, new_content: String) {
-        let _ = self.asked.send(Asked::Open(request, path.to_owned(), new_content));
+    fn open_diff(&self, proposal: Proposal, responder: Responder) {
+        let _ = self.asked.send(Asked::Open(responder, proposal));
     }
 
-    fn close_diff(&self, request: HostRequest, path: &str) {
-        let _ = self.asked.send(Asked::Close(request, path.to_owned()));
+    fn close_diff(&self, file_path: &str, responder: Responder) {
+        let _ = self.asked.send(Asked::Close(responder, file_path.to_owned()));
     }
 
-    fn accept_diff(&self, request: HostRequest, path: &str) {
-        let _ = self.asked.send(Asked::Accept(request, path.to_owned()));
+    fn accept_diff(&self, file_path: &str, responder: Responder) {
+        let _ = self.asked.send(Asked::Accept(responder, file_path.to_owned()));
     }
 
-    fn reject_diff(&self, request: HostRequest, path: &str) {
-        let _ = self.asked.send(Asked::Reject(request, path.to_owned()));
+    fn reject_diff(&self, file_path: &str, responder: Responder) {
+        let _ = self.asked.send(Asked::Reject(responder, file_path.to_owned()));
     }
 
     fn sessions_changed(&self, count: usize) {
@@ -91,20 +91,21 @@ impl Rig {
     }
 
     fn launch(config: Config, last: Option<Resume>) -> Self {
-        let (identity, answers, saving) = match last.map(|last| last.begin(PORT)) {
-            Some((identity, answers, saving)) => (Some(identity), answers, Some(saving)),
-            None => (None, Vec::new(), None),
+        let (left, saving) = match last.map(|last| last.begin(PORT)) {
+            Some((_, left, saving)) => (Some(left), Some(saving)),
+            None => (None, None),
         };
+        let token = Token::for_tests(TOKEN);
         let (sender, asked) = unbounded_channel();
         let counts = Arc::default();
         let notes = Notes { asked: sender, counts: Arc::clone(&counts) };
-        let core = Arc::new(Core::new(PORT, TOKEN, config, Arc::new(notes), identity));
-        core.restore(answers);
+        let core = Arc::new(Core::new(PORT, &token, config, Arc::new(notes), left));
         if let (Some(journal), Some(saving)) = (&core.journal, saving) {
-            tokio::spawn(resume::keep(Arc::clone(&core), Arc::clone(journal), saving));
+            tokio::spawn(resume::keep(Arc::clone(&core.diffs), Arc::clone(journal), saving));
         }
         tokio::spawn(Arc::clone(&core).publish_context());
         tokio::spawn(Arc::clone(&core).keep_house());
+        tokio::spawn(Arc::clone(&core).expire_calls());
         Self { core, asked: tokio::sync::Mutex::new(asked), counts }
     }
 
@@ -172,7 +173,7 @@ pub(crate) struct Stream {
     text: String,
     /// When the newest bytes came.
     pub(crate) arrived: Instant,
-    /// The id of the newest event.
+    /// The id of the newest event that has one.
     pub(crate) last_id: Option<String>,
 }
 
@@ -195,13 +196,25 @@ impl Stream {
         }
     }
 
-    /// The next message; comments and `retry` are skipped.
+    /// The next notification; comments, `retry` and pings are skipped.
     pub(crate) async fn message(&mut self) -> Option<Value> {
+        loop {
+            let message = self.any_message().await?;
+            if message["method"] != "ping" {
+                return Some(message);
+            }
+        }
+    }
+
+    /// The next message; comments and `retry` are skipped.
+    pub(crate) async fn any_message(&mut self) -> Option<Value> {
         loop {
             let block = self.block().await?;
             let field = |name| block.lines().find_map(|line| line.strip_prefix(name));
             if let Some(data) = field("data: ") {
-                self.last_id = field("id: ").map(str::to_owned);
+                if let Some(id) = field("id: ") {
+                    self.last_id = Some(id.to_owned());
+                }
                 return Some(serde_json::from_str(data).unwrap());
             }
         }
@@ -221,19 +234,27 @@ impl Stream {
         Some(message["params"].take())
     }
 
-    /// The next message, if it is there already.
+    /// The next notification, if it is there already.
     pub(crate) fn message_now(&mut self) -> Option<Value> {
-        let mut message = std::pin::pin!(self.message());
-        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-        match message.as_mut().poll(&mut cx) {
-            Poll::Ready(message) => Some(message.expect("the stream goes on")),
-            Poll::Pending => None,
-        }
+        now(self.message())
+    }
+
+    /// The next message, if it is there already.
+    pub(crate) fn any_message_now(&mut self) -> Option<Value> {
+        now(self.any_message())
     }
 
     /// No message comes for that long.
     pub(crate) async fn nothing_for(&mut self, time: Duration) {
         let message = timeout(time, self.message()).await;
         assert!(message.is_err(), "{message:?}");
+    }
+}
+
+fn now(message: impl Future<Output = Option<Value>>) -> Option<Value> {
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::pin::pin!(message).poll(&mut cx) {
+        Poll::Ready(message) => Some(message.expect("the stream goes on")),
+        Poll::Pending => None,
     }
 }

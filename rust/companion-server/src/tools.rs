@@ -3,8 +3,6 @@
 //! A call that can't be carried out has a result with `isError` whose text names the argument,
 //! because that text is what the client fails the edit with.
 
-use std::sync::Arc;
-
 use companion_protocol::ide::{DiffArguments, truncate_utf16};
 use companion_protocol::jsonrpc::{Params, describe};
 use companion_protocol::mcp::{CallToolParams, CallToolResult, ListToolsResult, Tool};
@@ -92,10 +90,10 @@ fn schema(properties: &Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required })
 }
 
-/// `tools/call`. What has begun is brought to its end even if the caller does not wait for it.
+/// `tools/call`
 pub(crate) async fn call(
-    core: &Arc<Core>,
-    session: &Arc<Session>,
+    core: &Core,
+    session: &Session,
     params: Params<'_>,
 ) -> Result<CallToolResult, serde_json::Error> {
     let call = match params.parse::<CallToolParams<DiffArguments>>() {
@@ -114,15 +112,10 @@ pub(crate) async fn call(
         Ok(tool) => tool,
         Err(unknown) => return Ok(CallToolResult::error(unknown)),
     };
-    let (core, session, arguments) = (Arc::clone(core), Arc::clone(session), call.arguments);
-    let running = core.tasks.clone().spawn(async move {
-        match run(&core, &session, tool, arguments).await {
-            Ok(result) => result,
-            Err(wrong) => CallToolResult::error(format!("Invalid arguments: {wrong}")),
-        }
-    });
-    let failed = |_panicked| CallToolResult::error("The call failed inside.");
-    Ok(running.await.unwrap_or_else(failed))
+    Ok(match run(core, session, tool, call.arguments).await {
+        Ok(result) => result,
+        Err(wrong) => CallToolResult::error(format!("Invalid arguments: {wrong}")),
+    })
 }
 
 /// The tool of that name, if it is offered.

@@ -9,16 +9,16 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 
 use companion_protocol::ide::IdeInfo;
-use companion_server::{Config, EditorHost, HostRequest, Listeners, Runtime, Server};
+use companion_server::{Config, EditorHost, Listeners, Proposal, Responder, Runtime, Server};
 
 /// An editor that opens nothing.
 struct NoEditor;
 
 impl EditorHost for NoEditor {
-    fn open_diff(&self, _: HostRequest, _: &str, _: String) {}
-    fn close_diff(&self, _: HostRequest, _: &str) {}
-    fn accept_diff(&self, _: HostRequest, _: &str) {}
-    fn reject_diff(&self, _: HostRequest, _: &str) {}
+    fn open_diff(&self, _: Proposal, _: Responder) {}
+    fn close_diff(&self, _: &str, _: Responder) {}
+    fn accept_diff(&self, _: &str, _: Responder) {}
+    fn reject_diff(&self, _: &str, _: Responder) {}
     fn sessions_changed(&self, _: usize) {}
 }
 

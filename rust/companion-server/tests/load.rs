@@ -14,12 +14,12 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use companion_protocol::ide::Cursor;
-use companion_server::{EditorHost, HostRequest, Limits, Server};
+use companion_server::{EditorHost, Limits, Proposal, Responder};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use support::{Connection, EventStream, Session, Window, long, process, until, variable};
@@ -31,31 +31,30 @@ const EVENTS_PER_SECOND: u32 = 50_000;
 /// An editor that opens at once, but for what it is to hold up.
 #[derive(Default)]
 struct Editor {
-    server: OnceLock<Server>,
-    held: Mutex<HashMap<String, HostRequest>>,
+    held: Mutex<HashMap<String, Responder>>,
 }
 
 impl Editor {
     fn release(&self) {
-        for (_, request) in self.held.lock().unwrap().drain() {
-            self.server.get().unwrap().complete_request(request, None);
+        for (_, responder) in self.held.lock().unwrap().drain() {
+            responder.complete(None);
         }
     }
 }
 
 impl EditorHost for Editor {
-    fn open_diff(&self, request: HostRequest, path: &str, _: String) {
-        if path.starts_with("/held/") {
-            self.held.lock().unwrap().insert(path.to_owned(), request);
+    fn open_diff(&self, Proposal { file_path, .. }: Proposal, responder: Responder) {
+        if file_path.starts_with("/held/") {
+            self.held.lock().unwrap().insert(file_path, responder);
         } else {
-            self.server.get().unwrap().complete_request(request, None);
+            responder.complete(None);
         }
     }
-    fn close_diff(&self, request: HostRequest, _: &str) {
-        self.server.get().unwrap().complete_request(request, Some(String::new()));
+    fn close_diff(&self, _: &str, responder: Responder) {
+        responder.complete(Some(String::new()));
     }
-    fn accept_diff(&self, _: HostRequest, _: &str) {}
-    fn reject_diff(&self, _: HostRequest, _: &str) {}
+    fn accept_diff(&self, _: &str, _: Responder) {}
+    fn reject_diff(&self, _: &str, _: Responder) {}
     fn sessions_changed(&self, _: usize) {}
 }
 
@@ -75,7 +74,6 @@ impl Rig {
         let editor = Arc::<Editor>::default();
         let limits = Limits { host_timeout: Duration::from_mins(10), ..Limits::default() };
         let window = Window::open(Arc::<Editor>::clone(&editor), limits);
-        assert!(editor.server.set(window.server.clone()).is_ok(), "set once");
         let file = tempfile::NamedTempFile::new().unwrap();
         window.server.file_focused(file.path().to_str().unwrap());
         Self { window, editor, file, _alone: alone }

@@ -20,7 +20,7 @@ use proptest::sample::select;
 use proptest::test_runner::{Config as Trials, RngAlgorithm, TestError, TestRng, TestRunner};
 use serde_json::{Value, json};
 
-use super::{Editor, Output, read};
+use super::{Editor, Outgoing, read};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/editor");
 
@@ -33,8 +33,8 @@ const FOLDER: &str = "{folder}";
 /// A server, and what it says to its editor.
 struct Subject {
     server: Server,
-    output: Output,
-    lines: Receiver<Vec<u8>>,
+    editor: Arc<Editor>,
+    outgoing: Receiver<Outgoing>,
     session: String,
 }
 
@@ -46,11 +46,12 @@ impl Subject {
             discovery_dir: Some(folder.join("discovery")),
             ..Config::new(Vec::new(), ide, std::process::id())
         };
-        let (output, lines) = Output::new();
-        let host = Arc::new(Editor::new(output.clone()));
+        let (editor, outgoing) = Editor::new();
+        let editor = Arc::new(editor);
+        let host = Arc::clone(&editor);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = Server::start(runtime, listener, config, host).unwrap();
-        let mut subject = Self { server, output, lines, session: String::new() };
+        let mut subject = Self { server, editor, outgoing, session: String::new() };
         let initialize = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {} });
         let reply = read_all(&mut subject.post(&initialize));
         let id = reply.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
@@ -59,8 +60,8 @@ impl Subject {
         let params = json!({ "name": "openDiff", "arguments": arguments });
         let open = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
         let mut calling = subject.post(&open);
-        let asked = subject.lines.recv_timeout(Duration::from_secs(20)).unwrap();
-        let asked: Value = serde_json::from_slice(&asked).unwrap();
+        let asked = subject.outgoing.recv_timeout(Duration::from_secs(20)).unwrap();
+        let asked: Value = serde_json::from_slice(&written(&asked)).unwrap();
         let answer = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": {} });
         assert!(subject.take(answer.to_string().as_bytes()).is_empty());
         assert!(read_all(&mut calling).contains(r#""result":{"content":[]}"#));
@@ -90,8 +91,9 @@ impl Subject {
 
     /// Takes lines, and returns the errors that answer them.
     fn take(&self, lines: &[u8]) -> Vec<Value> {
-        read(&self.server, &self.output, lines);
-        let answers = self.lines.try_iter().map(|line| {
+        read(&self.server, &self.editor, lines);
+        let answers = self.outgoing.try_iter().map(|outgoing| {
+            let line = written(&outgoing);
             let text = line.strip_suffix(b"\n").expect("one line each");
             assert!(!text.contains(&b'\n'), "one line each");
             serde_json::from_slice::<Value>(text).expect("lines are JSON")
@@ -133,6 +135,12 @@ impl Subject {
             }
         }
     }
+}
+
+fn written(outgoing: &Outgoing) -> Vec<u8> {
+    let mut line = Vec::new();
+    outgoing.write(&mut line).unwrap();
+    line
 }
 
 fn read_all(stream: &mut TcpStream) -> String {

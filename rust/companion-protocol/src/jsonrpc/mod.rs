@@ -52,9 +52,21 @@ impl Id {
             .then(|| Self(raw.to_owned()))
     }
 
+    /// The id as a text, if it is one without escapes.
+    pub fn as_str(&self) -> Option<&str> {
+        let text = self.0.get().strip_prefix('"')?.strip_suffix('"')?;
+        (!text.contains('\\')).then_some(text)
+    }
+
     /// The id as a number, if it is one that we could have given out.
     pub fn as_u64(&self) -> Option<u64> {
         self.0.get().parse().ok()
+    }
+}
+
+impl From<&str> for Id {
+    fn from(text: &str) -> Self {
+        Self(serde_json::value::to_raw_value(text).expect("a string is JSON"))
     }
 }
 

@@ -1,32 +1,82 @@
-//! Diffs: carries out what the [`ledger`] decides, towards the editor and the clients.
+//! Diffs: carries out what the [`ledger`] decides, towards the editor, the clients and the next
+//! process.
 //!
-//! What goes to a client is queued under the ledger's lock, so that a decision can't overtake
-//! the next `openDiff` for the same path. The editor is asked without the lock, because it may
-//! answer from within the call; all requests to it arise on the server's one thread, so they
-//! keep their order.
+//! What is to be saved is queued under the ledger's lock, in the order of the steps. The editor is
+//! asked without the lock, because it may answer from within the call; all requests to it arise
+//! on the server's one thread, so they keep their order.
 
+mod answer;
+mod calls;
+mod journal;
 mod ledger;
+mod outbox;
+mod records;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
-use companion_protocol::ide::{self, events};
+use companion_protocol::ide::events;
 use companion_protocol::mcp::CallToolResult;
 use parking_lot::Mutex;
-use tokio::sync::oneshot;
-use tokio::time::timeout;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::{Instant, timeout};
+use uuid::Uuid;
 
 use crate::config::Limits;
-use crate::host::{Decision, EditorHost, HostRequest};
+use crate::host::{Delivery, EditorHost, Proposal, Responder};
 use crate::monitor::Monitors;
-use crate::resume::{Answer, Journal, Waiting};
 use crate::session::{Session, SessionId, Sessions};
 use crate::sse;
+pub(crate) use answer::Answer;
+pub(crate) use calls::CallId;
+use calls::{Answered, Calls};
+pub(crate) use journal::{Batch, Journal};
 use ledger::{Ask, Effect, Ledger};
+pub(crate) use outbox::{EventId, Outgoing};
+pub(crate) use records::{Left, Record};
+
+/// The text of a file: a proposal's, as the user left it.
+pub(crate) type Text = Arc<String>;
+
+/// How long a call waits to hear from its own client whether a decision has arrived.
+const ACKNOWLEDGEMENT: Duration = Duration::from_secs(1);
+
+/// Names a diff, and is no other's, over restarts too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct DiffId(u64);
+
+impl DiffId {
+    fn random() -> Self {
+        Self(Uuid::new_v4().as_u64_pair().1)
+    }
+
+    fn next(self) -> Self {
+        Self(self.0.wrapping_add(1))
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        u64::from_str_radix(text, 16).ok().map(Self)
+    }
+}
+
+impl fmt::Display for DiffId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:x}", self.0)
+    }
+}
 
 pub(crate) struct Diffs {
+    me: Weak<Self>,
     ledger: Mutex<Ledger>,
+    calls: Calls,
+    /// Bytes of proposals that may wait for the editor to take them.
+    untaken: Arc<Semaphore>,
+    /// A client has shown that it got something, or will not show it any more.
+    arrived: Notify,
     sessions: Arc<Sessions>,
     monitors: Arc<Monitors>,
     host: Arc<dyn EditorHost>,
@@ -36,43 +86,61 @@ pub(crate) struct Diffs {
 }
 
 impl Diffs {
+    /// `left` is what the last process left, if this one resumes it.
     pub(crate) fn new(
         sessions: Arc<Sessions>,
         monitors: Arc<Monitors>,
         host: Arc<dyn EditorHost>,
         limits: Limits,
         journal: Option<Arc<Journal>>,
-    ) -> Self {
-        Self { ledger: Mutex::default(), sessions, monitors, host, limits, journal }
+        left: Left,
+    ) -> Arc<Self> {
+        let mut ledger = Ledger::new(DiffId::random(), journal.is_some());
+        for session in left.sessions {
+            ledger.restore_session(session);
+        }
+        for (diff, left) in left.diffs {
+            ledger.restore_decision(diff, left.session, left.path, left.accepted);
+        }
+        Arc::new_cyclic(|me| Self {
+            me: Weak::clone(me),
+            ledger: Mutex::new(ledger),
+            calls: Calls::default(),
+            untaken: Arc::new(Semaphore::new(untaken(&limits))),
+            arrived: Notify::new(),
+            sessions,
+            monitors,
+            host,
+            limits,
+            journal,
+        })
     }
 
     /// `openDiff`
     pub(crate) async fn open(
         &self,
         asker: &Session,
-        path: String,
+        file_path: String,
         new_content: String,
     ) -> CallToolResult {
-        let (waiting, bytes) = asker.mailbox.backlog();
+        let (waiting, bytes) = self.ledger.lock().backlog(asker.id);
         let count = waiting + self.ledger.lock().count(asker.id);
         if count >= self.limits.diffs_per_session || bytes >= self.limits.queued_bytes {
             return CallToolResult::error(
                 "Too many diffs are open, or decided and not yet read from the event stream.",
             );
         }
-        let path = Arc::from(path);
-        let mut change = None;
-        let step = |ledger: &mut Ledger, reply| {
-            change = self.journal.as_ref().map(|journal| journal.changed());
-            ledger.open(asker.id, &path, new_content, reply)
+        let size = new_content.len().min(untaken(&self.limits));
+        let size = u32::try_from(size).unwrap_or(u32::MAX);
+        let turn = Arc::clone(&self.untaken).acquire_many_owned(size);
+        let Ok(turn) = timeout(self.limits.host_timeout, turn).await else {
+            return CallToolResult::error(
+                "The editor is busy: it has not taken the proposals before this one.",
+            );
         };
-        let answered = self.call(step).await;
-        // Before the client may take it for open: should this process end now, the next one
-        // must know whom to tell of it, and that no earlier decision for the path is due.
-        if let (Some(journal), Some(change)) = (&self.journal, change) {
-            journal.saved(change).await;
-        }
-        answered
+        let path: Arc<str> = Arc::from(file_path.as_str());
+        let proposal = Proposal::new(file_path, new_content, turn.expect("it is never closed"));
+        self.call(Some(proposal), |ledger, call| ledger.open(asker.id, &path, call)).await
     }
 
     /// `closeDiff`
@@ -83,48 +151,70 @@ impl Diffs {
         suppress: bool,
     ) -> CallToolResult {
         let path = Arc::from(path);
-        self.call(|ledger, reply| ledger.close(caller, &path, suppress, reply)).await
+        self.call(None, |ledger, call| ledger.close(caller, &path, suppress, call)).await
     }
 
     /// `acceptDiff` and `rejectDiff`
     pub(crate) async fn decide(&self, path: String, accept: bool) -> CallToolResult {
         let path = Arc::from(path);
-        self.call(|ledger, reply| ledger.decide(&path, accept, reply)).await
+        self.call(None, |ledger, call| ledger.decide(&path, accept, call)).await
     }
 
-    /// Takes a step that leads to a request to the editor, and waits for the call's answer.
+    /// Takes a step for a call, and waits for the call's answer. What has begun is brought to its
+    /// end even if the caller does not wait for it.
     async fn call(
         &self,
-        step: impl FnOnce(&mut Ledger, ledger::Reply) -> Vec<Effect>,
+        proposal: Option<Proposal>,
+        step: impl FnOnce(&mut Ledger, CallId) -> Vec<Effect>,
     ) -> CallToolResult {
-        let (reply, mut answer) = oneshot::channel();
-        let asked = self.step(|ledger| step(ledger, reply)).asked;
-        let answered = match timeout(self.limits.host_timeout, &mut answer).await {
-            Ok(answered) => answered,
-            Err(_elapsed) => {
-                log::warn!("the editor did not answer request {asked:?}");
-                if let Some(request) = asked {
-                    self.step(|ledger| ledger.expired(request));
-                }
-                answer.await
-            }
+        let (call, answered) = self.calls.begin(Instant::now() + self.limits.host_timeout);
+        self.step_with(proposal, |ledger| step(ledger, call));
+        let Ok(Answered { answer, records }) = answered.await else {
+            return CallToolResult::error("The call was given up.");
         };
-        answered.unwrap_or_else(|_| CallToolResult::error("The call was given up."))
+        // Should this process end now, the next one must know what the client has been answered.
+        if let Some(journal) = &self.journal {
+            journal.saved(records).await;
+        }
+        answer.into()
+    }
+
+    /// Fails the calls for which the editor does nothing in time, for as long as the server runs.
+    pub(crate) async fn expire_calls(&self) {
+        loop {
+            let call = self.calls.overdue().await;
+            log::debug!("call {call} was not answered in time");
+            self.step(|ledger| ledger.expired(call));
+        }
     }
 
     /// The user has decided.
-    pub(crate) fn decided(&self, path: &str, accepted: Option<String>) -> Decision {
-        self.step(|ledger| ledger.decided(path, accepted)).decision
+    pub(crate) fn decided(&self, path: &str, accepted: Option<String>) -> Delivery {
+        self.step(|ledger| ledger.decided(path, accepted.map(Arc::new)))
     }
 
     /// The editor has done what it was asked.
-    pub(crate) fn completed(&self, request: HostRequest, content: Option<String>) {
-        self.ledger.lock().completed(request, content);
+    pub(crate) fn completed(&self, call: CallId, content: Option<String>) {
+        self.step(|ledger| ledger.completed(call, content.map(Arc::new)));
     }
 
     /// The editor could not do what it was asked.
-    pub(crate) fn failed(&self, request: HostRequest, message: &str) {
-        self.step(|ledger| ledger.failed(request, message));
+    pub(crate) fn failed(&self, call: CallId, message: &str) {
+        self.step(|ledger| ledger.failed(call, message));
+    }
+
+    /// Whether anybody waits for what comes of a request to the editor.
+    pub(crate) fn is_awaited(&self, call: CallId) -> bool {
+        self.calls.is_waiting(call)
+    }
+
+    pub(crate) fn session_begun(&self, session: SessionId) {
+        self.step(|ledger| ledger.session_begun(session));
+    }
+
+    /// A session has no stream for so long that its views are closed.
+    pub(crate) fn session_away(&self, session: SessionId) {
+        self.step(|ledger| ledger.session_away(session));
     }
 
     /// A session has ended for good.
@@ -137,108 +227,144 @@ impl Diffs {
         self.step(Ledger::stop);
     }
 
-    /// Whether a client waits for a decision and has no stream on which to hear of it.
-    pub(crate) fn wants_stream(&self, session: &Session) -> bool {
-        session.is_returning()
-            && (session.mailbox.backlog().0 > 0 || self.ledger.lock().count(session.id) > 0)
+    /// A stream of a session begins, with what `last` has not shown to have arrived.
+    pub(crate) fn attach(&self, session: SessionId, stream: u64, last: &EventId, is_answer: bool) {
+        self.step(|ledger| ledger.attach(session, stream, last, is_answer));
     }
 
-    /// What clients wait for.
-    pub(crate) fn waiting(&self) -> Vec<Waiting> {
-        // Decisions are sent under this lock.
-        let ledger = self.ledger.lock();
-        let decisions = self.sessions.decisions().into_iter();
-        let decided = decisions.map(|(session, path, message)| Waiting {
-            session,
-            path,
-            decision: Some(message),
-        });
-        let open = ledger.open_diffs().map(|(session, path)| Waiting {
-            session,
-            path: Arc::clone(path),
-            decision: None,
-        });
-        decided.chain(open).collect()
+    /// A stream of a session has ended.
+    pub(crate) fn detach(&self, session: SessionId, stream: u64) {
+        self.ledger.lock().detach(session, stream);
+        self.arrived.notify_waiters();
     }
 
-    /// Queues what an earlier process has left unsaid.
-    pub(crate) fn restore(&self, answer: Answer) {
-        let (session, path) = (answer.session.into(), Arc::from(answer.path));
-        match answer.content {
-            Some(content) => self.send_accepted(session, path, &content),
-            None => self.send_rejected(session, path),
-        };
+    /// What a stream of a session sends next.
+    pub(crate) fn next(&self, session: SessionId, stream: u64) -> Option<Outgoing> {
+        let mut next = None;
+        self.step(|ledger| {
+            let (outgoing, effects) = ledger.next(session, stream);
+            next = outgoing;
+            effects
+        });
+        next
+    }
+
+    /// The id of the event that a session is sent next.
+    pub(crate) fn event_id(&self, session: SessionId) -> EventId {
+        self.ledger.lock().event_id(session)
+    }
+
+    /// A client has answered the ping behind a decision.
+    pub(crate) fn ping_answered(&self, session: SessionId, diff: DiffId) {
+        self.step(|ledger| ledger.ping_answered(session, diff));
+        self.arrived.notify_waiters();
+    }
+
+    /// The records up to that number are where the next process finds them.
+    pub(crate) fn saved(&self, records: u64) {
+        self.ledger.lock().saved(records);
+    }
+
+    /// Waits until every client that listens has shown that it got all that it was told.
+    pub(crate) async fn all_arrived(&self) {
+        loop {
+            let arrived = self.arrived.notified();
+            if !self.ledger.lock().is_any_on_its_way() {
+                return;
+            }
+            arrived.await;
+        }
+    }
+
+    /// Waits until the next process would know all that has happened, or that takes too long.
+    pub(crate) async fn recorded(&self) {
+        if let Some(journal) = &self.journal {
+            let records = self.ledger.lock().records();
+            journal.saved(records).await;
+        }
+    }
+
+    /// Whether the client of a session waits for a decision of this process.
+    pub(crate) fn is_anything_due(&self, session: SessionId) -> bool {
+        self.ledger.lock().is_anything_due(session)
     }
 
     pub(crate) fn open_count(&self) -> usize {
         self.ledger.lock().len()
     }
 
-    fn step(&self, step: impl FnOnce(&mut Ledger) -> Vec<Effect>) -> Step {
-        let mut asks = Vec::new();
-        let mut decision = Decision::Unknown;
-        {
+    fn step(&self, step: impl FnOnce(&mut Ledger) -> Vec<Effect>) -> Delivery {
+        self.step_with(None, step)
+    }
+
+    /// Takes a step that may ask the editor to open `proposal`, and carries out what follows.
+    /// Returns what became of the decision that was sent, if one was.
+    fn step_with(
+        &self,
+        mut proposal: Option<Proposal>,
+        step: impl FnOnce(&mut Ledger) -> Vec<Effect>,
+    ) -> Delivery {
+        let mut delivery = Delivery::Unknown;
+        let (effects, records) = {
             let mut ledger = self.ledger.lock();
-            for effect in step(&mut ledger) {
-                match effect {
-                    Effect::Forget(session, path) => {
-                        if let Some(session) = self.sessions.get(session) {
-                            session.mailbox.forget(&path);
-                        }
-                    }
-                    Effect::Accepted(session, path, content) => {
-                        decision = self.send_accepted(session, path, &content);
-                    }
-                    Effect::Rejected(session, path) => {
-                        decision = self.send_rejected(session, path);
-                    }
-                    Effect::Ask(request, ask) => asks.push((request, ask)),
-                    Effect::Ended(diff, outcome) => {
-                        if let Some(journal) = &self.journal {
-                            journal.changed();
-                        }
-                        log::debug!("diff {diff} ended: {outcome:?}");
-                    }
+            let mut effects = step(&mut ledger);
+            if let Some(journal) = &self.journal {
+                let records = effects.extract_if(.., |effect| matches!(effect, Effect::Record(_)));
+                journal.append(records.filter_map(|effect| match effect {
+                    Effect::Record(record) => Some(record),
+                    _ => None,
+                }));
+            }
+            for effect in &effects {
+                if let Effect::Decided(session, ..) = effect {
+                    let listens = ledger.has_stream(*session);
+                    delivery = if listens { Delivery::Delivered } else { Delivery::Queued };
                 }
             }
-        }
-        let asked = asks.last().map(|(request, _)| *request);
-        for (request, ask) in asks {
-            match ask {
-                Ask::Open(path, content) => self.host.open_diff(request, &path, content),
-                Ask::Close(path) => self.host.close_diff(request, &path),
-                Ask::Accept(path) => self.host.accept_diff(request, &path),
-                Ask::Reject(path) => self.host.reject_diff(request, &path),
+            (effects, ledger.records())
+        };
+        for effect in effects {
+            match effect {
+                Effect::Answer(call, answer) => {
+                    self.calls.answer(call, Answered { answer, records });
+                }
+                Effect::Hurry(call) => self.calls.hurry(call, Instant::now() + ACKNOWLEDGEMENT),
+                Effect::Decided(session, path, accepted) => {
+                    self.publish(&path, accepted.as_ref());
+                    if let Some(session) = self.sessions.get(session) {
+                        session.mailbox.wake();
+                    }
+                }
+                Effect::Ask(call, ask) => self.ask(call, ask, &mut proposal),
+                Effect::Ended(diff, outcome) => log::debug!("diff {diff} ended: {outcome:?}"),
+                Effect::Record(_) => {}
             }
         }
-        Step { asked, decision }
+        delivery
     }
 
-    fn send_accepted(&self, session: SessionId, path: Arc<str>, content: &str) -> Decision {
-        self.monitors.publish(|| sse::data(&events::diff_accepted(&path, content), content.len()));
-        let message = sse::data(&ide::diff_accepted(&path, content), content.len());
-        self.send(session, path, message)
-    }
-
-    fn send_rejected(&self, session: SessionId, path: Arc<str>) -> Decision {
-        self.monitors.publish(|| sse::data(&events::diff_rejected(&path), 0));
-        let message = sse::data(&ide::diff_rejected(&path), 0);
-        self.send(session, path, message)
-    }
-
-    fn send(&self, session: SessionId, path: Arc<str>, message: bytes::Bytes) -> Decision {
-        match self.sessions.get(session) {
-            Some(session) if session.mailbox.push_decision(path, message) => Decision::Delivered,
-            Some(_) => Decision::Queued,
-            None => Decision::Unknown,
+    fn ask(&self, call: Option<CallId>, ask: Ask, proposal: &mut Option<Proposal>) {
+        let responder = Responder::new(Weak::clone(&self.me), call);
+        match ask {
+            Ask::Open(_) => {
+                let proposal = proposal.take().expect("only openDiff opens");
+                self.host.open_diff(proposal, responder);
+            }
+            Ask::Close(path) => self.host.close_diff(&path, responder),
+            Ask::Accept(path) => self.host.accept_diff(&path, responder),
+            Ask::Reject(path) => self.host.reject_diff(&path, responder),
         }
+    }
+
+    fn publish(&self, path: &str, accepted: Option<&Text>) {
+        self.monitors.publish(|| match accepted {
+            Some(text) => sse::data(&events::diff_accepted(path, text), text.len()),
+            None => sse::data(&events::diff_rejected(path), 0),
+        });
     }
 }
 
-/// What came of a step.
-struct Step {
-    /// The request that the editor was sent.
-    asked: Option<HostRequest>,
-    /// What became of the decision that was sent to a client.
-    decision: Decision,
+/// How many bytes of proposals may wait for the editor: two of the largest.
+fn untaken(limits: &Limits) -> usize {
+    limits.body.saturating_mul(2).min(Semaphore::MAX_PERMITS)
 }

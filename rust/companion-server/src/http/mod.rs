@@ -7,6 +7,7 @@ mod body;
 mod connection;
 mod reply;
 mod route;
+mod stream;
 #[cfg(test)]
 mod tests;
 

@@ -11,8 +11,8 @@ use hyper::body::{Body, Frame, SizeHint};
 use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode, Version};
 
+use super::stream::EventStream;
 use crate::monitor::MonitorStream;
-use crate::session::EventStream;
 
 /// The body of a reply.
 pub(crate) enum ReplyBody {

@@ -17,11 +17,12 @@ use hyper::{Method, Request, StatusCode};
 
 use super::body::{self, BodyError};
 use super::reply::{self, Reply, ReplyBody};
+use super::stream::EventStream;
 use crate::core::Core;
+use crate::diffs::EventId;
 use crate::dispatch::{self, Answer};
 use crate::guard::Refusal;
-use crate::session::{EventId, Session, SessionId};
-use crate::sse;
+use crate::session::{Session, SessionId};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -40,7 +41,7 @@ where
     }
     match (head.uri.path(), &head.method) {
         ("/mcp", &Method::POST) => post(core, head, body).await,
-        ("/mcp", &Method::GET) => open_stream(&core, &head),
+        ("/mcp", &Method::GET) => open_stream(core, &head).await,
         ("/mcp", &Method::DELETE) => delete(&core, &head),
         ("/events", &Method::GET) => monitor(&core, &head),
         ("/mcp", _) => method_not_allowed("GET, POST, DELETE"),
@@ -92,7 +93,7 @@ where
     if let Payload::Single(Message::Request { id, method, params }) = &payload
         && method == "initialize"
     {
-        return initialize(&core, id, *params);
+        return initialize(&core, id, *params).await;
     }
     if let Some(reply) = unsupported_version(&head.headers, request_id(&payload)) {
         return reply;
@@ -105,22 +106,25 @@ where
     let is_single = matches!(payload, Payload::Single(_));
     match dispatch::answer(&core, &session, payload).await {
         Answer::Nothing => reply::empty(StatusCode::ACCEPTED),
-        Answer::Json(json) if is_single && core.diffs.wants_stream(&session) => {
-            let context = Some(core.context.message());
-            let stream = core.sessions.answer(Arc::clone(&session), sse::data_of(&json), context);
+        // Until it comes back to its stream, its answers are one, if it waits for more than them.
+        Answer::Json(json)
+            if is_single && session.is_returning() && core.diffs.is_anything_due(session.id) =>
+        {
+            let stream = EventStream::answer(Arc::clone(&core), Arc::clone(&session), &json);
             reply::events(ReplyBody::Events(Box::new(stream)))
         }
         Answer::Json(json) => reply::json(StatusCode::OK, json),
     }
 }
 
-fn initialize(core: &Core, id: &Id, params: Params<'_>) -> Reply {
+async fn initialize(core: &Core, id: &Id, params: Params<'_>) -> Reply {
     let result = match dispatch::initialize(params) {
         Ok(result) => result,
         Err(error) => return reply::error(StatusCode::OK, Some(id), error),
     };
     match core.create_session() {
         Ok(session) => {
+            core.diffs.recorded().await;
             let mut reply = reply::json(StatusCode::OK, dispatch::response(id, &result));
             let id = HeaderValue::try_from(session.id.to_string()).expect("ids are ASCII");
             reply.headers_mut().insert(SESSION_ID, id);
@@ -131,18 +135,19 @@ fn initialize(core: &Core, id: &Id, params: Params<'_>) -> Reply {
 }
 
 /// `GET /mcp`: the stream of notifications. It replaces the one that the session had.
-fn open_stream(core: &Core, head: &Parts) -> Reply {
+async fn open_stream(core: Arc<Core>, head: &Parts) -> Reply {
     if !accepts(&head.headers, "text/event-stream") {
         return not_acceptable("text/event-stream");
     }
     if let Some(reply) = unsupported_version(&head.headers, None) {
         return reply;
     }
-    match session(core, &head.headers) {
+    match session(&core, &head.headers) {
         Ok(session) => {
-            let last = text(&head.headers, &LAST_EVENT_ID).and_then(EventId::parse);
-            let context = Some(core.context.message());
-            let stream = core.sessions.attach(session, last, context);
+            let last = text(&head.headers, &LAST_EVENT_ID).map(EventId::parse).unwrap_or_default();
+            let stream = EventStream::open(Arc::clone(&core), session, &last);
+            // The client tells what has arrived only once, by this request.
+            core.diffs.recorded().await;
             reply::events(ReplyBody::Events(Box::new(stream)))
         }
         Err((status, error)) => reply::error(status, None, error),
@@ -181,17 +186,10 @@ fn session(core: &Core, headers: &HeaderMap) -> Result<Arc<Session>, (StatusCode
         return Err((StatusCode::BAD_REQUEST, ErrorObject::new(code::SERVER_ERROR, message)));
     };
     let id = value.to_str().ok().and_then(SessionId::parse);
-    match id.map_or(Ok(None), |id| core.session(id)) {
-        Ok(Some(session)) => Ok(session),
-        Ok(None) => {
-            let message = "Session not found: it is unknown or has ended; send initialize again";
-            Err((StatusCode::NOT_FOUND, ErrorObject::new(code::SESSION_NOT_FOUND, message)))
-        }
-        Err(_full) => {
-            let error = ErrorObject::new(code::SERVER_ERROR, FULL);
-            Err((StatusCode::SERVICE_UNAVAILABLE, error))
-        }
-    }
+    id.and_then(|id| core.sessions.get(id)).ok_or_else(|| {
+        let message = "Session not found: it is unknown or has ended; send initialize again";
+        (StatusCode::NOT_FOUND, ErrorObject::new(code::SESSION_NOT_FOUND, message))
+    })
 }
 
 /// A revision that is not spoken here is refused, by an error that a client of a later,

@@ -1,52 +1,49 @@
 //! What a server needs to come back after its process has ended, so that its clients do not
-//! notice: the same port and token, session ids that it recognises, and the answers that clients
-//! still wait for.
+//! notice: the same port and token, the sessions that there were, and what their clients wait for.
 //!
-//! Owns one private file per workspace in the user's state directory. Nothing of it is ever
-//! logged. A file that can't be used, or that another process uses, costs the clients of the last
-//! run their connection, and nothing else.
+//! Owns one private file per workspace and editor in the user's state directory. Nothing of it is
+//! ever logged. A file that can't be used, or that another process uses, costs the clients of the
+//! last run their connection, and nothing else.
 
-mod identity;
-mod journal;
-mod store;
+mod file;
+mod slots;
 #[cfg(test)]
 mod tests;
+mod token;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use companion_platform::{PrivateDir, state_dir};
-use serde::{Deserialize, Serialize};
-use uuid::Uuid;
+use tokio::task::spawn_blocking;
 
 use crate::config::Config;
-use crate::context::now_ms;
+use crate::diffs::{Diffs, Journal, Left};
 use crate::listen::{ListenAddress, Listeners};
-pub(crate) use identity::Identity;
-pub(crate) use journal::{Journal, Waiting, keep};
-use store::{Claim, State, Store};
+use file::File;
+pub(crate) use file::Head;
+use slots::{Claim, Slot};
+pub(crate) use token::Token;
 
 /// The directories below the user's state directory.
 const DIRS: [&str; 2] = ["companion-for-gemini-cli", "resume"];
 
+/// How long after its last sign of life a server can be resumed. Its clients come back 20 s after
+/// it has ended, and twice at most; so by then they have gone.
+const RESUMABLE: Duration = Duration::from_mins(5);
+
+/// How often a server that has clients gives a sign of life.
+pub(crate) const SIGN_OF_LIFE: Duration = Duration::from_mins(1);
+
 /// What an earlier process left for this one. As long as this value lives, or the server that
 /// takes it, no other process has it.
 pub struct Resume {
-    store: Store,
-    /// Its port is 0 if no clients are to be met again.
-    state: State,
-}
-
-/// What a client is to be told of a diff that it asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Answer {
-    pub(crate) session: Uuid,
-    /// As the client wrote it in `openDiff`.
-    pub(crate) path: String,
-    /// The text that the user accepted; nothing if the diff is rejected.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) content: Option<String>,
+    slot: Slot,
+    /// The port is 0 if no clients are to be met again.
+    head: Head,
+    left: Left,
 }
 
 impl Resume {
@@ -66,81 +63,78 @@ impl Resume {
             Some(dir) => dir,
             None => default_dir()?,
         };
-        let root = config.workspace.first().map(PathBuf::as_path);
         let dir = PrivateDir::open(&dir, &DIRS)?;
-        let Claim { store, state } =
-            Store::claim(dir, &key(&config.ide.name, root), config.ide_pid)?;
-        let state = state.filter(|state| {
-            let why = if state.stopped.is_some_and(|at| is_over(at, config.limits.session_idle)) {
-                "its clients have gone"
-            } else if state.diffs && !config.diffs {
-                // They asked once, and would have their edits fail.
-                "its clients believe that edits are reviewed here"
-            } else {
-                log::info!("resuming the last run; clients wait for {}", state.answers.len());
-                return true;
-            };
-            log::info!("not resuming the last run: {why}");
-            false
-        });
-        let state = match state {
-            Some(state) => state.continued(config.ide_pid, config.diffs),
-            None => State::new(config.ide_pid, config.diffs),
+        let key = slots::key(&config.ide.name, config.workspace.first().map(PathBuf::as_path));
+        let Claim { slot, last } = slots::claim(dir, &key, config.ide_pid)?;
+        let afresh = Head::new(config.ide_pid, config.diffs);
+        let Some((head, left, age)) = last else {
+            return Ok(Self { slot, head: afresh, left: Left::default() });
         };
-        Ok(Self { store, state })
+        let why = if age > RESUMABLE {
+            "its clients have gone"
+        } else if head.diffs && !config.diffs {
+            // They asked once, and would have their edits fail.
+            "its clients believe that edits are reviewed here"
+        } else {
+            log::info!("resuming the last run; clients wait for {}", left.diffs.len());
+            return Ok(Self { slot, head: head.continued(config.ide_pid, config.diffs), left });
+        };
+        log::info!("not resuming the last run: {why}");
+        Ok(Self { slot, head: afresh, left: Left::default() })
     }
 
     /// Does as [`Listeners::bind`], at the port that the clients of the last run know, or at
     /// `port` if that is not 0.
     ///
-    /// If the clients' port is taken on any of the addresses, the system picks another one. The
-    /// clients have then shown their token to whoever took it, so it is not used again.
+    /// If that is another one, or is taken on any of the addresses, the clients have shown their
+    /// token, or will, to whoever has the port that they know. So it is not used again.
     pub fn bind(&mut self, port: u16, more: &[ListenAddress]) -> io::Result<Listeners> {
-        let known = self.state.port;
-        if port != 0 || known == 0 {
+        let known = self.head.port;
+        if known == 0 {
             return Listeners::bind(port, more);
         }
-        let why = match Listeners::bind(known, more) {
-            Ok(listeners) => match listeners.taken() {
-                None => return Ok(listeners),
-                Some(address) => format!("it is taken on {address}"),
-            },
-            Err(error) => error.to_string(),
+        let (why, instead) = if port != 0 && port != known {
+            (format!("port {port} is wanted"), port)
+        } else {
+            match Listeners::bind(known, more) {
+                Ok(listeners) => match listeners.taken() {
+                    None => return Ok(listeners),
+                    Some(address) => (format!("it is taken on {address}"), port),
+                },
+                Err(error) => (error.to_string(), port),
+            }
         };
         log::warn!(
-            "can't listen on port {known} again: {why}. CLIs that were connected to it have to \
-             reconnect (/ide enable); the server takes another port"
+            "not listening on port {known} again: {why}. CLIs that were connected to it have to \
+             reconnect (/ide enable)"
         );
-        self.state = State::new(self.state.ide_pid, self.state.diffs);
-        Listeners::bind(0, more)
+        self.head = Head::new(self.head.ide_pid, self.head.diffs);
+        self.left = Left::default();
+        Listeners::bind(instead, more)
     }
 
-    /// What a server keeps for as long as it runs: who it is, what it has to tell, and the means
-    /// to save that. Saves that it now listens on `port`.
-    pub(crate) fn begin(self, port: u16) -> (Identity, Vec<Answer>, Saving) {
-        let Self { store, mut state } = self;
-        let identity = state.secret.clone();
-        state.port = port;
-        let answers = state.answers.clone();
-        let mut saving = Saving { store, state, failed: false };
-        saving.save();
-        (identity, answers, saving)
+    /// What a server goes on with: the token, what clients wait for, and the means to save that.
+    /// Saves that it now listens on `port`.
+    pub(crate) fn begin(self, port: u16) -> (Token, Left, Saving) {
+        let Self { slot, mut head, left } = self;
+        head.port = port;
+        let token = head.token.clone();
+        let mut saving = Saving { file: File::new(slot, head, left.clone()), failed: false };
+        saving.tell(File::write);
+        (token, left, saving)
     }
 }
 
 /// The file of a server that runs.
 pub(crate) struct Saving {
-    store: Store,
-    state: State,
+    file: File,
     failed: bool,
 }
 
 impl Saving {
-    /// Puts the file in place. Whether that is possible is said when it changes.
-    fn save(&mut self) {
-        let saved = self.store.write(&self.state);
-        // Texts that nobody waits for any more take no memory.
-        self.state.answers = Vec::new();
+    /// Does something to the file. Whether that is possible is said when it changes.
+    fn tell(&mut self, save: impl FnOnce(&mut File) -> io::Result<()>) -> bool {
+        let saved = save(&mut self.file);
         match &saved {
             Err(error) if !self.failed => {
                 log::warn!("could not save what a restart needs; CLIs may lose it: {error}");
@@ -149,12 +143,42 @@ impl Saving {
             _ => {}
         }
         self.failed = saved.is_err();
+        !self.failed
     }
 }
 
-fn is_over(at: u64, stay: Duration) -> bool {
-    // A clock that was set back says nothing.
-    Duration::from_millis(now_ms().saturating_sub(at)) > stay
+/// Saves what the server records, off its thread and one write at a time, until the end.
+pub(crate) async fn keep(diffs: Arc<Diffs>, journal: Arc<Journal>, mut saving: Saving) {
+    let _ended = Ended(&journal);
+    loop {
+        let batch = journal.next().await;
+        let (count, ends) = (batch.records.len(), batch.ends);
+        let written = spawn_blocking(move || {
+            let saved = saving.tell(|file| file.take(batch));
+            (saving, saved)
+        });
+        let saved;
+        (saving, saved) = match written.await {
+            Ok(back) => back,
+            Err(error) => return log::error!("what a restart needs can't be saved: {error}"),
+        };
+        let records = journal.done(count);
+        if saved {
+            diffs.saved(records);
+        }
+        if ends {
+            return;
+        }
+    }
+}
+
+/// Nobody waits for a file that is kept no more.
+struct Ended<'a>(&'a Journal);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.has_ended();
+    }
 }
 
 fn default_dir() -> io::Result<PathBuf> {
@@ -163,10 +187,4 @@ fn default_dir() -> io::Result<PathBuf> {
         let message = "the environment does not say where programs keep their state; set HOME";
         io::Error::new(io::ErrorKind::NotFound, message)
     })
-}
-
-/// Names the files of a workspace. Further roots may come and go while it is the same one.
-fn key(ide: &str, root: Option<&Path>) -> String {
-    let root = root.map(|root| root.to_string_lossy()).unwrap_or_default();
-    identity::hash(&[ide, "\0", &root].concat())
 }

@@ -3,9 +3,8 @@
 //! Owns the sessions' lives and their number. It never looks into what they send.
 
 mod mailbox;
-mod stream;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,19 +12,16 @@ use std::task::Waker;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::config::Limits;
 use crate::host::EditorHost;
-use crate::resume::Identity;
-#[cfg(test)]
-pub(crate) use mailbox::Outgoing;
-pub(crate) use mailbox::{Epoch, EventId, Mailbox};
-pub(crate) use stream::{EventStream, KEEP_ALIVE};
+pub(crate) use mailbox::{Mailbox, Next};
 
 /// The value of the header `mcp-session-id`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct SessionId(Uuid);
 
 impl SessionId {
@@ -35,18 +31,6 @@ impl SessionId {
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Uuid::try_parse(text).ok().map(Self)
-    }
-}
-
-impl From<Uuid> for SessionId {
-    fn from(id: Uuid) -> Self {
-        Self(id)
-    }
-}
-
-impl From<SessionId> for Uuid {
-    fn from(id: SessionId) -> Self {
-        id.0
     }
 }
 
@@ -60,18 +44,21 @@ impl fmt::Display for SessionId {
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) mailbox: Mailbox,
-    /// It was recognised, and its client has not come back to its stream yet.
+    /// It is one of the last process, and its client has not come back to its stream yet.
     returning: AtomicBool,
+    /// It was idle for so long that nothing in the editor waits for it.
+    away: AtomicBool,
     calls: AtomicUsize,
     idle_since: Mutex<Instant>,
 }
 
 impl Session {
-    fn new(id: SessionId, epoch: Epoch, returning: bool) -> Self {
+    fn new(id: SessionId, returning: bool) -> Self {
         Self {
             id,
-            mailbox: Mailbox::new(epoch),
+            mailbox: Mailbox::default(),
             returning: AtomicBool::new(returning),
+            away: AtomicBool::new(false),
             calls: AtomicUsize::new(0),
             idle_since: Mutex::new(Instant::now()),
         }
@@ -89,6 +76,13 @@ impl Session {
         self.returning.load(Ordering::Relaxed) && !self.mailbox.has_stream()
     }
 
+    /// Its client is back on a stream of its own.
+    pub(crate) fn returned(&self) {
+        if self.returning.swap(false, Ordering::Relaxed) {
+            log::debug!("a client is back on its stream");
+        }
+    }
+
     /// Since when the session is idle; nothing if it is not.
     fn idle_since(&self) -> Option<Instant> {
         let busy = self.calls.load(Ordering::Relaxed) > 0 || self.mailbox.has_stream();
@@ -97,6 +91,7 @@ impl Session {
 
     fn touch(&self) {
         *self.idle_since.lock() = Instant::now();
+        self.away.store(false, Ordering::Relaxed);
     }
 }
 
@@ -105,8 +100,8 @@ pub(crate) struct Busy(Arc<Session>);
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.0.calls.fetch_sub(1, Ordering::Relaxed);
         self.0.touch();
+        self.0.calls.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -115,11 +110,6 @@ pub(crate) struct Sessions {
     by_id: Mutex<HashMap<SessionId, Arc<Session>>>,
     /// How many have a stream: the number of connected CLIs.
     streams: AtomicUsize,
-    epoch: Epoch,
-    /// By which ids of an earlier process are recognised, if they are to be.
-    identity: Option<Identity>,
-    /// The newest ids that clients have ended; they are recognised no more.
-    ended: Mutex<VecDeque<SessionId>>,
     limits: Limits,
     host: Arc<dyn EditorHost>,
 }
@@ -128,50 +118,37 @@ pub(crate) struct Sessions {
 #[derive(Debug)]
 pub(crate) struct Full;
 
+/// Sessions whose clients stay away.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Absent {
+    /// For so long that nothing in the editor should wait for them.
+    pub(crate) away: Vec<SessionId>,
+    /// For so long that they have ended.
+    pub(crate) gone: Vec<SessionId>,
+}
+
 impl Sessions {
-    /// With an identity, the sessions of an earlier process are its as well.
+    /// `left` are the clients of the last process, which are to come back.
     pub(crate) fn new(
         limits: Limits,
         host: Arc<dyn EditorHost>,
-        identity: Option<Identity>,
+        left: impl IntoIterator<Item = SessionId>,
     ) -> Self {
-        Self {
-            by_id: Mutex::default(),
-            streams: AtomicUsize::new(0),
-            epoch: Epoch::new(),
-            identity,
-            ended: Mutex::default(),
-            limits,
-            host,
-        }
+        let left = left.into_iter().map(|id| (id, Arc::new(Session::new(id, true))));
+        Self { by_id: Mutex::new(left.collect()), streams: AtomicUsize::new(0), limits, host }
     }
 
-    /// An id for a new client.
-    pub(crate) fn new_id(&self) -> SessionId {
-        self.identity.as_ref().map_or_else(SessionId::new, |of| SessionId(of.new_session()))
-    }
-
-    /// Whether a client got this id from an earlier process, or lost its session here by being
-    /// away for long, and has not ended it.
-    pub(crate) fn recognises(&self, id: SessionId) -> bool {
-        let known = self.identity.as_ref().is_some_and(|of| of.knows(id.0));
-        known && !self.ended.lock().contains(&id)
-    }
-
-    /// Makes a session, for a new client or one that is `returning`. Returns also those that had
-    /// to go for it.
+    /// Makes a session. Returns also those that had to go for it: the ones that have been idle for
+    /// the longest time. `is_due` says for which a decision waits; they go last.
     pub(crate) fn create(
         &self,
-        id: SessionId,
-        returning: bool,
+        is_due: impl Fn(SessionId) -> bool,
     ) -> Result<(Arc<Session>, Vec<SessionId>), Full> {
         let mut by_id = self.by_id.lock();
-        // A client that comes back to hear what it waits for is expected, not idle.
-        let expected =
-            |session: &Session| session.is_returning() && session.mailbox.backlog().0 > 0;
         let mut idle: Vec<_> = by_id
             .values()
-            .filter(|session| !expected(session))
+            // Expected, not idle.
+            .filter(|session| !session.is_returning())
             .filter_map(|session| session.idle_since().map(|since| (since, session.id)))
             .collect();
         // The new one counts as idle until its stream comes.
@@ -181,12 +158,14 @@ impl Sessions {
         if too_many > idle.len() {
             return Err(Full);
         }
-        idle.sort_unstable();
+        if excess > 0 {
+            idle.sort_by_cached_key(|(since, id)| (is_due(*id), *since));
+        }
         let gone: Vec<_> = idle.into_iter().take(excess).map(|(_, id)| id).collect();
         for id in &gone {
             by_id.remove(id);
         }
-        let session = Arc::new(Session::new(id, self.epoch, returning));
+        let session = Arc::new(Session::new(SessionId::new(), false));
         by_id.insert(session.id, Arc::clone(&session));
         Ok((session, gone))
     }
@@ -196,70 +175,47 @@ impl Sessions {
     }
 
     /// Ends a session for good; its stream ends with it.
-    pub(crate) fn remove(&self, id: SessionId) -> bool {
-        if self.identity.is_some() {
-            let mut ended = self.ended.lock();
-            ended.push_back(id);
-            let excess = ended.len().saturating_sub(self.limits.sessions);
-            ended.drain(..excess);
-        }
-        let removed = self.by_id.lock().remove(&id);
-        removed.is_some_and(|session| {
+    pub(crate) fn remove(&self, id: SessionId) {
+        if let Some(session) = self.by_id.lock().remove(&id) {
             session.mailbox.end();
-            true
-        })
+        }
     }
 
-    /// Ends the sessions that would be idle for too long before the next call, one
-    /// `interval` from now, and returns them.
-    pub(crate) fn expire(&self, interval: std::time::Duration) -> Vec<SessionId> {
+    /// Takes note of who stays away for too long. Each is told once, and those that have ended are
+    /// no sessions any more.
+    pub(crate) fn absent(&self) -> Absent {
         let now = Instant::now();
-        let mut gone = Vec::new();
+        let mut absent = Absent::default();
         self.by_id.lock().retain(|id, session| {
             let idle = session.idle_since().map(|since| now.duration_since(since));
-            let keep = idle.is_none_or(|idle| idle + interval < self.limits.session_idle);
-            if !keep {
-                gone.push(*id);
+            let idle = idle.unwrap_or_default();
+            if idle >= self.limits.session_gone {
+                absent.gone.push(*id);
+                return false;
             }
-            keep
+            if idle >= self.limits.session_away && !session.away.swap(true, Ordering::Relaxed) {
+                absent.away.push(*id);
+            }
+            true
         });
-        gone
+        absent
     }
 
-    /// Opens the stream of a session: ends the one it had, and has what the client missed
-    /// sent again. The first message is `context`.
-    pub(crate) fn attach(
-        self: &Arc<Self>,
-        session: Arc<Session>,
-        last_event_id: Option<EventId>,
-        context: Option<Bytes>,
-    ) -> EventStream {
-        if session.returning.swap(false, Ordering::Relaxed) {
-            log::debug!("a client is back on its stream");
-        }
-        let number = self.attach_stream(&session, last_event_id, context);
-        EventStream::new(Arc::clone(self), session, number, self.limits.retry)
+    /// When the next look at who stays away is due; nothing if nobody does.
+    pub(crate) fn next_absence(&self) -> Option<Instant> {
+        let by_id = self.by_id.lock();
+        let idle = by_id.values().filter_map(|session| Some((session, session.idle_since()?)));
+        let due = idle.map(|(session, since)| {
+            let is_away = session.away.load(Ordering::Relaxed);
+            since + if is_away { self.limits.session_gone } else { self.limits.session_away }
+        });
+        due.min()
     }
 
-    /// Answers a request by a stream that begins with the `response`, for a client that has no
-    /// other one yet. It ends when that comes.
-    pub(crate) fn answer(
-        self: &Arc<Self>,
-        session: Arc<Session>,
-        response: Bytes,
-        context: Option<Bytes>,
-    ) -> EventStream {
-        let number = self.attach_stream(&session, None, context);
-        EventStream::answering(Arc::clone(self), session, number, response)
-    }
-
-    fn attach_stream(
-        &self,
-        session: &Session,
-        last_event_id: Option<EventId>,
-        context: Option<Bytes>,
-    ) -> u64 {
-        let (number, was_attached) = session.mailbox.attach(last_event_id, context);
+    /// A stream of a session begins, with that context. Returns the stream's number; the one that
+    /// the session had ends.
+    pub(crate) fn attach(&self, session: &Session, context: Bytes) -> u64 {
+        let (number, was_attached) = session.mailbox.attach(context);
         if !was_attached {
             self.streams_changed(self.streams.fetch_add(1, Ordering::Relaxed) + 1);
         }
@@ -267,7 +223,7 @@ impl Sessions {
     }
 
     /// The stream `number` of a session has ended.
-    fn detach(&self, session: &Session, number: u64) {
+    pub(crate) fn detach(&self, session: &Session, number: u64) {
         session.touch();
         if session.mailbox.detach(number) {
             self.streams_changed(self.streams.fetch_sub(1, Ordering::Relaxed) - 1);
@@ -284,16 +240,6 @@ impl Sessions {
     pub(crate) fn broadcast_context(&self, context: &Bytes) -> Sleepers {
         let by_id = self.by_id.lock();
         Sleepers(by_id.values().filter_map(|s| s.mailbox.set_context(context)).collect())
-    }
-
-    /// The decisions that are not known to have arrived.
-    pub(crate) fn decisions(&self) -> Vec<(SessionId, Arc<str>, Bytes)> {
-        let mut all = Vec::new();
-        for session in self.by_id.lock().values() {
-            let decisions = session.mailbox.decisions().into_iter();
-            all.extend(decisions.map(|(path, decision)| (session.id, path, decision)));
-        }
-        all
     }
 
     /// Lets every stream send a comment, which shows the client that we are here, and us

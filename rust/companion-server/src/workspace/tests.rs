@@ -55,15 +55,13 @@ impl Scene {
         let editor = async {
             loop {
                 match rig.asked().await {
-                    Asked::Accept(_, path) => {
+                    Asked::Accept(_responder, path) => {
                         accepted = true;
                         rig.core.diffs.decided(&path, Some("new".to_owned()));
                     }
-                    Asked::Open(request, ..)
-                    | Asked::Close(request, _)
-                    | Asked::Reject(request, _) => {
-                        rig.core.diffs.completed(request, Some(String::new()));
-                    }
+                    Asked::Open(responder, _)
+                    | Asked::Close(responder, _)
+                    | Asked::Reject(responder, _) => responder.complete(Some(String::new())),
                 }
             }
         };

@@ -5,43 +5,40 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use companion_protocol::ide::IdeInfo;
-use companion_server::{Config, EditorHost, HostRequest, Limits, Runtime, Server};
+use companion_server::{Config, EditorHost, Limits, Proposal, Responder, Runtime, Server};
 
 /// An editor that shows every diff at once, and takes note of it.
 #[derive(Default)]
 struct Editor {
-    server: OnceLock<Server>,
     asked: Mutex<Vec<String>>,
 }
 
 impl Editor {
-    fn ask(&self, request: HostRequest, what: &str, path: &str) {
+    fn ask(&self, what: &str, path: &str, responder: Responder) {
         self.asked.lock().unwrap().push(format!("{what} {path}"));
-        if let Some(server) = self.server.get() {
-            server.complete_request(request, None);
-        }
+        responder.complete(None);
     }
 }
 
 impl EditorHost for Editor {
-    fn open_diff(&self, request: HostRequest, path: &str, _: String) {
-        self.ask(request, "open", path);
+    fn open_diff(&self, proposal: Proposal, responder: Responder) {
+        self.ask("open", &proposal.file_path, responder);
     }
 
-    fn close_diff(&self, request: HostRequest, path: &str) {
-        self.ask(request, "close", path);
+    fn close_diff(&self, path: &str, responder: Responder) {
+        self.ask("close", path, responder);
     }
 
-    fn accept_diff(&self, request: HostRequest, path: &str) {
-        self.ask(request, "accept", path);
+    fn accept_diff(&self, path: &str, responder: Responder) {
+        self.ask("accept", path, responder);
     }
 
-    fn reject_diff(&self, request: HostRequest, path: &str) {
-        self.ask(request, "reject", path);
+    fn reject_diff(&self, path: &str, responder: Responder) {
+        self.ask("reject", path, responder);
     }
 
     fn sessions_changed(&self, _: usize) {}
@@ -78,7 +75,6 @@ impl Rig {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let editor = Arc::new(Editor::default());
         let server = Server::start(&runtime, listener, config, editor.clone()).unwrap();
-        assert!(editor.server.set(server.clone()).is_ok());
         Self { server, editor, _runtime: runtime, _dir: dir }
     }
 

@@ -10,15 +10,18 @@ use serde_json::{Value, json};
 use tokio::task::{JoinHandle, spawn_local};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::support::{Connection, Event, EventStream, PATIENCE, Session, Target};
+use crate::support::{Connection, Event, EventStream, PATIENCE, Session, Target, answer_ping};
 use crate::world::{Waiters, World, number, proposal};
 
-/// How long the server keeps a session without a stream, in this test.
-pub(crate) const SESSION_IDLE: Duration = Duration::from_secs(10);
+/// How long views wait for a client without a stream, in this test, and then its session.
+pub(crate) const SESSION_AWAY: Duration = Duration::from_secs(10);
 
 /// What the reader of a stream shares with the client.
 pub(crate) struct Inbox {
     world: World,
+    target: Target,
+    /// Some clients don't.
+    answers_pings: bool,
     session: Rc<str>,
     waiters: RefCell<Waiters>,
     last_id: RefCell<Option<String>>,
@@ -26,9 +29,10 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    fn new(world: World, session: Rc<str>) -> Rc<Self> {
+    fn new(world: World, target: Target, session: Rc<str>, answers_pings: bool) -> Rc<Self> {
         let (waiters, last_id) = (RefCell::default(), RefCell::default());
-        Rc::new(Self { world, session, waiters, last_id, context: RefCell::default() })
+        let context = RefCell::default();
+        Rc::new(Self { world, target, answers_pings, session, waiters, last_id, context })
     }
 
     /// Reads a stream until it ends, and says whether it did so in order.
@@ -44,9 +48,8 @@ impl Inbox {
     }
 
     fn take(&self, Event { id, mut message }: Event, first: bool) {
-        let order = |id: &str| id.split_once('-').unwrap().1.parse::<u64>().unwrap();
-        if let Some(last) = self.last_id.replace(Some(id.clone())) {
-            assert!(order(&last) < order(&id), "{id} came after {last}");
+        if id.is_some() {
+            self.last_id.replace(id);
         }
         let method = message["method"].take();
         let params = message["params"].take();
@@ -74,6 +77,15 @@ impl Inbox {
                     _ => self.late(path, &format!("rejected; waiting for {waiting:?}")),
                 }
             }
+            "ping" if self.answers_pings => {
+                let (target, session) = (self.target.clone(), Rc::clone(&self.session));
+                spawn_local(async move {
+                    let status = answer_ping(&target, &session, &message["id"]).await;
+                    // It may have left meanwhile.
+                    assert!(matches!(status, Ok(202 | 404)), "{status:?}");
+                });
+            }
+            "ping" => {}
             other => panic!("{other}"),
         }
     }
@@ -110,12 +122,13 @@ impl Client {
     pub(crate) async fn connect(
         target: Target,
         world: World,
-        rng: fastrand::Rng,
+        mut rng: fastrand::Rng,
         paths: Vec<String>,
     ) -> Self {
         let session = Session::initialize(&target).await.unwrap();
         world.count(|counts| counts.sessions += 1);
-        let inbox = Inbox::new(world.clone(), Rc::clone(&session.id));
+        let id = Rc::clone(&session.id);
+        let inbox = Inbox::new(world.clone(), target.clone(), id, rng.bool());
         let (down_since, uncertain) = (Instant::now(), HashSet::new());
         Self { target, world, rng, paths, session, inbox, stream: None, down_since, uncertain }
     }
@@ -269,7 +282,7 @@ impl Client {
             }
             Err(status) => {
                 let away = self.down_since.elapsed();
-                assert!(status == 404 && away > SESSION_IDLE / 2, "{status} after {away:?}");
+                assert!(status == 404 && away > SESSION_AWAY, "{status} after {away:?}");
                 Box::pin(self.begin_anew()).await;
             }
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use companion_server::{Decision, EditorHost, HostRequest, Server};
+use companion_server::{Delivery, EditorHost, Proposal, Responder, Server};
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::spawn_local;
@@ -23,9 +23,9 @@ enum What {
 }
 
 pub(crate) struct Asked {
-    request: HostRequest,
     path: String,
     what: What,
+    responder: Responder,
 }
 
 /// The server's end: hands everything to the test's thread.
@@ -45,26 +45,26 @@ impl Link {
         self.connected.load(Ordering::Relaxed)
     }
 
-    fn ask(&self, request: HostRequest, path: &str, what: What) {
-        let _ = self.asked.send(Asked { request, path: path.to_owned(), what });
+    fn ask(&self, path: &str, what: What, responder: Responder) {
+        let _ = self.asked.send(Asked { path: path.to_owned(), what, responder });
     }
 }
 
 impl EditorHost for Link {
-    fn open_diff(&self, request: HostRequest, path: &str, new_content: String) {
-        self.ask(request, path, What::Open(new_content));
+    fn open_diff(&self, Proposal { file_path, new_content, .. }: Proposal, responder: Responder) {
+        self.ask(&file_path, What::Open(new_content), responder);
     }
 
-    fn close_diff(&self, request: HostRequest, path: &str) {
-        self.ask(request, path, What::Close);
+    fn close_diff(&self, path: &str, responder: Responder) {
+        self.ask(path, What::Close, responder);
     }
 
-    fn accept_diff(&self, request: HostRequest, path: &str) {
-        self.ask(request, path, What::Accept);
+    fn accept_diff(&self, path: &str, responder: Responder) {
+        self.ask(path, What::Accept, responder);
     }
 
-    fn reject_diff(&self, request: HostRequest, path: &str) {
-        self.ask(request, path, What::Reject);
+    fn reject_diff(&self, path: &str, responder: Responder) {
+        self.ask(path, What::Reject, responder);
     }
 
     fn sessions_changed(&self, count: usize) {
@@ -123,7 +123,7 @@ impl Editor {
         sleep(Duration::from_millis(time)).await;
     }
 
-    async fn answer(self: Rc<Self>, Asked { request, path, what }: Asked) {
+    async fn answer(self: Rc<Self>, Asked { path, what, responder }: Asked) {
         let queue = Rc::clone(self.queues.borrow_mut().entry(path.clone()).or_default());
         let turn = queue.lock().await;
         // Now and then slower than the server waits.
@@ -133,7 +133,6 @@ impl Editor {
             _ => 600,
         };
         self.pause(longest).await;
-        let failed = |why| self.server.fail_request(request, why);
         let lucky = self.rng.borrow_mut().u32(0..100);
         if lucky < 6 {
             // It opens nothing, or closes without a word, or leaves the proposal as it is.
@@ -141,20 +140,23 @@ impl Editor {
                 self.views.borrow_mut().remove(&path);
             }
             if lucky > 0 {
-                failed("The editor of the test can't.");
+                responder.fail("The editor of the test can't.");
+            } else {
+                // It never answers.
+                std::mem::forget(responder);
             }
         } else {
             match what {
-                What::Open(text) => self.show(request, &path, text),
+                What::Open(text) => self.show(&path, text, responder),
                 What::Close => match self.views.borrow_mut().remove(&path) {
-                    Some(text) => self.server.complete_request(request, Some(text)),
-                    None => failed("There is no such view."),
+                    Some(text) => responder.complete(Some(text)),
+                    None => responder.fail("There is no such view."),
                 },
                 What::Accept | What::Reject => {
                     if self.decide(&path, matches!(what, What::Accept)) {
-                        self.server.complete_request(request, None);
+                        responder.complete(None);
                     } else {
-                        failed("There is no such view.");
+                        responder.fail("There is no such view.");
                     }
                 }
             }
@@ -163,10 +165,10 @@ impl Editor {
         self.pending.update(|pending| pending - 1);
     }
 
-    fn show(self: &Rc<Self>, request: HostRequest, path: &str, text: String) {
+    fn show(self: &Rc<Self>, path: &str, text: String, responder: Responder) {
         let shown = number(&text);
         self.views.borrow_mut().insert(path.to_owned(), text);
-        self.server.complete_request(request, None);
+        responder.complete(None);
         if self.chance(75) {
             let (editor, path) = (Rc::clone(self), path.to_owned());
             spawn_local(async move {
@@ -187,12 +189,12 @@ impl Editor {
         if self.chance(30) {
             text.push_str("edited \u{1f600}");
         }
-        let (decision, decided) = if accept {
+        let (delivery, decided) = if accept {
             (self.server.diff_accepted(path, text.clone()), Decided::Accepted(text))
         } else {
             (self.server.diff_rejected(path), Decided::Rejected)
         };
-        if decision != Decision::Unknown {
+        if delivery != Delivery::Unknown {
             self.world.decided(number, decided);
         }
         true

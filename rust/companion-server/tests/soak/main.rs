@@ -29,7 +29,7 @@ use tokio::sync::{Mutex, RwLock};
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{Instant, sleep};
 
-use client::{Client, SESSION_IDLE};
+use client::{Client, SESSION_AWAY};
 use context::{Files, without_times};
 use editor::{Editor, Link};
 use support::{Window, long, process, until, variable};
@@ -55,7 +55,8 @@ async fn soak(duration: Duration, mut rng: fastrand::Rng) -> String {
     let limits = Limits {
         host_timeout: Duration::from_millis(500),
         keep_alive: Duration::from_secs(1),
-        session_idle: SESSION_IDLE,
+        session_away: SESSION_AWAY,
+        session_gone: 2 * SESSION_AWAY,
         ..Limits::default()
     };
     let (link, asked) = Link::new();

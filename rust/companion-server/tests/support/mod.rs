@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use companion_protocol::ide::IdeInfo;
 use companion_server::{Config, EditorHost, Limits, Runtime, Server};
-pub(crate) use wire::{Connection, Event, EventStream, Session, Target};
+pub(crate) use wire::{Connection, Event, EventStream, Session, Target, answer_ping};
 
 /// How long a test waits for anything. Far above what a busy machine needs.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);

@@ -180,8 +180,15 @@ fn post(target: &Target, session: Option<&str>, body: &Value) -> String {
 
 /// What comes on a stream.
 pub(crate) struct Event {
-    pub(crate) id: String,
+    pub(crate) id: Option<String>,
     pub(crate) message: Value,
+}
+
+/// Answers a ping, over a connection of its own.
+pub(crate) async fn answer_ping(target: &Target, session: &str, id: &Value) -> io::Result<u16> {
+    let answer = json!({ "jsonrpc": "2.0", "id": id, "result": {} });
+    let request = post(target, Some(session), &answer);
+    Ok(Connection::open(target).await?.exchange(&request).await?.0.status)
 }
 
 /// The stream of a session's notifications, which ends with its connection.
@@ -206,14 +213,14 @@ impl EventStream {
 
     /// The next event; comments are skipped. Nothing at the end.
     pub(crate) async fn next(&mut self) -> io::Result<Option<Event>> {
-        let (mut id, mut data) = (String::new(), String::new());
+        let (mut id, mut data) = (None, String::new());
         loop {
             let mut line = String::new();
             if self.connection.0.read_line(&mut line).await? == 0 {
                 return Ok(None);
             }
             match line.trim_end_matches('\n').split_once(": ") {
-                Some(("id", value)) => value.clone_into(&mut id),
+                Some(("id", value)) => id = Some(value.to_owned()),
                 Some(("data", value)) => value.clone_into(&mut data),
                 None if line == "\n" && !data.is_empty() => {
                     return Ok(Some(Event { id, message: serde_json::from_str(&data)? }));

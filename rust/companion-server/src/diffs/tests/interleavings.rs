@@ -1,23 +1,21 @@
-//! Any order of what clients, user, editor and network do: no client waits for ever, and none
-//! gets an answer that is not its own.
+//! Any order of what several clients, the user, the editor and the network do, with everything from
+//! the request to the stream: no client waits for ever, and none gets an answer that is not its own.
 //!
-//! The clients behave as the real one does (`ide-client.js`): one waiter per path, ended by the
-//! first notification for that path, whatever it was meant for. So a stale notification shows.
+//! The clients behave as the real one does (`ide-client.js`): one waiter per path, set before the
+//! request is sent and ended by the first notification for that path, whatever it was meant for.
+//! So a stale notification shows.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::rc::Rc;
+use std::time::Duration;
 
-use companion_protocol::mcp::CallToolResult;
 use proptest::prelude::*;
-use serde_json::Value;
-use tokio::sync::oneshot;
+use serde_json::{Value, json};
+use tokio::runtime::Builder;
+use tokio::task::{JoinHandle, LocalSet, spawn_local, yield_now};
 
-use super::super::ledger::{Ask, Effect, Ledger, Outcome};
-use crate::host::HostRequest;
-use crate::session::{Epoch, EventId, Mailbox, Outgoing, SessionId};
-use crate::sse;
-use companion_protocol::ide;
+use crate::testing::{Asked, Rig, Stream};
 
 const CLIENTS: usize = 3;
 const PATHS: [&str; 2] = ["/a", "/b"];
@@ -46,7 +44,9 @@ enum Op {
     Editor {
         can: bool,
     },
-    /// The editor's oldest request is overdue; it may still be carried out later.
+    /// What is under way gets on, one step each.
+    Turn,
+    /// The editor takes longer than it may.
     Overdue,
     /// The client reads what its stream has.
     Read {
@@ -73,260 +73,232 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (path.clone(), any::<bool>()).prop_map(|(path, accept)| Op::Decide { path, accept }),
         4 => (path, any::<bool>()).prop_map(|(path, accept)| Op::User { path, accept }),
         6 => prop::bool::weighted(0.9).prop_map(|can| Op::Editor { can }),
+        8 => Just(Op::Turn),
         1 => Just(Op::Overdue),
-        2 => client.clone().prop_map(|client| Op::Read { client }),
+        3 => client.clone().prop_map(|client| Op::Read { client }),
         2 => (client.clone(), 0..3_usize).prop_map(|(client, arrived)| Op::Cut { client, arrived }),
         1 => client.prop_map(|client| Op::Leave { client }),
     ]
 }
 
 struct Client {
-    session: SessionId,
-    mailbox: Mailbox,
-    stream: u64,
-    last_event_id: Option<EventId>,
+    session: String,
+    stream: Option<Stream>,
+    last_id: Option<String>,
     /// Path → the text that it proposed, which names the diff.
     waiters: BTreeMap<&'static str, String>,
-    gone: bool,
-}
-
-impl Client {
-    fn new() -> Self {
-        let mailbox = Mailbox::new(Epoch::new());
-        let (stream, _) = mailbox.attach(None, None);
-        let session = SessionId::new();
-        Self {
-            session,
-            mailbox,
-            stream,
-            last_event_id: None,
-            waiters: BTreeMap::new(),
-            gone: false,
-        }
-    }
-
-    /// Takes up to `limit` events from the stream.
-    fn read(&mut self, limit: usize) {
-        for _ in 0..limit {
-            let cx = Context::from_waker(Waker::noop());
-            match self.mailbox.poll_next(self.stream, &cx) {
-                Poll::Ready(Some(Outgoing::Event(id, data))) => {
-                    self.last_event_id = Some(id);
-                    self.take(&data);
-                }
-                _ => return,
-            }
-        }
-    }
-
-    fn take(&mut self, data: &[u8]) {
-        let message: Value = serde_json::from_slice(&data[b"data: ".len()..]).unwrap();
-        let path = PATHS.into_iter().find(|path| message["params"]["filePath"] == *path).unwrap();
-        let Some(proposed) = self.waiters.remove(path) else { return };
-        if message["method"] == "ide/diffAccepted" {
-            assert_eq!(message["params"]["content"], proposed, "an answer to another question");
-        }
-    }
-
-    fn reconnect(&mut self) {
-        self.mailbox.detach(self.stream);
-        (self.stream, _) = self.mailbox.attach(self.last_event_id.take(), None);
-    }
-}
-
-/// A call that was made: by whom, for which path, and what ends its waiter.
-struct Call {
-    client: usize,
-    path: &'static str,
-    closes: bool,
-    answer: oneshot::Receiver<CallToolResult>,
+    /// What it is closing.
+    closing: BTreeSet<&'static str>,
 }
 
 struct World {
-    ledger: Ledger,
-    clients: Vec<Client>,
-    calls: Vec<Call>,
-    decisions: Vec<oneshot::Receiver<CallToolResult>>,
-    asks: VecDeque<(HostRequest, Ask)>,
+    rig: Rc<Rig>,
+    clients: Rc<RefCell<Vec<Client>>>,
+    calls: Vec<JoinHandle<()>>,
+    asks: VecDeque<Asked>,
     /// Path → text of the view that shows.
-    views: HashMap<Arc<str>, String>,
+    views: HashMap<String, String>,
     opened: u64,
-    ended: HashMap<u64, Outcome>,
 }
 
 impl World {
-    fn new() -> Self {
-        Self {
-            ledger: Ledger::default(),
-            clients: (0..CLIENTS).map(|_| Client::new()).collect(),
-            calls: Vec::new(),
-            decisions: Vec::new(),
-            asks: VecDeque::new(),
-            views: HashMap::new(),
-            opened: 0,
-            ended: HashMap::new(),
+    async fn new() -> Self {
+        let rig = Rc::new(Rig::start());
+        let mut clients = Vec::new();
+        for _ in 0..CLIENTS {
+            let session = rig.initialize().await;
+            let stream = Some(rig.stream(&session).await);
+            let (waiters, closing) = (BTreeMap::new(), BTreeSet::new());
+            clients.push(Client { session, stream, last_id: None, waiters, closing });
         }
+        let clients = Rc::new(RefCell::new(clients));
+        let (calls, asks, views) = (Vec::new(), VecDeque::new(), HashMap::new());
+        Self { rig, clients, calls, asks, views, opened: 0 }
     }
 
-    fn run(&mut self, op: &Op) {
+    async fn run(&mut self, op: &Op) {
         match *op {
-            Op::Open { client, path } if !self.clients[client].gone => {
-                let path = PATHS[path];
-                let (reply, answer) = oneshot::channel();
-                self.opened += 1;
-                let text = format!("proposal {}", self.opened);
-                let asker = self.clients[client].session;
-                self.clients[client].waiters.insert(path, text.clone());
-                self.calls.push(Call { client, path, closes: false, answer });
-                let effects = self.ledger.open(asker, &Arc::from(path), text, reply);
-                self.apply(effects);
-            }
-            Op::Close { client, path, suppress } if !self.clients[client].gone => {
-                let path = PATHS[path];
-                let (reply, answer) = oneshot::channel();
-                let session = self.clients[client].session;
-                self.calls.push(Call { client, path, closes: suppress, answer });
-                let effects = self.ledger.close(session, &Arc::from(path), suppress, reply);
-                self.apply(effects);
-            }
+            Op::Open { client, path } => self.open(client, PATHS[path]),
+            Op::Close { client, path, suppress } => self.close(client, PATHS[path], suppress),
             Op::Decide { path, accept } => {
-                let (reply, answer) = oneshot::channel();
-                self.decisions.push(answer);
-                let effects = self.ledger.decide(&Arc::from(PATHS[path]), accept, reply);
-                self.apply(effects);
+                let tool = if accept { "acceptDiff" } else { "rejectDiff" };
+                self.call(0, tool, json!({ "filePath": PATHS[path] }), |_, _| {});
             }
             Op::User { path, accept } => self.decide_view(PATHS[path], accept),
             Op::Editor { can } => self.answer_oldest(can),
-            Op::Overdue => {
-                if let Some((request, _)) = self.asks.front() {
-                    let effects = self.ledger.expired(*request);
-                    self.apply(effects);
-                }
-            }
-            Op::Read { client } => self.clients[client].read(usize::MAX),
+            Op::Turn => yield_now().await,
+            Op::Overdue => tokio::time::sleep(Duration::from_secs(31)).await,
+            Op::Read { client } => self.read(client, usize::MAX),
             Op::Cut { client, arrived } => {
-                let client = &mut self.clients[client];
-                client.read(arrived);
-                // More was sent, and is lost.
-                let cx = Context::from_waker(Waker::noop());
-                while let Poll::Ready(Some(_)) = client.mailbox.poll_next(client.stream, &cx) {}
-                client.reconnect();
+                self.read(client, arrived);
+                self.reconnect(client).await;
             }
-            Op::Leave { client } if !self.clients[client].gone => {
-                self.clients[client].gone = true;
-                let effects = self.ledger.session_gone(self.clients[client].session);
-                self.apply(effects);
+            Op::Leave { client } => {
+                let session = self.clients.borrow()[client].session.clone();
+                self.rig.send("DELETE", "/mcp", &[("mcp-session-id", &session)], "").await;
+                let client = &mut self.clients.borrow_mut()[client];
+                client.stream = None;
+                client.waiters.clear();
             }
-            Op::Open { .. } | Op::Close { .. } | Op::Leave { .. } => {}
         }
-        self.take_answers();
-    }
-
-    fn decide_view(&mut self, path: &str, accept: bool) {
-        if let Some(text) = self.views.remove(path) {
-            let effects = self.ledger.decided(path, accept.then_some(text));
-            self.apply(effects);
+        while let Ok(asked) = self.rig.asked.try_lock().unwrap().try_recv() {
+            self.asks.push_back(asked);
         }
     }
 
-    fn answer_oldest(&mut self, can: bool) {
-        let Some((request, ask)) = self.asks.pop_front() else { return };
-        let done = match ask {
-            Ask::Open(path, text) if can => {
-                self.views.insert(path, text);
-                Some(None)
+    /// Calls a tool, sooner or later, and does `then` with its result.
+    fn call(
+        &mut self,
+        client: usize,
+        tool: &'static str,
+        arguments: Value,
+        then: impl FnOnce(&mut Client, Value) + 'static,
+    ) {
+        let (rig, clients) = (Rc::clone(&self.rig), Rc::clone(&self.clients));
+        let session = clients.borrow()[client].session.clone();
+        self.calls.push(spawn_local(async move {
+            let result = rig.call(&session, tool, &arguments).await;
+            then(&mut clients.borrow_mut()[client], result);
+        }));
+    }
+
+    fn open(&mut self, client: usize, path: &'static str) {
+        let text = format!("proposal {}", self.opened);
+        {
+            let client = &mut self.clients.borrow_mut()[client];
+            // The real one asks again only when it has an answer.
+            let waits = client.waiters.contains_key(path) || client.closing.contains(path);
+            if client.stream.is_none() || waits {
+                return;
             }
-            Ask::Open(..) => None,
-            Ask::Close(path) => self.views.remove(&path).map(Some),
-            Ask::Accept(path) | Ask::Reject(path) if !can || !self.views.contains_key(&path) => {
-                None
-            }
-            Ask::Accept(path) => {
-                self.decide_view(&path, true);
-                Some(None)
-            }
-            Ask::Reject(path) => {
-                self.decide_view(&path, false);
-                Some(None)
-            }
-        };
-        if let Some(content) = done {
-            self.ledger.completed(request, content);
-        } else {
-            let effects = self.ledger.failed(request, "can't");
-            self.apply(effects);
+            client.waiters.insert(path, text.clone());
         }
-    }
-
-    fn apply(&mut self, effects: Vec<Effect>) {
-        for effect in effects {
-            match effect {
-                Effect::Forget(session, path) => self.client(session).mailbox.forget(&path),
-                Effect::Accepted(session, path, content) => {
-                    let message = sse::data(&ide::diff_accepted(&path, &content), 0);
-                    self.client(session).mailbox.push_decision(path, message);
-                }
-                Effect::Rejected(session, path) => {
-                    let message = sse::data(&ide::diff_rejected(&path), 0);
-                    self.client(session).mailbox.push_decision(path, message);
-                }
-                Effect::Ask(request, ask) => self.asks.push_back((request, ask)),
-                Effect::Ended(diff, outcome) => {
-                    let before = self.ended.insert(diff, outcome);
-                    assert_eq!(before, None, "diff {diff} ended twice");
-                }
-            }
-        }
-    }
-
-    fn client(&mut self, session: SessionId) -> &mut Client {
-        self.clients.iter_mut().find(|client| client.session == session).unwrap()
-    }
-
-    /// The clients read the answers to their calls, and do what the real one does with them.
-    fn take_answers(&mut self) {
-        let clients = &mut self.clients;
-        self.calls.retain_mut(|call| match call.answer.try_recv() {
-            Err(oneshot::error::TryRecvError::Empty) => true,
-            Err(oneshot::error::TryRecvError::Closed) => panic!("a call was never answered"),
-            Ok(result) => {
-                // openDiff: an error ends the waiter. closeDiff: the client ends it itself.
-                if result.is_error || call.closes {
-                    clients[call.client].waiters.remove(call.path);
-                }
-                false
+        self.opened += 1;
+        let arguments = json!({ "filePath": path, "newContent": text });
+        self.call(client, "openDiff", arguments, move |client, result| {
+            if result["content"] != json!([]) && client.waiters.get(path) == Some(&text) {
+                client.waiters.remove(path);
             }
         });
     }
 
-    fn stop(&mut self) {
-        let effects = self.ledger.stop();
-        self.apply(effects);
-        self.take_answers();
-        for client in &mut self.clients {
-            client.reconnect();
-            client.read(usize::MAX);
+    fn close(&mut self, client: usize, path: &'static str, suppress: bool) {
+        {
+            let client = &mut self.clients.borrow_mut()[client];
+            if client.stream.is_none() || !client.closing.insert(path) {
+                return;
+            }
+        }
+        let arguments = json!({ "filePath": path, "suppressNotification": suppress });
+        self.call(client, "closeDiff", arguments, move |client, result| {
+            client.closing.remove(path);
+            let closed = result["content"][0]["text"].as_str().unwrap_or_default();
+            let closed: Value = serde_json::from_str(closed).unwrap_or_default();
+            let waiter = client.waiters.get(path);
+            if let (Some(content), Some(waiter)) = (closed["content"].as_str(), waiter) {
+                // It may be another client's, which this one has closed.
+                assert!(content == waiter || !suppress || content.starts_with("proposal"));
+            }
+            if suppress {
+                client.waiters.remove(path);
+            }
+        });
+    }
+
+    fn decide_view(&mut self, path: &str, accept: bool) {
+        if let Some(text) = self.views.remove(path) {
+            self.rig.core.diffs.decided(path, accept.then_some(text));
+        }
+    }
+
+    fn answer_oldest(&mut self, can: bool) {
+        match self.asks.pop_front() {
+            Some(Asked::Open(responder, proposal)) if can => {
+                self.views.insert(proposal.file_path, proposal.new_content);
+                responder.complete(None);
+            }
+            Some(Asked::Close(responder, path)) => match self.views.remove(&path) {
+                Some(text) => responder.complete(Some(text)),
+                None => responder.fail("no such view"),
+            },
+            Some(Asked::Accept(responder, path)) if can && self.views.contains_key(&path) => {
+                self.decide_view(&path, true);
+                responder.complete(None);
+            }
+            Some(Asked::Reject(responder, path)) if can && self.views.contains_key(&path) => {
+                self.decide_view(&path, false);
+                responder.complete(None);
+            }
+            // To drop a request is to fail it.
+            _ => {}
+        }
+    }
+
+    /// Has a client take up to `limit` messages from its stream.
+    fn read(&self, client: usize, limit: usize) {
+        for _ in 0..limit {
+            let mut clients = self.clients.borrow_mut();
+            let client = &mut clients[client];
+            let Some(stream) = &mut client.stream else { return };
+            let Some(message) = stream.any_message_now() else { return };
+            client.last_id = stream.last_id.clone();
+            if message["method"] == "ping" {
+                let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": {} });
+                let (rig, session) = (Rc::clone(&self.rig), client.session.clone());
+                spawn_local(async move {
+                    let headers = [("mcp-session-id", &*session)];
+                    rig.send("POST", "/mcp", &headers, answer.to_string()).await;
+                });
+            }
+            let path = message["params"]["filePath"].as_str().unwrap_or_default();
+            let Some(proposed) = client.waiters.remove(path) else { continue };
+            if message["method"] == "ide/diffAccepted" {
+                let content = &message["params"]["content"];
+                assert_eq!(*content, proposed, "an answer to another question");
+            }
+        }
+    }
+
+    async fn reconnect(&self, client: usize) {
+        let (session, last) = {
+            let client = &mut self.clients.borrow_mut()[client];
+            if client.stream.take().is_none() {
+                return;
+            }
+            (client.session.clone(), client.last_id.take())
+        };
+        let stream = self.rig.stream_after(&session, last.as_deref()).await;
+        self.clients.borrow_mut()[client].stream = Some(stream);
+    }
+
+    async fn end(&mut self) {
+        self.rig.core.diffs.stop();
+        self.asks.clear();
+        for call in std::mem::take(&mut self.calls) {
+            call.await.expect("a call is answered, whatever happens");
+        }
+        for client in 0..CLIENTS {
+            self.reconnect(client).await;
+            self.read(client, usize::MAX);
         }
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
-    fn each_diff_ends_once_and_nobody_waits_for_ever(ops in prop::collection::vec(op(), 0..40)) {
-        let mut world = World::new();
-        for op in &ops {
-            world.run(op);
-        }
-        world.stop();
-
-        prop_assert!(world.calls.is_empty(), "a call was not answered");
-        for mut decision in world.decisions {
-            prop_assert!(decision.try_recv().is_ok(), "a decision was not answered");
-        }
-        prop_assert_eq!(world.ended.len() as u64, world.opened, "a diff did not end");
-        for client in world.clients.iter().filter(|client| !client.gone) {
+    fn each_diff_ends_once_and_nobody_waits_for_ever(ops in prop::collection::vec(op(), 0..60)) {
+        let runtime = Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        let clients = LocalSet::new().block_on(&runtime, async {
+            let mut world = World::new().await;
+            for op in &ops {
+                world.run(op).await;
+            }
+            world.end().await;
+            world.clients
+        });
+        for client in clients.borrow().iter() {
             prop_assert!(client.waiters.is_empty(), "still waits: {:?}", client.waiters);
         }
     }

@@ -1,239 +1,319 @@
-//! The ledger, step by step.
+//! The ledger, step by step and in any order.
 
+mod closing;
+mod exhaustive;
 mod interleavings;
 
 use std::sync::Arc;
 
 use companion_protocol::mcp::CallToolResult;
-use tokio::sync::oneshot;
 
+use super::calls::CallId;
 use super::ledger::{Ask, Effect, Ledger, Outcome};
-use crate::host::HostRequest;
+use super::{Answer, DiffId, EventId, Outgoing, Record, Text};
 use crate::session::SessionId;
 
-type Answer = oneshot::Receiver<CallToolResult>;
+/// A ledger with two clients, and their streams.
+struct Book {
+    ledger: Ledger,
+    a: SessionId,
+    b: SessionId,
+    calls: u64,
+}
 
 fn path() -> Arc<str> {
     Arc::from("/a b/é.rs")
 }
 
-fn open(ledger: &mut Ledger, asker: SessionId) -> (Vec<Effect>, Answer) {
-    let (reply, answer) = oneshot::channel();
-    (ledger.open(asker, &path(), "new".to_owned(), reply), answer)
+fn text(text: &str) -> Text {
+    Arc::new(text.to_owned())
 }
 
-fn close(ledger: &mut Ledger, caller: SessionId, suppress: bool) -> (Vec<Effect>, Answer) {
-    let (reply, answer) = oneshot::channel();
-    (ledger.close(caller, &path(), suppress, reply), answer)
+impl Book {
+    fn new() -> Self {
+        let (a, b) = (SessionId::new(), SessionId::new());
+        let mut ledger = Ledger::new(DiffId(1), true);
+        for session in [a, b] {
+            ledger.session_begun(session);
+            ledger.attach(session, 1, &EventId::default(), false);
+        }
+        Self { ledger, a, b, calls: 0 }
+    }
+
+    fn call(&mut self) -> CallId {
+        self.calls += 1;
+        CallId(self.calls)
+    }
+
+    fn open(&mut self, asker: SessionId) -> (CallId, Vec<Effect>) {
+        let call = self.call();
+        (call, self.ledger.open(asker, &path(), call))
+    }
+
+    /// Opens a diff, and its view.
+    fn opened(&mut self, asker: SessionId) {
+        let (call, _) = self.open(asker);
+        let effects = self.ledger.completed(call, None);
+        assert_eq!(effects, [Effect::Answer(call, Answer::Opened)]);
+    }
+
+    fn close(&mut self, caller: SessionId, suppress: bool) -> (CallId, Vec<Effect>) {
+        let call = self.call();
+        (call, self.ledger.close(caller, &path(), suppress, call))
+    }
+
+    fn decide(&mut self, accept: bool) -> (CallId, Vec<Effect>) {
+        let call = self.call();
+        (call, self.ledger.decide(&path(), accept, call))
+    }
+
+    fn decided(&mut self, accepted: Option<&str>) -> Vec<Effect> {
+        self.ledger.decided(&path(), accepted.map(text))
+    }
+
+    /// What follows, in words.
+    fn told(&self, effects: &[Effect]) -> Vec<String> {
+        let name = |id: &SessionId| if *id == self.a { "a" } else { "b" };
+        let tell = |effect: &Effect| match effect {
+            Effect::Decided(to, _, Some(text)) => Some(format!("{} accepted {text}", name(to))),
+            Effect::Decided(to, _, None) => Some(format!("{} rejected", name(to))),
+            Effect::Ask(_, Ask::Open(..)) => Some("open".to_owned()),
+            Effect::Ask(_, Ask::Close(_)) => Some("close".to_owned()),
+            Effect::Ask(_, Ask::Accept(_)) => Some("accept".to_owned()),
+            Effect::Ask(_, Ask::Reject(_)) => Some("reject".to_owned()),
+            Effect::Ended(diff, outcome) => Some(format!("{diff} {outcome:?}")),
+            Effect::Answer(..) | Effect::Hurry(_) | Effect::Record(_) => None,
+        };
+        effects.iter().filter_map(tell).collect()
+    }
 }
 
-/// Opens a diff, and its view.
-fn opened(ledger: &mut Ledger, asker: SessionId) {
-    let (effects, mut answer) = open(ledger, asker);
-    ledger.completed(asked(&effects), None);
-    assert_eq!(answer.try_recv(), Ok(CallToolResult::empty()));
+/// The only answer among effects.
+fn answer(effects: &[Effect], to: CallId) -> &Answer {
+    let answers: Vec<_> = effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Answer(call, answer) => Some((*call, answer)),
+            _ => None,
+        })
+        .collect();
+    let [(call, answer)] = answers[..] else { panic!("{answers:?}") };
+    assert_eq!(call, to);
+    answer
 }
 
-fn asked(effects: &[Effect]) -> HostRequest {
-    let ask = effects.iter().rev().find_map(|effect| match effect {
-        Effect::Ask(request, _) => Some(*request),
-        _ => None,
-    });
-    ask.expect("the editor is asked")
-}
-
-/// What follows for clients and the editor, in words.
-fn told(effects: &[Effect], names: &[(SessionId, &str)]) -> Vec<String> {
-    let name = |id: &SessionId| names.iter().find(|(known, _)| known == id).map_or("?", |n| n.1);
-    let tell = |effect: &Effect| match effect {
-        Effect::Forget(..) => None,
-        Effect::Accepted(to, _, content) => Some(format!("{} accepted {content}", name(to))),
-        Effect::Rejected(to, _) => Some(format!("{} rejected", name(to))),
-        Effect::Ask(_, Ask::Open(..)) => Some("open".to_owned()),
-        Effect::Ask(_, Ask::Close(_)) => Some("close".to_owned()),
-        Effect::Ask(_, Ask::Accept(_)) => Some("accept".to_owned()),
-        Effect::Ask(_, Ask::Reject(_)) => Some("reject".to_owned()),
-        Effect::Ended(number, outcome) => Some(format!("{number} {outcome:?}")),
-    };
-    effects.iter().filter_map(tell).collect()
+fn closed(content: &str) -> Answer {
+    Answer::Closed(Some(text(content)))
 }
 
 #[test]
 fn the_user_accepts_with_edits() {
-    let (mut ledger, a) = (Ledger::default(), SessionId::new());
-    opened(&mut ledger, a);
-    let effects = ledger.decided(&path(), Some("edited".to_owned()));
-    assert_eq!(told(&effects, &[(a, "a")]), ["a accepted edited", "1 Accepted"]);
-    assert!(ledger.decided(&path(), None).is_empty(), "it has ended");
+    let mut book = Book::new();
+    book.opened(book.a);
+    let effects = book.decided(Some("edited"));
+    assert_eq!(book.told(&effects), ["a accepted edited", "1 Accepted"]);
+    assert!(book.decided(None).is_empty(), "it has ended");
 }
 
 #[test]
 fn a_decision_before_the_view_shows_is_about_an_earlier_view() {
-    let (mut ledger, a) = (Ledger::default(), SessionId::new());
-    let (effects, mut answer) = open(&mut ledger, a);
-    assert!(ledger.decided(&path(), Some("of a view that timed out".to_owned())).is_empty());
-    ledger.completed(asked(&effects), None);
-    assert_eq!(answer.try_recv(), Ok(CallToolResult::empty()));
-    assert_eq!(told(&ledger.decided(&path(), None), &[(a, "a")]), ["a rejected", "1 Rejected"]);
+    let mut book = Book::new();
+    let (call, _) = book.open(book.a);
+    assert!(book.decided(Some("of a view that timed out")).is_empty());
+    book.ledger.completed(call, None);
+    let effects = book.decided(None);
+    assert_eq!(book.told(&effects), ["a rejected", "1 Rejected"]);
 }
 
 #[test]
 fn the_editor_can_not_open_it() {
-    let (mut ledger, a) = (Ledger::default(), SessionId::new());
-    let (effects, mut answer) = open(&mut ledger, a);
-    let failed = ledger.failed(asked(&effects), "The file is binary.");
-    assert_eq!(told(&failed, &[]), ["1 Failed"]);
-    assert_eq!(answer.try_recv(), Ok(CallToolResult::error("The file is binary.")));
+    let mut book = Book::new();
+    let (call, _) = book.open(book.a);
+    let effects = book.ledger.failed(call, "The file is binary.");
+    assert_eq!(book.told(&effects), ["1 Failed"]);
+    assert_eq!(*answer(&effects, call), Answer::Failed("The file is binary.".to_owned()));
 }
 
 #[test]
 fn an_editor_that_answers_too_late_is_asked_to_close_the_view() {
-    let (mut ledger, a) = (Ledger::default(), SessionId::new());
-    let (effects, mut answer) = open(&mut ledger, a);
-    let expired = ledger.expired(asked(&effects));
-    assert_eq!(told(&expired, &[]), ["1 TimedOut", "close"]);
-    assert!(answer.try_recv().is_ok_and(|result| result.is_error));
-    ledger.completed(asked(&effects), None);
-    assert!(ledger.decided(&path(), Some("late".to_owned())).is_empty());
+    let mut book = Book::new();
+    let (call, _) = book.open(book.a);
+    let effects = book.ledger.expired(call);
+    assert_eq!(book.told(&effects), ["1 TimedOut", "close"]);
+    assert!(matches!(answer(&effects, call), Answer::Failed(_)));
+    assert!(book.ledger.completed(call, None).is_empty());
+    assert!(book.decided(Some("late")).is_empty());
 }
 
 #[test]
 fn the_same_client_replaces_its_diff_silently() {
-    let (mut ledger, a) = (Ledger::default(), SessionId::new());
-    opened(&mut ledger, a);
-    let (effects, _answer) = open(&mut ledger, a);
-    assert!(matches!(&effects[0], Effect::Forget(session, _) if *session == a));
-    assert_eq!(told(&effects, &[(a, "a")]), ["1 Replaced", "open"]);
-    let stale = ledger.decided(&path(), Some("of the old view".to_owned()));
-    assert!(stale.is_empty(), "the new view is not open yet");
-    ledger.completed(asked(&effects), None);
-    assert_eq!(told(&ledger.decided(&path(), None), &[(a, "a")]), ["a rejected", "2 Rejected"]);
+    let mut book = Book::new();
+    book.opened(book.a);
+    let (call, effects) = book.open(book.a);
+    assert_eq!(book.told(&effects), ["1 Replaced", "open"]);
+    assert!(book.decided(Some("of the old view")).is_empty(), "the new view is not open yet");
+    book.ledger.completed(call, None);
+    let effects = book.decided(None);
+    assert_eq!(book.told(&effects), ["a rejected", "2 Rejected"]);
 }
 
 #[test]
 fn another_client_replaces_a_diff_and_its_asker_hears_of_it() {
-    let (mut ledger, a, b) = (Ledger::default(), SessionId::new(), SessionId::new());
-    let (_, mut first) = open(&mut ledger, a);
-    let (effects, _second) = open(&mut ledger, b);
-    let names = [(a, "a"), (b, "b")];
-    assert_eq!(told(&effects, &names), ["a rejected", "1 Replaced", "open"]);
-    assert_eq!(first.try_recv(), Ok(CallToolResult::empty()), "its call is answered");
-    ledger.completed(asked(&effects), None);
-    let decided = ledger.decided(&path(), Some("x".to_owned()));
-    assert_eq!(told(&decided, &names), ["b accepted x", "2 Accepted"]);
-}
-
-#[test]
-fn closing_gives_the_final_text_and_tells_the_asker_unless_it_asks_not_to() {
-    for (suppress, expected) in
-        [(true, vec!["1 Closed", "close"]), (false, vec!["a rejected", "1 Closed", "close"])]
-    {
-        let (mut ledger, a) = (Ledger::default(), SessionId::new());
-        opened(&mut ledger, a);
-        let (effects, mut answer) = close(&mut ledger, a, suppress);
-        assert_eq!(told(&effects, &[(a, "a")]), expected);
-        ledger.completed(asked(&effects), Some("as \"edited\"".to_owned()));
-        let expected = CallToolResult::text(r#"{"content":"as \"edited\""}"#);
-        assert_eq!(answer.try_recv(), Ok(expected));
-    }
-}
-
-#[test]
-fn closing_what_is_not_open_gives_an_empty_object() {
-    let mut ledger = Ledger::default();
-    let (effects, mut answer) = close(&mut ledger, SessionId::new(), true);
-    assert!(effects.is_empty());
-    assert_eq!(answer.try_recv(), Ok(CallToolResult::text("{}")));
-}
-
-#[test]
-fn closing_by_another_client_tells_the_asker_in_any_case() {
-    let (mut ledger, a, b) = (Ledger::default(), SessionId::new(), SessionId::new());
-    opened(&mut ledger, a);
-    let (effects, _answer) = close(&mut ledger, b, true);
-    assert_eq!(told(&effects, &[(a, "a"), (b, "b")]), ["a rejected", "1 Closed", "close"]);
-}
-
-#[test]
-fn a_text_accepted_while_the_diff_is_being_closed_is_not_lost() {
-    let (mut ledger, a) = (Ledger::default(), SessionId::new());
-    opened(&mut ledger, a);
-    let (effects, mut answer) = close(&mut ledger, a, true);
-    assert!(ledger.decided(&path(), Some("edited".to_owned())).is_empty());
-    assert_eq!(answer.try_recv(), Ok(CallToolResult::text(r#"{"content":"edited"}"#)));
-    assert!(ledger.failed(asked(&effects), "no such view").is_empty());
+    let mut book = Book::new();
+    let (first, _) = book.open(book.a);
+    let (second, effects) = book.open(book.b);
+    assert_eq!(book.told(&effects), ["a rejected", "1 Replaced", "open"]);
+    assert_eq!(*answer(&effects, first), Answer::Opened, "its call is answered");
+    book.ledger.completed(second, None);
+    let effects = book.decided(Some("x"));
+    assert_eq!(book.told(&effects), ["b accepted x", "2 Accepted"]);
 }
 
 #[test]
 fn tools_decide_in_the_users_place() {
     for accept in [true, false] {
-        let (mut ledger, a) = (Ledger::default(), SessionId::new());
-        opened(&mut ledger, a);
-        let (reply, mut answer) = oneshot::channel();
-        let effects = ledger.decide(&path(), accept, reply);
-        assert_eq!(told(&effects, &[]), [if accept { "accept" } else { "reject" }]);
-        ledger.completed(asked(&effects), None);
-        assert!(answer.try_recv().is_err(), "the decision has not come");
-        ledger.decided(&path(), accept.then(|| "x".to_owned()));
-        assert!(answer.try_recv().is_ok_and(|result| !result.is_error));
+        let mut book = Book::new();
+        book.opened(book.a);
+        let (call, effects) = book.decide(accept);
+        assert_eq!(book.told(&effects), [if accept { "accept" } else { "reject" }]);
+        assert!(book.ledger.completed(call, None).is_empty(), "the decision has not come");
+        let effects = book.decided(accept.then_some("x"));
+        let result = CallToolResult::from(answer(&effects, call).clone());
+        assert!(!result.is_error, "{result:?}");
     }
 }
 
 #[test]
 fn a_tool_hears_that_it_was_decided_otherwise() {
-    let (mut ledger, a) = (Ledger::default(), SessionId::new());
-    opened(&mut ledger, a);
-    let (reply, mut answer) = oneshot::channel();
-    ledger.decide(&path(), true, reply);
-    ledger.decided(&path(), None);
-    assert_eq!(answer.try_recv(), Ok(CallToolResult::error("The diff was rejected.")));
+    let mut book = Book::new();
+    book.opened(book.a);
+    let (call, _) = book.decide(true);
+    let effects = book.decided(None);
+    let result = CallToolResult::from(answer(&effects, call).clone());
+    assert_eq!(result, CallToolResult::error("The diff was rejected."));
+}
+
+#[test]
+fn a_tool_hears_how_a_diff_was_decided_of_which_its_asker_has_not_heard() {
+    for accepted in [Some("edited"), None] {
+        let mut book = Book::new();
+        let a = book.a;
+        book.opened(a);
+        book.ledger.detach(a, 1);
+        book.decided(accepted);
+        let (call, effects) = book.decide(true);
+        let result = CallToolResult::from(answer(&effects, call).clone());
+        assert_eq!(result.is_error, accepted.is_none(), "{result:?}");
+        book.ledger.attach(a, 2, &EventId::default(), false);
+        assert!(book.ledger.next(a, 2).0.is_some(), "the asker waits for it still");
+    }
 }
 
 #[test]
 fn a_tool_that_fails_leaves_the_diff_open() {
-    let (mut ledger, a) = (Ledger::default(), SessionId::new());
-    opened(&mut ledger, a);
-    let (reply, mut answer) = oneshot::channel();
-    let effects = ledger.decide(&path(), true, reply);
-    assert!(ledger.failed(asked(&effects), "read-only").is_empty());
-    assert_eq!(answer.try_recv(), Ok(CallToolResult::error("read-only")));
-    assert_eq!(ledger.len(), 1);
+    let mut book = Book::new();
+    book.opened(book.a);
+    let (call, _) = book.decide(true);
+    let effects = book.ledger.failed(call, "read-only");
+    assert_eq!(*answer(&effects, call), Answer::Failed("read-only".to_owned()));
+    assert_eq!(book.ledger.len(), 1);
 }
 
 #[test]
 fn deciding_what_is_not_open_is_an_error() {
-    let (reply, mut answer) = oneshot::channel();
-    assert!(Ledger::default().decide(&path(), true, reply).is_empty());
-    let expected = CallToolResult::error("No diff is open for this filePath.");
-    assert_eq!(answer.try_recv(), Ok(expected));
-}
-
-#[test]
-fn a_client_that_is_gone_for_good_leaves_no_view_behind() {
-    let (mut ledger, a, b) = (Ledger::default(), SessionId::new(), SessionId::new());
-    opened(&mut ledger, a);
-    assert!(ledger.session_gone(b).is_empty());
-    assert_eq!(told(&ledger.session_gone(a), &[(a, "a")]), ["1 Closed", "close"]);
-}
-
-#[test]
-fn stopping_rejects_what_is_open_and_answers_every_call() {
-    let (mut ledger, a) = (Ledger::default(), SessionId::new());
-    let (_, mut answer) = open(&mut ledger, a);
-    assert_eq!(told(&ledger.stop(), &[(a, "a")]), ["a rejected", "1 Rejected"]);
-    assert_eq!(answer.try_recv(), Ok(CallToolResult::empty()));
-    let (effects, mut answer) = open(&mut ledger, a);
-    assert!(effects.is_empty());
-    assert_eq!(answer.try_recv(), Ok(CallToolResult::error("The editor is closing.")));
+    let mut book = Book::new();
+    let (call, effects) = book.decide(true);
+    let expected = Answer::Failed("No diff is open for this filePath.".to_owned());
+    assert_eq!(*answer(&effects, call), expected);
 }
 
 #[test]
 fn outcomes_are_told_to_a_tool_that_waits() {
-    let (mut ledger, a) = (Ledger::default(), SessionId::new());
-    opened(&mut ledger, a);
-    let (reply, mut answer) = oneshot::channel();
-    ledger.decide(&path(), true, reply);
-    let effects = open(&mut ledger, a).0;
-    assert!(effects.iter().any(|e| matches!(e, Effect::Ended(1, Outcome::Replaced))));
-    assert!(answer.try_recv().is_ok_and(|result| result.is_error));
+    let mut book = Book::new();
+    book.opened(book.a);
+    let (call, _) = book.decide(true);
+    let (_, effects) = book.open(book.a);
+    let expected = Answer::Decided { accept: true, outcome: Outcome::Replaced };
+    assert_eq!(*answer(&effects, call), expected);
+}
+
+#[test]
+fn a_client_that_is_gone_for_good_leaves_no_view_behind() {
+    let mut book = Book::new();
+    let (a, b) = (book.a, book.b);
+    book.opened(a);
+    let effects = book.ledger.session_gone(b);
+    assert_eq!(effects, [Effect::Record(Record::Gone(b))]);
+    let effects = book.ledger.session_gone(a);
+    assert_eq!(book.told(&effects), ["1 Closed", "close"]);
+}
+
+/// A request of it may have been looked at before it was gone.
+#[test]
+fn a_client_that_is_gone_for_good_opens_nothing() {
+    let mut book = Book::new();
+    book.ledger.session_gone(book.a);
+    let (call, effects) = book.open(book.a);
+    assert_eq!(effects.len(), 1);
+    assert_eq!(*answer(&effects, call), Answer::Failed("The session has ended.".to_owned()));
+}
+
+/// It was suspended for longer than its views wait.
+#[test]
+fn a_client_that_was_away_hears_that_its_diffs_are_rejected() {
+    let mut book = Book::new();
+    let a = book.a;
+    book.opened(a);
+    book.ledger.detach(a, 1);
+    let effects = book.ledger.session_away(a);
+    assert_eq!(book.told(&effects), ["a rejected", "1 Closed", "close"]);
+    book.ledger.attach(a, 2, &EventId::default(), false);
+    assert_eq!(book.ledger.next(a, 2).0.unwrap().accepted, None);
+}
+
+#[test]
+fn stopping_rejects_what_is_open_and_answers_every_call() {
+    let mut book = Book::new();
+    let (call, _) = book.open(book.a);
+    let effects = book.ledger.stop();
+    assert_eq!(book.told(&effects), ["a rejected", "1 Rejected"]);
+    assert_eq!(*answer(&effects, call), Answer::Opened);
+    let (call, effects) = book.open(book.a);
+    assert_eq!(effects.len(), 1);
+    assert_eq!(*answer(&effects, call), Answer::Failed("The editor is closing.".to_owned()));
+}
+
+#[test]
+fn event_ids_name_what_was_told_until_that_is_saved() {
+    let mut book = Book::new();
+    let a = book.a;
+    assert_eq!(book.ledger.event_id(a).to_string(), "-");
+    book.opened(a);
+    book.decided(None);
+    assert_eq!(book.ledger.event_id(a).to_string(), "-", "it was not told");
+    let diff = book.ledger.next(a, 1).0.unwrap().diff;
+    assert_eq!(book.ledger.event_id(a).to_string(), "1");
+    book.ledger.ping_answered(a, diff);
+    assert_eq!(book.ledger.event_id(a).to_string(), "1", "the next process does not know");
+    book.ledger.saved(book.ledger.records());
+    assert_eq!(book.ledger.event_id(a).to_string(), "-");
+    assert_eq!(EventId::parse("x.-.1.ffffffffffffffff.").to_string(), "1.ffffffffffffffff");
+}
+
+/// It costs no more memory than that, and what it does not show to have got is not for ever.
+#[test]
+fn of_a_client_that_answers_no_ping_the_newest_decisions_are_kept() {
+    let mut book = Book::new();
+    let a = book.a;
+    for number in 0..200 {
+        let (path, call) = (Arc::from(format!("/{number}")), book.call());
+        book.ledger.open(a, &path, call);
+        book.ledger.completed(call, None);
+        book.ledger.decided(&path, Some(text(&number.to_string())));
+        book.ledger.next(a, 1).0.unwrap();
+    }
+    book.ledger.attach(a, 2, &EventId::default(), false);
+    let again = std::iter::from_fn(|| book.ledger.next(a, 2).0);
+    let again: Vec<_> = again.map(|outgoing| outgoing.accepted.unwrap().to_string()).collect();
+    assert_eq!((again[0].as_str(), again.len()), ("136", 64));
 }

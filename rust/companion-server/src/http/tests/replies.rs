@@ -6,6 +6,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::Request;
 use serde_json::json;
 
+use crate::host::Proposal;
 use crate::http::route;
 use crate::testing::{Asked, PORT, Rig, TOKEN};
 
@@ -320,16 +321,17 @@ async fn what_the_editor_answers_reaches_the_client() {
     let session = rig.initialize().await;
     let arguments = json!({ "filePath": "/a b/文.rs", "newContent": "" });
     let answer = async {
-        let Asked::Open(request, path, content) = rig.asked().await else { panic!() };
-        assert_eq!((path.as_str(), content.as_str()), ("/a b/文.rs", ""));
-        rig.core.diffs.completed(request, None);
+        let Asked::Open(responder, proposal) = rig.asked().await else { panic!() };
+        let Proposal { file_path, new_content, .. } = &proposal;
+        assert_eq!((file_path.as_str(), new_content.as_str()), ("/a b/文.rs", ""));
+        responder.complete(None);
     };
     let (result, ()) = tokio::join!(rig.call(&session, "openDiff", &arguments), answer);
     assert_eq!(result, json!({ "content": [] }));
 
     let answer = async {
-        let Asked::Close(request, _) = rig.asked().await else { panic!() };
-        rig.core.diffs.completed(request, Some("a\r\n\"b\"".to_owned()));
+        let Asked::Close(responder, _) = rig.asked().await else { panic!() };
+        responder.complete(Some("a\r\n\"b\"".to_owned()));
     };
     let arguments = json!({ "filePath": "/a b/文.rs", "suppressNotification": true });
     let (result, ()) = tokio::join!(rig.call(&session, "closeDiff", &arguments), answer);
@@ -337,8 +339,8 @@ async fn what_the_editor_answers_reaches_the_client() {
     assert_eq!(result, json!({ "content": [{ "type": "text", "text": text }] }));
 
     let answer = async {
-        let Asked::Open(request, ..) = rig.asked().await else { panic!() };
-        rig.core.diffs.failed(request, "It is a directory.");
+        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
+        responder.fail("It is a directory.");
     };
     let arguments = json!({ "filePath": "/a", "newContent": "x" });
     let (result, ()) = tokio::join!(rig.call(&session, "openDiff", &arguments), answer);

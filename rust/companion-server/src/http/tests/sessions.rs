@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::time::{advance, sleep};
+use tokio::time::{Instant, advance, sleep};
 
 use crate::testing::{Asked, Rig};
 
@@ -34,31 +34,68 @@ async fn the_oldest_idle_session_goes_first() {
     assert_eq!(alive, [true, true, false, true, true], "the first has a stream");
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_session_without_a_stream_ends_within_five_minutes() {
-    let rig = Rig::start();
-    let (idle, connected) = (rig.initialize().await, rig.initialize().await);
-    let _stream = rig.stream(&connected).await;
-    sleep(Duration::from_secs(270)).await;
-    assert!(rig.core.sessions.get(parse(&idle)).is_some());
-    sleep(Duration::from_secs(30)).await;
-    assert_eq!(status(&rig, &idle).await, 404);
-    sleep(Duration::from_hours(2)).await;
-    assert_eq!(status(&rig, &connected).await, 200);
+/// Opens a diff of `/a`.
+async fn open(rig: &Rig, session: &str) {
+    let answer = async {
+        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
+        responder.complete(None);
+    };
+    let arguments = json!({ "filePath": "/a", "newContent": "" });
+    tokio::join!(rig.call(session, "openDiff", &arguments), answer);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_views_of_a_client_that_does_not_come_back_are_closed() {
+async fn a_session_without_a_stream_ends_after_an_hour() {
+    for keep_alive in [1, 20, 150] {
+        let rig = Rig::limits(|limits| limits.keep_alive = Duration::from_secs(keep_alive));
+        let (idle, connected) = (rig.initialize().await, rig.initialize().await);
+        let _stream = rig.stream(&connected).await;
+        sleep(Duration::from_mins(59)).await;
+        assert!(rig.core.sessions.get(parse(&idle)).is_some());
+        sleep(Duration::from_mins(1) + Duration::from_millis(1)).await;
+        assert_eq!(status(&rig, &idle).await, 404);
+        sleep(Duration::from_hours(2)).await;
+        assert_eq!(status(&rig, &connected).await, 200);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_views_of_a_client_that_does_not_come_back_are_closed_after_five_minutes() {
+    for keep_alive in [1, 20, 150, 299] {
+        let rig = Rig::limits(|limits| limits.keep_alive = Duration::from_secs(keep_alive));
+        let session = rig.initialize().await;
+        open(&rig, &session).await;
+        drop(rig.stream(&session).await);
+        let left = Instant::now();
+        assert!(matches!(rig.asked().await, Asked::Close(_, path) if path == "/a"));
+        assert_eq!(left.elapsed().as_secs(), 300, "with a sign of life every {keep_alive} s");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_comes_back_later_still_hears_that_its_diff_is_rejected() {
     let rig = Rig::start();
     let session = rig.initialize().await;
-    let answer = async {
-        let Asked::Open(request, ..) = rig.asked().await else { panic!() };
-        rig.core.diffs.completed(request, None);
-    };
-    let arguments = json!({ "filePath": "/a", "newContent": "" });
-    tokio::join!(rig.call(&session, "openDiff", &arguments), answer);
+    open(&rig, &session).await;
     drop(rig.stream(&session).await);
-    assert!(matches!(rig.asked().await, Asked::Close(_, path) if path == "/a"));
+    sleep(Duration::from_mins(30)).await;
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    let message = stream.message().await.unwrap();
+    assert_eq!(message["method"], "ide/diffRejected");
+    assert_eq!(message["params"], json!({ "filePath": "/a" }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_waits_an_hour_for_its_client() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    open(&rig, &session).await;
+    rig.core.diffs.decided("/a", Some("text".to_owned()));
+    sleep(Duration::from_mins(59)).await;
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    assert_eq!(stream.message().await.unwrap()["params"]["content"], "text");
 }
 
 #[tokio::test]
@@ -79,8 +116,8 @@ async fn a_client_that_does_not_read_its_decisions_may_not_open_more() {
     let session = rig.initialize().await;
     let open = async |path: &str| {
         let answer = async {
-            let Asked::Open(request, ..) = rig.asked().await else { panic!() };
-            rig.core.diffs.completed(request, None);
+            let Asked::Open(responder, _) = rig.asked().await else { panic!() };
+            responder.complete(None);
         };
         let arguments = json!({ "filePath": path, "newContent": "" });
         tokio::join!(rig.call(&session, "openDiff", &arguments), answer).0

@@ -14,27 +14,36 @@ use crate::testing::{Asked, Rig, Stream};
 /// Opens a diff that the editor shows.
 async fn open(rig: &Rig, session: &str, path: &str) {
     let answer = async {
-        let Asked::Open(request, ..) = rig.asked().await else { panic!() };
-        rig.core.diffs.completed(request, None);
+        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
+        responder.complete(None);
     };
     let arguments = json!({ "filePath": path, "newContent": "new" });
     let (result, ()) = tokio::join!(rig.call(session, "openDiff", &arguments), answer);
     assert_eq!(result, json!({ "content": [] }));
 }
 
-/// What the file says that clients are to be told, without their ids.
-fn answers(dir: &TempDir) -> Value {
-    let [file] = &*files(dir.path(), ".json") else { panic!() };
-    let mut state: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
-    for answer in state["answers"].as_array_mut().unwrap() {
-        answer.as_object_mut().unwrap().remove("session");
+/// What the file has that clients wait for: the path, and the text if it was accepted.
+fn left(dir: &TempDir) -> Value {
+    let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
+    let text = fs::read_to_string(file).unwrap();
+    let mut left = Vec::<(Value, Value)>::new();
+    for line in text.lines().skip(1) {
+        let record: Value = serde_json::from_str(line).unwrap();
+        if let Some(opened) = record.get("opened") {
+            left.push((opened[0].clone(), json!([opened[2]])));
+        } else if let Some(accepted) = record.get("accepted") {
+            let (_, diff) = left.iter_mut().find(|(diff, _)| *diff == accepted[0]).unwrap();
+            diff.as_array_mut().unwrap().push(accepted[1].clone());
+        } else if let Some(settled) = record.get("settled") {
+            left.retain(|(diff, _)| diff != settled);
+        }
     }
-    state["answers"].take()
+    left.into_iter().map(|(_, diff)| diff).collect()
 }
 
 async fn becomes(dir: &TempDir, wanted: Value) {
     let saved = async {
-        while answers(dir) != wanted {
+        while left(dir) != wanted {
             sleep(Duration::from_millis(1)).await;
         }
     };
@@ -47,9 +56,10 @@ async fn told(stream: &mut Stream) -> Value {
     message.expect("a client waits for it").expect("the stream has not ended")
 }
 
-/// Ends a process without a word: what it has in its memory is lost.
+/// Ends a process as far as one can from within: what it has in its memory is lost.
+/// `tests/killed.rs` kills real ones.
 async fn kill(dir: &TempDir, rig: Rig) {
-    let [file] = &*files(dir.path(), ".json") else { panic!() };
+    let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
     let content = fs::read(file).unwrap();
     // The kernel gives the lock back; here the orderly end does, which also writes.
     let journal = rig.core.journal.clone().unwrap();
@@ -64,13 +74,13 @@ async fn an_open_diff_is_in_the_file_before_the_client_takes_it_for_open() {
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
     open(&rig, &session, "/a \"é\"").await;
-    assert_eq!(answers(&dir), json!([{ "path": "/a \"é\"" }]));
+    assert_eq!(left(&dir), json!([["/a \"é\""]]));
     rig.core.diffs.decided("/a \"é\"", Some("line\n“two”".to_owned()));
-    becomes(&dir, json!([{ "path": "/a \"é\"", "content": "line\n“two”" }])).await;
+    becomes(&dir, json!([["/a \"é\"", "line\n“two”"]])).await;
 
     // Asked again, the earlier decision is none for this question.
     open(&rig, &session, "/a \"é\"").await;
-    assert_eq!(answers(&dir), json!([{ "path": "/a \"é\"" }]));
+    assert_eq!(left(&dir), json!([["/a \"é\""]]));
 }
 
 #[tokio::test]
@@ -80,7 +90,7 @@ async fn the_next_process_tells_what_the_last_one_could_not() {
     let session = rig.initialize().await;
     open(&rig, &session, "/accepted").await;
     rig.core.diffs.decided("/accepted", Some("text".to_owned()));
-    becomes(&dir, json!([{ "path": "/accepted", "content": "text" }])).await;
+    becomes(&dir, json!([["/accepted", "text"]])).await;
     open(&rig, &session, "/open").await;
     kill(&dir, rig).await;
 
@@ -106,7 +116,7 @@ async fn the_next_process_tells_what_the_last_one_could_not() {
     let last = stream.last_id.clone();
     drop(rig.stream_after(&session, last.as_deref()).await);
     shut_down(&rig.core, None).await;
-    assert_eq!(answers(&dir), json!([]));
+    assert_eq!(left(&dir), json!([]));
 }
 
 #[tokio::test]
@@ -128,29 +138,83 @@ async fn a_server_that_is_stopped_leaves_what_it_could_not_tell() {
     assert_eq!(told(&mut stream).await["params"], json!({ "filePath": "/a" }));
 }
 
+/// The client got them, and the process was killed before it could know.
 #[tokio::test]
-async fn an_event_id_of_the_last_process_says_nothing_to_this_one() {
+async fn what_a_client_shows_to_have_got_from_the_last_process_is_not_told_again() {
     let dir = TempDir::new().unwrap();
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
     let mut stream = rig.stream(&session).await;
-    for _ in 0..2 {
-        open(&rig, &session, "/a").await;
-        rig.core.diffs.decided("/a", None);
-        while told(&mut stream).await["method"] != "ide/diffRejected" {}
+    for (path, accepted) in [("/a", Some("text")), ("/b", None)] {
+        open(&rig, &session, path).await;
+        rig.core.diffs.decided(path, accepted.map(str::to_owned));
+        while told(&mut stream).await["params"]["filePath"] != path {}
     }
+    open(&rig, &session, "/c").await;
+    becomes(&dir, json!([["/a", "text"], ["/b"], ["/c"]])).await;
     let last = stream.last_id.take().unwrap();
-    open(&rig, &session, "/b").await;
     kill(&dir, rig).await;
 
     let rig = Rig::resume(dir.path());
     let mut stream = rig.stream_after(&session, Some(&last)).await;
     stream.context().await;
-    while told(&mut stream).await["params"]["filePath"] != "/b" {}
-    // By then it has given out an id of the same number.
+    assert_eq!(told(&mut stream).await["params"], json!({ "filePath": "/c" }));
+    becomes(&dir, json!([["/c"]])).await;
+}
+
+/// It speaks of what it got only when it opens its stream.
+#[tokio::test]
+async fn a_client_that_asks_first_hears_nothing_of_the_last_process_with_the_answer() {
+    let dir = TempDir::new().unwrap();
+    let rig = Rig::resume(dir.path());
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    open(&rig, &session, "/a").await;
+    rig.core.diffs.decided("/a", Some("old".to_owned()));
+    while told(&mut stream).await["method"] != "ide/diffAccepted" {}
+    let last = stream.last_id.take().unwrap();
+    kill(&dir, rig).await;
+
+    let rig = Rig::resume(dir.path());
+    let params = json!({ "name": "openDiff", "arguments": { "filePath": "/b", "newContent": "" } });
+    let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
+    let headers = [("mcp-session-id", &*session)];
+    let showing = async {
+        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
+        responder.complete(None);
+    };
+    let (reply, ()) = tokio::join!(rig.send("POST", "/mcp", &headers, call.to_string()), showing);
+    let mut answer = Stream::new(reply.into_body());
+    assert_eq!(told(&mut answer).await["id"], 7);
+    answer.context().await;
+    rig.core.diffs.decided("/b", Some("new".to_owned()));
+    assert_eq!(told(&mut answer).await["params"]["content"], "new");
     let mut stream = rig.stream_after(&session, Some(&last)).await;
+    assert_eq!(answer.message().await, None);
     stream.context().await;
-    while told(&mut stream).await["params"]["filePath"] != "/b" {}
+    assert_eq!(stream.message_now(), None);
+}
+
+/// Texts are the user's; what has arrived is nobody's business any more.
+#[tokio::test]
+async fn no_text_stays_on_the_disk_that_its_client_has_got() {
+    let dir = TempDir::new().unwrap();
+    let rig = Rig::resume(dir.path());
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    open(&rig, &session, "/a").await;
+    rig.core.diffs.decided("/a", Some("the user’s text".to_owned()));
+    becomes(&dir, json!([["/a", "the user’s text"]])).await;
+    while told(&mut stream).await["method"] != "ide/diffAccepted" {}
+    let ping = stream.any_message().await.unwrap();
+    assert_eq!(ping["method"], "ping");
+    let answer = json!({ "jsonrpc": "2.0", "id": ping["id"], "result": {} }).to_string();
+    let headers = [("mcp-session-id", &*session)];
+    assert_eq!(rig.send("POST", "/mcp", &headers, answer).await.status(), 202);
+    becomes(&dir, json!([])).await;
+    let content = fs::read_to_string(&files(dir.path(), ".jsonl")[0]).unwrap();
+    assert!(!content.contains("text"), "{content}");
 }
 
 #[tokio::test]
@@ -189,8 +253,8 @@ async fn a_client_that_asks_before_it_listens_again_hears_the_decision_with_the_
     let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
     let headers = [("mcp-session-id", &*session)];
     let showing = async {
-        let Asked::Open(request, ..) = rig.asked().await else { panic!() };
-        rig.core.diffs.completed(request, None);
+        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
+        responder.complete(None);
     };
     let (reply, ()) = tokio::join!(rig.send("POST", "/mcp", &headers, call.to_string()), showing);
     assert_eq!(reply.headers()["content-type"], "text/event-stream");
@@ -207,7 +271,7 @@ async fn a_client_that_asks_before_it_listens_again_hears_the_decision_with_the_
     let mut stream = rig.stream(&session).await;
     assert_eq!(answer.message().await, None);
     stream.context().await;
-    assert_eq!(told(&mut stream).await["params"]["content"], "edited");
+    assert_eq!(stream.message_now(), None, "it has arrived");
     assert_eq!(*rig.counts.lock(), [1]);
 }
 

@@ -3,8 +3,8 @@
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use companion_protocol::ide::IdeInfo;
 use serde_json::{Value, json};
@@ -12,8 +12,10 @@ use tempfile::TempDir;
 
 use super::files;
 use crate::config::Config;
+use crate::diffs::{Batch, Record};
 use crate::listen::Listeners;
-use crate::resume::{Identity, Resume, Saving};
+use crate::resume::{Resume, Saving};
+use crate::session::SessionId;
 
 /// A process that runs as long as the tests do, and one that does not run.
 const ALIVE: u32 = 1;
@@ -27,21 +29,36 @@ fn config(root: &str, pid: u32) -> Config {
 /// A process that listens on `port`, until the returned value is dropped: then it was killed.
 fn run(dir: &TempDir, config: &Config, port: u16) -> (String, Saving) {
     let last = Resume::claim(Some(dir.path().to_owned()), config).unwrap();
-    let (identity, _, saving) = last.begin(port);
-    (identity.token(), saving)
+    let (token, _, saving) = last.begin(port);
+    (token.expose().to_owned(), saving)
 }
 
 /// The token of the next process, and the port that it tries first.
 fn next(dir: &TempDir, config: &Config) -> (String, u16) {
     let last = Resume::claim(Some(dir.path().to_owned()), config).unwrap();
-    (last.state.secret.token(), last.state.port)
+    (last.head.token.expose().to_owned(), last.head.port)
 }
 
+/// The one file that there is.
+fn file(dir: &TempDir) -> PathBuf {
+    let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
+    file.clone()
+}
+
+/// Changes the first line of the file.
 fn change(dir: &TempDir, change: impl FnOnce(&mut Value)) {
-    let [file] = &*files(dir.path(), ".json") else { panic!() };
-    let mut state = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
-    change(&mut state);
-    fs::write(file, state.to_string()).unwrap();
+    let file = file(dir);
+    let text = fs::read_to_string(&file).unwrap();
+    let (head, records) = text.split_once('\n').unwrap();
+    let mut head = serde_json::from_str(head).unwrap();
+    change(&mut head);
+    fs::write(file, format!("{head}\n{records}")).unwrap();
+}
+
+/// Makes it look as if the file had been written that long ago.
+fn grow_old(file: &Path, age: Duration) {
+    let file = fs::File::options().write(true).open(file).unwrap();
+    file.set_modified(SystemTime::now() - age).unwrap();
 }
 
 fn port(listeners: &Listeners) -> u16 {
@@ -50,25 +67,6 @@ fn port(listeners: &Listeners) -> u16 {
 
 fn free_port() -> u16 {
     port(&Listeners::bind(0, &[]).unwrap())
-}
-
-#[test]
-fn ids_are_recognised_by_their_secret() {
-    let (ours, other) = (Identity::new(), Identity::new());
-    let again = Identity::try_from(String::from(ours.clone())).unwrap();
-    let id = ours.new_session();
-    assert!(ours.knows(id) && again.knows(id) && !other.knows(id));
-    assert!(!ours.knows(uuid::Uuid::new_v4()));
-    for bit in 0..128 {
-        assert!(!ours.knows(uuid::Uuid::from_u128(id.as_u128() ^ (1 << bit))), "bit {bit}");
-    }
-    assert_ne!(id, ours.new_session());
-    assert_eq!(ours.token(), again.token());
-    assert_ne!(ours.token(), other.token());
-    assert!(!ours.token().contains(&String::from(ours.clone())[..16]));
-    for wrong in ["", "00", &"g".repeat(64), &"é".repeat(32), &"+1".repeat(32)] {
-        assert!(Identity::try_from(wrong.to_owned()).is_err(), "{wrong}");
-    }
 }
 
 #[test]
@@ -104,9 +102,9 @@ fn processes_that_start_at_the_same_time_do_not_meet() {
     let dir = TempDir::new().unwrap();
     let claim = |pid| Resume::claim(Some(dir.path().to_owned()), &config("/a", pid)).unwrap();
     let claims = [claim(ALIVE), claim(std::process::id()), claim(DEAD)];
-    let tokens = claims.map(|claim| claim.begin(4001).0.token());
+    let tokens = claims.map(|claim| claim.begin(4001).0.expose().to_owned());
     assert!(tokens[0] != tokens[1] && tokens[1] != tokens[2] && tokens[0] != tokens[2]);
-    assert_eq!(files(dir.path(), ".json").len(), 3);
+    assert_eq!(files(dir.path(), ".jsonl").len(), 3);
 }
 
 #[test]
@@ -128,12 +126,90 @@ fn what_was_left_long_ago_is_not_taken_up() {
     let dir = TempDir::new().unwrap();
     let (token, killed) = run(&dir, &config("/a", ALIVE), 4001);
     drop(killed);
-    let now = crate::context::now_ms();
-    for (stopped, resumed) in [(now, true), (now + 3_600_000, true), (now - 360_000, false)] {
-        change(&dir, |state| state["stopped"] = json!(stopped));
+    for (minutes, resumed) in [(0, true), (4, true), (6, false)] {
+        grow_old(&file(&dir), Duration::from_mins(minutes));
         let (next, port) = next(&dir, &config("/a", ALIVE));
-        assert_eq!((next == token, port != 0), (resumed, resumed), "{stopped}");
+        assert_eq!((next == token, port != 0), (resumed, resumed), "{minutes}");
     }
+    // A clock that was set back says nothing.
+    let file = fs::File::options().write(true).open(file(&dir)).unwrap();
+    file.set_modified(SystemTime::now() + Duration::from_hours(1)).unwrap();
+    assert_eq!(next(&dir, &config("/a", ALIVE)).0, token);
+}
+
+#[test]
+fn files_that_no_server_will_resume_are_removed() {
+    let dir = TempDir::new().unwrap();
+    let (_, running) = run(&dir, &config("/running", ALIVE), 4001);
+    let (_, young) = run(&dir, &config("/young", ALIVE), 4002);
+    let (_, old) = run(&dir, &config("/old", ALIVE), 4003);
+    drop((young, old));
+    let by_port = |port: u16| {
+        let all = files(dir.path(), ".jsonl");
+        let has = |file: &PathBuf| fs::read_to_string(file).unwrap().contains(&port.to_string());
+        all.into_iter().find(has)
+    };
+    let left = by_port(4003).unwrap();
+    // What it had begun to write when it was killed, and the file of an earlier version.
+    let stem = left.with_extension("");
+    let others = [stem.with_extension("jsonl.tmp"), stem.with_extension("json")];
+    for file in &others {
+        fs::write(file, "text").unwrap();
+    }
+    let group = [left.clone(), stem.with_extension("lock")].into_iter().chain(others);
+    for file in group.chain(by_port(4001)) {
+        grow_old(&file, Duration::from_mins(6));
+    }
+    let (_, _next) = run(&dir, &config("/next", ALIVE), 4004);
+    assert!(by_port(4001).is_some(), "its process lives");
+    assert!(by_port(4002).is_some(), "it may come back");
+    let folder = fs::read_dir(left.parent().unwrap()).unwrap();
+    let names: Vec<_> = folder.map(|file| file.unwrap().path().with_extension("")).collect();
+    assert!(!names.contains(&stem), "{names:?}");
+    drop(running);
+}
+
+/// Without a word of its clients, a server says by the file's time that it lives.
+#[test]
+fn a_server_that_has_nothing_to_save_gives_a_sign_of_life() {
+    let dir = TempDir::new().unwrap();
+    let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
+    grow_old(&file(&dir), Duration::from_mins(6));
+    assert!(saving.tell(|file| file.take(Batch::default())));
+    let age = fs::metadata(file(&dir)).unwrap().modified().unwrap().elapsed().unwrap_or_default();
+    assert!(age < Duration::from_mins(1), "{age:?}");
+}
+
+/// A process may be killed while it writes.
+#[test]
+fn a_line_that_was_not_finished_counts_for_nothing() {
+    let dir = TempDir::new().unwrap();
+    let (token, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
+    let records = vec![Record::Session(SessionId::new()), Record::Session(SessionId::new())];
+    assert!(saving.tell(|file| file.take(Batch { records, ends: false })));
+    drop(saving);
+    let whole = fs::read(file(&dir)).unwrap();
+    for missing in [1, 2, 20] {
+        fs::write(file(&dir), &whole[..whole.len() - missing]).unwrap();
+        let last = Resume::claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
+        assert_eq!((last.head.token.expose(), last.left.sessions.len()), (token.as_str(), 1));
+    }
+}
+
+/// A disk that is full may take half of it.
+#[test]
+fn after_a_failure_the_file_is_written_anew() {
+    let dir = TempDir::new().unwrap();
+    let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
+    saving.tell(|_| Err(std::io::Error::other("full")));
+    let sessions = [SessionId::new(), SessionId::new()];
+    for session in sessions {
+        let records = vec![Record::Session(session)];
+        assert!(saving.tell(|file| file.take(Batch { records, ends: false })));
+    }
+    drop(saving);
+    let last = Resume::claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
+    assert_eq!(last.left.sessions, sessions.into());
 }
 
 #[test]
@@ -158,7 +234,7 @@ fn a_port_that_is_taken_costs_the_secret_too() {
     drop(killed);
     let mut last = Resume::claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
     assert_ne!(port(&last.bind(0, &[]).unwrap()), known);
-    assert_ne!(last.state.secret.token(), token);
+    assert_ne!(last.head.token.expose(), token);
 }
 
 #[test]
@@ -169,8 +245,11 @@ fn the_port_is_the_one_that_clients_know_unless_the_user_gives_one() {
     drop(killed);
     let mut last = Resume::claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
     assert_eq!(port(&last.bind(0, &[]).unwrap()), known);
+    assert_eq!(port(&last.bind(known, &[]).unwrap()), known);
+    assert_eq!(last.head.token.expose(), token);
+    // The clients will show that token to whoever has their port now.
     assert_eq!(port(&last.bind(own, &[]).unwrap()), own);
-    assert_eq!(last.state.secret.token(), token);
+    assert_ne!(last.head.token.expose(), token);
 }
 
 #[test]
@@ -178,8 +257,8 @@ fn the_file_is_private_and_one_that_is_not_is_not_used() {
     let dir = TempDir::new().unwrap();
     let (token, killed) = run(&dir, &config("/a", ALIVE), 4001);
     drop(killed);
-    let all = [files(dir.path(), ".json"), files(dir.path(), ".lock")].concat();
-    assert_eq!(all.len(), 2);
+    let all = [files(dir.path(), ".jsonl"), files(dir.path(), ".lock")].concat();
+    assert_eq!(all.len(), 3);
     for file in &all {
         assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
     }
@@ -190,12 +269,11 @@ fn the_file_is_private_and_one_that_is_not_is_not_used() {
 #[test]
 fn a_damaged_file_is_not_used() {
     let dir = TempDir::new().unwrap();
-    let damages: [&dyn Fn(&mut Value); 5] = [
-        &|state| state["version"] = json!(2),
-        &|state| state["secret"] = json!("short"),
-        &|state| state["port"] = json!(70_000),
-        &|state| state["answers"] = json!([{ "session": "x", "path": "/a" }]),
-        &|state| *state = json!([]),
+    let damages: [&dyn Fn(&mut Value); 4] = [
+        &|head| head["version"] = json!(1),
+        &|head| head["token"] = json!("short"),
+        &|head| head["port"] = json!(70_000),
+        &|head| *head = json!([]),
     ];
     for damage in damages {
         let (token, killed) = run(&dir, &config("/a", ALIVE), 4001);
@@ -205,4 +283,10 @@ fn a_damaged_file_is_not_used() {
         assert_ne!(next, token);
         assert_eq!(port, 0);
     }
+    let (token, killed) = run(&dir, &config("/a", ALIVE), 4001);
+    drop(killed);
+    let mut text = fs::read_to_string(file(&dir)).unwrap();
+    text.push_str("{\"opened\":[1]}\n");
+    fs::write(file(&dir), text).unwrap();
+    assert_ne!(next(&dir, &config("/a", ALIVE)).0, token);
 }

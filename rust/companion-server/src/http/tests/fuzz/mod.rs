@@ -160,19 +160,19 @@ impl World {
 fn carry_out(rig: &Rig, ask: Asked) -> String {
     let diffs = &rig.core.diffs;
     match ask {
-        Asked::Open(request, path, content) => {
-            diffs.completed(request, None);
-            format!("open {path} {content}")
+        Asked::Open(responder, proposal) => {
+            responder.complete(None);
+            format!("open {} {}", proposal.file_path, proposal.new_content)
         }
-        Asked::Close(request, path) => {
-            diffs.completed(request, Some(String::new()));
+        Asked::Close(responder, path) => {
+            responder.complete(Some(String::new()));
             format!("close {path}")
         }
-        Asked::Accept(_, path) => {
+        Asked::Accept(_responder, path) => {
             diffs.decided(&path, Some(String::new()));
             format!("accept {path}")
         }
-        Asked::Reject(_, path) => {
+        Asked::Reject(_responder, path) => {
             diffs.decided(&path, None);
             format!("reject {path}")
         }

@@ -88,10 +88,11 @@ class NativeCompanionCore private constructor(
         override fun log(level: Int, message: String) = log.log(LEVELS[level], message)
     }
 
-    private inner class Request(private val number: Long) : EditorRequest {
-        override fun complete(text: String?) = tell { NativeCore.completeRequest(it, number, text?.toByteArray()) }
+    /** Needs no server's number: the server asks before [start] has returned that. */
+    private class Request(private val number: Long) : EditorRequest {
+        override fun complete(text: String?) = NativeCore.completeRequest(number, text?.toByteArray())
 
-        override fun fail(message: String) = tell { NativeCore.failRequest(it, number, message) }
+        override fun fail(message: String) = NativeCore.failRequest(number, message)
     }
 
     companion object {

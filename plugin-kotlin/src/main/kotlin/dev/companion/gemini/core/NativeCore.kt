@@ -79,11 +79,11 @@ internal object NativeCore {
 
     /** [content] is UTF-8, and only given to complete a [NativeCallbacks.closeDiff]. */
     @JvmStatic
-    external fun completeRequest(core: Long, request: Long, content: ByteArray?)
+    external fun completeRequest(request: Long, content: ByteArray?)
 
     /** [message] is what the CLI tells its user. */
     @JvmStatic
-    external fun failRequest(core: Long, request: Long, message: String)
+    external fun failRequest(request: Long, message: String)
 
     /** [content] is UTF-8, and given if [accepted]. Returns the ordinal of a [Delivery]. */
     @JvmStatic

@@ -13,7 +13,7 @@ class NativeLibraryException(
 
 object NativeLibrary {
     /** The number that [NativeCore.abiVersion] must have. */
-    private const val ABI_VERSION = 2
+    private const val ABI_VERSION = 3
 
     private var loaded = false
 

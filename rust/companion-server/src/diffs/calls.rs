@@ -1,0 +1,112 @@
+//! The calls of tools that wait for an answer: of the editor, or of their own client. Each has a
+//! deadline; one timer serves them all.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+
+use parking_lot::Mutex;
+use tokio::sync::{Notify, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+use super::Answer;
+
+/// Names a call; never used twice by one server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct CallId(pub(super) u64);
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// An answer, which counts once so many records are saved.
+pub(super) struct Answered {
+    pub(super) answer: Answer,
+    pub(super) records: u64,
+}
+
+#[derive(Default)]
+pub(super) struct Calls {
+    state: Mutex<State>,
+    /// There is a deadline before all others.
+    sooner: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    last: u64,
+    waiting: HashMap<CallId, Waiting>,
+    deadlines: BTreeSet<(Instant, CallId)>,
+}
+
+struct Waiting {
+    answer: oneshot::Sender<Answered>,
+    deadline: Instant,
+}
+
+impl State {
+    fn set_deadline(&mut self, call: CallId, deadline: Instant) -> bool {
+        self.deadlines.insert((deadline, call));
+        self.deadlines.first() == Some(&(deadline, call))
+    }
+}
+
+impl Calls {
+    /// A new call, which has until `deadline`.
+    pub(super) fn begin(&self, deadline: Instant) -> (CallId, oneshot::Receiver<Answered>) {
+        let (answer, answered) = oneshot::channel();
+        let mut state = self.state.lock();
+        state.last += 1;
+        let call = CallId(state.last);
+        state.waiting.insert(call, Waiting { answer, deadline });
+        if state.set_deadline(call, deadline) {
+            self.sooner.notify_one();
+        }
+        (call, answered)
+    }
+
+    /// Gives a call another deadline.
+    pub(super) fn hurry(&self, call: CallId, deadline: Instant) {
+        let mut state = self.state.lock();
+        let Some(waiting) = state.waiting.get_mut(&call) else { return };
+        let before = std::mem::replace(&mut waiting.deadline, deadline);
+        state.deadlines.remove(&(before, call));
+        if state.set_deadline(call, deadline) {
+            self.sooner.notify_one();
+        }
+    }
+
+    /// Answers a call. A caller that has gone needs no answer.
+    pub(super) fn answer(&self, call: CallId, answered: Answered) {
+        let mut state = self.state.lock();
+        if let Some(waiting) = state.waiting.remove(&call) {
+            state.deadlines.remove(&(waiting.deadline, call));
+            let _ = waiting.answer.send(answered);
+        }
+    }
+
+    /// Whether a call has not been answered.
+    pub(super) fn is_waiting(&self, call: CallId) -> bool {
+        self.state.lock().waiting.contains_key(&call)
+    }
+
+    /// Waits until a call's time is over, and returns that call. Its deadline is told once.
+    pub(super) async fn overdue(&self) -> CallId {
+        loop {
+            let first = self.state.lock().deadlines.first().copied();
+            let Some((deadline, call)) = first else {
+                self.sooner.notified().await;
+                continue;
+            };
+            if deadline <= Instant::now() {
+                self.state.lock().deadlines.remove(&(deadline, call));
+                return call;
+            }
+            tokio::select! {
+                () = sleep_until(deadline) => {}
+                () = self.sooner.notified() => {}
+            }
+        }
+    }
+}

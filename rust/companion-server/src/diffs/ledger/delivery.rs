@@ -1,0 +1,117 @@
+//! How decisions get to their clients: which streams there are, and what has arrived.
+
+use super::{Effect, Ledger};
+use crate::diffs::outbox::{EventId, Outbox, Outgoing, Queued};
+use crate::diffs::{Answer, DiffId, Text};
+use crate::session::SessionId;
+
+impl Ledger {
+    /// A stream of a session begins; what has not arrived by the last one is sent again. If it is
+    /// an answer to a request, the client can't say what has arrived.
+    pub(crate) fn attach(
+        &mut self,
+        session: SessionId,
+        stream: u64,
+        last: &EventId,
+        is_answer: bool,
+    ) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let Some(outbox) = self.outboxes.get_mut(&session) else { return effects };
+        let arrived = outbox.attach(stream, last, is_answer);
+        self.arrived(session, arrived, &mut effects);
+        effects
+    }
+
+    /// A stream of a session has ended.
+    pub(crate) fn detach(&mut self, session: SessionId, stream: u64) {
+        if let Some(outbox) = self.outboxes.get_mut(&session) {
+            outbox.detach(stream);
+        }
+    }
+
+    /// What a stream of a session sends next.
+    pub(crate) fn next(
+        &mut self,
+        session: SessionId,
+        stream: u64,
+    ) -> (Option<Outgoing>, Vec<Effect>) {
+        let mut effects = Vec::new();
+        let Some(outbox) = self.outboxes.get_mut(&session) else { return (None, effects) };
+        let next = outbox.next(stream);
+        while let Some(diff) = self.outboxes[&session].excess() {
+            self.take(session, diff, &mut effects);
+        }
+        (next, effects)
+    }
+
+    /// The id of the event that is sent next to a session.
+    pub(crate) fn event_id(&self, session: SessionId) -> EventId {
+        self.outboxes.get(&session).map(Outbox::event_id).unwrap_or_default()
+    }
+
+    /// A client has answered the ping behind a decision.
+    pub(crate) fn ping_answered(&mut self, session: SessionId, diff: DiffId) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        self.take(session, diff, &mut effects);
+        effects
+    }
+
+    /// All records up to that number are where the next process finds them.
+    pub(crate) fn saved(&mut self, record: u64) {
+        self.outboxes.values_mut().for_each(|outbox| outbox.saved(record));
+    }
+
+    /// Number and bytes of the decisions that wait for a stream of the session.
+    pub(crate) fn backlog(&self, session: SessionId) -> (usize, usize) {
+        self.outboxes.get(&session).map(Outbox::backlog).unwrap_or_default()
+    }
+
+    /// Whether the client of a session waits for a decision of this process.
+    pub(crate) fn is_anything_due(&self, session: SessionId) -> bool {
+        self.count(session) > 0 || self.outboxes.get(&session).is_some_and(Outbox::is_due)
+    }
+
+    /// Whether the session has a stream.
+    pub(crate) fn has_stream(&self, session: SessionId) -> bool {
+        self.outboxes.get(&session).is_some_and(Outbox::has_stream)
+    }
+
+    /// Whether any client has not shown that it got all that it was sent.
+    pub(crate) fn is_any_on_its_way(&self) -> bool {
+        self.outboxes.values().any(Outbox::has_any_on_its_way)
+    }
+
+    /// Forgets a decision, because it is told otherwise or not at all.
+    pub(super) fn take(
+        &mut self,
+        session: SessionId,
+        diff: DiffId,
+        effects: &mut Vec<Effect>,
+    ) -> Option<Text> {
+        let taken = self.outboxes.get_mut(&session)?.take(diff)?;
+        let accepted = taken.accepted.clone();
+        self.arrived(session, vec![taken], effects);
+        accepted
+    }
+
+    /// Decisions need not be told any more.
+    fn arrived(&mut self, session: SessionId, decisions: Vec<Queued>, effects: &mut Vec<Effect>) {
+        for Queued { diff, accepted, .. } in decisions {
+            self.settle(session, diff, effects);
+            if let Some(outbox) = self.outboxes.get_mut(&session) {
+                answer_closing(outbox, diff, accepted.as_ref(), effects);
+            }
+        }
+    }
+}
+
+/// Answers the calls that waited to know whether a decision has arrived.
+fn answer_closing(
+    outbox: &mut Outbox,
+    diff: DiffId,
+    accepted: Option<&Text>,
+    effects: &mut Vec<Effect>,
+) {
+    let calls = outbox.closing(diff).into_iter();
+    effects.extend(calls.map(|call| Effect::Answer(call, Answer::Closed(accepted.cloned()))));
+}

@@ -1,0 +1,97 @@
+//! What the editor says: its user's decisions, and what became of the requests to it.
+
+use super::{Ask, Asked, Effect, Ledger, Outcome};
+use crate::diffs::{Answer, CallId, Text};
+
+const NO_ANSWER: &str = "The editor did not answer in time.";
+
+impl Ledger {
+    /// The user has decided, and with what text if it was to accept.
+    pub(crate) fn decided(&mut self, path: &str, accepted: Option<Text>) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if self.open.get(path).is_some_and(|diff| diff.opening.is_none())
+            && let Some((path, diff)) = self.open.remove_entry(path)
+        {
+            let accepts = accepted.is_some();
+            self.decide_for(&diff, path, accepted, &mut effects);
+            let outcome = if accepts { Outcome::Accepted } else { Outcome::Rejected };
+            self.end(diff, outcome, &mut effects);
+            return effects;
+        }
+        // The view was decided while the request to close it was on its way: the caller gets
+        // the text that the user accepted.
+        let closing =
+            |(_, asked): &(&CallId, &Asked)| matches!(asked, Asked::Close(of) if **of == *path);
+        if accepted.is_some()
+            && let Some(call) = self.asked.iter().find(closing).map(|(call, _)| *call)
+        {
+            self.asked.remove(&call);
+            effects.push(Effect::Answer(call, Answer::Closed(accepted)));
+        }
+        effects
+    }
+
+    /// The editor has done what it was asked, with the proposal's text if it was to close.
+    pub(crate) fn completed(&mut self, call: CallId, content: Option<Text>) -> Vec<Effect> {
+        match self.asked.remove(&call) {
+            Some(Asked::Open(path)) => {
+                let opening = self.open.get_mut(&path).and_then(|diff| diff.opening.take());
+                opening.map(|call| Effect::Answer(call, Answer::Opened)).into_iter().collect()
+            }
+            Some(Asked::Close(_)) => vec![Effect::Answer(call, Answer::Closed(content))],
+            // The decision answers that call; until it comes, so can the deadline.
+            Some(decide @ Asked::Decide(_)) => {
+                self.asked.insert(call, decide);
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// The editor could not do what it was asked.
+    pub(crate) fn failed(&mut self, call: CallId, message: &str) -> Vec<Effect> {
+        self.give_up(call, message, Outcome::Failed)
+    }
+
+    /// Whoever was to do something for the call has not done it in time.
+    pub(crate) fn expired(&mut self, call: CallId) -> Vec<Effect> {
+        let mut outboxes = self.outboxes.iter();
+        let waiting = outboxes.find_map(|(of, outbox)| Some((*of, outbox.waits_for(call)?)));
+        if let Some((session, diff)) = waiting {
+            let mut effects = Vec::new();
+            self.take(session, diff, &mut effects);
+            return effects;
+        }
+        self.give_up(call, NO_ANSWER, Outcome::TimedOut)
+    }
+
+    fn give_up(&mut self, call: CallId, message: &str, outcome: Outcome) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let failed = || Answer::Failed(message.to_owned());
+        match self.asked.remove(&call) {
+            Some(Asked::Open(path)) => {
+                let Some(mut diff) = self.open.remove(&path) else { return effects };
+                diff.opening = None;
+                self.settle(diff.asker, diff.id, &mut effects);
+                effects.push(Effect::Answer(call, failed()));
+                self.end(diff, outcome, &mut effects);
+                if outcome == Outcome::TimedOut {
+                    // Should the view still open, nobody would be waiting for a decision.
+                    effects.push(Effect::Ask(None, Ask::Close(path)));
+                }
+            }
+            Some(Asked::Close(_)) if outcome == Outcome::Failed => {
+                effects.push(Effect::Answer(call, Answer::Closed(None)));
+            }
+            Some(Asked::Close(_)) => effects.push(Effect::Answer(call, failed())),
+            Some(Asked::Decide(path)) => {
+                if let Some(diff) = self.open.get_mut(&path) {
+                    diff.deciding.retain(|(deciding, _)| *deciding != call);
+                }
+                effects.push(Effect::Answer(call, failed()));
+            }
+            None => {}
+        }
+        effects
+    }
+}

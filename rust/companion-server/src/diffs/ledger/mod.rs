@@ -1,0 +1,348 @@
+//! Which diffs are open, who asked for each, how each ended, and who has not heard of it yet: the
+//! sole judge of races.
+//!
+//! A state machine without IO, clock or lock: every step returns what follows from it as
+//! [`Effect`]s, in order. Each diff ends exactly once, and each call is answered exactly once,
+//! in whatever order requests, the user, the editor and the client's departure come.
+//! `tests/exhaustive` tries all orders of a few, over restarts.
+//!
+//! A diff is known by its path, byte for byte as the client wrote it, because the client keeps
+//! one waiter per path (`ide-client.js`, `diffResponses`). So a decision that reaches the client
+//! after it has asked again for the path answers the wrong question. Hence two rules: who asks
+//! again, or closes, forgets the decision before; and what a call did is recorded for the next
+//! process before the call is answered.
+
+mod delivery;
+mod editor;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::outbox::{Outbox, Queued};
+use super::records::Record;
+use super::{Answer, CallId, DiffId, Text};
+use crate::session::SessionId;
+
+/// How a diff ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Outcome {
+    /// The user took it.
+    Accepted,
+    /// The user refused it, or the server stopped.
+    Rejected,
+    /// A client closed it, or its asker has gone.
+    Closed,
+    /// Another diff was opened for the same path.
+    Replaced,
+    /// The editor could not open it.
+    Failed,
+    /// The editor did not answer in time.
+    TimedOut,
+}
+
+/// What follows from a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Ask the editor, for the call if one waits for what comes of it.
+    Ask(Option<CallId>, Ask),
+    /// Answer a call, once all records before are saved.
+    Answer(CallId, Answer),
+    /// The call waits for its client alone, which takes milliseconds or never ends.
+    Hurry(CallId),
+    /// Save this for the next process.
+    Record(Record),
+    /// The diff of that path was decided, and its asker is to be told.
+    Decided(SessionId, Arc<str>, Option<Text>),
+    /// The diff has ended; no other effect depends on it.
+    Ended(DiffId, Outcome),
+}
+
+/// A request to the editor.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Ask {
+    Open(Arc<str>),
+    Close(Arc<str>),
+    Accept(Arc<str>),
+    Reject(Arc<str>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Ledger {
+    open: BTreeMap<Arc<str>, Diff>,
+    /// What the editor was asked for a call and has not done.
+    asked: BTreeMap<CallId, Asked>,
+    outboxes: BTreeMap<SessionId, Outbox>,
+    next_diff: DiffId,
+    /// How many records there have been; nothing if there is no next process.
+    records: Option<u64>,
+    stopped: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Diff {
+    id: DiffId,
+    asker: SessionId,
+    /// The call that waits until the view shows. Until then a decision for the path is about an
+    /// earlier view, and ends nothing.
+    opening: Option<CallId>,
+    /// The calls of acceptDiff and rejectDiff that wait for the end.
+    deciding: Vec<(CallId, bool)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Asked {
+    Open(Arc<str>),
+    Close(Arc<str>),
+    Decide(Arc<str>),
+}
+
+const STOPPING: &str = "The editor is closing.";
+const NO_SESSION: &str = "The session has ended.";
+
+impl Ledger {
+    /// `first_diff` is the id of the first diff, and should be random: ids are told from those of
+    /// earlier processes. Records are kept if there is to be a next one.
+    pub(crate) fn new(first_diff: DiffId, keep_records: bool) -> Self {
+        Self {
+            open: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            outboxes: BTreeMap::new(),
+            next_diff: first_diff,
+            records: keep_records.then_some(0),
+            stopped: false,
+        }
+    }
+
+    /// A client has come.
+    pub(crate) fn session_begun(&mut self, session: SessionId) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        self.outboxes.insert(session, Outbox::default());
+        self.record(Record::Session(session), &mut effects);
+        effects
+    }
+
+    /// A client of the last process, which will come back; what it waits for is told by
+    /// [`Ledger::restore_decision`].
+    pub(crate) fn restore_session(&mut self, session: SessionId) {
+        self.outboxes.insert(session, Outbox::default());
+    }
+
+    /// A diff of the last process that was accepted, or else is rejected, since its view is gone.
+    pub(crate) fn restore_decision(
+        &mut self,
+        diff: DiffId,
+        session: SessionId,
+        path: Arc<str>,
+        accepted: Option<Text>,
+    ) {
+        self.outboxes.entry(session).or_default().restore(diff, path, accepted);
+    }
+
+    /// `openDiff`. The call is answered when the editor has opened the view.
+    pub(crate) fn open(&mut self, asker: SessionId, path: &Arc<str>, call: CallId) -> Vec<Effect> {
+        let Some(outbox) = self.outboxes.get_mut(&asker).filter(|_| !self.stopped) else {
+            let why = if self.stopped { STOPPING } else { NO_SESSION };
+            return vec![Effect::Answer(call, Answer::Failed(why.to_owned()))];
+        };
+        let mut effects = Vec::new();
+        if let Some(diff) = outbox.find(path).map(|queued| queued.diff) {
+            self.take(asker, diff, &mut effects);
+        }
+        if let Some(earlier) = self.open.remove(path) {
+            // The same client has already replaced its waiter: a word about the earlier diff
+            // would end the new one.
+            if earlier.asker == asker {
+                self.settle(asker, earlier.id, &mut effects);
+            } else {
+                self.decide_for(&earlier, Arc::clone(path), None, &mut effects);
+            }
+            self.end(earlier, Outcome::Replaced, &mut effects);
+        }
+        let id = self.next_diff;
+        self.next_diff = id.next();
+        let diff = Diff { id, asker, opening: Some(call), deciding: Vec::new() };
+        self.open.insert(Arc::clone(path), diff);
+        self.asked.insert(call, Asked::Open(Arc::clone(path)));
+        self.record(Record::Opened(id, asker, Arc::clone(path)), &mut effects);
+        effects.push(Effect::Ask(Some(call), Ask::Open(Arc::clone(path))));
+        effects
+    }
+
+    /// `closeDiff`. The call is answered when the editor has closed the view.
+    ///
+    /// To close without accepting is to reject, so the asker is told, unless it is the caller
+    /// and wants no notification. If the caller's own diff was decided and it may not know, the
+    /// answer has the text, and it is not told again if it wants no notification.
+    pub(crate) fn close(
+        &mut self,
+        caller: SessionId,
+        path: &Arc<str>,
+        suppress: bool,
+        call: CallId,
+    ) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let is_callers = self.open.get(path).is_some_and(|diff| diff.asker == caller);
+        if !is_callers
+            && let Some(outbox) = self.outboxes.get_mut(&caller)
+            && let Some(Queued { diff, accepted, .. }) = outbox.find(path).cloned()
+        {
+            if !suppress {
+                // It waits for the notification.
+                effects.push(Effect::Answer(call, Answer::Closed(accepted)));
+            } else if outbox.is_on_its_way(diff) {
+                // Should the answer overtake it, it would answer the client's next question.
+                outbox.close_later(diff, call);
+                effects.push(Effect::Hurry(call));
+            } else {
+                let decided = self.take(caller, diff, &mut effects);
+                effects.push(Effect::Answer(call, Answer::Closed(decided)));
+            }
+            return effects;
+        }
+        let Some(diff) = self.open.remove(path) else {
+            return vec![Effect::Answer(call, Answer::Closed(None))];
+        };
+        if suppress && is_callers {
+            self.settle(caller, diff.id, &mut effects);
+        } else {
+            self.decide_for(&diff, Arc::clone(path), None, &mut effects);
+        }
+        self.end(diff, Outcome::Closed, &mut effects);
+        self.asked.insert(call, Asked::Close(Arc::clone(path)));
+        effects.push(Effect::Ask(Some(call), Ask::Close(Arc::clone(path))));
+        effects
+    }
+
+    /// `acceptDiff` and `rejectDiff`. The call is answered when the diff has ended.
+    pub(crate) fn decide(&mut self, path: &Arc<str>, accept: bool, call: CallId) -> Vec<Effect> {
+        if let Some(diff) = self.open.get_mut(path) {
+            diff.deciding.push((call, accept));
+            self.asked.insert(call, Asked::Decide(Arc::clone(path)));
+            let ask = if accept { Ask::Accept } else { Ask::Reject };
+            return vec![Effect::Ask(Some(call), ask(Arc::clone(path)))];
+        }
+        // Decided already, of which the asker has not heard.
+        let decided = self.outboxes.values().find_map(|outbox| outbox.find(path));
+        let answer = match decided {
+            Some(decided) => {
+                let accepted = decided.accepted.is_some();
+                let outcome = if accepted { Outcome::Accepted } else { Outcome::Rejected };
+                Answer::Decided { accept, outcome }
+            }
+            None => Answer::Failed("No diff is open for this filePath.".to_owned()),
+        };
+        vec![Effect::Answer(call, answer)]
+    }
+
+    /// A session has no stream for so long that its views should not wait for it. Should its
+    /// client come back all the same, it hears that its diffs are rejected.
+    pub(crate) fn session_away(&mut self, session: SessionId) -> Vec<Effect> {
+        self.close_all(session, |ledger, path, diff, effects| {
+            ledger.decide_for(diff, path, None, effects);
+        })
+    }
+
+    /// A session has ended for good: its views are closed, there is nobody to hear of them.
+    pub(crate) fn session_gone(&mut self, session: SessionId) -> Vec<Effect> {
+        let mut effects = self.close_all(session, |_, _, _, _| {});
+        let awaited = self.outboxes.get(&session).map(Outbox::awaited).unwrap_or_default();
+        for diff in awaited {
+            self.take(session, diff, &mut effects);
+        }
+        if self.outboxes.remove(&session).is_some() {
+            self.record(Record::Gone(session), &mut effects);
+        }
+        effects
+    }
+
+    fn close_all(
+        &mut self,
+        session: SessionId,
+        tell: impl Fn(&mut Self, Arc<str>, &Diff, &mut Vec<Effect>),
+    ) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let gone: Vec<_> = self.open.extract_if(.., |_, diff| diff.asker == session).collect();
+        for (path, diff) in gone {
+            tell(self, Arc::clone(&path), &diff, &mut effects);
+            self.end(diff, Outcome::Closed, &mut effects);
+            effects.push(Effect::Ask(None, Ask::Close(path)));
+        }
+        effects
+    }
+
+    /// Rejects every open diff, answers every call, and takes no further diff.
+    pub(crate) fn stop(&mut self) -> Vec<Effect> {
+        self.stopped = true;
+        let mut effects = Vec::new();
+        for (path, diff) in std::mem::take(&mut self.open) {
+            self.decide_for(&diff, path, None, &mut effects);
+            self.end(diff, Outcome::Rejected, &mut effects);
+        }
+        for (call, asked) in std::mem::take(&mut self.asked) {
+            if let Asked::Close(_) = asked {
+                effects.push(Effect::Answer(call, Answer::Closed(None)));
+            }
+        }
+        effects
+    }
+
+    /// How many records there have been.
+    pub(crate) fn records(&self) -> u64 {
+        self.records.unwrap_or_default()
+    }
+
+    /// How many diffs are open.
+    pub(crate) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// How many diffs the session has open.
+    pub(crate) fn count(&self, session: SessionId) -> usize {
+        self.open.values().filter(|diff| diff.asker == session).count()
+    }
+
+    /// Queues what became of `diff` for its asker.
+    fn decide_for(
+        &mut self,
+        diff: &Diff,
+        path: Arc<str>,
+        accepted: Option<Text>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(outbox) = self.outboxes.get_mut(&diff.asker) else { return };
+        outbox.push(diff.id, Arc::clone(&path), accepted.clone());
+        // The next process rejects by itself what is open and was not accepted.
+        if let Some(text) = &accepted {
+            self.record(Record::Accepted(diff.id, Arc::clone(text)), effects);
+        }
+        effects.push(Effect::Decided(diff.asker, path, accepted));
+    }
+
+    /// A diff needs no word from the next process.
+    fn settle(&mut self, session: SessionId, diff: DiffId, effects: &mut Vec<Effect>) {
+        self.record(Record::Settled(diff), effects);
+        if let (Some(record), Some(outbox)) = (self.records, self.outboxes.get_mut(&session)) {
+            outbox.settle(diff, record);
+        }
+    }
+
+    fn record(&mut self, record: Record, effects: &mut Vec<Effect>) {
+        if let Some(records) = &mut self.records {
+            *records += 1;
+            effects.push(Effect::Record(record));
+        }
+    }
+
+    /// Answers the calls that waited for `diff`, which is no longer open.
+    fn end(&mut self, diff: Diff, outcome: Outcome, effects: &mut Vec<Effect>) {
+        if let Some(call) = diff.opening {
+            self.asked.remove(&call);
+            effects.push(Effect::Answer(call, Answer::Opened));
+        }
+        for (call, accept) in diff.deciding {
+            self.asked.remove(&call);
+            effects.push(Effect::Answer(call, Answer::Decided { accept, outcome }));
+        }
+        effects.push(Effect::Ended(diff.id, outcome));
+    }
+}

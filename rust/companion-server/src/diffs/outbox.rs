@@ -1,0 +1,221 @@
+//! The decisions that one client has not shown to have got, in the order in which they were taken.
+//!
+//! A decision is an event and must arrive: it is kept until the client has shown that it got it,
+//! and sent again if the stream broke. There are two ways to show it. Behind each decision goes a
+//! `ping`, and its answer says that all before it has arrived. And the id of an event names all
+//! ends that the client was told, so that a client that comes back says which they were by its
+//! `last-event-id`, to this process or to the next one.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use super::{CallId, DiffId, Text};
+
+/// How many bytes of sent decisions are kept for a client that answers no ping, besides the newest.
+const SENT_BYTES: usize = 1 << 20;
+/// How many sent decisions are kept for it.
+const SENT_EVENTS: usize = 64;
+/// How many diffs that are over event ids name besides, should the disk never take the records.
+const SETTLING: usize = 64;
+
+/// The `id:` of an event: the diffs of whose end its client has been told, as far as that is not
+/// settled.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct EventId(Vec<DiffId>);
+
+impl EventId {
+    /// Reads a `last-event-id`. What was not given out here names no diff.
+    pub(crate) fn parse(text: &str) -> Self {
+        Self(text.split('.').filter_map(DiffId::parse).collect())
+    }
+
+    fn names(&self, diff: DiffId) -> bool {
+        self.0.contains(&diff)
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // An empty id would be none, and would take the last one away from the client.
+        let Some((first, more)) = self.0.split_first() else { return f.write_str("-") };
+        write!(f, "{first}")?;
+        more.iter().try_for_each(|diff| write!(f, ".{diff}"))
+    }
+}
+
+/// What a stream sends next of it: a decision, and behind it a ping that has the diff's id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Outgoing {
+    pub(crate) diff: DiffId,
+    pub(crate) path: Arc<str>,
+    /// The text that the user accepted; nothing if the diff is rejected.
+    pub(crate) accepted: Option<Text>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Outbox {
+    stream: Option<Stream>,
+    /// Oldest first; those that were sent before those that were not.
+    queue: VecDeque<Queued>,
+    /// Diffs that are over for this client, each with the number of the record that says so.
+    settling: Vec<(DiffId, u64)>,
+    /// Calls that are answered once it is known whether a decision has arrived.
+    closing: Vec<(DiffId, CallId)>,
+}
+
+/// A stream that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Stream {
+    number: u64,
+    /// It is the answer to a request, without event ids.
+    is_answer: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Queued {
+    pub(super) diff: DiffId,
+    pub(super) path: Arc<str>,
+    pub(super) accepted: Option<Text>,
+    /// It was taken in the last process, and may have arrived from there.
+    is_restored: bool,
+    /// The stream that it was sent on.
+    sent: Option<u64>,
+}
+
+impl Queued {
+    fn len(&self) -> usize {
+        self.accepted.as_ref().map_or(0, |text| text.len())
+    }
+}
+
+impl Outbox {
+    pub(super) fn push(&mut self, diff: DiffId, path: Arc<str>, accepted: Option<Text>) {
+        self.queue.push_back(Queued { diff, path, accepted, is_restored: false, sent: None });
+    }
+
+    /// A decision of the last process.
+    pub(super) fn restore(&mut self, diff: DiffId, path: Arc<str>, accepted: Option<Text>) {
+        self.queue.push_back(Queued { diff, path, accepted, is_restored: true, sent: None });
+    }
+
+    pub(super) fn has_stream(&self) -> bool {
+        self.stream.is_some()
+    }
+
+    /// Number and bytes of the decisions that were not sent.
+    pub(super) fn backlog(&self) -> (usize, usize) {
+        let unsent = self.queue.iter().filter(|queued| queued.sent.is_none());
+        unsent.fold((0, 0), |(count, bytes), queued| (count + 1, bytes + queued.len()))
+    }
+
+    /// Whether the client waits for a decision that was taken in this process.
+    pub(super) fn is_due(&self) -> bool {
+        self.queue.iter().any(|queued| queued.sent.is_none() && !queued.is_restored)
+    }
+
+    /// The decision for `path`, of which there is one at most: who asks again forgets the last.
+    pub(super) fn find(&self, path: &str) -> Option<&Queued> {
+        self.queue.iter().find(|queued| &*queued.path == path)
+    }
+
+    /// Whether a decision may be on its way: it was sent, and nobody knows whether it has arrived.
+    pub(super) fn is_on_its_way(&self, diff: DiffId) -> bool {
+        self.queue.iter().any(|queued| queued.diff == diff && queued.sent.is_some())
+    }
+
+    /// Whether there is any decision of which a stream will show that it has arrived.
+    pub(super) fn has_any_on_its_way(&self) -> bool {
+        self.stream.is_some() && !self.queue.is_empty()
+    }
+
+    /// Takes a decision out.
+    pub(super) fn take(&mut self, diff: DiffId) -> Option<Queued> {
+        let index = self.queue.iter().position(|queued| queued.diff == diff)?;
+        self.queue.remove(index)
+    }
+
+    /// A new stream, which replaces the one that there was. Returns the decisions of which `last`
+    /// says that they have arrived; the others are sent again.
+    pub(super) fn attach(&mut self, number: u64, last: &EventId, is_answer: bool) -> Vec<Queued> {
+        // An answer that is a stream ends in order when the client's own comes, so what was sent
+        // on it arrives, though the client can't say so.
+        let arriving = self.stream.filter(|stream| stream.is_answer).map(|stream| stream.number);
+        self.stream = Some(Stream { number, is_answer });
+        let (arrived, queue): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.queue).into_iter().partition(|queued| last.names(queued.diff));
+        self.queue = queue.into();
+        for queued in &mut self.queue {
+            queued.sent = queued.sent.filter(|stream| Some(*stream) == arriving);
+        }
+        arrived
+    }
+
+    /// The stream `number` has ended.
+    pub(super) fn detach(&mut self, number: u64) {
+        self.stream = self.stream.filter(|stream| stream.number != number);
+    }
+
+    /// What the stream `number` sends next.
+    pub(super) fn next(&mut self, number: u64) -> Option<Outgoing> {
+        let stream = self.stream.filter(|stream| stream.number == number)?;
+        // Of what the last process told, a client speaks only when it opens a stream of its own.
+        let may = |queued: &Queued| !(stream.is_answer && queued.is_restored);
+        let mut queue = self.queue.iter_mut();
+        let queued = queue.find(|queued| queued.sent.is_none() && may(queued))?;
+        queued.sent = Some(number);
+        let Queued { diff, path, accepted, .. } = queued.clone();
+        Some(Outgoing { diff, path, accepted })
+    }
+
+    /// The oldest of the decisions that were sent, if there are too many: a client that answers no
+    /// ping and never comes back costs no more memory than that.
+    pub(super) fn excess(&self) -> Option<DiffId> {
+        let sent = self.queue.iter().filter(|queued| queued.sent.is_some());
+        let (count, bytes) =
+            sent.rev().skip(1).fold((0, 0), |(n, bytes), of| (n + 1, bytes + of.len()));
+        let too_many = count >= SENT_EVENTS || (count > 0 && bytes > SENT_BYTES);
+        too_many.then(|| self.queue.front().map(|queued| queued.diff)).flatten()
+    }
+
+    /// The id of the event that is sent next.
+    pub(super) fn event_id(&self) -> EventId {
+        let told = self.queue.iter().filter(|queued| queued.sent.is_some());
+        let told = told.map(|queued| queued.diff);
+        EventId(told.chain(self.settling.iter().map(|(diff, _)| *diff)).collect())
+    }
+
+    /// A diff is over for this client, as the record of that number says. Until that is saved, the
+    /// next process would bring it up again, so the event ids name it.
+    pub(super) fn settle(&mut self, diff: DiffId, record: u64) {
+        if self.settling.len() == SETTLING {
+            self.settling.remove(0);
+        }
+        self.settling.push((diff, record));
+    }
+
+    /// All records up to that number are saved.
+    pub(super) fn saved(&mut self, record: u64) {
+        self.settling.retain(|(_, number)| *number > record);
+    }
+
+    /// Has a call wait for what becomes of a decision that is on its way.
+    pub(super) fn close_later(&mut self, diff: DiffId, call: CallId) {
+        self.closing.push((diff, call));
+    }
+
+    /// The calls that wait for what becomes of that decision.
+    pub(super) fn closing(&mut self, diff: DiffId) -> Vec<CallId> {
+        self.closing.extract_if(.., |(of, _)| *of == diff).map(|(_, call)| call).collect()
+    }
+
+    /// The diff whose decision `call` waits for.
+    pub(super) fn waits_for(&self, call: CallId) -> Option<DiffId> {
+        self.closing.iter().find(|(_, waiting)| *waiting == call).map(|(diff, _)| *diff)
+    }
+
+    /// The diffs whose decisions calls wait for.
+    pub(super) fn awaited(&self) -> Vec<DiffId> {
+        self.closing.iter().map(|(diff, _)| *diff).collect()
+    }
+}

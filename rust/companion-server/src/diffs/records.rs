@@ -1,0 +1,82 @@
+//! What a process leaves to the next one: records of what happened, and what they come to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{DiffId, Text};
+use crate::session::SessionId;
+
+/// What happened, one line of the file each.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Record {
+    /// A client has come, and may come back.
+    Session(SessionId),
+    /// It will not, and waits for nothing.
+    Gone(SessionId),
+    /// A client waits for a decision about the diff of that path, as it wrote it.
+    Opened(DiffId, SessionId, Arc<str>),
+    /// The user has accepted it with this text, of which the client may not have heard.
+    Accepted(DiffId, Text),
+    /// The client waits for it no more.
+    Settled(DiffId),
+}
+
+/// What the records come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Left {
+    pub(crate) sessions: BTreeSet<SessionId>,
+    pub(crate) diffs: BTreeMap<DiffId, LeftDiff>,
+}
+
+/// A diff whose asker waits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LeftDiff {
+    pub(crate) session: SessionId,
+    /// As the client wrote it in `openDiff`.
+    pub(crate) path: Arc<str>,
+    /// The text that the user accepted; nothing if there is none, and the diff is rejected.
+    pub(crate) accepted: Option<Text>,
+}
+
+impl Left {
+    /// Takes a record. Returns whether a text is out of it by that, which must not stay on the disk.
+    pub(crate) fn apply(&mut self, record: Record) -> bool {
+        let has_text = |diff: &LeftDiff| diff.accepted.is_some();
+        match record {
+            Record::Session(session) => {
+                self.sessions.insert(session);
+                false
+            }
+            Record::Gone(session) => {
+                self.sessions.remove(&session);
+                let gone = self.diffs.extract_if(.., |_, diff| diff.session == session);
+                gone.filter(|(_, diff)| has_text(diff)).count() > 0
+            }
+            Record::Opened(diff, session, path) => {
+                self.diffs.insert(diff, LeftDiff { session, path, accepted: None });
+                false
+            }
+            Record::Accepted(diff, text) => {
+                if let Some(diff) = self.diffs.get_mut(&diff) {
+                    diff.accepted = Some(text);
+                }
+                false
+            }
+            Record::Settled(diff) => self.diffs.remove(&diff).is_some_and(|diff| has_text(&diff)),
+        }
+    }
+
+    /// The fewest records that come to it.
+    pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
+        let sessions = self.sessions.iter().map(|session| Record::Session(*session));
+        let diffs = self.diffs.iter().flat_map(|(id, diff)| {
+            let opened = Record::Opened(*id, diff.session, Arc::clone(&diff.path));
+            let accepted = diff.accepted.clone().map(|text| Record::Accepted(*id, text));
+            [Some(opened), accepted].into_iter().flatten()
+        });
+        sessions.chain(diffs)
+    }
+}

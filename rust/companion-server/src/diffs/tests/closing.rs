@@ -1,0 +1,106 @@
+//! `closeDiff`, and what its caller has not heard yet.
+
+use companion_protocol::mcp::CallToolResult;
+
+use super::{Answer, Book, Effect, EventId, Outgoing, answer, closed, text};
+
+#[test]
+fn closing_gives_the_final_text_and_tells_the_asker_unless_it_asks_not_to() {
+    for (suppress, expected) in
+        [(true, vec!["1 Closed", "close"]), (false, vec!["a rejected", "1 Closed", "close"])]
+    {
+        let mut book = Book::new();
+        book.opened(book.a);
+        let (call, effects) = book.close(book.a, suppress);
+        assert_eq!(book.told(&effects), expected);
+        let effects = book.ledger.completed(call, Some(text("as \"edited\"")));
+        assert_eq!(*answer(&effects, call), closed("as \"edited\""));
+    }
+    let result = CallToolResult::from(closed("as \"edited\""));
+    assert_eq!(result, CallToolResult::text(r#"{"content":"as \"edited\""}"#));
+}
+
+#[test]
+fn closing_what_is_not_open_gives_an_empty_object() {
+    let mut book = Book::new();
+    let (call, effects) = book.close(book.a, true);
+    assert_eq!(effects, [Effect::Answer(call, Answer::Closed(None))]);
+    assert_eq!(CallToolResult::from(Answer::Closed(None)), CallToolResult::text("{}"));
+}
+
+#[test]
+fn closing_by_another_client_tells_the_asker_in_any_case() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let (_, effects) = book.close(book.b, true);
+    assert_eq!(book.told(&effects), ["a rejected", "1 Closed", "close"]);
+}
+
+#[test]
+fn a_text_accepted_while_the_diff_is_being_closed_is_not_lost() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let (call, _) = book.close(book.a, true);
+    assert_eq!(*answer(&book.decided(Some("edited")), call), closed("edited"));
+    assert!(book.ledger.failed(call, "no such view").is_empty());
+}
+
+/// The user accepts while the stream is down, and then answers in the terminal, too.
+#[test]
+fn closing_gives_the_text_of_which_the_asker_has_not_heard_and_it_is_told_no_more() {
+    let mut book = Book::new();
+    let a = book.a;
+    book.opened(a);
+    book.ledger.detach(a, 1);
+    book.decided(Some("edited"));
+    let (call, effects) = book.close(book.b, true);
+    assert_eq!(*answer(&effects, call), Answer::Closed(None), "it is no business of another's");
+    let (call, effects) = book.close(a, true);
+    assert_eq!(*answer(&effects, call), closed("edited"));
+    book.ledger.attach(a, 2, &EventId::default(), false);
+    assert_eq!(book.ledger.next(a, 2).0, None);
+
+    book.opened(a);
+    book.ledger.detach(a, 2);
+    book.decided(None);
+    let (call, effects) = book.close(a, true);
+    assert_eq!(*answer(&effects, call), Answer::Closed(None));
+    book.ledger.attach(a, 3, &EventId::default(), false);
+    assert_eq!(book.ledger.next(a, 3).0, None);
+}
+
+/// Had it the answer first, it could ask again before it hears of the decision.
+#[test]
+fn closing_waits_for_a_decision_that_is_on_its_way() {
+    for arrives in [true, false] {
+        let mut book = Book::new();
+        let a = book.a;
+        book.opened(a);
+        book.decided(Some("edited"));
+        let Some(Outgoing { diff, .. }) = book.ledger.next(a, 1).0 else { panic!() };
+        let (call, effects) = book.close(a, true);
+        assert_eq!(effects, [Effect::Hurry(call)]);
+        let effects = if arrives {
+            book.ledger.ping_answered(a, diff)
+        } else {
+            book.ledger.detach(a, 1);
+            book.ledger.expired(call)
+        };
+        assert_eq!(*answer(&effects, call), closed("edited"));
+        book.ledger.attach(a, 2, &EventId::default(), false);
+        assert_eq!(book.ledger.next(a, 2).0, None, "it is not told again");
+    }
+}
+
+#[test]
+fn who_has_not_heard_of_its_own_diff_closes_no_other_one() {
+    let mut book = Book::new();
+    let (a, b) = (book.a, book.b);
+    book.opened(a);
+    book.ledger.detach(a, 1);
+    book.decided(Some("edited"));
+    book.opened(b);
+    let (call, effects) = book.close(a, true);
+    assert_eq!(*answer(&effects, call), closed("edited"));
+    assert_eq!(book.ledger.count(b), 1);
+}

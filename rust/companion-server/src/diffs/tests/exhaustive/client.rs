@@ -1,0 +1,179 @@
+//! The client as it behaves (`ide-client.js`, `streamableHttp.js`): one waiter per path, which the
+//! first notification for that path ends, whatever it was meant for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::world::{Question, Reply, Request, Script};
+use crate::diffs::{Answer, EventId, Outgoing, Text};
+
+/// What came of a question.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Outcome {
+    /// With that text, or as it was proposed.
+    Accepted(Option<Text>),
+    Rejected,
+    Failed,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Stream {
+    /// It reads that one, and this was the last id on it.
+    Up(u64, EventId),
+    /// It will come back, with that id.
+    Down(EventId),
+    /// It has asked for the next one, with that id; the server has given it that number.
+    Coming(EventId, Option<u64>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Client {
+    asked: usize,
+    pub(super) waiters: BTreeMap<&'static str, Question>,
+    pub(super) outcomes: Vec<Option<Outcome>>,
+    /// Questions that the user has answered in the terminal,
+    pub(super) terminal: Vec<Question>,
+    /// and those of which the server is being told that.
+    pub(super) closing: Vec<Question>,
+    stream: Stream,
+    /// A request failed: it asks no more until its user types `/ide enable`.
+    pub(super) is_cut: bool,
+}
+
+impl Client {
+    pub(super) fn new(questions: usize, stream: u64) -> Self {
+        Self {
+            asked: 0,
+            waiters: BTreeMap::new(),
+            outcomes: vec![None; questions],
+            terminal: Vec::new(),
+            closing: Vec::new(),
+            stream: Stream::Up(stream, EventId::default()),
+            is_cut: false,
+        }
+    }
+
+    /// Whether it is time for the next question. It asks about one path after the other, and about
+    /// a path not while an answer in the terminal is on its way: the CLI waits for that.
+    pub(super) fn can_ask(&self, script: &Script) -> bool {
+        let Some(path) = script.paths.get(self.asked) else { return false };
+        let is_busy = |question: &Question| script.paths[*question] == *path;
+        !self.is_cut
+            && !self.waiters.contains_key(path)
+            && !self.closing.iter().any(is_busy)
+            && (script.at_once || self.waiters.is_empty())
+    }
+
+    pub(super) fn ask(&mut self, script: &Script) -> Request {
+        self.waiters.insert(script.paths[self.asked], self.asked);
+        self.asked += 1;
+        Request::Open(self.asked - 1)
+    }
+
+    pub(super) fn has_asked(&self, question: Question) -> bool {
+        question < self.asked
+    }
+
+    /// The user answers in the terminal.
+    pub(super) fn close(&mut self, question: Question, accept: bool) -> Request {
+        self.closing.push(question);
+        self.terminal.push(question);
+        Request::Close(question, accept)
+    }
+
+    /// Takes a decision.
+    pub(super) fn take(&mut self, outgoing: &Outgoing) {
+        if let Some(question) = self.waiters.remove(&*outgoing.path) {
+            let accepted = outgoing.accepted.clone().map(|text| Outcome::Accepted(Some(text)));
+            self.end(question, accepted.unwrap_or(Outcome::Rejected));
+        }
+    }
+
+    /// Takes note of the id of an event.
+    pub(super) fn take_id(&mut self, stream: u64, id: EventId) {
+        self.reads(stream);
+        if let Stream::Up(number, last) = &mut self.stream
+            && *number == stream
+        {
+            *last = id;
+        }
+    }
+
+    /// Takes the answer to a request; `None`: it failed.
+    pub(super) fn answered(&mut self, script: &Script, reply: &Reply) {
+        let Reply { request, answer } = reply;
+        self.is_cut |= answer.is_none();
+        match (request, answer) {
+            (Request::Open(question), None | Some(Answer::Failed(_))) => {
+                self.waiters.remove(script.paths[*question]);
+                self.end(*question, Outcome::Failed);
+            }
+            (Request::Close(question, accept), answer) => {
+                let content = match answer {
+                    Some(Answer::Closed(content)) => content.clone(),
+                    _ => None,
+                };
+                self.closing.retain(|closing| closing != question);
+                self.waiters.remove(script.paths[*question]);
+                let outcome = if *accept { Outcome::Accepted(content) } else { Outcome::Rejected };
+                self.end(*question, outcome);
+            }
+            _ => {}
+        }
+    }
+
+    /// A promise is settled once.
+    fn end(&mut self, question: Question, outcome: Outcome) {
+        self.outcomes[question].get_or_insert(outcome);
+    }
+
+    /// A stream has ended, of which all was read.
+    pub(super) fn ended(&mut self, stream: u64) {
+        self.reads(stream);
+        if let Stream::Up(number, last) = &self.stream
+            && *number == stream
+        {
+            self.stream = Stream::Down(last.clone());
+        }
+    }
+
+    pub(super) fn is_down(&self) -> bool {
+        matches!(self.stream, Stream::Down(_))
+    }
+
+    pub(super) fn come_back(&mut self) -> Request {
+        let Stream::Down(last) = &self.stream else { panic!("it has a stream") };
+        let last = last.clone();
+        self.stream = Stream::Coming(last.clone(), None);
+        Request::Get(last)
+    }
+
+    /// The request for a stream failed: it will be repeated, but the user sees the connection lost.
+    pub(super) fn failed_to_come_back(&mut self) {
+        if let Stream::Coming(last, _) = &self.stream {
+            self.stream = Stream::Down(last.clone());
+            self.is_cut = true;
+        }
+    }
+
+    /// The server has opened the stream that it has asked for.
+    pub(super) fn will_read(&mut self, stream: u64) {
+        if let Stream::Coming(_, number) = &mut self.stream {
+            *number = Some(stream);
+        }
+    }
+
+    /// A stream brings something.
+    fn reads(&mut self, stream: u64) {
+        if let Stream::Coming(_, Some(number)) = self.stream
+            && number == stream
+        {
+            self.stream = Stream::Up(stream, EventId::default());
+        }
+    }
+}
+
+/// The text of the view of a question, as the user has left it.
+pub(super) fn text(question: Question) -> Text {
+    Arc::new(format!("text {question}"))
+}

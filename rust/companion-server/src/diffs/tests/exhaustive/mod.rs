@@ -1,0 +1,86 @@
+//! Every order in which a few things can happen, over a restart: no client hears a decision about
+//! another question, no decision is lost, no client waits for ever, and no text is written that
+//! nobody accepted.
+//!
+//! The ledger is the real one, and so are its records and what the next process makes of them.
+//! [`world`] is what is around it: the editor, the disk, the network, and [`client`], which behaves
+//! as the real one does.
+
+mod client;
+mod world;
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+
+use world::{Script, Step, World};
+
+/// Tries every order and returns how many states there are.
+fn explore(script: &Script) -> usize {
+    let hasher = RandomState::new();
+    let first = World::new(script);
+    let mut seen = HashSet::from([hasher.hash_one(&first)]);
+    // Depth first: a path is its own explanation, and costs little memory.
+    let steps = first.steps(script);
+    let mut path = vec![(first, Step::Send, steps)];
+    while let Some((world, step, rest)) = path.last_mut() {
+        let Some(next) = rest.pop() else {
+            path.pop();
+            continue;
+        };
+        let after = world.take(script, next);
+        *step = next;
+        if !seen.insert(hasher.hash_one(&after)) {
+            continue;
+        }
+        let steps = after.steps(script);
+        if let Err(wrong) = after.check(script, steps.is_empty()) {
+            let steps: Vec<_> = path.iter().map(|(world, step, _)| world.describe(*step)).collect();
+            panic!("{wrong}, after\n  {}\n{after:#?}", steps.join("\n  "));
+        }
+        path.push((after, Step::Send, steps));
+    }
+    seen.len()
+}
+
+const ONE: &[&str] = &["/p"];
+const TWO: &[&str] = &["/p", "/p"];
+const THREE: &[&str] = &["/p", "/q", "/p"];
+
+/// Of each kind a few thousand states. With `COMPANION_TEST_LONG=1` tens of millions, in hours.
+#[test]
+fn in_any_order_nothing_is_lost_invented_or_replayed() {
+    let script = |paths, breaks, kills, stops, closes| Script {
+        paths,
+        at_once: false,
+        breaks,
+        kills,
+        stops,
+        closes,
+    };
+    let mut scripts = vec![
+        script(ONE, 2, 0, 0, 1),
+        script(ONE, 1, 1, 0, 1),
+        script(ONE, 1, 0, 1, 1),
+        script(TWO, 0, 0, 0, 1),
+        script(TWO, 1, 0, 0, 0),
+        script(TWO, 0, 1, 0, 0),
+        script(TWO, 0, 0, 1, 0),
+        script(THREE, 0, 0, 0, 0),
+    ];
+    if std::env::var_os("COMPANION_TEST_LONG").is_some_and(|long| long == "1") {
+        for closes in 0..=1 {
+            scripts.push(script(TWO, 2, 1, 0, closes));
+            scripts.push(script(TWO, 2, 0, 1, closes));
+            scripts.push(Script { at_once: true, ..script(THREE, 0, 1, 0, closes) });
+            scripts.push(Script { at_once: true, ..script(THREE, 0, 0, 1, closes) });
+            scripts.push(script(THREE, 2, 1, 0, closes));
+            scripts.push(script(THREE, 2, 0, 1, closes));
+        }
+    }
+    for script in scripts {
+        let begun = std::time::Instant::now();
+        let states = explore(&script);
+        // Seen with --nocapture.
+        eprintln!("{states} states in {:?}: {script:?}", begun.elapsed());
+    }
+}

@@ -1,0 +1,51 @@
+//! What must hold.
+
+use super::{Fate, Question, Script, World};
+use crate::diffs::tests::exhaustive::client::{Outcome, text};
+
+impl World {
+    /// What is wrong in this state; `is_last` if nothing more can happen.
+    pub(crate) fn check(&self, script: &Script, is_last: bool) -> Result<(), String> {
+        for (question, outcome) in self.client.outcomes.iter().enumerate() {
+            self.check_outcome(question, outcome.as_ref())?;
+        }
+        if !is_last || self.client.is_cut {
+            return Ok(());
+        }
+        let asked = self.client.outcomes.iter().flatten().count();
+        if !self.client.waiters.is_empty() || asked < script.paths.len() {
+            return Err("the client waits for ever".to_owned());
+        }
+        if !self.disk.diffs.is_empty() {
+            return Err("what nobody waits for stays on the disk".to_owned());
+        }
+        Ok(())
+    }
+
+    fn check_outcome(&self, question: Question, outcome: Option<&Outcome>) -> Result<(), String> {
+        let is_right = match (&self.fates[question], outcome) {
+            (_, None | Some(Outcome::Failed)) => true,
+            (fate, Some(Outcome::Accepted(Some(content)))) => {
+                // By the editor, or in the terminal while the view was open.
+                *content == text(question) && *fate != Fate::Rejected
+            }
+            (fate, Some(Outcome::Accepted(None))) => {
+                self.is_closed(question) && (*fate != Fate::Accepted || self.client.is_cut)
+            }
+            (fate, Some(Outcome::Rejected)) => {
+                self.is_closed(question)
+                    || matches!(fate, Fate::Rejected | Fate::Ended | Fate::Unsaved)
+            }
+        };
+        if is_right {
+            return Ok(());
+        }
+        let fate = &self.fates[question];
+        Err(format!("question {question}, which is {fate:?} in the editor, came to {outcome:?}"))
+    }
+
+    /// Whether the user has answered the question in the terminal.
+    fn is_closed(&self, question: Question) -> bool {
+        self.client.terminal.contains(&question)
+    }
+}

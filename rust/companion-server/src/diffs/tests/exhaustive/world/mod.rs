@@ -1,0 +1,327 @@
+//! What is around a ledger, and how it gets on.
+
+mod check;
+mod processes;
+mod steps;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use super::client::{Client, text};
+use crate::diffs::calls::CallId;
+use crate::diffs::ledger::{Ask, Effect, Ledger};
+use crate::diffs::{Answer, DiffId, EventId, Left, Outgoing, Record};
+use crate::session::SessionId;
+pub(super) use steps::{Script, Step};
+
+/// Questions are numbered in the order in which they are asked.
+pub(super) type Question = usize;
+
+/// What a client sends.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Request {
+    Open(Question),
+    Close(Question, bool),
+    Pong(DiffId),
+    Get(EventId),
+}
+
+/// The answer to a request; none if the server ended before it gave one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Reply {
+    pub(super) request: Request,
+    pub(super) answer: Option<Answer>,
+}
+
+/// What goes over a stream.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Event {
+    Reply(Reply),
+    Context(EventId),
+    Decision(EventId, Outgoing),
+    Ping(DiffId),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Wire {
+    number: u64,
+    is_answer: bool,
+    is_open: bool,
+    /// It begins when so many records are saved.
+    begins: u64,
+    events: VecDeque<Event>,
+}
+
+/// What the user has decided in the editor, and whether that must get to the client.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Fate {
+    /// Nothing yet.
+    Open,
+    Accepted,
+    Rejected,
+    /// Its view went with its process.
+    Ended,
+    /// It was accepted, but the process ended before that was saved.
+    Unsaved,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct World {
+    ledger: Ledger,
+    session: SessionId,
+    last_call: u64,
+    /// What a call is about.
+    calls: BTreeMap<CallId, Request>,
+    /// Those that wait for word whether a decision has arrived.
+    hurried: BTreeSet<CallId>,
+    /// Answers that wait until so many records are saved.
+    held: Vec<(u64, Reply)>,
+    unsaved: VecDeque<Record>,
+    saved: u64,
+    disk: Left,
+    asks: VecDeque<(Option<CallId>, Ask)>,
+    views: BTreeMap<Arc<str>, Question>,
+    fates: Vec<Fate>,
+    requests: Vec<Request>,
+    replies: Vec<Reply>,
+    wires: Vec<Wire>,
+    last_stream: u64,
+    is_returning: bool,
+    is_stopping: bool,
+    client: Client,
+    breaks: u8,
+    kills: u8,
+    stops: u8,
+    closes: u8,
+}
+
+impl World {
+    pub(super) fn new(script: &Script) -> Self {
+        let session = SessionId::new();
+        let mut world = Self {
+            ledger: Ledger::new(DiffId(1), true),
+            session,
+            last_call: 0,
+            calls: BTreeMap::new(),
+            hurried: BTreeSet::new(),
+            held: Vec::new(),
+            unsaved: VecDeque::new(),
+            saved: 0,
+            disk: Left::default(),
+            asks: VecDeque::new(),
+            views: BTreeMap::new(),
+            fates: vec![Fate::Open; script.paths.len()],
+            requests: Vec::new(),
+            replies: Vec::new(),
+            wires: Vec::new(),
+            last_stream: 0,
+            is_returning: false,
+            is_stopping: false,
+            client: Client::new(script.paths.len(), 1),
+            breaks: script.breaks,
+            kills: script.kills,
+            stops: script.stops,
+            closes: script.closes,
+        };
+        let effects = world.ledger.session_begun(session);
+        world.carry_out(effects);
+        world.save_all();
+        world.attach(&EventId::default(), false);
+        world
+    }
+
+    fn serve(&mut self, script: &Script, index: usize) {
+        let request = self.requests.remove(index);
+        self.last_call += 1;
+        let call = CallId(self.last_call);
+        let effects = match &request {
+            Request::Get(last) => {
+                self.is_returning = false;
+                self.attach(last, false);
+                self.client.will_read(self.last_stream);
+                return;
+            }
+            Request::Pong(diff) => self.ledger.ping_answered(self.session, *diff),
+            Request::Open(question) => {
+                self.ledger.open(self.session, &Arc::from(script.paths[*question]), call)
+            }
+            Request::Close(question, _) => {
+                self.ledger.close(self.session, &Arc::from(script.paths[*question]), true, call)
+            }
+        };
+        if !matches!(request, Request::Pong(_)) {
+            self.calls.insert(call, request);
+        }
+        self.carry_out(effects);
+    }
+
+    fn attach(&mut self, last: &EventId, is_answer: bool) {
+        for wire in &mut self.wires {
+            wire.is_open = false;
+        }
+        self.last_stream += 1;
+        let effects = self.ledger.attach(self.session, self.last_stream, last, is_answer);
+        let context = Event::Context(self.ledger.event_id(self.session));
+        let begins = if is_answer { 0 } else { self.ledger.records() };
+        self.wires.push(Wire {
+            number: self.last_stream,
+            is_answer,
+            is_open: true,
+            begins,
+            events: VecDeque::from([context]),
+        });
+        self.carry_out(effects);
+    }
+
+    fn read(&mut self, script: &Script, index: usize) {
+        let wire = &mut self.wires[index];
+        let number = wire.number;
+        match wire.events.pop_front() {
+            None => {}
+            Some(Event::Reply(reply)) => self.client.answered(script, &reply),
+            Some(Event::Context(_)) if wire.is_answer => {}
+            Some(Event::Context(id)) => self.client.take_id(number, id),
+            Some(Event::Decision(id, outgoing)) => {
+                if !wire.is_answer {
+                    self.client.take_id(number, id);
+                }
+                self.client.take(&outgoing);
+            }
+            Some(Event::Ping(diff)) => self.requests.push(Request::Pong(diff)),
+        }
+    }
+
+    /// What arrives at all has arrived long before the next process is there.
+    fn read_all(&mut self, script: &Script) {
+        for index in 0..self.wires.len() {
+            while !self.wires[index].events.is_empty() {
+                self.read(script, index);
+            }
+        }
+    }
+
+    fn send(&mut self) -> bool {
+        let Some(wire) = self.wires.last_mut().filter(|wire| wire.is_open) else { return false };
+        let (next, effects) = self.ledger.next(self.session, wire.number);
+        let Some(outgoing) = next else { return false };
+        let id = self.ledger.event_id(self.session);
+        let ping = Event::Ping(outgoing.diff);
+        wire.events.extend([Event::Decision(id, outgoing), ping]);
+        self.carry_out(effects);
+        true
+    }
+
+    fn save(&mut self) {
+        if let Some(record) = self.unsaved.pop_front() {
+            self.disk.apply(record);
+            self.saved += 1;
+            self.ledger.saved(self.saved);
+        }
+    }
+
+    fn save_all(&mut self) {
+        while !self.unsaved.is_empty() {
+            self.save();
+        }
+    }
+
+    fn edit(&mut self, script: &Script) {
+        let Some((call, ask)) = self.asks.pop_front() else { return };
+        let effects = match (call, ask) {
+            (Some(call), Ask::Open(path)) => {
+                let Some(Request::Open(question)) = self.calls.get(&call) else { return };
+                assert_eq!(script.paths[*question], &*path);
+                self.views.insert(path, *question);
+                self.ledger.completed(call, None)
+            }
+            (Some(call), Ask::Close(path)) => match self.views.remove(&path) {
+                Some(question) => self.ledger.completed(call, Some(text(question))),
+                None => self.ledger.failed(call, "no such view"),
+            },
+            (None, Ask::Close(path)) => {
+                self.views.remove(&path);
+                Vec::new()
+            }
+            (_, ask) => panic!("{ask:?}"),
+        };
+        self.carry_out(effects);
+    }
+
+    fn decide(&mut self, script: &Script, question: Question, accept: bool) {
+        let path = script.paths[question];
+        self.views.remove(path);
+        let effects = self.ledger.decided(path, accept.then(|| text(question)));
+        if effects.iter().any(|effect| matches!(effect, Effect::Decided(..))) {
+            self.fates[question] = if accept { Fate::Accepted } else { Fate::Rejected };
+        }
+        self.carry_out(effects);
+    }
+
+    /// Whether the user may answer in the terminal.
+    fn is_answerable(&self, question: Question) -> bool {
+        // Nobody answers in the time that the question, or word of its view, is on its way.
+        let open = Request::Open(question);
+        let is_under_way = self.requests.contains(&open)
+            || self.replies.iter().any(|reply| reply.request == open)
+            || self.held.iter().any(|(_, reply)| reply.request == open);
+        let is_answered = self.client.closing.contains(&question);
+        self.closes > 0 && !self.client.is_cut && !is_under_way && !is_answered
+    }
+
+    /// Whether some time has passed: all that was sent has arrived, and is saved.
+    fn is_quiet(&self) -> bool {
+        self.unsaved.is_empty()
+            && self.wires.iter().all(|wire| wire.events.is_empty())
+            && !self.requests.iter().any(|request| matches!(request, Request::Pong(_)))
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>) {
+        for effect in &effects {
+            if let Effect::Record(record) = effect {
+                self.unsaved.push_back(record.clone());
+            }
+        }
+        let records = self.ledger.records();
+        for effect in effects {
+            match effect {
+                Effect::Ask(call, ask) => self.asks.push_back((call, ask)),
+                Effect::Hurry(call) => {
+                    self.hurried.insert(call);
+                }
+                Effect::Answer(call, answer) => {
+                    self.hurried.remove(&call);
+                    let request = self.calls.remove(&call).expect("a call is answered once");
+                    self.held.push((records, Reply { request, answer: Some(answer) }));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What follows at once and in one way only.
+    fn settle_down(&mut self) {
+        self.release();
+        // To the client this answer means nothing.
+        self.replies.retain(|reply| reply.answer != Some(Answer::Opened));
+        let ended = self.wires.extract_if(.., |wire| !wire.is_open && wire.events.is_empty());
+        for wire in ended {
+            self.client.ended(wire.number);
+        }
+    }
+
+    /// Gives out the answers whose records are saved.
+    fn release(&mut self) {
+        for (_, reply) in
+            self.held.extract_if(.., |(records, _)| *records <= self.saved).collect::<Vec<_>>()
+        {
+            let is_due = self.ledger.is_anything_due(self.session);
+            if self.is_returning && !self.ledger.has_stream(self.session) && is_due {
+                self.attach(&EventId::default(), true);
+                let wire = self.wires.last_mut().expect("it was just made");
+                wire.events.push_front(Event::Reply(reply));
+            } else {
+                self.replies.push(reply);
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! How a process ends, and what the next one takes over.
+
+use std::sync::Arc;
+
+use super::super::client::text;
+use super::{Fate, Reply, Request, Script, World};
+use crate::diffs::ledger::Ledger;
+use crate::diffs::{DiffId, Record};
+
+impl World {
+    pub(super) fn end_stream(&mut self, arrives: usize) {
+        if let Some(wire) = self.wires.last_mut() {
+            if wire.begins > self.saved {
+                self.client.failed_to_come_back();
+            }
+            wire.events.truncate(arrives);
+            wire.is_open = false;
+        }
+    }
+
+    pub(super) fn kill(&mut self, script: &Script, arrives: usize) {
+        self.kills -= 1;
+        self.end_stream(arrives);
+        self.read_all(script);
+        for (question, fate) in self.fates.iter_mut().enumerate() {
+            let lost = |record: &Record| matches!(record, Record::Accepted(_, accepted) if *accepted == text(question));
+            if *fate == Fate::Accepted && self.unsaved.iter().any(lost) {
+                *fate = Fate::Unsaved;
+            }
+        }
+        self.unsaved.clear();
+        self.restart(script);
+    }
+
+    pub(super) fn begin_stop(&mut self) {
+        self.stops -= 1;
+        self.is_stopping = true;
+        self.end_views();
+        let effects = self.ledger.stop();
+        self.carry_out(effects);
+    }
+
+    pub(super) fn end_stop(&mut self, script: &Script) {
+        while self.send() {}
+        self.save_all();
+        self.release();
+        let arrives = self.wires.last().map_or(0, |wire| wire.events.len());
+        self.end_stream(arrives);
+        self.read_all(script);
+        self.is_stopping = false;
+        self.restart(script);
+    }
+
+    /// The next process, with what the last one left on the disk.
+    pub(super) fn restart(&mut self, script: &Script) {
+        self.hurried.clear();
+        let unanswered = std::mem::take(&mut self.calls).into_values();
+        let held = std::mem::take(&mut self.held).into_iter().map(|(_, reply)| reply.request);
+        // The client learns of both long before the next process is there.
+        let failed = unanswered.chain(held).map(|request| Reply { request, answer: None });
+        for reply in std::mem::take(&mut self.replies).into_iter().chain(failed) {
+            self.client.answered(script, &reply);
+        }
+        self.end_views();
+        self.saved = 0;
+        self.is_returning = true;
+        self.ledger = Ledger::new(DiffId(1000), true);
+        for session in &self.disk.sessions {
+            self.ledger.restore_session(*session);
+        }
+        for (diff, left) in &self.disk.diffs {
+            let (path, accepted) = (Arc::clone(&left.path), left.accepted.clone());
+            self.ledger.restore_decision(*diff, left.session, path, accepted);
+        }
+    }
+
+    /// What shows goes with its process.
+    pub(super) fn end_views(&mut self) {
+        for (question, fate) in self.fates.iter_mut().enumerate() {
+            // One that has not got to the server is none of its views.
+            let is_shown = !self.requests.contains(&Request::Open(question));
+            if *fate == Fate::Open && self.client.has_asked(question) && is_shown {
+                *fate = Fate::Ended;
+            }
+        }
+        self.views.clear();
+        self.asks.clear();
+    }
+}

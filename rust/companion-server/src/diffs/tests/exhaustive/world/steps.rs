@@ -1,0 +1,144 @@
+//! Everything that can happen next.
+
+use super::{Question, World};
+use crate::diffs::calls::CallId;
+
+/// What may happen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Script {
+    /// The path of each question.
+    pub(crate) paths: &'static [&'static str],
+    /// Whether the client asks about another path before it has an answer.
+    pub(crate) at_once: bool,
+    pub(crate) breaks: u8,
+    pub(crate) kills: u8,
+    pub(crate) stops: u8,
+    /// How many questions the user answers in the terminal.
+    pub(crate) closes: u8,
+}
+
+/// What happens. An index is one of what is under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step {
+    /// The client asks the next question,
+    Ask,
+    /// or opens its stream again.
+    ComeBack,
+    /// The server takes a request.
+    Serve(usize),
+    /// The client gets the answer to one,
+    Reply(usize),
+    /// or reads an event.
+    Read(usize),
+    /// The server sends an event.
+    Send,
+    /// A record is saved.
+    Save,
+    /// The editor does what it was asked.
+    Edit,
+    /// The user decides in the editor,
+    Decide(Question, bool),
+    /// or in the terminal.
+    Terminal(Question, bool),
+    /// The client has not shown for long whether a decision has arrived.
+    Expire(CallId),
+    /// The stream breaks after so many events have arrived,
+    Cut(usize),
+    /// or the process is killed.
+    Kill(usize),
+    BeginStop,
+    EndStop,
+}
+
+impl World {
+    /// Everything that can happen next.
+    pub(crate) fn steps(&self, script: &Script) -> Vec<Step> {
+        let last = self.wires.last().filter(|wire| wire.is_open);
+        let arriving = 0..=last.map_or(0, |wire| wire.events.len());
+        let is_quiet = self.is_quiet();
+        let can_send = last.is_some_and(|wire| {
+            let (next, _) = self.ledger.clone().next(self.session, wire.number);
+            next.is_some()
+        });
+        let can_read = |index: &usize| {
+            let wire = &self.wires[*index];
+            wire.begins <= self.saved && !wire.events.is_empty()
+        };
+        let answerable = || self.client.waiters.values().filter(|of| self.is_answerable(**of));
+        let mut steps = Vec::new();
+        let mut may = |can: bool, step| steps.extend(can.then_some(step));
+        may(self.client.can_ask(script), Step::Ask);
+        may(is_quiet && self.client.is_down(), Step::ComeBack);
+        may(can_send, Step::Send);
+        may(!self.unsaved.is_empty(), Step::Save);
+        may(!self.asks.is_empty(), Step::Edit);
+        may(self.stops > 0 && !self.is_stopping, Step::BeginStop);
+        may(self.is_stopping, Step::EndStop);
+        steps.extend((0..self.requests.len()).map(Step::Serve));
+        steps.extend((0..self.replies.len()).map(Step::Reply));
+        steps.extend((0..self.wires.len()).filter(can_read).map(Step::Read));
+        for accept in [true, false] {
+            steps.extend(self.views.values().map(|question| Step::Decide(*question, accept)));
+            steps.extend(answerable().map(|question| Step::Terminal(*question, accept)));
+        }
+        if is_quiet {
+            steps.extend(self.hurried.iter().map(|call| Step::Expire(*call)));
+        }
+        if self.breaks > 0 && last.is_some_and(|wire| !wire.is_answer) {
+            steps.extend(arriving.clone().map(Step::Cut));
+        }
+        if self.kills > 0 && !self.is_stopping {
+            steps.extend(arriving.map(Step::Kill));
+        }
+        steps
+    }
+
+    /// What comes of a step.
+    pub(crate) fn take(&self, script: &Script, step: Step) -> Self {
+        let mut world = self.clone();
+        match step {
+            Step::Ask => world.requests.push(world.client.ask(script)),
+            Step::ComeBack => world.requests.push(world.client.come_back()),
+            Step::Serve(index) => world.serve(script, index),
+            Step::Reply(index) => {
+                let reply = world.replies.remove(index);
+                world.client.answered(script, &reply);
+            }
+            Step::Read(index) => world.read(script, index),
+            Step::Send => {
+                world.send();
+            }
+            Step::Save => world.save(),
+            Step::Edit => world.edit(script),
+            Step::Decide(question, accept) => world.decide(script, question, accept),
+            Step::Terminal(question, accept) => {
+                world.closes -= 1;
+                world.requests.push(world.client.close(question, accept));
+            }
+            Step::Expire(call) => {
+                let effects = world.ledger.expired(call);
+                world.carry_out(effects);
+            }
+            Step::Cut(arrives) => {
+                world.breaks -= 1;
+                world.end_stream(arrives);
+                world.ledger.detach(world.session, world.last_stream);
+            }
+            Step::Kill(arrives) => world.kill(script, arrives),
+            Step::BeginStop => world.begin_stop(),
+            Step::EndStop => world.end_stop(script),
+        }
+        world.settle_down();
+        world
+    }
+
+    /// A step in words.
+    pub(crate) fn describe(&self, step: Step) -> String {
+        match step {
+            Step::Serve(index) => format!("{step:?} {:?}", self.requests[index]),
+            Step::Reply(index) => format!("{step:?} {:?}", self.replies[index]),
+            Step::Read(index) => format!("{step:?} {:?}", self.wires[index].events.front()),
+            _ => format!("{step:?}"),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The body of `GET /mcp`, and of an answer that is a stream: what a client is told, as Server-Sent
+//! Events.
+//!
+//! No event is ever without data: one empty `data:` line ends the client's connection for good
+//! (`streamableHttp.js` parses it as JSON).
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use companion_protocol::ide;
+use companion_protocol::jsonrpc::{Id, Request};
+use companion_protocol::mcp::Empty;
+use hyper::body::{Body, Frame};
+
+use crate::core::Core;
+use crate::diffs::{DiffId, EventId, Outgoing};
+use crate::session::{Next, Session};
+use crate::sse;
+
+pub(crate) struct EventStream {
+    core: Arc<Core>,
+    session: Arc<Session>,
+    number: u64,
+    /// To be sent at the start of the stream.
+    first: Option<Bytes>,
+    /// It is the answer to a request. The client comes back after each stream that has event ids
+    /// (`streamableHttp.js`), so an answer has none.
+    is_answer: bool,
+    /// The data of the event whose head was just sent. A context is shared by all sessions, so it
+    /// is not copied to be put behind a head.
+    data: Option<Bytes>,
+    /// The event that goes behind that one, even if the stream is to end.
+    ping: Option<Bytes>,
+}
+
+impl EventStream {
+    /// The stream of a session: ends the one it had, and has what the client missed sent again.
+    pub(super) fn open(core: Arc<Core>, session: Arc<Session>, last: &EventId) -> Self {
+        session.returned();
+        let retry = core.config.limits.retry.as_millis();
+        Self::attach(core, session, last, Some(format!("retry: {retry}\n\n").into()), false)
+    }
+
+    /// Answers a request by a stream that begins with the `response`, JSON, for a client that has
+    /// no other one yet. It ends when that comes.
+    pub(super) fn answer(core: Arc<Core>, session: Arc<Session>, response: &[u8]) -> Self {
+        let response = sse::data_of(response);
+        Self::attach(core, session, &EventId::default(), Some(response), true)
+    }
+
+    fn attach(
+        core: Arc<Core>,
+        session: Arc<Session>,
+        last: &EventId,
+        first: Option<Bytes>,
+        is_answer: bool,
+    ) -> Self {
+        let number = core.sessions.attach(&session, core.context.message());
+        core.diffs.attach(session.id, number, last, is_answer);
+        Self { core, session, number, first, is_answer, data: None, ping: None }
+    }
+
+    /// An event with that data: its head now, the data next.
+    fn event(&mut self, data: Bytes) -> Bytes {
+        if self.is_answer {
+            return data;
+        }
+        self.data = Some(data);
+        let id = self.core.diffs.event_id(self.session.id);
+        Bytes::from(format!("event: message\nid: {id}\n"))
+    }
+}
+
+fn decision(Outgoing { path, accepted, .. }: &Outgoing) -> Bytes {
+    match accepted {
+        Some(text) => sse::data(&ide::diff_accepted(path, text), text.len()),
+        None => sse::data(&ide::diff_rejected(path), 0),
+    }
+}
+
+fn ping(diff: DiffId) -> Bytes {
+    sse::data(&Request::new(Id::from(diff.to_string().as_str()), "ping", Empty {}), 0)
+}
+
+impl Body for EventStream {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let this = &mut *self;
+        let begun = this.first.take().or_else(|| this.data.take()).or_else(|| this.ping.take());
+        if let Some(bytes) = begun {
+            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        }
+        let (session, number) = (self.session.id, self.number);
+        let decisions = || self.core.diffs.next(session, number);
+        let next = ready!(self.session.mailbox.poll_next(number, decisions, cx));
+        let bytes = match next {
+            None => return Poll::Ready(None),
+            Some(Next::KeepAlive) => sse::KEEP_ALIVE,
+            Some(Next::Context(context)) => self.event(context),
+            Some(Next::Decision(outgoing)) => {
+                self.ping = Some(ping(outgoing.diff));
+                self.event(decision(&outgoing))
+            }
+        };
+        Poll::Ready(Some(Ok(Frame::data(bytes))))
+    }
+}
+
+impl Drop for EventStream {
+    fn drop(&mut self) {
+        self.core.sessions.detach(&self.session, self.number);
+        self.core.diffs.detach(self.session.id, self.number);
+    }
+}

@@ -1,0 +1,175 @@
+//! Which file is this server's, that no two processes have it, and that none outlives its use.
+//!
+//! Several companions may serve the same folder, such as two Neovims that were started in it.
+//! Each has a slot of its own, and takes the same one again after a restart.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+use companion_platform::{PrivateDir, is_process_alive};
+use sha2::{Digest, Sha256};
+
+use super::RESUMABLE;
+use super::file::{self, Head};
+use crate::diffs::Left;
+
+/// How many companions of one workspace and editor can be resumed.
+const SLOTS: usize = 16;
+/// The largest file that is read: it holds the texts of decisions that were not delivered.
+const MAX_FILE: u64 = 256 << 20;
+/// How long to wait for a process of the same editor that is ending. It takes 2 s at most.
+const ENDING: Duration = Duration::from_millis(2500);
+/// Locked while a slot is chosen and others are swept, which takes milliseconds.
+const CHOOSING: &str = "choosing.lock";
+
+/// A slot that is ours for as long as this value lives.
+pub(super) struct Slot {
+    dir: PrivateDir,
+    file: String,
+    _lock: File,
+}
+
+impl Slot {
+    /// Puts the file in place, and returns it for appending.
+    pub(super) fn write(&self, content: &[u8]) -> io::Result<File> {
+        self.dir.write(&self.file, content)?;
+        self.dir.append(&self.file)
+    }
+}
+
+/// A slot, and what the last process left in it, how long ago, if that is for us.
+pub(super) struct Claim {
+    pub(super) slot: Slot,
+    pub(super) last: Option<(Head, Left, Duration)>,
+}
+
+/// How well a slot suits; the least one is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// The server of this very editor ended.
+    Same,
+    /// Its editor has gone; how long ago it was written.
+    Left(Duration),
+    /// Nothing is in it, or nothing that can be used.
+    Empty,
+}
+
+/// Names the files of a workspace. Further roots may come and go while it is the same one.
+pub(super) fn key(ide: &str, root: Option<&Path>) -> String {
+    let root = root.map(|root| root.to_string_lossy()).unwrap_or_default();
+    let hash = Sha256::digest([ide, "\0", &root].concat());
+    let number = u128::from_be_bytes(hash[..16].try_into().expect("it has 32 bytes"));
+    format!("{number:032x}")
+}
+
+/// Takes a slot: that of this very editor if there is one, else one whose editor has gone, else an
+/// empty one. An editor that is alive may come back to its own. Files that no server will resume
+/// are removed.
+pub(super) fn claim(dir: PrivateDir, key: &str, ide_pid: u32) -> io::Result<Claim> {
+    let begun = Instant::now();
+    let mut told = false;
+    let (name, lock, fit) = loop {
+        let in_time = begun.elapsed() < ENDING;
+        // Whoever sweeps removes locks that nobody holds, so nobody may be about to take one.
+        let choosing = dir.try_lock(CHOOSING)?;
+        let chosen = match &choosing {
+            Some(_) => choose(&dir, key, ide_pid, in_time)?,
+            None => None,
+        };
+        match chosen {
+            Some(chosen) => {
+                sweep(&dir, &chosen.0);
+                break chosen;
+            }
+            None if in_time => {}
+            None => {
+                let message = "the files of all companions are locked";
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, message));
+            }
+        }
+        if !std::mem::replace(&mut told, true) {
+            log::info!("the last companion of this editor still runs; waiting for its end");
+        }
+        drop(choosing);
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    // Now nobody else writes it.
+    let last = if fit == Fit::Empty { None } else { read(&dir, &name).ok().flatten() };
+    Ok(Claim { slot: Slot { dir, file: file_name(&name), _lock: lock }, last })
+}
+
+/// The name of the slot that suits best, and its lock; nothing if it is worth waiting for it.
+fn choose(
+    dir: &PrivateDir,
+    key: &str,
+    ide_pid: u32,
+    wait: bool,
+) -> io::Result<Option<(String, File, Fit)>> {
+    let mut slots = Vec::new();
+    for number in 0..SLOTS {
+        let name = format!("{key}-{number}");
+        let fit = match read(dir, &name) {
+            Ok(None) => Fit::Empty,
+            Ok(Some((head, ..))) if head.ide_pid == ide_pid => Fit::Same,
+            Ok(Some((head, ..))) if is_process_alive(head.ide_pid) => continue,
+            Ok(Some((_, _, age))) => Fit::Left(age),
+            Err(error) => {
+                log::warn!("can't use what the last run left: {error}; starting afresh");
+                Fit::Empty
+            }
+        };
+        slots.push((fit, number, name));
+    }
+    slots.sort_unstable();
+    for (fit, _, name) in slots {
+        match dir.try_lock(&format!("{name}.lock"))? {
+            Some(lock) => return Ok(Some((name, lock, fit))),
+            None if fit == Fit::Same && wait => return Ok(None),
+            None => {}
+        }
+    }
+    let message = format!("{SLOTS} companions of this folder run or may come back");
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
+}
+
+/// Removes the files that no server will resume: their time is over and nobody has them.
+fn sweep(dir: &PrivateDir, ours: &str) {
+    let mut slots = BTreeMap::<String, Vec<String>>::new();
+    for file in dir.own_files().unwrap_or_default() {
+        // What a process that was killed had begun to write has the slot's name, too.
+        let name = file.split('.').next().unwrap_or_default();
+        if name != ours && file != CHOOSING {
+            slots.entry(name.to_owned()).or_default().push(file);
+        }
+    }
+    for (name, files) in slots {
+        let is_over = |file: &String| dir.age(file).is_ok_and(|age| age > RESUMABLE);
+        if files.iter().all(is_over)
+            && let Ok(Some(_unused)) = dir.try_lock(&format!("{name}.lock"))
+            && let Err(error) = files.iter().try_for_each(|file| dir.remove(file))
+        {
+            log::warn!("could not remove what a companion left long ago: {error}");
+        }
+    }
+}
+
+fn file_name(slot: &str) -> String {
+    format!("{slot}.jsonl")
+}
+
+/// What a slot's file says, and how long ago it was written; nothing if there is none.
+fn read(dir: &PrivateDir, name: &str) -> io::Result<Option<(Head, Left, Duration)>> {
+    let file = file_name(name);
+    let Some((content, written)) = dir.read(&file, MAX_FILE)? else { return Ok(None) };
+    // What serde says of it could quote it.
+    let (head, left) = file::read(&content).ok_or_else(|| {
+        let message = format!("{} is damaged", dir.path().join(file).display());
+        io::Error::new(io::ErrorKind::InvalidData, message)
+    })?;
+    // A clock that was set back says nothing.
+    let age = SystemTime::now().duration_since(written).unwrap_or_default();
+    Ok(Some((head, left, age)))
+}
