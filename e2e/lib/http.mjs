@@ -66,24 +66,28 @@ export class Session {
     return request(this.#companion, '/mcp', { method: 'DELETE', headers: this.headers });
   }
 
-  /** Opens the stream of notifications. */
+  /** Opens the stream of notifications, on which pings are answered. */
   stream() {
-    return EventStream.open(this.#sandbox, this.#companion, '/mcp', this.headers);
+    // The companion may be gone by then.
+    const pong = (id) => this.post({ jsonrpc: '2.0', id, result: {} }).catch(() => {});
+    return EventStream.open(this.#sandbox, this.#companion, '/mcp', this.headers, pong);
   }
 }
 
 /** A stream of Server-Sent Events. */
 export class EventStream {
-  /** The data of each event, parsed. */
+  /** The data of each event but pings, parsed. */
   messages = new Inbox('an event');
   comments = new Inbox('a comment');
   /** The value of `retry:`. */
   retries = new Inbox('a retry');
   #abort = new AbortController();
   #ended;
+  #pong;
 
-  static async open(sandbox, companion, path, headers = {}) {
+  static async open(sandbox, companion, path, headers = {}, pong = () => {}) {
     const stream = new EventStream();
+    stream.#pong = pong;
     const reply = await request(companion, path, {
       headers: { accept: 'text/event-stream', ...headers },
       signal: stream.#abort.signal,
@@ -119,7 +123,9 @@ export class EventStream {
     }
     if ('' in fields) this.comments.push(fields['']);
     if ('retry' in fields) this.retries.push(Number(fields.retry));
-    if ('data' in fields) this.messages.push(JSON.parse(fields.data));
+    const message = 'data' in fields && JSON.parse(fields.data);
+    if (message?.method === 'ping') this.#pong(message.id);
+    else if (message) this.messages.push(message);
   }
 
   /** The next notification, whatever it is. */

@@ -12,6 +12,7 @@ export class Proxy {
   #server = http.createServer((request, response) => this.#forward(request, response));
   #companion;
   #streams = new Map();
+  #held;
 
   static async start(sandbox, companion) {
     const proxy = new Proxy();
@@ -32,8 +33,19 @@ export class Proxy {
     };
   }
 
+  /** Holds the next request of `method` back. Returns a promise of the way to let it through. */
+  hold(method) {
+    return new Promise((resolve) => (this.#held = { method, resolve }));
+  }
+
   #forward(request, response) {
     const { method, url, headers } = request;
+    if (method === this.#held?.method) {
+      const { resolve } = this.#held;
+      this.#held = undefined;
+      resolve(() => this.#forward(request, response));
+      return;
+    }
     const { port } = this.#companion.ready;
     const onward = http.request({
       host: '127.0.0.1',

@@ -81,6 +81,37 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
     assert.deepEqual(await decision, { status: 'accepted', content: 'decided' });
   });
 
+  for (const [outcome, expected] of [
+    ['accepted', (text) => ({ status: 'accepted', content: text })],
+    ['rejected', () => REJECTED],
+  ]) {
+    test(`hears what the user wrote in the editor when it is ${outcome} in the terminal, too`, async (t) => {
+      const window = await openWindowBehindProxy(t);
+      const { sandbox, companion, editor, client } = window;
+      const file = sandbox.file('a.txt');
+      const decision = client.openDiff(file, 'proposed');
+      await editor.view(file);
+      await breakOff(window, 'end');
+      editor.accept(file, 'edited and accepted');
+      // The companion takes the editor's words in order; it has that one once it has this.
+      companion.notify('editor/focused', { path: file });
+      const watcher = await (await Session.open(sandbox, companion)).stream();
+      await watcher.messages.next((message) => JSON.stringify(message).includes('a.txt'));
+      await client.resolveDiffFromCli(file, outcome);
+      assert.deepEqual(await decision, expected('edited and accepted'));
+
+      // It is told once: the next proposal for the file is another question.
+      const next = client.openDiff(file, 'proposed again');
+      await editor.view(file);
+      await companion.next('companion/sessions');
+      await watcher.close();
+      await companion.next('companion/sessions');
+      await assertBack(window);
+      editor.accept(file, 'accepted again');
+      assert.deepEqual(await next, { status: 'accepted', content: 'accepted again' });
+    });
+  }
+
   test('does not take an old decision for the answer to its newer edit', async (t) => {
     const window = await openWindowBehindProxy(t);
     const { sandbox, editor, client } = window;

@@ -1,0 +1,138 @@
+// Owns a folder in which one `serve --resume` follows another.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Companion } from './companion.mjs';
+import { Editor } from './editor.mjs';
+import { Session } from './http.mjs';
+import { IdeClient } from './ide-client.mjs';
+import { PATIENCE } from './inbox.mjs';
+import { Sandbox } from './sandbox.mjs';
+
+export const REJECTED = { status: 'rejected', content: undefined };
+export const accepted = (content) => ({ status: 'accepted', content });
+
+/** A folder whose companion comes and goes. */
+export class Window {
+  sandbox;
+  /** The one that runs now. */
+  companion;
+  editor;
+  /** What all of them wrote to stderr. */
+  log = '';
+
+  static async open(t) {
+    const window = new Window();
+    window.sandbox = Sandbox.of(t);
+    await window.start();
+    return window;
+  }
+
+  async start(...args) {
+    const options = { args: ['--resume', '--log-level', 'trace', ...args] };
+    this.companion = await Companion.start(this.sandbox, options);
+    this.editor = new Editor(this.companion);
+  }
+
+  async stop() {
+    await this.companion.close();
+    this.log += this.companion.log;
+  }
+
+  async kill() {
+    await this.companion.kill();
+    this.log += this.companion.log;
+  }
+
+  /** A client that has been told that the file `before.txt` is open. */
+  async connect(env) {
+    const client = await IdeClient.connect(this.sandbox, { env });
+    await this.#seeFile(client, 'before.txt');
+    client.events.status.takeAll();
+    return client;
+  }
+
+  async #seeFile(client, name) {
+    const file = this.sandbox.file(name);
+    this.companion.notify('editor/focused', { path: file });
+    await client.openFiles((files) => files[0]?.path === file);
+  }
+
+  /** The files below the state directory, with their content. */
+  states() {
+    const folder = path.join(
+      this.sandbox.home,
+      ...['.local', 'state', 'companion-for-gemini-cli', 'resume'],
+    );
+    const files = fs.readdirSync(folder).map((name) => path.join(folder, name));
+    return files.filter((file) => file.endsWith('.jsonl'));
+  }
+
+  /** The text of the one file that there is. */
+  state() {
+    return fs.readFileSync(this.states()[0], 'utf8');
+  }
+
+  /**
+   * Asserts that for this client nothing has happened: it was connected all the time, it gets the
+   * context, and a user's edit of a proposal, both before it is back on its stream and after.
+   */
+  async assertGoesOn(client) {
+    for (const when of ['before', 'after']) {
+      if (when === 'after') await until(() => this.companion.log.includes('is back on its stream'));
+      const file = this.sandbox.file(`edited ${when}.txt`, 'old');
+      const decision = client.openDiff(file, 'new');
+      await this.editor.view(file);
+      this.editor.accept(file, `edited ${when}`);
+      assert.deepEqual(await decision, accepted(`edited ${when}`));
+      await this.#seeFile(client, `${when} the stream.txt`);
+    }
+    assert.deepEqual(client.events.status.takeAll(), []);
+    assert.equal(await client.status(), 'connected');
+    assert.equal(await client.isDiffingEnabled(), true);
+  }
+}
+
+/** A proposal that waits for the user, and whose openDiff the client has seen answered. */
+export async function propose(window, client, name) {
+  const { companion, editor, sandbox } = window;
+  const file = sandbox.file(name);
+  const decision = client.openDiff(file, 'text');
+  await editor.view(file);
+  await saved(window, file);
+  // The companion has one thread: it comes to this only after that answer.
+  const session = await Session.open(sandbox, companion);
+  await session.delete();
+  return { file, decision };
+}
+
+/** Ends the client's stream, after which it has none for 20 s: decisions have to wait. */
+export async function endStreams({ companion }, proxy) {
+  companion.inbox.takeAll();
+  proxy.end();
+  await companion.inbox.next(({ method, params }) => {
+    return method === 'companion/sessions' && params.count === 0;
+  });
+}
+
+/** Waits until the next companion would know of `file`, and which text the user accepted. */
+export async function saved(window, file, content) {
+  await until(() => {
+    const records = window.state().trimEnd().split('\n').map(JSON.parse);
+    const opened = records.findLast(({ opened }) => opened?.[2] === file)?.opened;
+    const accepted = records.find(({ accepted }) => opened && accepted?.[0] === opened[0])?.accepted;
+    return opened && accepted?.[1] === content;
+  });
+}
+
+/** Waits for what nobody tells. */
+export async function until(condition) {
+  const deadline = Date.now() + PATIENCE;
+  while (!condition()) {
+    assert.ok(Date.now() < deadline, `it did not come to that: ${condition}`);
+    await sleep(10);
+  }
+}
