@@ -224,8 +224,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) body_limit: u16,
 
-    /// How often a quiet connection gets a sign of life, in seconds, less than 300.
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..300))]
+    /// How often a quiet connection gets a sign of life, in seconds. Gemini CLI gives up after 300 s
+    /// of silence, so at most half of that.
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=150))]
     pub(crate) keep_alive: u64,
 }
 

@@ -35,7 +35,7 @@ fn wrong_arguments_are_named() {
     let cases: [&[&str]; 14] = [
         &["serve"],
         &["serve", "--workspace", ".", "--port", "70000"],
-        &["serve", "--workspace", ".", "--keep-alive", "300"],
+        &["serve", "--workspace", ".", "--keep-alive", "151"],
         &["serve", "--workspace", ".", "--body-limit", "0"],
         &["serve", "--workspace", ".", "--log-level", "loud"],
         &["serve", "--workspace", "/no/such/folder"],
