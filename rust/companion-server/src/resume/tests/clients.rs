@@ -57,7 +57,7 @@ async fn told(stream: &mut Stream) -> Value {
 }
 
 /// Ends a process as far as one can from within: what it has in its memory is lost.
-/// `tests/killed.rs` kills real ones.
+/// `killed.rs` among the tests of companion-cli kills real ones.
 async fn kill(dir: &TempDir, rig: Rig) {
     let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
     let content = fs::read(file).unwrap();
