@@ -57,6 +57,8 @@ async fn soak(duration: Duration, mut rng: fastrand::Rng) -> String {
         keep_alive: Duration::from_secs(1),
         session_away: SESSION_AWAY,
         session_gone: 2 * SESSION_AWAY,
+        // Or those that left with decisions to hear would cost others, back at once, their place.
+        idle_sessions: 1024,
         ..Limits::default()
     };
     let (link, asked) = Link::new();
