@@ -23,7 +23,7 @@ use companion_protocol::mcp::CallToolResult;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, Semaphore};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::config::Limits;
@@ -132,14 +132,14 @@ impl Diffs {
         }
         let size = new_content.len().min(untaken(&self.limits));
         let size = u32::try_from(size).unwrap_or(u32::MAX);
-        let turn = Arc::clone(&self.untaken).acquire_many_owned(size);
-        let Ok(turn) = timeout(self.limits.host_timeout, turn).await else {
+        // It does not wait for its turn here: a `closeDiff` that came later would overtake it.
+        let Ok(taking) = Arc::clone(&self.untaken).try_acquire_many_owned(size) else {
             return CallToolResult::error(
                 "The editor is busy: it has not taken the proposals before this one.",
             );
         };
         let path: Arc<str> = Arc::from(file_path.as_str());
-        let proposal = Proposal::new(file_path, new_content, turn.expect("it is never closed"));
+        let proposal = Proposal::new(file_path, new_content, taking);
         self.call(Some(proposal), |ledger, call| ledger.open(asker.id, &path, call)).await
     }
 

@@ -1,0 +1,179 @@
+//! An editor whose `serve --resume` comes and goes, and a client as bare as it goes over the wire.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::program;
+
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+
+/// An editor whose companion comes and goes.
+pub(crate) struct Editor {
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) serve: Child,
+    pub(crate) stdin: ChildStdin,
+    pub(crate) stdout: BufReader<ChildStdout>,
+    pub(crate) port: u16,
+    pub(crate) token: String,
+}
+
+impl Editor {
+    pub(crate) fn start(dir: tempfile::TempDir) -> Self {
+        let mut serve = program(dir.path())
+            .args(["serve", "--resume", "--workspace"])
+            .arg(dir.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stdin = serve.stdin.take().unwrap();
+        let mut stdout = BufReader::new(serve.stdout.take().unwrap());
+        let ready = next_line(&mut stdout)["params"].take();
+        let port = u16::try_from(ready["port"].as_u64().unwrap()).unwrap();
+        let token = ready["authToken"].as_str().unwrap().to_owned();
+        Self { dir, serve, stdin, stdout, port, token }
+    }
+
+    /// Kills the companion, and waits until it is gone.
+    pub(crate) fn kill(mut self) -> tempfile::TempDir {
+        self.serve.kill().unwrap();
+        self.serve.wait().unwrap();
+        self.dir
+    }
+
+    pub(crate) fn restart(self) -> Self {
+        Self::start(self.kill())
+    }
+
+    pub(crate) fn say(&mut self, message: &Value) {
+        self.stdin.write_all(format!("{message}\n").as_bytes()).unwrap();
+    }
+
+    pub(crate) fn accept(&mut self, path: &str, content: &str) {
+        let params = json!({ "filePath": path, "content": content });
+        self.say(&json!({ "jsonrpc": "2.0", "method": "diff/accepted", "params": params }));
+    }
+
+    /// Shows what a client proposes.
+    pub(crate) fn show(&mut self) {
+        let request = loop {
+            let message = next_line(&mut self.stdout);
+            if message["method"] == "diff/open" {
+                break message;
+            }
+        };
+        self.say(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": {} }));
+    }
+
+    pub(crate) fn send(&self, method: &str, headers: &str, body: &str) -> BufReader<TcpStream> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let (port, token, length) = (self.port, &self.token, body.len());
+        let head = format!(
+            "{method} /mcp HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer {token}\r\n\
+             connection: close\r\ncontent-length: {length}\r\n{headers}\r\n"
+        );
+        stream.write_all((head + body).as_bytes()).unwrap();
+        BufReader::new(stream)
+    }
+
+    pub(crate) fn connect(&self) -> String {
+        let request = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {} });
+        let mut reply = String::new();
+        self.send("POST", "", &request.to_string()).read_to_string(&mut reply).unwrap();
+        let id = reply.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        id.unwrap().to_owned()
+    }
+
+    /// Opens a diff, and returns once the client has heard that it is open.
+    pub(crate) fn propose(&mut self, session: &str, path: &str) {
+        let arguments = json!({ "filePath": path, "newContent": "proposal" });
+        let params = json!({ "name": "openDiff", "arguments": arguments });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let mut reply = self.send("POST", &of(session), &call.to_string());
+        self.show();
+        let mut text = String::new();
+        reply.read_to_string(&mut text).unwrap();
+        assert!(text.contains(r#""content":[]"#), "{text}");
+    }
+
+    pub(crate) fn listen(&self, session: &str, last: Option<&str>) -> Stream {
+        let last = last.map(|id| format!("last-event-id: {id}\r\n")).unwrap_or_default();
+        Stream { reader: self.send("GET", &(of(session) + &last), ""), last: String::new() }
+    }
+
+    /// The most memory that the companion has had, in bytes.
+    pub(crate) fn peak_memory(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.serve.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
+    }
+
+    /// What the next process will find.
+    pub(crate) fn state(&self) -> PathBuf {
+        let dir = self.dir.path().join(".local/state/companion-for-gemini-cli/resume");
+        let files = std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
+        files.into_iter().find(|file| file.extension().is_some_and(|e| e == "jsonl")).unwrap()
+    }
+
+    pub(crate) fn until_state(&self, what: &str, holds: impl Fn(&str) -> bool) {
+        let begun = Instant::now();
+        while !holds(&std::fs::read_to_string(self.state()).unwrap()) {
+            assert!(begun.elapsed() < PATIENCE, "waited in vain until {what}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+pub(crate) fn of(session: &str) -> String {
+    format!("mcp-session-id: {session}\r\n")
+}
+
+pub(crate) fn next_line(stdout: &mut impl BufRead) -> Value {
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    serde_json::from_str(&line).unwrap()
+}
+
+/// A client's stream.
+pub(crate) struct Stream {
+    pub(crate) reader: BufReader<TcpStream>,
+    /// The newest event id.
+    pub(crate) last: String,
+}
+
+impl Stream {
+    pub(crate) fn next(&mut self) -> Value {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.reader.read_line(&mut line).unwrap(), 0, "the stream has ended");
+            if let Some(id) = line.strip_prefix("id: ") {
+                id.trim_end().clone_into(&mut self.last);
+            } else if let Some(data) = line.strip_prefix("data: ").filter(|data| *data != "\n") {
+                return serde_json::from_str(data).unwrap();
+            }
+        }
+    }
+
+    /// The next decision: its method, and what belongs to it.
+    pub(crate) fn decision(&mut self) -> (String, Value) {
+        loop {
+            let mut message = self.next();
+            let method = message["method"].as_str().unwrap_or_default().to_owned();
+            if method.starts_with("ide/diff") {
+                return (method, message["params"].take());
+            }
+        }
+    }
+}
+
+pub(crate) fn new_dir() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("tmp")).unwrap();
+    dir
+}

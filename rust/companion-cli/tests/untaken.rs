@@ -1,0 +1,57 @@
+//! An editor that does not read what it is sent: its server's memory has a bound.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::io::Read;
+use std::sync::mpsc;
+use std::thread;
+
+use common::editor::{Editor, new_dir, of};
+use serde_json::json;
+
+const MB: usize = 1 << 20;
+const PROPOSALS: usize = 40;
+/// Of 8 MB each, as many as fit into twice the largest body.
+const FIT: usize = 16;
+
+#[test]
+fn large_proposals_to_an_editor_that_does_not_read_are_refused_and_fill_no_memory() {
+    let mut editor = Editor::start(new_dir());
+    let session = editor.connect();
+    let arguments = json!({ "filePath": "/a", "newContent": "x".repeat(8 * MB) });
+    let params = json!({ "name": "openDiff", "arguments": arguments });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let call = call.to_string();
+    let (answered, answers) = mpsc::channel();
+    for _ in 0..PROPOSALS {
+        let mut reply = editor.send("POST", &of(&session), &call);
+        let answered = answered.clone();
+        thread::spawn(move || {
+            let mut text = String::new();
+            reply.read_to_string(&mut text).unwrap();
+            answered.send(text).unwrap();
+        });
+    }
+    let mut refused = 0;
+    let mut others = 0;
+    while refused < PROPOSALS - FIT {
+        let answer = answers.recv().unwrap();
+        let is_refused = answer.contains("it has not taken the proposals before this one");
+        *(if is_refused { &mut refused } else { &mut others }) += 1;
+    }
+    let memory = editor.peak_memory();
+    assert!(memory < 300 * MB, "{} MB", memory / MB);
+
+    // Once it reads, all are answered, and there is room again.
+    for _ in 0..FIT {
+        editor.show();
+    }
+    for _ in others..FIT {
+        assert!(!answers.recv().unwrap().contains("has not taken"));
+    }
+    editor.propose(&session, "/b");
+    editor.kill();
+}
