@@ -4,6 +4,7 @@ package dev.companion.gemini.core
 
 import com.google.gson.Gson
 import com.google.gson.JsonObject
+import java.net.ConnectException
 import java.net.URI
 import java.net.http.HttpClient
 import java.net.http.HttpRequest
@@ -68,10 +69,23 @@ class Cli(
         params.addProperty("name", tool)
         params.add("arguments", given)
         return HTTP
-            .sendAsync(post("""{"jsonrpc":"2.0","id":1,"method":"tools/call","params":$params}""", session), TEXT)
+            .sendAsync(post(request("tools/call", params), session), TEXT)
             .thenApply { json(it.body()) }
             .thenApply { it.getAsJsonObject("result") ?: it }
             .orTimeout(PATIENCE, TimeUnit.SECONDS)
+    }
+
+    /** Opens a diff as soon as a server listens. A CLI that is not back on its stream is answered with one. */
+    fun openAsSoonAsItListens(path: String): String {
+        val params = """{"name":"openDiff","arguments":{"filePath":"$path","newContent":"text"}}"""
+        while (true) {
+            try {
+                val lines = HTTP.send(post(request("tools/call", params), session), BodyHandlers.ofLines()).body()
+                return lines.filter { it.contains("jsonrpc") }.findFirst().get()
+            } catch (_: ConnectException) {
+                // Nobody listens yet.
+            }
+        }
     }
 
     fun openDiff(path: String, text: String) = call("openDiff", "filePath" to path, "newContent" to text)
@@ -91,6 +105,9 @@ class Cli(
     companion object {
         private val HTTP = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()
         private val TEXT = BodyHandlers.ofString()
+
+        private fun request(method: String, params: Any) =
+            """{"jsonrpc":"2.0","id":1,"method":"$method","params":$params}"""
 
         private fun json(text: String) = Gson().fromJson(text, JsonObject::class.java)
     }

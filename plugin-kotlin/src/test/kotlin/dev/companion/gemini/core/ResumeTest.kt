@@ -4,9 +4,11 @@ package dev.companion.gemini.core
 
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertNotEquals
+import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 import java.nio.file.Path
+import java.util.concurrent.CompletableFuture
 
 class ResumeTest {
     @TempDir
@@ -46,6 +48,22 @@ class ResumeTest {
             val again = cli.again()
             assertEquals(path, again.nextTold("ide/diffRejected")["filePath"].asString)
             proposeAndAccept(next, again)
+        }
+    }
+
+    @Test
+    fun `a CLI that asks while the next server starts is answered`() {
+        val first = Window(root, configure = { it.copy(resume = true) })
+        val cli = Cli(first.core)
+        first.close()
+        repeat(3) { round ->
+            val requests = RecordingRequests()
+            val showing = CompletableFuture.runAsync { requests.asked.next("openDiff").request.complete() }
+            val opened = CompletableFuture.supplyAsync { cli.openAsSoonAsItListens("/round $round") }
+            Window(root, requests, configure = { it.copy(resume = true) }).use {
+                showing.get()
+                assertTrue(opened.get().contains("\"content\":[]"), opened.get())
+            }
         }
     }
 
