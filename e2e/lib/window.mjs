@@ -3,13 +3,12 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Companion } from './companion.mjs';
 import { Editor } from './editor.mjs';
 import { Session } from './http.mjs';
 import { IdeClient } from './ide-client.mjs';
-import { PATIENCE } from './inbox.mjs';
+import { until } from './inbox.mjs';
 import { Sandbox } from './sandbox.mjs';
 
 export const REJECTED = { status: 'rejected', content: undefined };
@@ -82,7 +81,8 @@ export class Window {
    */
   async assertGoesOn(client) {
     for (const when of ['before', 'after']) {
-      if (when === 'after') await until(() => this.companion.log.includes('is back on its stream'));
+      const isBack = () => this.companion.log.includes('is back on its stream');
+      if (when === 'after') await until('its stream', isBack);
       const file = this.sandbox.file(`edited ${when}.txt`, 'old');
       const decision = client.openDiff(file, 'new');
       await this.editor.view(file);
@@ -120,19 +120,10 @@ export async function endStreams({ companion }, proxy) {
 
 /** Waits until the next companion would know of `file`, and which text the user accepted. */
 export async function saved(window, file, content) {
-  await until(() => {
+  await until('it is saved', () => {
     const records = window.state().trimEnd().split('\n').map(JSON.parse);
     const opened = records.findLast(({ opened }) => opened?.[2] === file)?.opened;
     const accepted = records.find(({ accepted }) => opened && accepted?.[0] === opened[0])?.accepted;
     return opened && accepted?.[1] === content;
   });
-}
-
-/** Waits for what nobody tells. */
-export async function until(condition) {
-  const deadline = Date.now() + PATIENCE;
-  while (!condition()) {
-    assert.ok(Date.now() < deadline, `it did not come to that: ${condition}`);
-    await sleep(10);
-  }
 }

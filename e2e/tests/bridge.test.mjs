@@ -14,6 +14,7 @@ import { until } from '../lib/inbox.mjs';
 import { Proxy } from '../lib/proxy.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
+import { Window, accepted } from '../lib/window.mjs';
 
 const REJECTED = { status: 'rejected', content: undefined };
 
@@ -109,6 +110,18 @@ describe('through a bridge', { concurrency: 3 }, () => {
       window.editor.accept(there);
       assert.deepEqual(await decision, { status: 'accepted', content: here });
     }
+  });
+
+  test('the companion hears that a decision has arrived, and keeps it no longer', async (t) => {
+    const window = await Window.open(t);
+    const { sandbox, editor } = window;
+    const client = await window.connect(bridgeEnv(sandbox, byDiscovery(sandbox)));
+    const file = sandbox.file('a.txt', 'old');
+    const decision = client.openDiff(file, 'new');
+    await editor.view(file);
+    editor.accept(file, 'the user’s own words');
+    assert.deepEqual(await decision, accepted('the user’s own words'));
+    await until('its text is gone', () => !window.state().includes('own words'));
   });
 
   test('several clients have a bridge each', async (t) => {

@@ -6,8 +6,9 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
 
+import { until } from '../lib/inbox.mjs';
 import { Proxy } from '../lib/proxy.mjs';
-import { REJECTED, Window, accepted, endStreams, propose, saved, until } from '../lib/window.mjs';
+import { REJECTED, Window, accepted, endStreams, propose, saved } from '../lib/window.mjs';
 
 /**
  * A client that has heard of a decision, by a stream that ended before it could say so, and whose
@@ -95,7 +96,7 @@ test('a client does not notice', { concurrency: true }, async (t) => {
       const question = proxy.hold('POST');
       const next = client.openDiff(file, 'another');
       const ask = await question;
-      await until(() => window.companion.log.includes('is back on its stream'));
+      await until('its stream', () => window.companion.log.includes('is back on its stream'));
       ask();
       await window.editor.view(file);
       window.editor.accept(file, 'the answer');

@@ -10,9 +10,10 @@ import test from 'node:test';
 import { Companion } from '../lib/companion.mjs';
 import { Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
+import { until } from '../lib/inbox.mjs';
 import { Proxy } from '../lib/proxy.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
-import { Window, accepted, endStreams, propose, saved, until } from '../lib/window.mjs';
+import { Window, accepted, endStreams, propose, saved } from '../lib/window.mjs';
 
 /** The status of a request in a session of another companion. */
 async function statusIn(companion, session) {
@@ -58,7 +59,7 @@ test('what the client could not be told is left, and its text is gone once it wa
   assert.ok(window.state().includes('own words'), 'the next one needs it');
   await window.start();
   assert.deepEqual(await decision, accepted('the user’s own words'));
-  await until(() => !window.state().includes('own words'));
+  await until('its text is gone', () => !window.state().includes('own words'));
 });
 
 test('another port has another token: the old one goes to whoever has the old port', async (t) => {
