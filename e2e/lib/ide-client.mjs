@@ -173,6 +173,11 @@ export class IdeClient {
     return this.#stderr;
   }
 
+  /** Sends the process a signal, such as one that suspends it. */
+  signal(name) {
+    this.#process.kill(name);
+  }
+
   /** Ends the process; the companion sees its connections go, as when a user quits the CLI. */
   async close() {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;

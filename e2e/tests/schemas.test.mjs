@@ -148,8 +148,10 @@ test('results of the tools, good and bad', async (t) => {
     ['closeDiff', { filePath: '' }, /filePath/],
     ['closeDiff', { filePath, suppressNotification: 'yes' }, /suppressNotification/],
     ['acceptDiff', {}, /filePath/],
-    ['acceptDiff', { filePath }, /No diff is open/],
-    ['rejectDiff', { filePath }, /No diff is open/],
+    // Of which the client has not heard yet.
+    ['acceptDiff', { filePath }, /The diff was rejected/],
+    ['acceptDiff', { filePath: `${filePath}.other` }, /No diff is open/],
+    ['rejectDiff', { filePath: `${filePath}.other` }, /No diff is open/],
     ['unknown', { filePath }, /Unknown tool: unknown/],
     ['', {}, /Unknown tool/],
   ]) {

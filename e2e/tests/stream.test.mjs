@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Companion } from '../lib/companion.mjs';
 import { Session } from '../lib/http.mjs';
@@ -175,18 +176,38 @@ test('a quiet stream is kept alive, and the client stays connected', async (t) =
   assert.deepEqual(client.events.status.takeAll(), []);
 });
 
-test(
-  'a client hears the editor after five minutes of silence',
-  { skip: process.env.COMPANION_TEST_LONG !== '1' && 'it takes five minutes' },
-  async (t) => {
+// Here the time itself is the test.
+const FIVE_MINUTES = {
+  concurrency: true,
+  skip: process.env.COMPANION_TEST_LONG !== '1' && 'it takes five minutes',
+};
+
+describe('after five minutes', FIVE_MINUTES, () => {
+  // It gives up after 300 s without a byte.
+  test('of silence a client hears the editor', async (t) => {
     const { sandbox, companion, client } = await openWindowWithClient(t);
     client.events.status.takeAll();
-    // The client gives up after 300 s without a byte, so here the time itself is the test.
-    await new Promise((resolve) => setTimeout(resolve, 301_000));
+    await sleep(301_000);
     assert.equal(await client.status(), 'connected');
     const file = sandbox.file('a.txt');
     companion.notify('editor/focused', { path: file });
     await client.openFiles((files) => files[0]?.path === file);
     assert.deepEqual(client.events.status.takeAll(), []);
-  },
-);
+  });
+
+  // By a 404 it would be disconnected, and wait for its diff for ever.
+  test('in which it was suspended a client hears that its diff is rejected', async (t) => {
+    const window = await openWindowBehindProxy(t);
+    const { sandbox, editor, client } = window;
+    const file = sandbox.file('a.txt');
+    const decision = client.openDiff(file, 'proposed');
+    await editor.view(file);
+    client.signal('SIGSTOP');
+    await breakOff(window, 'end');
+    await sleep(300_000);
+    assert.equal(await editor.closed.next(), file);
+    client.signal('SIGCONT');
+    await assertBack(window);
+    assert.deepEqual(await decision, REJECTED);
+  });
+});
