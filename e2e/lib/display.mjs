@@ -1,6 +1,6 @@
 // Owns a screen that nobody sees, with a window manager, and the keys, clicks and pictures on it.
 
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -9,25 +9,6 @@ import { within } from './inbox.mjs';
 
 const run = promisify(execFile);
 
-/** The programs it takes, and the Debian packages that have them. */
-const PROGRAMS = {
-  Xvfb: 'xvfb',
-  openbox: 'openbox',
-  xdotool: 'xdotool',
-  import: 'imagemagick',
-  setpriv: 'util-linux',
-};
-
-/** Says what is missing, and how to get it. */
-function checkPrograms() {
-  const missing = Object.keys(PROGRAMS).filter(
-    (name) => spawnSync('sh', ['-c', 'command -v "$0"', name]).status !== 0,
-  );
-  if (missing.length === 0) return;
-  const packages = missing.map((name) => PROGRAMS[name]).join(' ');
-  throw new Error(`${missing.join(', ')} not found; try: sudo apt-get install ${packages}`);
-}
-
 export class Display {
   /** What `DISPLAY` is to be. */
   name;
@@ -35,7 +16,6 @@ export class Display {
 
   /** Starts one whose number is free. */
   static async start(sandbox) {
-    checkPrograms();
     const display = new Display();
     const size = ['-screen', '0', '1280x800x24', '-dpi', '96'];
     // It goes with us even if we are killed; the window manager and the IDE then go with it.

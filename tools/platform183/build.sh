@@ -16,7 +16,6 @@ downloads=$cache/platform183-downloads
 work=$home.work
 logs=$work/logs
 
-require_programs
 jdk=$(find_jdk17)
 export JAVA_HOME=$jdk
 

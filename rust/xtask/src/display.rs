@@ -9,6 +9,11 @@ use crate::Result;
 
 const SIZE: &str = "1600x1000x24";
 
+/// Whether the user has one.
+pub(crate) fn is_there() -> bool {
+    var_os("DISPLAY").is_some_and(|name| !name.is_empty())
+}
+
 /// What `$DISPLAY` should be. A virtual one ends with this value.
 pub(crate) struct Display {
     pub(crate) name: OsString,
@@ -18,18 +23,15 @@ pub(crate) struct Display {
 impl Display {
     /// The user's, or else a virtual one, and says so.
     pub(crate) fn open() -> Result<Self> {
-        match var_os("DISPLAY") {
-            Some(name) if !name.is_empty() => Ok(Self { name, processes: Vec::new() }),
-            _ if cfg!(target_os = "linux") => Self::start_virtual(),
-            _ => Ok(Self { name: OsString::new(), processes: Vec::new() }),
+        if cfg!(target_os = "linux") && !is_there() {
+            return Self::start_virtual();
         }
+        Ok(Self { name: var_os("DISPLAY").unwrap_or_default(), processes: Vec::new() })
     }
 
     fn start_virtual() -> Result<Self> {
         let missing = |program: &str, error| {
-            format!(
-                "there is no display, and {program} does not start ({error}); apt-get install {program}"
-            )
+            format!("there is no display, and {program} does not start: {error}")
         };
         // It takes a number that is free, and writes it when it is ready.
         let mut server = Command::new("Xvfb")

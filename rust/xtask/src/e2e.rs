@@ -1,6 +1,7 @@
 //! The tests and the demo that need the real client, from npm, and some of them a window of the IDE.
 
 use std::path::PathBuf;
+use std::thread;
 
 use xshell::{Shell, cmd};
 
@@ -44,7 +45,7 @@ pub(crate) fn bench_ide(sh: &Shell) -> Result {
 
 /// Runs a program with what it takes to open the IDE with the plugin.
 fn run_in_window(sh: &Shell, program: &str, arguments: &[&str]) -> Result {
-    install(sh)?;
+    prepare(sh)?;
     let (jar, robot) = kotlin::jar_and_robot(sh)?;
     let run = cmd!(sh, "{program} {arguments...}")
         .env("COMPANION_PLATFORM", platform::platform(sh)?)
@@ -52,6 +53,20 @@ fn run_in_window(sh: &Shell, program: &str, arguments: &[&str]) -> Result {
         .env("COMPANION_ROBOT", robot);
     let _dir = sh.push_dir("e2e");
     Ok(run.run()?)
+}
+
+/// Makes what windows need, all at once: of a first time most is waiting for the network.
+fn prepare(sh: &Shell) -> Result {
+    let shell = sh.clone();
+    // An error of this one crosses a thread, so it is a text.
+    let platform = thread::spawn(move || match platform::platform(&shell) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    });
+    let others = install(sh).and_then(|()| kotlin::release_library(sh));
+    platform.join().map_err(|_| "the build of the platform has panicked")??;
+    others?;
+    Ok(())
 }
 
 fn build(sh: &Shell) -> Result<PathBuf> {

@@ -54,6 +54,9 @@ pub(crate) fn jar_and_robot(sh: &Shell) -> Result<(PathBuf, PathBuf)> {
 
 /// The library, as it is released.
 pub(crate) fn release_library(sh: &Shell) -> Result<PathBuf> {
+    if !tools::target_dir(sh).join("release").join(library_name()).exists() {
+        println!("building the library: about a minute");
+    }
     build_library(sh, &["--release"], "release")
 }
 

@@ -7,6 +7,7 @@ mod display;
 mod e2e;
 mod ide;
 mod kotlin;
+mod needs;
 mod platform;
 mod plugin;
 mod test;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use needs::Work;
 use xshell::Shell;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -26,6 +28,9 @@ type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 struct Args {
     #[command(subcommand)]
     command: Command,
+    /// Install Debian packages that are missing without asking.
+    #[arg(long, global = true)]
+    yes: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -62,6 +67,24 @@ enum Command {
     Platform,
 }
 
+impl Command {
+    /// What it will do, for which everything is to be there before it begins.
+    fn works(&self) -> Vec<Work> {
+        match self {
+            Self::Test { .. } => {
+                vec![Work::Plugin, Work::Client, Work::Display, Work::Robot, Work::Tests]
+            }
+            Self::Demo { .. } | Self::BenchIde => {
+                vec![Work::Plugin, Work::Client, Work::Display, Work::Robot]
+            }
+            Self::Run { ide: None, .. } if display::is_there() => vec![Work::Plugin],
+            Self::Run { ide: None, .. } => vec![Work::Plugin, Work::Display],
+            Self::Run { ide: Some(_), .. } => Vec::new(),
+            Self::BenchJni | Self::Plugin | Self::Platform => vec![Work::Plugin],
+        }
+    }
+}
+
 fn main() -> ExitCode {
     match run(&Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -75,6 +98,7 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> Result {
     let sh = Shell::new()?;
     sh.change_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?);
+    needs::ensure(&sh, &args.command.works(), args.yes)?;
     match &args.command {
         Command::Test { long } => test::test(&sh, *long),
         Command::Demo { screenshots } => e2e::demo(&sh, *screenshots),

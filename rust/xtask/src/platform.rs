@@ -27,6 +27,7 @@ pub(crate) fn platform(sh: &Shell) -> Result<PathBuf> {
     let home = home(sh)?;
     // The folder appears under this name only when it is complete; the recipe sees to that.
     if !home.exists() {
+        println!("building the platform, once: 4 to 6 minutes on two cores");
         let build = cmd!(sh, "bash {RECIPE}/build.sh {home}").quiet();
         build.run().map_err(|_| "the platform is not built; what is wrong is said above")?;
     }
