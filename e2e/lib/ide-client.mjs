@@ -104,10 +104,14 @@ export class IdeClient {
   }
 
   #call(call, ...args) {
+    return within(this.#begin(call, ...args), `the end of the client's ${call}`);
+  }
+
+  #begin(call, ...args) {
     const id = ++this.#lastCall;
     const answer = new Promise((resolve, reject) => this.#calls.set(id, { resolve, reject }));
     this.#process.send({ id, call, args });
-    return within(answer, `the end of the client's ${call}`);
+    return answer;
   }
 
   /** The status that came of it. */
@@ -115,9 +119,10 @@ export class IdeClient {
     return this.#call('connect');
   }
 
-  /** What the user decided, as `{status, content}`. */
-  openDiff(filePath, newContent) {
-    const decision = this.#call('openDiff', filePath, newContent);
+  /** What the user decided, as `{status, content}`, within `patience` ms. */
+  openDiff(filePath, newContent, patience) {
+    const waiting = this.#begin('openDiff', filePath, newContent);
+    const decision = within(waiting, "the end of the client's openDiff", patience);
     decision.catch(() => {}); // a test that is over does not look at it
     return decision;
   }

@@ -52,11 +52,11 @@ export class Inbox {
 }
 
 /** `promise`, or an error that names `what` when it takes longer than a test waits. */
-export function within(promise, what) {
-  const error = new Error(`nothing came in ${PATIENCE / 1000} s: ${what}`);
+export function within(promise, what, patience = PATIENCE) {
+  const error = new Error(`nothing came in ${patience / 1000} s: ${what}`);
   let timer;
   const timeout = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(error), PATIENCE).unref();
+    timer = setTimeout(() => reject(error), patience).unref();
   });
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }

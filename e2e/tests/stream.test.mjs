@@ -200,7 +200,7 @@ describe('after five minutes', FIVE_MINUTES, () => {
     const window = await openWindowBehindProxy(t);
     const { sandbox, editor, client } = window;
     const file = sandbox.file('a.txt');
-    const decision = client.openDiff(file, 'proposed');
+    const decision = client.openDiff(file, 'proposed', 400_000);
     await editor.view(file);
     client.signal('SIGSTOP');
     await breakOff(window, 'end');
