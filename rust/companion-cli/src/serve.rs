@@ -24,7 +24,7 @@ pub(crate) fn serve(args: ServeArgs) -> Result<(), Box<dyn Error>> {
     let runtime = Runtime::start()?;
     let (port, listen, resume) = (args.port, listen(&args)?, args.resume);
     let config = config(args)?;
-    let mut last = if resume { Resume::claim(None, &config) } else { None };
+    let mut last = if resume { Resume::claim(&runtime, None, &config) } else { None };
     let listeners = match &mut last {
         Some(last) => last.bind(port, &listen),
         None => Listeners::bind(port, &listen),

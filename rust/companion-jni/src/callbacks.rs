@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use companion_server::{EditorHost, Proposal, Responder, Responders};
+use companion_server::{EditorHost, Proposal, Remaining, Responder, Responders};
 use jni::objects::{JObject, JString, JThrowable, JValue};
 use jni::refs::Global;
 use jni::vm::AttachConfig;
@@ -22,6 +22,9 @@ use crate::logging;
 
 /// How long the thread may take to end. Kotlin's callbacks return at once.
 const END: Duration = Duration::from_secs(1);
+
+/// After how long the JVM is asked again to attach the thread.
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// How much of a stack is told in the log.
 const FRAMES: usize = 16;
@@ -46,7 +49,8 @@ pub(crate) enum Message {
     Ask(i64, u64, Ask),
     Sessions(i64, usize),
     Log(Level, String),
-    End,
+    /// End, but not before these threads.
+    End(Option<Remaining>),
 }
 
 /// A request to the editor.
@@ -90,13 +94,15 @@ impl CallbackThread {
     pub(crate) fn remove(&self, core: i64) {
         let _ = self.queue.send(Message::Remove(core));
     }
-}
 
-impl Drop for CallbackThread {
-    fn drop(&mut self) {
+    /// Ends the thread, and waits for a moment. As long as any of `remaining` runs it keeps the
+    /// objects, and with them the class loader, without which the JVM would unload this library.
+    pub(crate) fn end(mut self, remaining: Option<Remaining>) {
         logging::forward_to_nobody();
-        let _ = self.queue.send(Message::End);
-        if self.ended.recv_timeout(END).is_ok()
+        let waits = remaining.is_none();
+        let _ = self.queue.send(Message::End(remaining));
+        if waits
+            && self.ended.recv_timeout(END).is_ok()
             && let Some(thread) = self.thread.take()
         {
             let _ = thread.join();
@@ -108,26 +114,49 @@ impl Drop for CallbackThread {
 fn run(messages: &Receiver<Message>) {
     let mut objects = BTreeMap::new();
     while let Ok(first) = messages.recv() {
+        let more = std::iter::from_fn(|| messages.try_recv().ok());
+        let mut due = std::iter::once(first).chain(more);
+        let mut end = None;
+        attached(|env| {
+            for message in due.by_ref() {
+                match message {
+                    Message::End(remaining) => {
+                        end = Some(remaining);
+                        return;
+                    }
+                    message => take(env, &mut objects, message),
+                }
+            }
+        });
+        if let Some(remaining) = end {
+            // Not attached: a JVM that ends does not wait for a disk.
+            if let Some(remaining) = remaining {
+                remaining.wait();
+            }
+            return attached(|_| objects.clear());
+        }
+    }
+}
+
+/// Calls while attached to the JVM. One that has no memory left may refuse; then it is asked again.
+fn attached(mut call: impl FnMut(&mut Env<'_>)) {
+    let mut told = false;
+    loop {
         let attached = JavaVM::singleton().and_then(|vm| {
             let config = || {
                 AttachConfig::new().scoped(true).thread_name(jni_str!("gemini-companion-callbacks"))
             };
             vm.attach_current_thread_with_config(config, None, |env| {
-                let more = std::iter::from_fn(|| messages.try_recv().ok());
-                for message in std::iter::once(first).chain(more) {
-                    if matches!(message, Message::End) {
-                        objects.clear();
-                        return Ok(false);
-                    }
-                    take(env, &mut objects, message);
-                }
-                Ok(true)
+                call(env);
+                Ok::<_, jni::errors::Error>(())
             })
         });
-        // Without a JVM there is nobody left to call.
-        if !matches!(attached, Ok(true)) {
-            return;
+        let Err(error) = attached else { return };
+        // The IDE's log hears of it once it can be called.
+        if !std::mem::replace(&mut told, true) {
+            log::error!("the IDE can't be called, and will be as soon as it can: {error}");
         }
+        std::thread::sleep(AGAIN);
     }
 }
 
@@ -165,7 +194,7 @@ fn take(env: &mut Env<'_>, objects: &mut BTreeMap<i64, Callbacks>, message: Mess
                 env.call_method(object, name, sig, &arguments).map(drop)
             });
         }
-        Message::End => {}
+        Message::End(_) => {}
     }
 }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use companion_server::{Config, Listeners, Resume, Runtime, Server};
-use parking_lot::{Mutex, MutexGuard};
+use companion_server::{Config, ListenAddress, Listeners, Resume, Runtime, Server};
+use parking_lot::Mutex;
 
-use crate::callbacks::{CallbackThread, Callbacks, Listener};
+use crate::callbacks::{CallbackThread, Callbacks, Listener, Queue};
 use crate::gate::Error;
 
 /// The running servers, and those that are stopping. Held for the time of a look-up only.
@@ -17,72 +17,92 @@ static SERVERS: Mutex<BTreeMap<i64, Server>> = Mutex::new(BTreeMap::new());
 /// The number of the newest server.
 static LAST: AtomicI64 = AtomicI64::new(0);
 
-/// What the running servers share. Held while one is started or stopped.
+/// What the servers share. Held for moments, but when the last one ends: who starts or stops one
+/// must not wait for the disk of another.
 static SHARED: Mutex<Option<Shared>> = Mutex::new(None);
 
 struct Shared {
-    runtime: Runtime,
+    runtime: Arc<Runtime>,
     callbacks: CallbackThread,
+    /// How many servers run, are starting or are stopping.
+    servers: usize,
 }
 
 /// Starts a server and returns its number, which is never used again.
 pub(crate) fn start(
-    listeners: Listeners,
     config: Config,
-    last: Option<Resume>,
+    listen: &[ListenAddress],
+    resume: bool,
     callbacks: Callbacks,
 ) -> Result<i64, Error> {
-    let mut shared = SHARED.lock();
-    let started = start_in(&mut shared, listeners, config, last, callbacks);
-    end_if_unused(shared);
-    started
-}
-
-fn start_in(
-    shared: &mut Option<Shared>,
-    listeners: Listeners,
-    config: Config,
-    last: Option<Resume>,
-    callbacks: Callbacks,
-) -> Result<i64, Error> {
-    let shared = match shared {
-        Some(shared) => shared,
-        none => {
-            none.insert(Shared { runtime: Runtime::start()?, callbacks: CallbackThread::start()? })
-        }
-    };
     let core = LAST.fetch_add(1, Ordering::Relaxed) + 1;
-    shared.callbacks.add(core, callbacks);
-    let host = Arc::new(Listener::new(core, shared.callbacks.queue()));
-    match Server::resume(&shared.runtime, listeners, config, host, last) {
+    let (runtime, queue) = enter(core, callbacks)?;
+    let started = start_on(&runtime, config, listen, resume, Listener::new(core, queue));
+    drop(runtime);
+    match started {
         Ok(server) => {
             SERVERS.lock().insert(core, server);
             Ok(core)
         }
         Err(error) => {
-            shared.callbacks.remove(core);
-            Err(error.into())
+            leave(core);
+            Err(error)
         }
     }
+}
+
+fn start_on(
+    runtime: &Runtime,
+    config: Config,
+    listen: &[ListenAddress],
+    resume: bool,
+    host: Listener,
+) -> Result<Server, Error> {
+    let mut last = if resume { Resume::claim(runtime, None, &config) } else { None };
+    let listeners = match &mut last {
+        Some(last) => last.bind(0, listen)?,
+        None => Listeners::bind(0, listen)?,
+    };
+    Ok(Server::resume(runtime, listeners, config, Arc::new(host), last)?)
 }
 
 /// Stops a server, within a little more than 2 s. One that is not running is fine.
 pub(crate) fn stop(core: i64) {
     let Ok(server) = get(core) else { return };
     server.stop();
+    drop(server);
     // Only now, or another that stops meanwhile would take from it what both share.
-    let shared = SHARED.lock();
-    SERVERS.lock().remove(&core);
-    if let Some(shared) = &*shared {
-        shared.callbacks.remove(core);
+    if SERVERS.lock().remove(&core).is_some() {
+        leave(core);
     }
-    end_if_unused(shared);
 }
 
-/// Joins the threads if no server needs them any more: the JVM may unload this library next.
-fn end_if_unused(mut shared: MutexGuard<'_, Option<Shared>>) {
-    if SERVERS.lock().is_empty() {
-        *shared = None;
+/// One more server needs the threads, which begin with the first.
+fn enter(core: i64, callbacks: Callbacks) -> Result<(Arc<Runtime>, Queue), Error> {
+    let mut shared = SHARED.lock();
+    let shared = match &mut *shared {
+        Some(shared) => shared,
+        none => none.insert(Shared {
+            runtime: Arc::new(Runtime::start()?),
+            callbacks: CallbackThread::start()?,
+            servers: 0,
+        }),
+    };
+    shared.servers += 1;
+    shared.callbacks.add(core, callbacks);
+    Ok((Arc::clone(&shared.runtime), shared.callbacks.queue()))
+}
+
+/// One less does. The last one ends the threads: the JVM may unload this library next.
+fn leave(core: i64) {
+    let mut shared = SHARED.lock();
+    let Some(Shared { callbacks, servers, .. }) = &mut *shared else { return };
+    *servers -= 1;
+    if *servers > 0 {
+        // The objects of the last one go with the thread, or later: they keep the class loader.
+        callbacks.remove(core);
+    } else if let Some(Shared { runtime, callbacks, .. }) = shared.take() {
+        callbacks.end(Arc::into_inner(runtime).and_then(Runtime::end));
     }
 }
 

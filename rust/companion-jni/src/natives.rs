@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use companion_protocol::ide::{Cursor, IdeInfo};
-use companion_server::{Config, Delivery, Limits, Listeners, Missing, Resume};
+use companion_server::{Config, Delivery, Limits, Missing};
 use jni::objects::{JByteArray, JClass, JObject, JObjectArray, JString};
 use jni::refs::Reference as _;
 use jni::sys::{jboolean, jint, jlong};
@@ -146,12 +146,7 @@ fn start<'a>(
         limits: Limits { body, ..Limits::default() },
         ..Config::new(roots.into_iter().map(PathBuf::from).collect(), ide, pid)
     };
-    let mut last = if resume { Resume::claim(None, &config) } else { None };
-    let listeners = match &mut last {
-        Some(last) => last.bind(0, &listen)?,
-        None => Listeners::bind(0, &listen)?,
-    };
-    cores::start(listeners, config, last, env.new_global_ref(callbacks)?)
+    cores::start(config, &listen, resume, env.new_global_ref(callbacks)?)
 }
 
 fn stop<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<()> {

@@ -15,6 +15,7 @@ use crate::host::EditorHost;
 use crate::monitor::{MonitorStream, Monitors};
 use crate::resume::{SIGN_OF_LIFE, Token};
 use crate::session::{Full, Session, SessionId, Sessions};
+use crate::threads::Threads;
 use crate::workspace::Workspace;
 
 pub(crate) struct Core {
@@ -25,6 +26,7 @@ pub(crate) struct Core {
     pub(crate) diffs: Arc<Diffs>,
     pub(crate) context: EditorContext,
     pub(crate) workspace: Workspace,
+    pub(crate) threads: Arc<Threads>,
     /// For a server that can be resumed.
     pub(crate) journal: Option<Arc<Journal>>,
     /// There is a session or a monitor, to keep house for.
@@ -45,6 +47,7 @@ impl Core {
         config: Config,
         host: Arc<dyn EditorHost>,
         left: Option<Left>,
+        threads: Arc<Threads>,
     ) -> Self {
         let limits = &config.limits;
         let journal = left.is_some().then(|| Arc::new(Journal::new()));
@@ -63,7 +66,8 @@ impl Core {
         Self {
             guard: Guard::new(port, token.expose(), &config.allowed_hosts),
             context: EditorContext::new(config.trusted),
-            workspace: Workspace::new(config.workspace.clone()),
+            workspace: Workspace::new(config.workspace.clone(), Arc::clone(&threads)),
+            threads,
             inhabited: Notify::new(),
             stopping: CancellationToken::new(),
             aborting: CancellationToken::new(),
@@ -96,7 +100,7 @@ impl Core {
 
     /// Sends contexts as the editor's state changes, until the server stops.
     pub(crate) async fn publish_context(self: Arc<Self>) {
-        let publishing = self.context.publish(&self.sessions, &self.monitors);
+        let publishing = self.context.publish(&self.threads, &self.sessions, &self.monitors);
         self.stopping.run_until_cancelled(publishing).await;
     }
 

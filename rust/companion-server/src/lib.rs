@@ -31,6 +31,7 @@ mod shutdown;
 mod sse;
 #[cfg(test)]
 mod testing;
+mod threads;
 mod tools;
 mod workspace;
 
@@ -39,5 +40,5 @@ pub use config::{Config, Limits};
 pub use host::{Delivery, EditorHost, Proposal, Responder, Responders};
 pub use listen::{ListenAddress, Listeners, Missing};
 pub use resume::Resume;
-pub use runtime::Runtime;
+pub use runtime::{Remaining, Runtime};
 pub use server::{Server, Status};

@@ -22,6 +22,7 @@ use crate::host::{Delivery, EditorHost};
 use crate::listen::{Listeners, Missing};
 use crate::resume::{self, Resume, Token};
 use crate::runtime::Runtime;
+use crate::threads::Threads;
 use crate::{http, shutdown};
 use companion_platform::{Platform, container_mark};
 
@@ -32,7 +33,7 @@ const STOP: Duration = Duration::from_secs(2);
 /// clone is dropped.
 ///
 /// The editor's events may come from any thread. None of them waits or does IO, but for
-/// [`Server::workspace_changed`], which writes the discovery file.
+/// [`Server::workspace_changed`], which waits for the discovery file, half a second at most.
 #[derive(Clone)]
 pub struct Server {
     inner: Arc<Inner>,
@@ -101,7 +102,8 @@ impl Server {
             let _context = handle.enter();
             sockets.into_iter().map(on_runtime).collect::<io::Result<Vec<_>>>()?
         };
-        let (token, left, saving) = match last.map(|last| last.begin(port)) {
+        let threads = Arc::new(Threads::new(runtime.alive().clone())?);
+        let (token, left, saving) = match last.map(|last| last.begin(port, &threads)) {
             Some((token, left, saving)) => (token, Some(left), Some(saving)),
             None => (Token::random(), None, None),
         };
@@ -109,9 +111,9 @@ impl Server {
             config.workspace.iter().map(|root| root.to_string_lossy().into_owned()).collect();
         let workspace_path = workspace_path(Platform::CURRENT, &roots);
 
-        let core = Arc::new(Core::new(port, &token, config, host, left));
+        let core = Arc::new(Core::new(port, &token, config, host, left, threads));
         if let (Some(journal), Some(saving)) = (&core.journal, saving) {
-            handle.spawn(resume::keep(Arc::clone(&core.diffs), Arc::clone(journal), saving));
+            handle.spawn(resume::keep(Arc::clone(&core), Arc::clone(journal), saving));
         }
         for socket in sockets {
             handle.spawn(http::accept(socket, Arc::clone(&core)));
@@ -127,10 +129,7 @@ impl Server {
             ide_info: core.config.ide.clone(),
         };
         let dir = core.config.discovery_dir.as_deref();
-        let discovery = Discovery::publish(dir, core.config.ide_pid, file);
-        let keeping = discovery.clone().keep();
-        let stopping = core.stopping.clone();
-        handle.spawn(async move { stopping.run_until_cancelled(keeping).await });
+        let discovery = Discovery::publish(runtime.alive(), dir, core.config.ide_pid, file);
         tell(&addresses, &missing);
         let inner = Inner {
             core,
@@ -284,7 +283,7 @@ fn tell(addresses: &[SocketAddr], missing: &[Missing]) {
 impl Drop for Inner {
     fn drop(&mut self) {
         if !*self.stopped.get_mut() {
-            shutdown::begin(&self.core, Some(&self.discovery));
+            shutdown::begin(&self.core, &self.discovery);
             self.core.aborting.cancel();
             if let Some(journal) = &self.core.journal {
                 journal.end();

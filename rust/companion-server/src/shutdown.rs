@@ -1,6 +1,6 @@
 //! The end of a server, in this order:
 //!
-//! 1. the discovery file goes, so that no CLI comes any more;
+//! 1. the discovery file goes, so that no CLI comes any more, if its disk answers;
 //! 2. open diffs are rejected: a client that hears nothing would wait for ever;
 //! 3. clients have a moment to show that they have heard it, while they still can: what they have
 //!    not shown would be told again by the next process;
@@ -9,11 +9,11 @@
 //! 5. requests that are being answered get a second;
 //! 6. what is left is dropped;
 //! 7. what clients have not been told is saved for the next process, if this server can be
-//!    resumed.
+//!    resumed, and its disk answers.
 
 use std::time::Duration;
 
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::core::Core;
 use crate::discovery::Discovery;
@@ -24,9 +24,16 @@ const HEARD: Duration = Duration::from_millis(300);
 /// How long requests may take to be answered, and streams to be read.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// How long all of it takes at most, but for peers that are dropped.
+const ALL: Duration = Duration::from_millis(1900);
+
 /// All of it.
 pub(crate) async fn shut_down(core: &Core, discovery: Option<&Discovery>) {
-    reject(core, discovery);
+    let end = Instant::now() + ALL;
+    if let Some(discovery) = discovery {
+        discovery.remove().done().await;
+    }
+    core.diffs.stop();
     if timeout(HEARD, core.diffs.all_arrived()).await.is_err() {
         log::debug!("a client has not shown that it heard the last decisions");
     }
@@ -39,21 +46,18 @@ pub(crate) async fn shut_down(core: &Core, discovery: Option<&Discovery>) {
     }
     if let Some(journal) = &core.journal {
         journal.end();
-        journal.ended().await;
+        if timeout_at(end, journal.ended()).await.is_err() {
+            log::warn!("the disk with what a restart needs does not answer");
+        }
     }
+    core.threads.end();
 }
 
 /// Steps 1 to 4, without waiting.
-pub(crate) fn begin(core: &Core, discovery: Option<&Discovery>) {
-    reject(core, discovery);
-    close(core);
-}
-
-fn reject(core: &Core, discovery: Option<&Discovery>) {
-    if let Some(discovery) = discovery {
-        discovery.remove();
-    }
+pub(crate) fn begin(core: &Core, discovery: &Discovery) {
+    drop(discovery.remove());
     core.diffs.stop();
+    close(core);
 }
 
 fn close(core: &Core) {

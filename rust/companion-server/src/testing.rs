@@ -19,6 +19,7 @@ use crate::core::Core;
 use crate::host::{EditorHost, Proposal, Responder};
 use crate::http::{ReplyBody, route};
 use crate::resume::{self, Resume, Token};
+use crate::threads::Threads;
 
 pub(crate) const PORT: u16 = 41234;
 pub(crate) const TOKEN: &str = "the-token";
@@ -86,12 +87,13 @@ impl Rig {
 
     /// One that continues the last one whose state is in `dir`.
     pub(crate) fn resume(dir: &Path) -> Self {
-        let last = Resume::claim(Some(dir.to_owned()), &config()).unwrap();
+        let last = Resume::try_claim(Some(dir.to_owned()), &config()).unwrap();
         Self::launch(config(), Some(last))
     }
 
     fn launch(config: Config, last: Option<Resume>) -> Self {
-        let (left, saving) = match last.map(|last| last.begin(PORT)) {
+        let threads = Arc::new(Threads::of_test());
+        let (left, saving) = match last.map(|last| last.begin(PORT, &threads)) {
             Some((_, left, saving)) => (Some(left), Some(saving)),
             None => (None, None),
         };
@@ -99,9 +101,9 @@ impl Rig {
         let (sender, asked) = unbounded_channel();
         let counts = Arc::default();
         let notes = Notes { asked: sender, counts: Arc::clone(&counts) };
-        let core = Arc::new(Core::new(PORT, &token, config, Arc::new(notes), left));
+        let core = Arc::new(Core::new(PORT, &token, config, Arc::new(notes), left, threads));
         if let (Some(journal), Some(saving)) = (&core.journal, saving) {
-            tokio::spawn(resume::keep(Arc::clone(&core.diffs), Arc::clone(journal), saving));
+            tokio::spawn(resume::keep(Arc::clone(&core), Arc::clone(journal), saving));
         }
         tokio::spawn(Arc::clone(&core).publish_context());
         tokio::spawn(Arc::clone(&core).keep_house());

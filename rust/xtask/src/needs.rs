@@ -63,7 +63,7 @@ const ROBOT: [Need; 3] = [
     (Sign::Program("import"), "imagemagick"),
     (Sign::Program("setpriv"), "util-linux"),
 ];
-const TESTS: [Need; 12] = [
+const TESTS: [Need; 13] = [
     (Sign::Program("curl"), "curl"),
     (Sign::Program("git"), "git"),
     (Sign::Program("ps"), "procps"),
@@ -75,6 +75,8 @@ const TESTS: [Need; 12] = [
     (Sign::Program("bwrap"), "bubblewrap"),
     (Sign::Program("ssh"), "openssh-client"),
     (Sign::Program("dropbear"), "dropbear-bin"),
+    // A disk that does not answer.
+    (Sign::Program("bindfs"), "bindfs"),
     // The plugin for Neovim.
     (Sign::Program("nvim"), "neovim"),
     (Sign::Program("luacheck"), "lua-check"),

@@ -11,6 +11,8 @@ use companion_protocol::ide;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::threads::Threads;
+
 /// How long a context waits for the disk.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -35,13 +37,18 @@ impl Disk {
     }
 
     /// The first of `paths` that exist, as many as are sent, at `due` or a little later.
-    pub(super) async fn existing(&mut self, paths: Vec<String>, due: Instant) -> &[String] {
+    pub(super) async fn existing(
+        &mut self,
+        threads: &Threads,
+        paths: Vec<String>,
+        due: Instant,
+    ) -> &[String] {
         if self.asking.is_some() {
             sleep_until(due).await;
             return &self.existing;
         }
         let is_file = self.is_file;
-        let mut asking = tokio::task::spawn_blocking(move || {
+        let mut asking = threads.run(move || {
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
             let files = paths.into_iter().filter(|path| is_file(path));
             files.take(ide::MAX_OPEN_FILES).collect()

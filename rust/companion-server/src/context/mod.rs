@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::monitor::Monitors;
 use crate::session::Sessions;
 use crate::sse;
+use crate::threads::Threads;
 use disk::Disk;
 pub(crate) use model::ContextModel;
 
@@ -101,18 +102,29 @@ impl EditorContext {
     }
 
     /// Sends contexts, for as long as the server runs.
-    pub(crate) async fn publish(&self, sessions: &Sessions, monitors: &Monitors) {
-        self.publish_from(Disk::default(), sessions, monitors).await;
+    pub(crate) async fn publish(
+        &self,
+        threads: &Threads,
+        sessions: &Sessions,
+        monitors: &Monitors,
+    ) {
+        self.publish_from(Disk::default(), threads, sessions, monitors).await;
     }
 
-    async fn publish_from(&self, mut disk: Disk, sessions: &Sessions, monitors: &Monitors) {
+    async fn publish_from(
+        &self,
+        mut disk: Disk,
+        threads: &Threads,
+        sessions: &Sessions,
+        monitors: &Monitors,
+    ) {
         loop {
             tokio::select! {
                 () = self.begun.notified() => {}
                 () = disk.has_answered() => {}
             }
             let due = self.burst_over().await;
-            let context = self.snapshot(due, &mut disk).await;
+            let context = self.snapshot(due, &mut disk, threads).await;
             if context == self.sent.lock().context {
                 continue;
             }
@@ -139,9 +151,9 @@ impl EditorContext {
     }
 
     /// The state at `due`, with the files that exist.
-    async fn snapshot(&self, due: Instant, disk: &mut Disk) -> IdeContext {
+    async fn snapshot(&self, due: Instant, disk: &mut Disk, threads: &Threads) -> IdeContext {
         let paths = self.state.lock().model.paths();
-        let existing = disk.existing(paths, due).await;
+        let existing = disk.existing(threads, paths, due).await;
         // Files that were opened in the meantime come with the burst that they began.
         self.state.lock().model.snapshot(|path| existing.iter().any(|existing| existing == path))
     }

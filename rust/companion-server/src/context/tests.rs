@@ -290,7 +290,8 @@ async fn a_disk_that_does_not_answer_holds_up_nothing_but_new_files() {
     let disk =
         Disk::new(|path| path != "/dead" || DEAD.try_lock_for(Duration::from_mins(1)).is_some());
     let context = EditorContext::new(None);
-    let publishing = context.publish_from(disk, &rig.core.sessions, &rig.core.monitors);
+    let publishing =
+        context.publish_from(disk, &rig.core.threads, &rig.core.sessions, &rig.core.monitors);
     let watching = async {
         context.update(|model| model.focused("/a", 1));
         assert_eq!(stream.context().await["workspaceState"]["openFiles"][0]["path"], "/a");

@@ -4,20 +4,24 @@
 //! on Windows it takes every process for alive.
 
 use std::net::{Ipv4Addr, TcpStream};
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use companion_platform::Processes;
 
-use super::place::Place;
+use super::File;
 
 /// How long a local port may take to refuse or accept. Windows tries for 2 s before it refuses.
 const PROBE: Duration = Duration::from_secs(4);
 
-/// Removes our own user's files of dead processes, and those that an earlier server of the
-/// editor `pid` left behind when it was killed. `port` is the one that is about to be written.
+/// Removes our own user's files of dead processes, and those that an earlier server of the same
+/// editor left behind when it was killed, unless somebody listens at their port: where a folder
+/// is shared but process ids are not, as by containers, a process only seems to be dead.
 ///
-/// Takes its time: there may be thousands, and a port may be slow to answer.
-pub(super) fn sweep(place: &Place, pid: u32, port: u16) {
+/// Takes its time: there may be thousands, and a port may be slow to answer. Ends early if `ours`
+/// is to be removed.
+pub(super) fn sweep(ours: &File) {
+    let place = &ours.place;
     let found = place.open().and_then(|dir| Ok((dir.own_files()?, dir)));
     let (names, dir) = match found {
         Ok(found) => found,
@@ -30,13 +34,16 @@ pub(super) fn sweep(place: &Place, pid: u32, port: u16) {
     let processes = Processes::now();
     let mut removed = 0_usize;
     for name in names {
+        if ours.removed.load(SeqCst) {
+            break;
+        }
         let Some(owner) = Owner::parse(&name) else { continue };
-        let stale = match owner.port {
-            _ if owner.pid != pid => !processes.has(owner.pid),
-            Some(other) if other != port => nobody_listens(other),
-            _ => false,
+        let may_be_stale = if owner.pid == ours.pid {
+            owner.port.is_some_and(|port| port != ours.port)
+        } else {
+            !processes.has(owner.pid)
         };
-        if stale {
+        if may_be_stale && owner.port.is_none_or(nobody_listens) {
             match dir.remove(&name) {
                 Ok(()) => removed += 1,
                 Err(error) => log::warn!("could not remove {name}: {error}"),

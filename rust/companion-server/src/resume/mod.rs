@@ -13,15 +13,19 @@ mod token;
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use companion_platform::{PrivateDir, state_dir};
-use tokio::task::spawn_blocking;
+use tokio::task::JoinHandle;
 
 use crate::config::Config;
-use crate::diffs::{Diffs, Journal, Left};
+use crate::core::Core;
+use crate::diffs::{Journal, Left};
+use crate::discovery::DISK;
 use crate::listen::{ListenAddress, Listeners};
+use crate::runtime::Runtime;
+use crate::threads::Threads;
 use file::File;
 pub(crate) use file::Head;
 use slots::{Claim, Slot};
@@ -33,6 +37,9 @@ const DIRS: [&str; 2] = ["companion-for-gemini-cli", "resume"];
 /// How long after its last sign of life a server can be resumed. Its clients come back 20 s after
 /// it has ended, and twice at most; so by then they have gone.
 const RESUMABLE: Duration = Duration::from_mins(5);
+
+/// How long to wait for the disk with all of this, and for a process that is ending.
+const CLAIM: Duration = Duration::from_secs(3);
 
 /// How often a server that has clients gives a sign of life.
 pub(crate) const SIGN_OF_LIFE: Duration = Duration::from_mins(1);
@@ -52,13 +59,21 @@ impl Resume {
     ///
     /// Nothing, and a warning in the log, if that can't be had: the server then starts as one
     /// that nobody knows. Waits a little if the last process of this very editor is just ending.
-    pub fn claim(dir: Option<PathBuf>, config: &Config) -> Option<Self> {
-        Self::try_claim(dir, config)
+    pub fn claim(runtime: &Runtime, dir: Option<PathBuf>, config: &Config) -> Option<Self> {
+        let (claimed, claim) = mpsc::sync_channel(1);
+        let config = config.clone();
+        // What comes too late is dropped, and so is nobody's.
+        let claiming = runtime.alive().spawn("gemini-companion-disk", move || {
+            let _ = claimed.send(Self::try_claim(dir, &config));
+        });
+        let silent = |_| io::Error::new(io::ErrorKind::TimedOut, "the disk does not answer");
+        claiming
+            .and_then(|()| claim.recv_timeout(CLAIM).map_err(silent)?)
             .inspect_err(|error| log::warn!("a restart will disconnect the CLIs: {error}"))
             .ok()
     }
 
-    fn try_claim(dir: Option<PathBuf>, config: &Config) -> io::Result<Self> {
+    pub(crate) fn try_claim(dir: Option<PathBuf>, config: &Config) -> io::Result<Self> {
         let dir = match dir {
             Some(dir) => dir,
             None => default_dir()?,
@@ -115,12 +130,20 @@ impl Resume {
 
     /// What a server goes on with: the token, what clients wait for, and the means to save that.
     /// Saves that it now listens on `port`.
-    pub(crate) fn begin(self, port: u16) -> (Token, Left, Saving) {
+    pub(crate) fn begin(self, port: u16, threads: &Threads) -> (Token, Left, JoinHandle<Saving>) {
         let Self { slot, mut head, left } = self;
         head.port = port;
         let token = head.token.clone();
         let mut saving = Saving { file: File::new(slot, head, left.clone()), failed: false };
-        saving.tell(File::write);
+        let (told, written) = mpsc::sync_channel(1);
+        let saving = threads.run(move || {
+            saving.tell(File::write);
+            let _ = told.send(());
+            saving
+        });
+        if written.recv_timeout(DISK).is_err() {
+            log::warn!("the disk with what a restart needs does not answer");
+        }
         (token, left, saving)
     }
 }
@@ -148,12 +171,13 @@ impl Saving {
 }
 
 /// Saves what the server records, off its thread and one write at a time, until the end.
-pub(crate) async fn keep(diffs: Arc<Diffs>, journal: Arc<Journal>, mut saving: Saving) {
+pub(crate) async fn keep(core: Arc<Core>, journal: Arc<Journal>, saving: JoinHandle<Saving>) {
     let _ended = Ended(&journal);
+    let Ok(mut saving) = saving.await else { return };
     loop {
         let batch = journal.next().await;
         let (count, ends) = (batch.records.len(), batch.ends);
-        let written = spawn_blocking(move || {
+        let written = core.threads.run(move || {
             let saved = saving.tell(|file| file.take(batch));
             (saving, saved)
         });
@@ -164,7 +188,7 @@ pub(crate) async fn keep(diffs: Arc<Diffs>, journal: Arc<Journal>, mut saving: S
         };
         let records = journal.done(count);
         if saved {
-            diffs.saved(records);
+            core.diffs.saved(records);
         }
         if ends {
             return;

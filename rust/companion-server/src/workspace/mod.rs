@@ -17,16 +17,20 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::threads::Threads;
+
 pub(crate) struct Workspace {
     roots: Mutex<Vec<PathBuf>>,
     is_within: fn(&Path, &[PathBuf]) -> io::Result<bool>,
     /// One look at a time: a disk that does not answer takes one thread, however many ask.
     looking: Arc<Semaphore>,
+    threads: Arc<Threads>,
 }
 
 impl Workspace {
-    pub(crate) fn new(roots: Vec<PathBuf>) -> Self {
-        Self { roots: Mutex::new(roots), is_within, looking: Arc::new(Semaphore::new(1)) }
+    pub(crate) fn new(roots: Vec<PathBuf>, threads: Arc<Threads>) -> Self {
+        let looking = Arc::new(Semaphore::new(1));
+        Self { roots: Mutex::new(roots), is_within, looking, threads }
     }
 
     /// It has other roots now.
@@ -45,7 +49,7 @@ impl Workspace {
         let looking = Arc::clone(&self.looking);
         let look = async move {
             let turn = looking.acquire_owned().await;
-            let look = tokio::task::spawn_blocking(move || {
+            let look = self.threads.run(move || {
                 let _turn = turn;
                 is_within(&path, &roots)
             });

@@ -2,6 +2,7 @@
 
 use std::fs::{create_dir, write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -10,6 +11,7 @@ use tempfile::TempDir;
 
 use super::Workspace;
 use crate::testing::{Asked, Rig};
+use crate::threads::Threads;
 
 /// A server whose only root is `project`, beside `other` and `projectile`, and a client.
 struct Scene {
@@ -167,7 +169,7 @@ async fn a_dead_disk_holds_up_neither_the_server_nor_more_than_one_thread() {
             *LOOKS.lock() += 1;
             Ok(DEAD.try_lock_for(Duration::from_mins(1)).is_some())
         },
-        ..Workspace::new(vec!["/".into()])
+        ..Workspace::new(vec!["/".into()], Arc::new(Threads::of_test()))
     };
     let dead = DEAD.lock();
     let soon = Duration::from_millis(50);

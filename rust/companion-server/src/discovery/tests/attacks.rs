@@ -19,7 +19,9 @@ fn only_its_owner_may_read_it() {
     let gemini = tmp.path().join("gemini");
     fs::create_dir(&gemini).unwrap();
     fs::set_permissions(&gemini, Permissions::from_mode(0o777)).unwrap();
-    let discovery = Discovery::publish_in(Place::below(tmp.path()), 7, content(4000));
+    let runtime = Runtime::start().unwrap();
+    let discovery =
+        Discovery::publish_in(runtime.alive(), Place::below(tmp.path()), 7, content(4000));
     let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
     assert_eq!(mode(&gemini), 0o700, "one that was open to others is closed");
     assert_eq!(mode(&gemini.join("ide")), 0o700);
@@ -46,7 +48,8 @@ fn the_folder_for_temporary_files_may_be_a_link() {
     let tmp = tempfile::tempdir().unwrap();
     let link = tmp.path().join("link");
     symlink(tmp.path(), &link).unwrap();
-    let discovery = Discovery::publish_in(Place::below(&link), 7, content(4000));
+    let runtime = Runtime::start().unwrap();
+    let discovery = Discovery::publish_in(runtime.alive(), Place::below(&link), 7, content(4000));
     assert!(discovery.path().is_some());
     assert_eq!(names(&tmp.path().join("gemini/ide")), [file_name(7, 4000)]);
 }
@@ -72,7 +75,9 @@ fn another_users_directory_is_refused() {
         chown(&theirs, Some(12345), None).unwrap();
         let error = refusal(tmp.path());
         assert!(error.contains("belongs to another user"), "{error}");
-        let discovery = Discovery::publish_in(Place::below(tmp.path()), 7, content(4000));
+        let runtime = Runtime::start().unwrap();
+        let discovery =
+            Discovery::publish_in(runtime.alive(), Place::below(tmp.path()), 7, content(4000));
         assert_eq!(discovery.path(), None);
         let mode = fs::metadata(&theirs).unwrap().mode() & 0o777;
         assert_eq!(mode, 0o755, "what is theirs stays as it is");
@@ -86,7 +91,8 @@ fn a_symbolic_link_in_the_place_of_the_file_is_not_followed() {
     for name in ["gemini-ide-server-7-4000.json", "gemini-ide-server-7-4000.json.tmp"] {
         symlink(victim.path(), dir.path().join(name)).unwrap();
     }
-    let discovery = Discovery::publish(Some(dir.path()), 7, content(4000));
+    let runtime = Runtime::start().unwrap();
+    let discovery = Discovery::publish(runtime.alive(), Some(dir.path()), 7, content(4000));
     assert!(discovery.path().unwrap().symlink_metadata().unwrap().is_file());
     assert_eq!(fs::read_to_string(victim.path()).unwrap(), "");
 }
@@ -131,7 +137,9 @@ fn a_folder_without_a_sticky_bit_is_used_and_warned_of() {
     for (mode, exposed) in [(0o777, true), (0o1777, false), (0o775, false), (0o700, false)] {
         fs::set_permissions(tmp.path(), Permissions::from_mode(mode)).unwrap();
         assert_eq!(others_can_rename_in(tmp.path()).unwrap(), exposed, "{mode:o}");
-        let discovery = Discovery::publish_in(Place::below(tmp.path()), 7, content(4000));
+        let runtime = Runtime::start().unwrap();
+        let discovery =
+            Discovery::publish_in(runtime.alive(), Place::below(tmp.path()), 7, content(4000));
         assert!(discovery.path().is_some());
     }
 }

@@ -4,7 +4,6 @@ use std::fs;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::*;
@@ -16,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(25);
 pub(super) struct Kept {
     tmp: TempDir,
     pub(super) discovery: Discovery,
-    keeper: JoinHandle<()>,
+    runtime: Runtime,
 }
 
 impl Kept {
@@ -25,9 +24,18 @@ impl Kept {
     }
 
     pub(super) fn start_in(tmp: TempDir) -> Self {
-        let discovery = Discovery::publish_in(Place::below(tmp.path()), 7, content(4000));
-        let keeper = tokio::spawn(discovery.clone().keep());
-        Self { tmp, discovery, keeper }
+        let runtime = Runtime::start().unwrap();
+        let place = Place::below(tmp.path());
+        let discovery = Discovery::publish_in(runtime.alive(), place, 7, content(4000));
+        Self { tmp, discovery, runtime }
+    }
+
+    /// Waits until nobody looks after the file any more.
+    fn ended(self) -> TempDir {
+        if let Some(remaining) = self.runtime.end() {
+            remaining.wait();
+        }
+        self.tmp
     }
 
     /// A path below the folder for temporary files.
@@ -130,28 +138,28 @@ async fn nothing_brings_the_file_back_after_the_end() {
         kept.in_place().await;
         // The watch is about to notice that the file is gone, and so is the folder's owner.
         fs::remove_file(kept.file()).unwrap();
-        kept.discovery.remove();
+        drop(kept.discovery.remove());
         kept.discovery.set_workspace_path("/late".to_owned()).unwrap();
-        let folder = kept.at("gemini/ide");
-        timeout(PATIENCE, kept.keeper).await.expect("the keeper's end").unwrap();
-        assert!(names(&folder).is_empty());
+        let tmp = kept.ended();
+        assert!(names(&tmp.path().join("gemini/ide")).is_empty());
     }
 }
 
 #[tokio::test]
 async fn thousands_of_stale_files_hold_up_nothing() {
-    const STALE: usize = 10_000;
+    const STALE: usize = 3_000;
     let tmp = tempfile::tempdir().unwrap();
     let folder = tmp.path().join("gemini/ide");
     fs::create_dir_all(&folder).unwrap();
-    let dead = dead_pid();
-    for port in 0..STALE {
-        fs::write(folder.join(file_name(dead, port.try_into().unwrap())), "{}").unwrap();
+    let port = closed_port();
+    for pid in 0..STALE {
+        // Above all that are given to processes.
+        let pid = 2_000_000_000 + u32::try_from(pid).unwrap();
+        fs::write(folder.join(file_name(pid, port)), "{}").unwrap();
     }
-    let discovery = Discovery::publish_in(Place::below(tmp.path()), 7, content(4000));
-    assert_eq!(names(&folder).len(), STALE + 1, "they go later");
-    let keeper = tokio::spawn(discovery.clone().keep());
+    let kept = Kept::start_in(tmp);
+    assert!(kept.discovery.path().is_some(), "they go later");
     until("they are gone", || names(&folder) == [file_name(7, 4000)]).await;
-    discovery.remove();
-    timeout(PATIENCE, keeper).await.expect("the keeper's end").unwrap();
+    drop(kept.discovery.remove());
+    kept.ended();
 }

@@ -10,6 +10,7 @@ use companion_protocol::ide::{DiscoveryFile, IdeInfo};
 
 use super::sweep::Owner;
 use super::*;
+use crate::runtime::Runtime;
 use companion_platform::Platform::{Unix, Windows};
 
 fn content(port: u16) -> DiscoveryFile {
@@ -48,7 +49,8 @@ fn closed_port() -> u16 {
 #[test]
 fn the_file_is_there_as_long_as_its_owner() {
     let dir = tempfile::tempdir().unwrap();
-    let discovery = Discovery::publish(Some(dir.path()), 7, content(4000));
+    let runtime = Runtime::start().unwrap();
+    let discovery = Discovery::publish(runtime.alive(), Some(dir.path()), 7, content(4000));
     assert_eq!(names(dir.path()), ["gemini-ide-server-7-4000.json"]);
     assert_eq!(discovery.path(), Some(dir.path().join("gemini-ide-server-7-4000.json")));
     let read = || std::fs::read_to_string(dir.path().join("gemini-ide-server-7-4000.json"));
@@ -57,7 +59,7 @@ fn the_file_is_there_as_long_as_its_owner() {
     discovery.set_workspace_path("/other".to_owned()).unwrap();
     assert_eq!(read().unwrap(), json.replace("/work", "/other"));
     assert_eq!(names(dir.path()).len(), 1, "nothing is left of the writing");
-    discovery.remove();
+    discovery.remove().gone();
     assert!(names(dir.path()).is_empty());
     assert_eq!(discovery.path(), None);
 }
@@ -69,16 +71,18 @@ fn stale_files_go_and_all_others_stay() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let (open, closed) = (listener.local_addr().unwrap().port(), closed_port());
     let stale = [
-        format!("gemini-ide-server-{dead}-4000.json"),
+        format!("gemini-ide-server-{dead}-{closed}.json"),
         format!("gemini-ide-server-{dead}.json"),
-        format!("gemini-ide-server-{dead}-4000.json.tmp"),
+        format!("gemini-ide-server-{dead}-{closed}.json.tmp"),
         format!("gemini-ide-server-{ours}-{closed}.json"),
     ];
     let mut kept = vec![
         format!("gemini-ide-server-{alive}-4000.json"),
         format!("gemini-ide-server-{alive}.json"),
         format!("gemini-ide-server-{ours}-{open}.json"),
-        format!("gemini-ide-server-{dead}-4000.json.bak"),
+        // Where process ids are not shared, one that lives only seems to be dead.
+        format!("gemini-ide-server-{dead}-{open}.json"),
+        format!("gemini-ide-server-{dead}-{closed}.json.bak"),
         format!("gemini-ide-server-{dead}-x.json"),
         "something-else.json".to_owned(),
     ];
@@ -87,7 +91,7 @@ fn stale_files_go_and_all_others_stay() {
     }
     let new = format!("gemini-ide-server-{ours}-1.json");
     std::fs::write(dir.path().join(&new), "{}").unwrap();
-    sweep::sweep(&Place::new(Some(dir.path())), ours, 1);
+    sweep::sweep(&File::new(Place::new(Some(dir.path())), ours, 1));
     kept.push(new);
     kept.sort();
     assert_eq!(names(dir.path()), kept);
@@ -118,4 +122,11 @@ fn the_workspace_is_a_list_of_top_level_roots() {
     assert_eq!(path(Unix, &["/a/", "/a"]), "/a/");
     assert_eq!(path(Windows, &["C:\\a", "D:\\b"]), "C:\\a;D:\\b");
     assert_eq!(path(Windows, &["C:\\a", "c:/A/b", "C:\\ab"]), "C:\\a;C:\\ab");
+}
+
+impl Removal {
+    /// Waits until it is done.
+    fn gone(self) {
+        let _ = self.gone.blocking_recv();
+    }
 }

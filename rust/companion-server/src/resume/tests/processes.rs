@@ -15,7 +15,9 @@ use crate::config::Config;
 use crate::diffs::{Batch, Record};
 use crate::listen::Listeners;
 use crate::resume::{Resume, Saving};
+use crate::runtime::Runtime;
 use crate::session::SessionId;
+use crate::threads::Threads;
 
 /// A process that runs as long as the tests do, and one that does not run.
 const ALIVE: u32 = 1;
@@ -26,16 +28,22 @@ fn config(root: &str, pid: u32) -> Config {
     Config::new(vec![PathBuf::from(root)], ide, pid)
 }
 
+fn begin(last: Resume, port: u16) -> (String, Saving) {
+    let runtime = Runtime::start().unwrap();
+    let threads = Threads::new(runtime.alive().clone()).unwrap();
+    let (token, _, saving) = last.begin(port, &threads);
+    (token.expose().to_owned(), runtime.handle().block_on(saving).unwrap())
+}
+
 /// A process that listens on `port`, until the returned value is dropped: then it was killed.
 fn run(dir: &TempDir, config: &Config, port: u16) -> (String, Saving) {
-    let last = Resume::claim(Some(dir.path().to_owned()), config).unwrap();
-    let (token, _, saving) = last.begin(port);
-    (token.expose().to_owned(), saving)
+    let last = Resume::try_claim(Some(dir.path().to_owned()), config).unwrap();
+    begin(last, port)
 }
 
 /// The token of the next process, and the port that it tries first.
 fn next(dir: &TempDir, config: &Config) -> (String, u16) {
-    let last = Resume::claim(Some(dir.path().to_owned()), config).unwrap();
+    let last = Resume::try_claim(Some(dir.path().to_owned()), config).unwrap();
     (last.head.token.expose().to_owned(), last.head.port)
 }
 
@@ -100,9 +108,9 @@ fn processes_side_by_side_have_nothing_in_common() {
 #[test]
 fn processes_that_start_at_the_same_time_do_not_meet() {
     let dir = TempDir::new().unwrap();
-    let claim = |pid| Resume::claim(Some(dir.path().to_owned()), &config("/a", pid)).unwrap();
+    let claim = |pid| Resume::try_claim(Some(dir.path().to_owned()), &config("/a", pid)).unwrap();
     let claims = [claim(ALIVE), claim(std::process::id()), claim(DEAD)];
-    let tokens = claims.map(|claim| claim.begin(4001).0.expose().to_owned());
+    let tokens = claims.map(|claim| begin(claim, 4001).0);
     assert!(tokens[0] != tokens[1] && tokens[1] != tokens[2] && tokens[0] != tokens[2]);
     assert_eq!(files(dir.path(), ".jsonl").len(), 3);
 }
@@ -191,7 +199,7 @@ fn a_line_that_was_not_finished_counts_for_nothing() {
     let whole = fs::read(file(&dir)).unwrap();
     for missing in [1, 2, 20] {
         fs::write(file(&dir), &whole[..whole.len() - missing]).unwrap();
-        let last = Resume::claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
+        let last = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
         assert_eq!((last.head.token.expose(), last.left.sessions.len()), (token.as_str(), 1));
     }
 }
@@ -208,7 +216,7 @@ fn after_a_failure_the_file_is_written_anew() {
         assert!(saving.tell(|file| file.take(Batch { records, ends: false })));
     }
     drop(saving);
-    let last = Resume::claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
+    let last = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
     assert_eq!(last.left.sessions, sessions.into());
 }
 
@@ -232,7 +240,7 @@ fn a_port_that_is_taken_costs_the_secret_too() {
     let known = other.local_addr().unwrap().port();
     let (token, killed) = run(&dir, &config("/a", ALIVE), known);
     drop(killed);
-    let mut last = Resume::claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
+    let mut last = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
     assert_ne!(port(&last.bind(0, &[]).unwrap()), known);
     assert_ne!(last.head.token.expose(), token);
 }
@@ -243,7 +251,7 @@ fn the_port_is_the_one_that_clients_know_unless_the_user_gives_one() {
     let [known, own] = [free_port(), free_port()];
     let (token, killed) = run(&dir, &config("/a", ALIVE), known);
     drop(killed);
-    let mut last = Resume::claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
+    let mut last = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
     assert_eq!(port(&last.bind(0, &[]).unwrap()), known);
     assert_eq!(port(&last.bind(known, &[]).unwrap()), known);
     assert_eq!(last.head.token.expose(), token);

@@ -10,12 +10,14 @@ class ChildJvm(
     main: Class<*>,
     arguments: List<String>,
     options: List<String> = emptyList(),
+    prefix: List<String> = emptyList(),
+    environment: Map<String, String> = emptyMap(),
 ) : AutoCloseable {
     private val process: Process = ProcessBuilder(
-        listOf(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xcheck:jni") + options +
+        prefix + listOf(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xcheck:jni") + options +
             listOf("-Dcompanion.plugin.home=$pluginDirectory", "-cp", System.getProperty("java.class.path")) +
             main.name + arguments,
-    ).redirectErrorStream(true).start()
+    ).redirectErrorStream(true).apply { environment().putAll(environment) }.start()
     private val output: BufferedReader = process.inputReader()
 
     /** Whatever it says is what it was asked for: the JVM's warnings would be lines as well. */

@@ -89,7 +89,7 @@ class LoadingTest {
         copyLibrary()
         val deadline = System.nanoTime() + PATIENCE * 1_000_000_000
         repeat(2) {
-            val loader = eventually(deadline) { useAndStop() }
+            val loader = eventually(deadline) { useAndStop(root) }
             while (loader.get() != null) {
                 assertTrue(System.nanoTime() < deadline, "the class loader is still there")
                 System.gc()
@@ -112,18 +112,20 @@ class LoadingTest {
             }
         }
     }
+}
 
-    private fun useAndStop(): WeakReference<ClassLoader> {
-        val loader = PluginLoader()
-        val server = loader.newServer()
-        val (port, token) = server.apply(root)
-        val cli = Cli(port.toInt(), token)
-        // One call that succeeds and one that throws: either might leave something behind.
-        cli.openDiff(root.resolve("a.txt").toString(), "text").get()
-        cli.openDiff(root.resolve("a.txt").toString(), "throw").get()
-        (server as AutoCloseable).close()
-        return WeakReference(loader)
-    }
+/** Loads the plugin in [folder], has a server used and stopped, the latter after [beforeStop], and lets go of all. */
+internal fun useAndStop(folder: Path, beforeStop: () -> Unit = {}): WeakReference<ClassLoader> {
+    val loader = PluginLoader()
+    val server = loader.newServer()
+    val (port, token) = server.apply(folder)
+    val cli = Cli(port.toInt(), token)
+    // One call that succeeds and one that throws: either might leave something behind.
+    cli.openDiff(folder.resolve("a.txt").toString(), "text").get()
+    cli.openDiff(folder.resolve("a.txt").toString(), "throw").get()
+    beforeStop()
+    (server as AutoCloseable).close()
+    return WeakReference(loader)
 }
 
 /** Has the plugin's classes to itself, as each installed plugin has. */

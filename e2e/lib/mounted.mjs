@@ -1,0 +1,94 @@
+// Owns companions whose folder for temporary files is a disk of the test's own, in a namespace.
+
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { Companion } from './companion.mjs';
+import { until } from './inbox.mjs';
+
+const NAMESPACE = ['unshare', '--user', '--map-root-user', '--mount', '--propagation', 'private'];
+
+export const works = ([program, ...args]) => spawnSync(program, [...args, 'true']).status === 0;
+
+/** Why there is no such companion here, for who skips a test; false if there is. */
+export const noNamespace = !works(NAMESPACE) && 'skipped: user namespaces are not permitted here';
+
+/** Starts a companion whose folder for temporary files is mounted by `mount`, for it alone. */
+export async function startMounted(sandbox, mount, options = {}) {
+  const script = `${mount} && exec "$@"`;
+  const machine = { prefix: () => [...NAMESPACE, 'sh', '-c', script, 'sh'] };
+  const companion = await Companion.start(sandbox, { machine, ...options });
+  /** The folder as the companion sees it. */
+  const tmp = path.join(`/proc/${companion.pid}/root`, sandbox.tmp);
+  return { companion, tmp, folder: path.join(tmp, 'gemini', 'ide') };
+}
+
+/**
+ * A folder that can stop to answer, as one on a network drive may: what serves it is a process,
+ * which can be stopped.
+ */
+export class Disk {
+  #sandbox;
+  #file;
+
+  /** What is in `folder`, once it is mounted, lies in `backing`. */
+  constructor(sandbox, folder) {
+    this.#sandbox = sandbox;
+    this.folder = folder;
+    this.backing = sandbox.folder(`behind-${path.basename(folder)}`);
+    this.#file = path.join(sandbox.root, `${path.basename(folder)}.pid`);
+    const end = () => this.#signal('SIGKILL');
+    sandbox.defer(end);
+    sandbox.deferKill(end);
+  }
+
+  /** Why there can be none here, for who skips a test; false if there can be. */
+  static get missing() {
+    const script = 'mount=$(mktemp -d) && bindfs "$mount" "$mount" && umount "$mount"';
+    const mounts = spawnSync(NAMESPACE[0], [...NAMESPACE.slice(1), 'sh', '-c', script]);
+    return mounts.status !== 0 && `skipped: no FUSE here: ${mounts.stderr}`;
+  }
+
+  /** The shell command that mounts it; `dead`, it answers nothing from the beginning. */
+  mount({ dead = false } = {}) {
+    const serve = `bindfs -f -s ${this.backing} ${this.folder} </dev/null >/dev/null 2>&1`;
+    const wait = `until mountpoint -q ${this.folder}; do sleep 0.01; done`;
+    return `{ ${serve} & echo $! > ${this.#file}; } && ${wait}${dead ? ' && kill -STOP $!' : ''}`;
+  }
+
+  /**
+   * Whoever asks it for something from now on waits. It is stopped while it has nothing to do: the
+   * system kills nobody who waits for what is being answered, and all others.
+   */
+  async stop() {
+    await until('the disk is idle', () => {
+      if (this.#process('wchan') !== 'fuse_dev_do_read') return false;
+      const taken = () => /rchar: (\d+)/.exec(this.#process('io'))[1];
+      const before = taken();
+      this.#signal('SIGSTOP');
+      while (!/^State:\s+T/m.test(this.#process('status')));
+      if (taken() === before) return true;
+      this.goOn();
+      return false;
+    });
+  }
+
+  /** It answers again. */
+  goOn() {
+    this.#signal('SIGCONT');
+  }
+
+  #pid() {
+    return fs.existsSync(this.#file) && Number(fs.readFileSync(this.#file, 'utf8'));
+  }
+
+  #process(what) {
+    return fs.readFileSync(`/proc/${this.#pid()}/${what}`, 'utf8');
+  }
+
+  #signal(name) {
+    const pid = this.#pid();
+    if (pid) process.kill(pid, name);
+  }
+}

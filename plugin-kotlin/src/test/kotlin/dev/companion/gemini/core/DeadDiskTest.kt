@@ -1,0 +1,145 @@
+// Owns the proof that a disk that does not answer is the trouble of those who use it, and of nobody for ever.
+
+package dev.companion.gemini.core
+
+import org.junit.jupiter.api.AfterEach
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Assumptions.assumeTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
+import java.nio.file.Files
+import java.nio.file.Path
+import kotlin.system.measureTimeMillis
+
+class DeadDiskTest {
+    @TempDir
+    lateinit var root: Path
+
+    /** Runs a program whose folder for temporary files is on a [Disk], and returns what it says. */
+    private fun run(main: Class<*>): List<String> {
+        val disk = Disk(root)
+        assumeTrue(disk.mounts(), "no FUSE and no namespaces here")
+        val tmp = mapOf("TMPDIR" to disk.folder.toString())
+        return ChildJvm(main, listOf(root.toString()), prefix = disk.mounting, environment = tmp).use { child ->
+            val said = generateSequence { child.nextLine() }.takeWhile { it != "end" }.toList()
+            assertEquals(0, child.exitCode(PATIENCE * 1000), said.toString())
+            said
+        }
+    }
+
+    @AfterEach
+    fun endDisk() = Disk(root).signal("KILL")
+
+    @Test
+    fun `it holds up no other window, no start, no stop and no exit`() {
+        val (active, start, stops, file) = run(FiveWindows::class.java)
+        assertEquals(root.resolve("good.txt").toString(), active)
+        assertTrue(start.toInt() < IN_TIME, "the start took $start ms")
+        assertTrue(stops.split(' ').all { it.toInt() < IN_TIME }, "the stops took $stops ms")
+        assertEquals("no file, no threads", file)
+    }
+
+    @Test
+    fun `the plugin's class loader stays while a thread waits for it, and no longer`() =
+        assertEquals(listOf("held", "collected"), run(UnloadBesideDeadDisk::class.java))
+
+    companion object {
+        /** Above the 2 s that a server has and what threads get, in milliseconds; and below for ever. */
+        const val IN_TIME = 5_000
+    }
+}
+
+/** A disk that can stop to answer, as one on a network may: what serves it is a process. */
+class Disk(root: Path) {
+    val folder: Path = Files.createDirectories(root.resolve("disk"))
+    val backing: Path = Files.createDirectories(root.resolve("backing"))
+    private val pid = root.resolve("disk.pid")
+
+    /** What to put in front of a command that is to see it. */
+    val mounting = listOf(
+        *"unshare --user --map-root-user --mount --propagation private sh -c".split(' ').toTypedArray(),
+        "{ bindfs -f -s $backing $folder </dev/null >/dev/null 2>&1 & echo $! > $pid; } && " +
+            "until mountpoint -q $folder; do kill -0 $! || exit 1; sleep 0.01; done && exec \"$@\"",
+        "sh",
+    )
+
+    fun mounts() = ProcessBuilder(mounting + "true").start().waitFor() == 0
+
+    /** Whoever asks it for something from now on waits. Not while it answers: such waiting can't be interrupted. */
+    fun stop() {
+        while (true) {
+            while (process("wchan") != "fuse_dev_do_read") Thread.onSpinWait()
+            val before = process("io").lines().first()
+            signal("STOP")
+            while (process("status").lines().none { it.startsWith("State:\tT") }) Thread.onSpinWait()
+            if (process("io").lines().first() == before) return
+            goOn()
+        }
+    }
+
+    fun goOn() = signal("CONT")
+
+    fun signal(name: String) {
+        if (Files.exists(pid)) ProcessBuilder("kill", "-$name", number()).start().waitFor()
+    }
+
+    private fun process(file: String) = Files.readString(Path.of("/proc", number(), file))
+
+    private fun number() = Files.readString(pid).trim()
+}
+
+/** Four windows whose disk dies, and one on another disk. */
+object FiveWindows {
+    @JvmStatic
+    fun main(arguments: Array<String>) {
+        val root = Path.of(arguments.single())
+        val disk = Disk(root)
+        val windows = List(WINDOWS) { Window(Files.createDirectories(disk.folder.resolve("project-$it"))) }
+        val good = Window(root)
+        val cli = Cli(good.core)
+        disk.stop()
+        for (window in windows) window.core.fileFocused(window.root.resolve("a.txt").toString())
+        // Right in any order; so the disk has most likely been asked by all of them.
+        Thread.sleep(500)
+        val file = Files.createFile(root.resolve("good.txt")).toString()
+        good.core.fileFocused(file)
+        println(cli.nextActiveFile()["path"].asString)
+        val late: Window
+        println(measureTimeMillis { late = Window(root) })
+        println((windows + good + late).map { measureTimeMillis { it.close() } }.joinToString(" "))
+        disk.goOn()
+        while (threads() > 0) Thread.onSpinWait()
+        val files = Files.list(disk.backing.resolve("gemini/ide")).use { it.count() }
+        println(if (files == 0L) "no file, no threads" else "$files files")
+        println("end")
+    }
+
+    /** Those of Rust, which have names of their own. */
+    private fun threads() =
+        Files.list(Path.of("/proc/self/task")).use { list ->
+            list.toList().count { thread ->
+                val name = runCatching { Files.readString(thread.resolve("comm")) }.getOrDefault("")
+                name.startsWith("gemini-") || name.startsWith("notify-")
+            }
+        }
+
+    private const val WINDOWS = 4
+}
+
+/** Lets go of the plugin's classes while a thread of its library waits for a disk. */
+object UnloadBesideDeadDisk {
+    @JvmStatic
+    fun main(arguments: Array<String>) {
+        val disk = Disk(Path.of(arguments.single()))
+        val loader = useAndStop(pluginDirectory) { disk.stop() }
+        repeat(COLLECTIONS) { System.gc() }
+        println(if (loader.get() == null) "collected too early" else "held")
+        disk.goOn()
+        while (loader.get() != null) System.gc()
+        println("collected")
+        println("end")
+    }
+
+    private const val COLLECTIONS = 10
+}

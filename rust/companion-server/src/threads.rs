@@ -1,0 +1,63 @@
+//! The threads on which one server waits for its disks. They are its own, and few: a disk that
+//! does not answer is the trouble of the window that has asked it.
+
+use std::io;
+
+use parking_lot::Mutex;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::JoinHandle;
+
+use crate::runtime::Alive;
+
+/// The most at a time: the context, the workspace and the next process each need one, and no
+/// more, since each waits for its answer before it asks again.
+const THREADS: usize = 3;
+
+pub(crate) struct Threads {
+    handle: Handle,
+    /// Nothing once they have ended. Nothing but the threads of it is ever used.
+    pool: Mutex<Option<(Runtime, Alive)>>,
+}
+
+impl Threads {
+    pub(crate) fn new(alive: Alive) -> io::Result<Self> {
+        let pool = Builder::new_current_thread()
+            .thread_name("gemini-companion-disk")
+            .max_blocking_threads(THREADS)
+            .build()?;
+        Ok(Self { handle: pool.handle().clone(), pool: Mutex::new(Some((pool, alive))) })
+    }
+
+    /// Those of the test's own runtime, whose clock stands still while one is busy.
+    #[cfg(test)]
+    pub(crate) fn of_test() -> Self {
+        Self { handle: Handle::current(), pool: Mutex::default() }
+    }
+
+    /// Has a thread do something that may take any time.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        let alive = self.pool.lock().as_ref().map(|(_, alive)| alive.clone());
+        self.handle.spawn_blocking(move || {
+            if let Some(alive) = alive {
+                alive.hold();
+            }
+            job()
+        })
+    }
+
+    /// Lets them go, without waiting.
+    pub(crate) fn end(&self) {
+        if let Some((pool, _)) = self.pool.lock().take() {
+            pool.shutdown_background();
+        }
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
