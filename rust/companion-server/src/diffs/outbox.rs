@@ -175,7 +175,8 @@ impl Outbox {
         let (count, bytes) =
             sent.rev().skip(1).fold((0, 0), |(n, bytes), of| (n + 1, bytes + of.len()));
         let too_many = count >= SENT_EVENTS || (count > 0 && bytes > SENT_BYTES);
-        too_many.then(|| self.queue.front().map(|queued| queued.diff)).flatten()
+        let oldest = || self.queue.iter().find(|queued| queued.sent.is_some());
+        if too_many { oldest().map(|queued| queued.diff) } else { None }
     }
 
     /// The id of the event that is sent next.

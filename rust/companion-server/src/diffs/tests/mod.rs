@@ -317,3 +317,22 @@ fn of_a_client_that_answers_no_ping_the_newest_decisions_are_kept() {
     let again: Vec<_> = again.map(|outgoing| outgoing.accepted.unwrap().to_string()).collect();
     assert_eq!((again[0].as_str(), again.len()), ("136", 64));
 }
+
+/// It is told when the client opens a stream of its own, and not before.
+#[test]
+fn a_decision_of_the_last_process_is_not_dropped_for_later_ones() {
+    let mut book = Book::new();
+    let a = SessionId::new();
+    book.ledger.restore_session(a);
+    book.ledger.restore_decision(DiffId(1000), a, path(), Some(text("edited")));
+    book.ledger.attach(a, 1, &EventId::default(), true);
+    for number in 0..200 {
+        let (path, call) = (Arc::from(format!("/{number}")), book.call());
+        book.ledger.open(a, &path, call);
+        book.ledger.completed(call, None);
+        book.ledger.decided(&path, None);
+        book.ledger.next(a, 1).0.unwrap();
+    }
+    book.ledger.attach(a, 2, &EventId::default(), false);
+    assert_eq!(book.ledger.next(a, 2).0.unwrap().accepted, Some(text("edited")));
+}
