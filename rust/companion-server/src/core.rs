@@ -141,9 +141,10 @@ impl Core {
         self.stopping.run_until_cancelled(keeping).await;
     }
 
-    /// Fails calls for which the editor does nothing in time, until the server stops.
+    /// Fails calls for which the editor does nothing in time, until the server has stopped: while it
+    /// stops, too, none may be left without the text that it waits for.
     pub(crate) async fn expire_calls(self: Arc<Self>) {
-        self.stopping.run_until_cancelled(self.diffs.expire_calls()).await;
+        self.aborting.run_until_cancelled(self.diffs.expire_calls()).await;
     }
 
     fn end_absent(&self) {

@@ -41,9 +41,9 @@ pub(crate) async fn shut_down(core: &Core, discovery: Option<&Discovery>) {
     core.tasks.close();
     if timeout(GRACE, core.tasks.wait()).await.is_err() {
         log::debug!("{} connections were cut", core.tasks.len());
-        core.aborting.cancel();
-        core.tasks.wait().await;
     }
+    core.aborting.cancel();
+    core.tasks.wait().await;
     if let Some(journal) = &core.journal {
         journal.end();
         if timeout_at(end, journal.ended()).await.is_err() {

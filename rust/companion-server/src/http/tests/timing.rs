@@ -134,3 +134,38 @@ async fn a_refused_peer_that_never_stops_sending_is_let_go() {
     };
     tokio::time::timeout(Duration::from_secs(20), served).await.expect("it has to end");
 }
+
+/// The decision did not arrive, because the stream broke, and the user answers in the terminal.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stops_still_gives_the_text_to_whoever_closes_its_diff() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    let opening = async {
+        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
+        responder.complete(None);
+    };
+    let arguments = json!({ "filePath": "/a", "newContent": "" });
+    tokio::join!(rig.call(&session, "openDiff", &arguments), opening);
+    rig.core.diffs.decided("/a", Some("edited".to_owned()));
+    stream.message().await.unwrap();
+    drop(stream);
+
+    let (mut ours, theirs) = duplex(1 << 16);
+    rig.core.tasks.spawn(serve(theirs, Arc::clone(&rig.core)));
+    let arguments = json!({ "filePath": "/a", "suppressNotification": true });
+    let params = json!({ "name": "closeDiff", "arguments": arguments });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let body = call.to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:{PORT}\r\nauthorization: Bearer {TOKEN}\r\n\
+         mcp-session-id: {session}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    ours.write_all(request.as_bytes()).await.unwrap();
+    sleep(Duration::from_millis(100)).await;
+    crate::shutdown::shut_down(&rig.core, None).await;
+    let (reply, _) = until_closed(&mut ours).await;
+    assert!(reply.contains("edited"), "{reply:?}");
+}
