@@ -35,8 +35,8 @@ pub trait EditorHost: Send + Sync + 'static {
     fn sessions_changed(&self, count: usize);
 }
 
-/// A proposed edit. Until it is dropped the editor has not taken it, and further proposals wait
-/// if there are too many bytes of such.
+/// A proposed edit. Until it is dropped the editor has not taken it, and further proposals are
+/// refused if there are too many bytes of such.
 #[derive(Debug)]
 pub struct Proposal {
     /// The file, absolute and as the client wrote it; it may not exist yet.

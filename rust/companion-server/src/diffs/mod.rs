@@ -45,6 +45,9 @@ pub(crate) type Text = Arc<String>;
 /// How long a call waits to hear from its own client whether a decision has arrived.
 const ACKNOWLEDGEMENT: Duration = Duration::from_secs(1);
 
+/// What a request costs that waits for the editor, besides its texts; rounded up.
+const QUEUED: usize = 1 << 10;
+
 /// Names a diff, and is no other's, over restarts too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct DiffId(u64);
@@ -130,7 +133,8 @@ impl Diffs {
                 "Too many diffs are open, or decided and not yet read from the event stream.",
             );
         }
-        let size = new_content.len().min(untaken(&self.limits));
+        let size = file_path.len() + new_content.len() + QUEUED;
+        let size = size.min(untaken(&self.limits));
         let size = u32::try_from(size).unwrap_or(u32::MAX);
         // It does not wait for its turn here: a `closeDiff` that came later would overtake it.
         let Ok(taking) = Arc::clone(&self.untaken).try_acquire_many_owned(size) else {

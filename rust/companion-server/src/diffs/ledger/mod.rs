@@ -96,6 +96,9 @@ enum Asked {
     Decide(Arc<str>),
 }
 
+/// How many calls may wait for one decision. The editor is asked for each, and may not read it.
+const DECIDING: usize = 16;
+
 const STOPPING: &str = "The editor is closing.";
 const NO_SESSION: &str = "The session has ended.";
 
@@ -216,6 +219,10 @@ impl Ledger {
     /// `acceptDiff` and `rejectDiff`. The call is answered when the diff has ended.
     pub(crate) fn decide(&mut self, path: &Arc<str>, accept: bool, call: CallId) -> Vec<Effect> {
         if let Some(diff) = self.open.get_mut(path) {
+            if diff.deciding.len() == DECIDING {
+                let why = "Too many calls wait for the decision about this filePath.".to_owned();
+                return vec![Effect::Answer(call, Answer::Failed(why))];
+            }
             diff.deciding.push((call, accept));
             self.asked.insert(call, Asked::Decide(Arc::clone(path)));
             let ask = if accept { Ask::Accept } else { Ask::Reject };

@@ -336,3 +336,22 @@ fn a_decision_of_the_last_process_is_not_dropped_for_later_ones() {
     book.ledger.attach(a, 2, &EventId::default(), false);
     assert_eq!(book.ledger.next(a, 2).0.unwrap().accepted, Some(text("edited")));
 }
+
+/// An editor that does not read must not cost memory for each of them.
+#[test]
+fn only_so_many_tools_wait_for_one_decision() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let mut asked = 0;
+    for _ in 0..1000 {
+        let (call, effects) = book.decide(true);
+        match book.told(&effects).len() {
+            0 => assert!(matches!(answer(&effects, call), Answer::Failed(_))),
+            _ => asked += 1,
+        }
+    }
+    assert_eq!(asked, 16);
+    let effects = book.decided(None);
+    let answered = effects.iter().filter(|effect| matches!(effect, Effect::Answer(..)));
+    assert_eq!(answered.count(), asked);
+}

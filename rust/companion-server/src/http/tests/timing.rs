@@ -135,6 +135,21 @@ async fn a_refused_peer_that_never_stops_sending_is_let_go() {
     tokio::time::timeout(Duration::from_secs(20), served).await.expect("it has to end");
 }
 
+/// The path is as much in the editor's queue as the text.
+#[tokio::test(start_paused = true)]
+async fn proposals_without_text_have_no_place_without_end() {
+    let rig = Rig::limits(|limits| limits.body = 10_000);
+    let session = rig.initialize().await;
+    let arguments = json!({ "filePath": format!("/{}", "a".repeat(1000)), "newContent": "" });
+    let mut refused = 0;
+    for _ in 0..100 {
+        let call = rig.call(&session, "openDiff", &arguments);
+        let result = tokio::time::timeout(Duration::from_secs(1), call).await;
+        refused += usize::from(result.is_ok_and(|result| result["isError"] == true));
+    }
+    assert!(refused > 80, "{refused}");
+}
+
 /// The decision did not arrive, because the stream broke, and the user answers in the terminal.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_stops_still_gives_the_text_to_whoever_closes_its_diff() {
