@@ -115,6 +115,18 @@ test('a client does not notice', { concurrency: true }, async (t) => {
       assert.deepEqual(await decision, REJECTED);
       await window.assertGoesOn(client);
     },
+
+    async 'that it was stopped while the client was busy, and hears of it too late to answer'(t) {
+      const window = await Window.open(t);
+      const client = await window.connect();
+      const { decision } = await propose(window, client, 'open.txt');
+      client.signal('SIGSTOP');
+      await window.stop();
+      client.signal('SIGCONT');
+      assert.deepEqual(await decision, REJECTED);
+      await window.start();
+      await window.assertGoesOn(client);
+    },
   };
   for (const seconds of [0.2, 1, 5, 15]) {
     scenarios[`that it was down for ${seconds} s`] = async (t) => {

@@ -2,8 +2,8 @@
 //!
 //! 1. the discovery file goes, so that no CLI comes any more, if its disk answers;
 //! 2. open diffs are rejected: a client that hears nothing would wait for ever;
-//! 3. clients have a moment to show that they have heard it, while they still can: what they have
-//!    not shown would be told again by the next process;
+//! 3. clients have a moment to show that they have the texts they were told: what they have not
+//!    shown stays on the disk for the next process;
 //! 4. the listener closes, and streams end by FIN: after a RST the client would stay disconnected
 //!    until its user types `/ide enable`;
 //! 5. requests that are being answered get a second;
@@ -35,7 +35,7 @@ pub(crate) async fn shut_down(core: &Core, discovery: Option<&Discovery>) {
     }
     core.diffs.stop();
     if timeout(HEARD, core.diffs.all_arrived()).await.is_err() {
-        log::debug!("a client has not shown that it heard the last decisions");
+        log::debug!("a client has not shown that it got its texts");
     }
     close(core);
     core.tasks.close();

@@ -269,7 +269,8 @@ impl Diffs {
         self.ledger.lock().saved(records);
     }
 
-    /// Waits until every client that listens has shown that it got all that it was told.
+    /// Waits until every client that listens has shown that it got what it is asked to show, even by
+    /// a server that stops.
     pub(crate) async fn all_arrived(&self) {
         loop {
             let arrived = self.arrived.notified();

@@ -44,9 +44,10 @@ impl fmt::Display for EventId {
     }
 }
 
-/// What a stream sends next of it: a decision, and behind it a ping that has the diff's id.
+/// What a stream sends next of it: a decision, and usually behind it a ping that has the diff's id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Outgoing {
+    pub(crate) ping: bool,
     pub(crate) diff: DiffId,
     pub(crate) path: Arc<str>,
     /// The text that the user accepted; nothing if the diff is rejected.
@@ -70,6 +71,15 @@ struct Stream {
     number: u64,
     /// It is the answer to a request, without event ids.
     is_answer: bool,
+}
+
+impl Stream {
+    /// Whether a decision needs its ping even if the server is stopping. A client whose answer
+    /// comes when the server has gone takes that for the end of the connection. So a rejection
+    /// has none then, of which the event's id says enough.
+    fn must_ping(self, decision: &Queued) -> bool {
+        self.is_answer || decision.accepted.is_some()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -124,9 +134,9 @@ impl Outbox {
         self.queue.iter().any(|queued| queued.diff == diff && queued.sent.is_some())
     }
 
-    /// Whether there is any decision of which a stream will show that it has arrived.
+    /// Whether a ping will show that a decision has arrived, even from a server that stops.
     pub(super) fn has_any_on_its_way(&self) -> bool {
-        self.stream.is_some() && !self.queue.is_empty()
+        self.stream.is_some_and(|stream| self.queue.iter().any(|of| stream.must_ping(of)))
     }
 
     /// Takes a decision out.
@@ -156,16 +166,17 @@ impl Outbox {
         self.stream = self.stream.filter(|stream| stream.number != number);
     }
 
-    /// What the stream `number` sends next.
-    pub(super) fn next(&mut self, number: u64) -> Option<Outgoing> {
+    /// What the stream `number` sends next, if the server is stopping or not.
+    pub(super) fn next(&mut self, number: u64, stopping: bool) -> Option<Outgoing> {
         let stream = self.stream.filter(|stream| stream.number == number)?;
         // Of what the last process told, a client speaks only when it opens a stream of its own.
         let may = |queued: &Queued| !(stream.is_answer && queued.is_restored);
         let mut queue = self.queue.iter_mut();
         let queued = queue.find(|queued| queued.sent.is_none() && may(queued))?;
         queued.sent = Some(number);
+        let ping = !stopping || stream.must_ping(queued);
         let Queued { diff, path, accepted, .. } = queued.clone();
-        Some(Outgoing { diff, path, accepted })
+        Some(Outgoing { ping, diff, path, accepted })
     }
 
     /// The oldest of the decisions that were sent, if there are too many: a client that answers no

@@ -106,7 +106,7 @@ impl Body for EventStream {
             Some(Next::KeepAlive) => sse::KEEP_ALIVE,
             Some(Next::Context(context)) => self.event(context),
             Some(Next::Decision(outgoing)) => {
-                self.ping = Some(ping(outgoing.diff));
+                self.ping = outgoing.ping.then(|| ping(outgoing.diff));
                 self.event(decision(&outgoing))
             }
         };

@@ -37,7 +37,7 @@ impl Ledger {
     ) -> (Option<Outgoing>, Vec<Effect>) {
         let mut effects = Vec::new();
         let Some(outbox) = self.outboxes.get_mut(&session) else { return (None, effects) };
-        let next = outbox.next(stream);
+        let next = outbox.next(stream, self.stopped);
         while let Some(diff) = self.outboxes[&session].excess() {
             self.take(session, diff, &mut effects);
         }
@@ -76,7 +76,7 @@ impl Ledger {
         self.outboxes.get(&session).is_some_and(Outbox::has_stream)
     }
 
-    /// Whether any client has not shown that it got all that it was sent.
+    /// Whether any client has yet to show that it got what it is told, even if the server stops.
     pub(crate) fn is_any_on_its_way(&self) -> bool {
         self.outboxes.values().any(Outbox::has_any_on_its_way)
     }

@@ -205,8 +205,9 @@ impl World {
         let (next, effects) = self.ledger.next(self.session, wire.number);
         let Some(outgoing) = next else { return false };
         let id = self.ledger.event_id(self.session);
-        let ping = Event::Ping(outgoing.diff);
-        wire.events.extend([Event::Decision(id, outgoing), ping]);
+        let ping = outgoing.ping.then_some(Event::Ping(outgoing.diff));
+        wire.events.push_back(Event::Decision(id, outgoing));
+        wire.events.extend(ping);
         self.carry_out(effects);
         true
     }
