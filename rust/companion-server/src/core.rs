@@ -82,8 +82,8 @@ impl Core {
 
     /// A session for a new client; the oldest idle ones may have to go for it.
     pub(crate) fn create_session(&self) -> Result<Arc<Session>, Full> {
-        let is_due = |session| self.diffs.is_anything_due(session);
-        let (session, gone) = self.sessions.create(is_due)?;
+        let waits = |session| self.diffs.is_awaited_by(session);
+        let (session, gone) = self.sessions.create(waits)?;
         for id in gone {
             self.diffs.session_gone(id);
         }

@@ -289,6 +289,11 @@ impl Diffs {
         }
     }
 
+    /// Whether the client of a session may wait for a decision.
+    pub(crate) fn is_awaited_by(&self, session: SessionId) -> bool {
+        self.ledger.lock().is_awaited_by(session)
+    }
+
     /// Whether the client of a session waits for a decision of this process.
     pub(crate) fn is_anything_due(&self, session: SessionId) -> bool {
         self.ledger.lock().is_anything_due(session)

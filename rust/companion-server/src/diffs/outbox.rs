@@ -119,6 +119,10 @@ impl Outbox {
         unsent.fold((0, 0), |(count, bytes), queued| (count + 1, bytes + queued.len()))
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     /// Whether the client waits for a decision that was taken in this process.
     pub(super) fn is_due(&self) -> bool {
         self.queue.iter().any(|queued| queued.sent.is_none() && !queued.is_restored)

@@ -139,10 +139,10 @@ impl Sessions {
     }
 
     /// Makes a session. Returns also those that had to go for it: the ones that have been idle for
-    /// the longest time. `is_due` says for which a decision waits; they go last.
+    /// the longest time. `waits` says whose clients may wait for a decision; they go last.
     pub(crate) fn create(
         &self,
-        is_due: impl Fn(SessionId) -> bool,
+        waits: impl Fn(SessionId) -> bool,
     ) -> Result<(Arc<Session>, Vec<SessionId>), Full> {
         let mut by_id = self.by_id.lock();
         let mut idle: Vec<_> = by_id
@@ -159,7 +159,7 @@ impl Sessions {
             return Err(Full);
         }
         if excess > 0 {
-            idle.sort_by_cached_key(|(since, id)| (is_due(*id), *since));
+            idle.sort_by_cached_key(|(since, id)| (waits(*id), *since));
         }
         let gone: Vec<_> = idle.into_iter().take(excess).map(|(_, id)| id).collect();
         for id in &gone {

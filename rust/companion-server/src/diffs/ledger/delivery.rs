@@ -66,6 +66,11 @@ impl Ledger {
         self.outboxes.get(&session).map(Outbox::backlog).unwrap_or_default()
     }
 
+    /// Whether the client of a session may wait for a decision: it has not shown that it got it.
+    pub(crate) fn is_awaited_by(&self, session: SessionId) -> bool {
+        self.count(session) > 0 || self.outboxes.get(&session).is_some_and(|of| !of.is_empty())
+    }
+
     /// Whether the client of a session waits for a decision of this process.
     pub(crate) fn is_anything_due(&self, session: SessionId) -> bool {
         self.count(session) > 0 || self.outboxes.get(&session).is_some_and(Outbox::is_due)

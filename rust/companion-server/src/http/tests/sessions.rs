@@ -34,6 +34,26 @@ async fn the_oldest_idle_session_goes_first() {
     assert_eq!(alive, [true, true, false, true, true], "the first has a stream");
 }
 
+/// Its stream broke before the decision had arrived.
+#[tokio::test(start_paused = true)]
+async fn a_session_goes_last_whose_client_may_not_have_got_a_decision() {
+    let rig = Rig::limits(|limits| limits.idle_sessions = 2);
+    let waiting = rig.initialize().await;
+    let mut stream = rig.stream(&waiting).await;
+    open(&rig, &waiting).await;
+    rig.core.diffs.decided("/a", Some("text".to_owned()));
+    stream.context().await;
+    stream.message().await.unwrap();
+    drop(stream);
+    for _ in 0..3 {
+        advance(Duration::from_millis(1)).await;
+        rig.initialize().await;
+    }
+    let mut stream = rig.stream(&waiting).await;
+    stream.context().await;
+    assert_eq!(stream.message().await.unwrap()["params"]["content"], "text");
+}
+
 /// Opens a diff of `/a`.
 async fn open(rig: &Rig, session: &str) {
     let answer = async {
