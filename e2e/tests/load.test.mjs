@@ -28,6 +28,15 @@ function wakeUps({ pid }) {
   return tasks.map((task) => `${task}: ${count(task)}`).join(', ');
 }
 
+/** So many peers that connect, and stay until the test has ended. */
+function gather(sandbox, { ready }, count) {
+  const crowd = Array.from({ length: count }, () =>
+    net.connect(ready.port, '127.0.0.1').on('error', () => {}),
+  );
+  sandbox.defer(() => crowd.forEach((socket) => socket.destroy()));
+  return crowd;
+}
+
 /** Waits until `condition` holds. */
 async function until(what, condition) {
   const deadline = Date.now() + PATIENCE;
@@ -42,10 +51,10 @@ test('with no descriptors left, clients wait, and are served once others have go
   const machine = { prefix: () => ['sh', '-c', `ulimit -n ${limit}; exec "$0" "$@"`] };
   const { sandbox, companion, client } = await openWindowWithClient(t, { machine });
   const before = descriptors(companion);
-  const crowd = Array.from({ length: 2 * limit }, () =>
-    net.connect(companion.ready.port, '127.0.0.1').on('error', () => {}),
-  );
-  sandbox.defer(() => crowd.forEach((socket) => socket.destroy()));
+  const crowd = gather(sandbox, companion, 2 * limit);
+  const { port, authToken } = companion.ready;
+  const head = `Host: 127.0.0.1:${port}\r\nAuthorization: Bearer ${authToken}\r\n`;
+  for (const socket of crowd) socket.write(`GET / HTTP/1.1\r\n${head}\r\n`);
   await until('all descriptors are in use', () => descriptors(companion) === limit);
   await until('it is told', () => companion.log.includes('could not accept a connection'));
 
@@ -64,6 +73,19 @@ test('with no descriptors left, clients wait, and are served once others have go
   await late.close();
   await until('no more descriptors are in use than before', () => descriptors(companion) <= before);
   assert.equal(companion.log.trim().split('\n').length, 1, companion.log);
+});
+
+test('a crowd that shows no token leaves descriptors to the editor and its clients', options, async (t) => {
+  const limit = 64;
+  const machine = { prefix: () => ['sh', '-c', `ulimit -n ${limit}; exec "$0" "$@"`] };
+  const { sandbox, companion, client } = await openWindowWithClient(t, { machine });
+  gather(sandbox, companion, 4 * limit);
+  await until('all descriptors are in use', () => descriptors(companion) === limit);
+  const late = await IdeClient.connect(sandbox);
+  const path = sandbox.file('a.txt');
+  companion.notify('editor/focused', { path });
+  for (const each of [client, late]) await each.openFiles((files) => files[0]?.path === path);
+  assert.equal(companion.log, '');
 });
 
 // A sign of life every 20 s is all that a quiet server does; so there are seconds without any.

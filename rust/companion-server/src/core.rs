@@ -12,6 +12,7 @@ use crate::context::EditorContext;
 use crate::diffs::{Diffs, Journal, Left};
 use crate::guard::Guard;
 use crate::host::EditorHost;
+use crate::http::{Bodies, Places};
 use crate::monitor::{MonitorStream, Monitors};
 use crate::resume::{SIGN_OF_LIFE, Token};
 use crate::session::{Full, Session, SessionId, Sessions};
@@ -27,6 +28,8 @@ pub(crate) struct Core {
     pub(crate) context: EditorContext,
     pub(crate) workspace: Workspace,
     pub(crate) threads: Arc<Threads>,
+    pub(crate) places: Places,
+    pub(crate) bodies: Bodies,
     /// For a server that can be resumed.
     pub(crate) journal: Option<Arc<Journal>>,
     /// There is a session or a monitor, to keep house for.
@@ -35,6 +38,8 @@ pub(crate) struct Core {
     pub(crate) stopping: CancellationToken,
     /// Drop what has not finished.
     pub(crate) aborting: CancellationToken,
+    /// The listeners.
+    pub(crate) listening: TaskTracker,
     /// Connections.
     pub(crate) tasks: TaskTracker,
 }
@@ -68,9 +73,12 @@ impl Core {
             context: EditorContext::new(config.trusted),
             workspace: Workspace::new(config.workspace.clone(), Arc::clone(&threads)),
             threads,
+            places: Places::default(),
+            bodies: Bodies::new(limits),
             inhabited: Notify::new(),
             stopping: CancellationToken::new(),
             aborting: CancellationToken::new(),
+            listening: TaskTracker::new(),
             tasks: TaskTracker::new(),
             journal,
             sessions,

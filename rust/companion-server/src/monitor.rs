@@ -4,7 +4,9 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame};
@@ -13,47 +15,72 @@ use tokio::sync::mpsc;
 
 use crate::sse;
 
-/// How many notifications wait for a watcher.
+/// How many notifications wait for a watcher, and how many bytes, unless one alone has more.
 const QUEUE: usize = 64;
+const BYTES: usize = 4 << 20;
 
 /// All watchers.
 pub(crate) struct Monitors {
-    senders: Mutex<Vec<mpsc::Sender<Bytes>>>,
+    watchers: Mutex<Vec<Watcher>>,
     limit: usize,
+}
+
+struct Watcher {
+    sender: mpsc::Sender<Bytes>,
+    /// How many bytes wait.
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Watcher {
+    /// Has it sent, if there is room. An error if nobody watches any more.
+    fn send(&self, event: Bytes) -> Result<(), mpsc::error::SendError<()>> {
+        let waiting = self.waiting.load(Relaxed);
+        if self.sender.is_closed() {
+            return Err(mpsc::error::SendError(()));
+        }
+        if waiting == 0 || waiting + event.len() <= BYTES {
+            let length = event.len();
+            self.waiting.fetch_add(length, Relaxed); // before it can be taken
+            if self.sender.try_send(event).is_err() {
+                self.waiting.fetch_sub(length, Relaxed);
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Monitors {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { senders: Mutex::default(), limit }
+        Self { watchers: Mutex::default(), limit }
     }
 
     /// Opens a stream that begins with `first`; nothing if there are too many.
     pub(crate) fn open(&self, first: Bytes) -> Option<MonitorStream> {
-        let mut senders = self.senders.lock();
-        senders.retain(|sender| !sender.is_closed());
-        if senders.len() >= self.limit {
+        let mut watchers = self.watchers.lock();
+        watchers.retain(|watcher| !watcher.sender.is_closed());
+        if watchers.len() >= self.limit {
             return None;
         }
-        let (sender, receiver) = mpsc::channel(QUEUE);
-        let _ = sender.try_send(first);
-        senders.push(sender);
-        Some(MonitorStream(receiver))
+        let (sender, events) = mpsc::channel(QUEUE);
+        let watcher = Watcher { sender, waiting: Arc::default() };
+        let stream = MonitorStream { events, waiting: Arc::clone(&watcher.waiting) };
+        let _ = watcher.send(first);
+        watchers.push(watcher);
+        Some(stream)
     }
 
     /// Sends what `event` makes, which is not called if nobody watches.
     pub(crate) fn publish(&self, event: impl FnOnce() -> Bytes) {
-        let mut senders = self.senders.lock();
-        if senders.is_empty() {
+        let mut watchers = self.watchers.lock();
+        if watchers.is_empty() {
             return;
         }
         let event = event();
-        senders.retain(|sender| {
-            !matches!(sender.try_send(event.clone()), Err(mpsc::error::TrySendError::Closed(_)))
-        });
+        watchers.retain(|watcher| watcher.send(event.clone()).is_ok());
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.senders.lock().is_empty()
+        self.watchers.lock().is_empty()
     }
 
     pub(crate) fn keep_alive(&self) {
@@ -62,12 +89,15 @@ impl Monitors {
 
     /// Ends all streams once they have sent what waits.
     pub(crate) fn end(&self) {
-        self.senders.lock().clear();
+        self.watchers.lock().clear();
     }
 }
 
 /// The body of `GET /events`.
-pub(crate) struct MonitorStream(mpsc::Receiver<Bytes>);
+pub(crate) struct MonitorStream {
+    events: mpsc::Receiver<Bytes>,
+    waiting: Arc<AtomicUsize>,
+}
 
 impl Body for MonitorStream {
     type Data = Bytes;
@@ -77,6 +107,10 @@ impl Body for MonitorStream {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.0.poll_recv(cx).map(|event| event.map(|event| Ok(Frame::data(event))))
+        let event = ready!(self.events.poll_recv(cx));
+        Poll::Ready(event.map(|event| {
+            self.waiting.fetch_sub(event.len(), Relaxed);
+            Ok(Frame::data(event))
+        }))
     }
 }

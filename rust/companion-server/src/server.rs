@@ -116,7 +116,7 @@ impl Server {
             handle.spawn(resume::keep(Arc::clone(&core), Arc::clone(journal), saving));
         }
         for socket in sockets {
-            handle.spawn(http::accept(socket, Arc::clone(&core)));
+            core.listening.spawn_on(http::accept(socket, Arc::clone(&core)), &handle);
         }
         handle.spawn(Arc::clone(&core).publish_context());
         handle.spawn(Arc::clone(&core).keep_house());

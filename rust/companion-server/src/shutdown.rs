@@ -38,6 +38,8 @@ pub(crate) async fn shut_down(core: &Core, discovery: Option<&Discovery>) {
         log::debug!("a client has not shown that it got its texts");
     }
     close(core);
+    core.listening.close();
+    core.listening.wait().await;
     core.tasks.close();
     if timeout(GRACE, core.tasks.wait()).await.is_err() {
         log::debug!("{} connections were cut", core.tasks.len());

@@ -132,7 +132,7 @@ impl Rig {
             request = request.header(*name, *value);
         }
         let request = request.body(Full::new(body.into())).unwrap();
-        route(Arc::clone(&self.core), request).await
+        route(Arc::clone(&self.core), request, &self.core.places.take()).await
     }
 
     /// The id of a new session.

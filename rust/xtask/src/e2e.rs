@@ -16,14 +16,12 @@ pub(crate) fn test(sh: &Shell) -> Result {
     Ok(test.env("GEMINI_COMPANION", companion).run()?)
 }
 
-/// Those tests that are about edits or dead disks once more, by way of a JVM; after
-/// [`kotlin::test`].
+/// Those tests that are about edits once more, by way of a JVM; after [`kotlin::test`].
 pub(crate) fn test_on_jvm(sh: &Shell) -> Result {
     install(sh)?;
     let companion = kotlin::companion_on_jvm(sh);
     let _dir = sh.push_dir("e2e");
-    let tests = ["content", "dead-disk", "diffs", "two-clients"];
-    let tests = tests.map(|name| format!("tests/{name}.test.mjs"));
+    let tests = ["content", "diffs", "two-clients"].map(|name| format!("tests/{name}.test.mjs"));
     let test = cmd!(sh, "node --test --test-reporter=spec --test-concurrency=3 {tests...}");
     Ok(test.env("GEMINI_COMPANION", companion).run()?)
 }

@@ -1,11 +1,21 @@
-//! Reads the body of a request into memory, up to a limit.
+//! Reads the bodies of requests into memory: each up to a limit, and all of them together, too.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Body;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
+
+use crate::config::Limits;
+
+/// A body of no more bytes waits for nobody.
+const SMALL: usize = 64 << 10;
+
+/// What the budget is counted in, since a permit's number has 32 bits.
+const UNIT: usize = 1 << 10;
 
 /// Why a body was not read.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,36 +28,77 @@ pub(super) enum BodyError {
     Broken,
 }
 
-/// Reads a body of at most `limit` bytes, which never pauses for longer than `pause` and is there
-/// after `total`.
-///
-/// A body that says beforehand that it is too large is not read at all; one that does not is
-/// read up to the limit.
-pub(super) async fn read<B>(
-    body: B,
+/// All bodies under way: two of the largest, besides small ones. Further ones wait, unread.
+pub(crate) struct Bodies {
     limit: usize,
+    /// The longest that a peer may pause.
     pause: Duration,
     total: Duration,
-) -> Result<Vec<u8>, BodyError>
-where
-    B: Body<Data = Bytes> + Unpin,
-{
-    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-    if announced > limit {
-        return Err(BodyError::TooLarge);
+    budget: Arc<Semaphore>,
+}
+
+impl Bodies {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let (limit, pause, total) = (limits.body, limits.body_timeout, limits.body_total);
+        let budget = Arc::new(Semaphore::new(2 * units(limit) as usize));
+        Self { limit, pause, total, budget }
     }
-    let mut bytes = Vec::with_capacity(announced);
-    let mut body = body;
-    let end = Instant::now() + total;
-    loop {
-        let deadline = end.min(Instant::now() + pause);
-        let frame =
-            timeout_at(deadline, body.frame()).await.map_err(|_elapsed| BodyError::TooSlow)?;
-        let Some(frame) = frame else { return Ok(bytes) };
-        let data = frame.map_err(|_| BodyError::Broken)?.into_data().unwrap_or_default();
-        if data.len() > limit - bytes.len() {
+
+    /// Reads a body. One that says beforehand that it is too large is not read at all; one that does
+    /// not is read up to the limit.
+    pub(super) async fn read<B>(&self, mut body: B) -> Result<Bodied, BodyError>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let size = body.size_hint();
+        let announced = usize::try_from(size.lower()).unwrap_or(usize::MAX);
+        if announced > self.limit {
             return Err(BodyError::TooLarge);
         }
-        bytes.extend_from_slice(&data);
+        let mut permit = None;
+        if announced > SMALL {
+            permit = Some(self.permit(announced).await);
+        }
+        let mut bytes = Vec::with_capacity(announced);
+        let mut end = Instant::now() + self.total;
+        loop {
+            let deadline = end.min(Instant::now() + self.pause);
+            let frame =
+                timeout_at(deadline, body.frame()).await.map_err(|_elapsed| BodyError::TooSlow)?;
+            let Some(frame) = frame else { break };
+            let data = frame.map_err(|_| BodyError::Broken)?.into_data().unwrap_or_default();
+            let length = bytes.len() + data.len();
+            if length > self.limit {
+                return Err(BodyError::TooLarge);
+            }
+            if length > SMALL && permit.is_none() {
+                // It does not say how large it will be. To ask for more and more would have two
+                // that are half read wait for each other.
+                let asked = Instant::now();
+                permit = Some(self.permit(self.limit).await);
+                end += asked.elapsed();
+            }
+            bytes.extend_from_slice(&data);
+        }
+        if let Some(permit) = &mut permit {
+            let spare = permit.num_permits().saturating_sub(units(bytes.len()) as usize);
+            drop(permit.split(spare));
+        }
+        Ok(Bodied { bytes, _permit: permit })
     }
+
+    async fn permit(&self, bytes: usize) -> OwnedSemaphorePermit {
+        let permit = Arc::clone(&self.budget).acquire_many_owned(units(bytes)).await;
+        permit.expect("it is never closed")
+    }
+}
+
+fn units(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX / 2)
+}
+
+/// A body that was read. It is part of the budget until it is dropped.
+pub(super) struct Bodied {
+    pub(super) bytes: Vec<u8>,
+    _permit: Option<OwnedSemaphorePermit>,
 }

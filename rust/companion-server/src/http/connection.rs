@@ -11,6 +11,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpListener;
+use tokio::task::yield_now;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::route::route;
@@ -37,7 +38,10 @@ pub(crate) async fn accept(listener: TcpListener, core: Arc<Core>) {
                     log::debug!("could not set TCP_NODELAY: {error}");
                 }
                 core.tasks.spawn(serve(stream, Arc::clone(&core)));
+                // It is heard before the next one comes, who may be in need of its place.
+                yield_now().await;
             }
+            Err(_) if core.places.make_room() => yield_now().await,
             Err(error) => {
                 if told.is_none_or(|told| told.elapsed() >= TELL_AGAIN) {
                     log::warn!("could not accept a connection, and will go on trying: {error}");
@@ -55,9 +59,10 @@ pub(crate) async fn serve<S>(stream: S, core: Arc<Core>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
+    let place = Arc::new(core.places.take());
     let service = service_fn(|request| {
-        let core = Arc::clone(&core);
-        async move { Ok::<_, std::convert::Infallible>(route(core, request).await) }
+        let (core, place) = (Arc::clone(&core), Arc::clone(&place));
+        async move { Ok::<_, std::convert::Infallible>(route(core, request, &place).await) }
     });
     let mut connection = pin!(
         http1::Builder::new()
@@ -68,6 +73,7 @@ where
     );
     let served = tokio::select! {
         served = &mut connection => served,
+        () = place.lost() => return log::debug!("a connection without a token made room"),
         () = core.stopping.cancelled() => {
             connection.as_mut().graceful_shutdown();
             tokio::select! {

@@ -5,12 +5,15 @@
 
 mod body;
 mod connection;
+mod places;
 mod reply;
 mod route;
 mod stream;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use body::Bodies;
 pub(crate) use connection::accept;
+pub(crate) use places::Places;
 #[cfg(test)]
 pub(crate) use {reply::ReplyBody, route::route};

@@ -15,7 +15,8 @@ use hyper::header::{
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
 
-use super::body::{self, BodyError};
+use super::body::BodyError;
+use super::places::Place;
 use super::reply::{self, Reply, ReplyBody};
 use super::stream::EventStream;
 use crate::core::Core;
@@ -31,7 +32,7 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const FULL: &str = "Service unavailable: too many clients are connected";
 
 /// Answers a request. The order of the checks is part of the protocol; none reads the body.
-pub(crate) async fn route<B>(core: Arc<Core>, request: Request<B>) -> Reply
+pub(crate) async fn route<B>(core: Arc<Core>, request: Request<B>, place: &Place) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -39,6 +40,7 @@ where
     if let Err(refusal) = core.guard.check(&head) {
         return refuse(refusal);
     }
+    place.token_shown();
     match (head.uri.path(), &head.method) {
         ("/mcp", &Method::POST) => post(core, head, body).await,
         ("/mcp", &Method::GET) => open_stream(core, &head).await,
@@ -81,12 +83,11 @@ where
     if let Some(reply) = unsupported_coding(&head.headers) {
         return reply;
     }
-    let limits = &core.config.limits;
-    let bytes = match body::read(body, limits.body, limits.body_timeout, limits.body_total).await {
-        Ok(bytes) => bytes,
-        Err(error) => return body_error(&error, limits.body),
+    let body = match core.bodies.read(body).await {
+        Ok(body) => body,
+        Err(error) => return body_error(&error, core.config.limits.body),
     };
-    let payload = match parse(&bytes) {
+    let payload = match parse(&body.bytes) {
         Ok(payload) => payload,
         Err(error) => return reply::error(StatusCode::BAD_REQUEST, None, error.into_object()),
     };

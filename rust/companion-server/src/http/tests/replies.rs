@@ -37,7 +37,7 @@ impl Exchanges {
             request = request.header(name, value);
         }
         let request = request.body(Full::from(body.to_owned())).unwrap();
-        let reply = route(self.rig.core.clone(), request).await;
+        let reply = route(self.rig.core.clone(), request, &self.rig.core.places.take()).await;
         let (head, body) = reply.into_parts();
         writeln!(self.text, "### {what}\n{}", head.status).unwrap();
         for (name, value) in &head.headers {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use http_body_util::BodyExt;
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -240,6 +241,24 @@ async fn a_watcher_that_does_not_read_holds_up_nobody() {
     assert_eq!(refused.status(), 503, "one at a time, by this limit");
     drop(idle);
     assert_eq!(rig.send("GET", "/events", &[], "").await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_watcher_that_does_not_read_costs_little_memory() {
+    let rig = Rig::start();
+    let events = rig.send("GET", "/events", &[], "").await;
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    let text = "x".repeat(1 << 20);
+    for _ in 0..30 {
+        open(&rig, &session).await;
+        accept(&rig, &text);
+        decision(&mut stream).await;
+    }
+    rig.core.monitors.end();
+    let waiting = events.into_body().collect().await.unwrap().to_bytes().len();
+    assert!((3 << 20..=4 << 20).contains(&waiting), "{waiting} bytes");
 }
 
 #[tokio::test]
