@@ -144,5 +144,8 @@ test('the log keeps the user’s secrets, even the most talkative one', async (t
   await companion.close();
   assert.match(companion.log, /a diff was accepted/, 'the log is on');
   assert.doesNotMatch(companion.log, /secret/);
+  const ours = /^$|^\[\S+ \w+ +(gemini_)?companion/;
+  const others = companion.log.split('\n').filter((line) => !ours.test(line));
+  assert.deepEqual(others, [], 'libraries have no part in it');
   assert.ok(!companion.log.includes(companion.ready.authToken), 'the token is in the log');
 });

@@ -4,9 +4,9 @@
 mod fuzz;
 
 use std::io::{self, BufRead, Read, Write};
-use std::path::Path;
 use std::sync::mpsc::{self, Receiver, Sender};
 
+use companion_platform::{Platform, is_absolute};
 use companion_protocol::editor::{
     DiffPath, DiffResult, EditorNotification as Told, OpenDiff, Sessions,
 };
@@ -221,7 +221,7 @@ fn tell(server: &Server, told: Told) -> Result<(), ErrorObject> {
 fn absolute(path: &str) -> Result<&str, ErrorObject> {
     let wrong = if path.contains('\0') {
         "Invalid params: a path must not contain a NUL character"
-    } else if Path::new(path).is_absolute() {
+    } else if is_absolute(Platform::CURRENT, path) {
         return Ok(path);
     } else {
         "Invalid params: a path must be absolute"

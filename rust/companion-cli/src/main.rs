@@ -17,7 +17,11 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    env_logger::Builder::new().filter_level(args.log_level).init();
+    // Libraries below may log what peers sent.
+    env_logger::Builder::new()
+        .filter_module("companion", args.log_level)
+        .filter_module("gemini_companion", args.log_level)
+        .init();
     let result = match args.command {
         Command::Serve(args) => serve::serve(args).map(|()| ExitCode::SUCCESS),
         Command::Doctor(args) => doctor::doctor(&args),
