@@ -30,8 +30,9 @@ const ALL: Duration = Duration::from_millis(1900);
 /// All of it.
 pub(crate) async fn shut_down(core: &Core, discovery: Option<&Discovery>) {
     let end = Instant::now() + ALL;
-    if let Some(discovery) = discovery {
-        discovery.remove().done().await;
+    let mut removal = discovery.map(Discovery::remove);
+    if let Some(removal) = &mut removal {
+        removal.begin().await;
     }
     core.diffs.stop();
     if timeout(HEARD, core.diffs.all_arrived()).await.is_err() {
@@ -51,6 +52,9 @@ pub(crate) async fn shut_down(core: &Core, discovery: Option<&Discovery>) {
         if timeout_at(end, journal.ended()).await.is_err() {
             log::warn!("the disk with what a restart needs does not answer");
         }
+    }
+    if let Some(removal) = removal {
+        removal.end(end).await;
     }
     core.threads.end();
 }

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use companion_protocol::ide::DiscoveryFile;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::runtime::Alive;
 use keeper::{Keeper, Told};
@@ -134,9 +134,14 @@ pub(crate) struct Removal {
 }
 
 impl Removal {
-    /// Waits until it is gone; not for long.
-    pub(crate) async fn done(self) {
-        if timeout(DISK, self.gone).await.is_err() {
+    /// Waits until it is gone, for as long as others can wait for it.
+    pub(crate) async fn begin(&mut self) {
+        let _ = timeout(DISK, &mut self.gone).await; // else the end will tell
+    }
+
+    /// Waits until it is gone, or `end`.
+    pub(crate) async fn end(self, end: Instant) {
+        if !self.gone.is_terminated() && timeout_at(end, self.gone).await.is_err() {
             log::warn!("{}; the file will go once it does", self.file.is_silent());
         }
     }
