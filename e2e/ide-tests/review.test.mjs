@@ -137,12 +137,12 @@ describe('in a window', () => {
     await scene.noProposal();
   });
 
-  scene.test('an edit waits in its tab while the user types in an editor', async (scene) => {
+  scene.test('an edit waits without a tab while the user types in an editor', async (scene) => {
     const { ide } = scene;
     const file = await scene.edit('here.txt', 'one\ntwo\n', { line: 2, character: 2 });
     const { focus } = await ide.robot('look');
-    const { title, tab, decision } = await scene.propose(file, 'new\n');
-    assert.equal(tab.isSelected, false);
+    const decision = scene.client.openDiff(file, 'new\n');
+    await scene.status(`${CONNECTED}, 1 proposal waits for your review`);
     await ide.display.type('x');
     await ide.untilRobot(
       ['text of file', { path: file }],
@@ -150,9 +150,12 @@ describe('in a window', () => {
       'what was typed',
     );
     assert.deepEqual((await ide.robot('look')).focus, { ...focus, character: 3 });
+    await ide.click('text', { text: 'Review' });
+    const { title } = await scene.proposal(file, ({ isSelected }) => isSelected);
     await ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
     assert.deepEqual(await decision, REJECTED);
     await scene.noProposal();
+    await scene.status(CONNECTED);
   });
 
   scene.test(
@@ -160,7 +163,7 @@ describe('in a window', () => {
     async (scene) => {
       const { ide } = scene;
       const file = scene.sandbox.file('there.txt', 'old\n');
-      await ide.robot('invoke', { action: 'ActivateProjectToolWindow' });
+      await scene.leaveEditors();
       const inToolWindow = ({ focus }) => focus?.component;
       const component = await ide.until(inToolWindow, 'the focus in a tool window');
       const { title, decision } = await scene.propose(file, 'new\n');

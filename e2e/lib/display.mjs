@@ -58,8 +58,8 @@ export class Display {
     return this.#run('xdotool', 'type', '--delay', '20', text);
   }
 
-  async click({ x, y }) {
-    await this.#run('xdotool', 'mousemove', x, y, 'click', '1');
+  async click({ x, y }, button = 1) {
+    await this.#run('xdotool', 'mousemove', x, y, 'click', button);
   }
 
   /** Moves the pointer away from everything that it could change the look of. */

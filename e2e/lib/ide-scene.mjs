@@ -90,14 +90,25 @@ export class Scene {
     return file;
   }
 
+  /** Has the focus where no proposal could take it from, so that one shows at once. */
+  leaveEditors() {
+    return this.ide.untilRobot(['leave editors'], (left) => left, 'the focus in a tool window');
+  }
+
   /** Has the client propose an edit, and waits until it shows; returns its tab and the decision. */
   async propose(file, text, client = this.client) {
+    await this.leaveEditors();
     const decision = client.openDiff(file, text);
     const tab = await Promise.race([
       this.proposal(file, ({ right }) => right === text),
       decision.then((early) => assert.fail(`it was decided early: ${JSON.stringify(early)}`)),
     ]);
     return { title: tab.title, tab, decision };
+  }
+
+  /** Accepts a proposal in its tab. */
+  accept(title) {
+    return this.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
   }
 
   /** Turns to a proposal as a user does, by a click on its tab. */

@@ -56,7 +56,9 @@ export class Ide {
     link(path.join(plugins, 'robot.jar'), ROBOT);
     if (withPlugin) link(path.join(plugins, 'companion'), PLUGIN);
     const options = ['--sandbox', sandbox.folder('ide'), '--plugins', plugins];
-    for (const arg of [`-Djava.io.tmpdir=${sandbox.tmp}`, ...java]) options.push('--java', arg);
+    // Kotlin asks for its own package whether assertions are on.
+    const always = [`-Djava.io.tmpdir=${sandbox.tmp}`, '-ea:kotlin...'];
+    for (const arg of [...always, ...java]) options.push('--java', arg);
     this.#process = spawn(path.join(HOME, 'bin/idea.sh'), [...options, project], {
       env: sandbox.env({ DISPLAY: display.name, LANG: 'C.UTF-8' }),
     });
@@ -134,8 +136,8 @@ export class Ide {
   }
 
   /** Clicks where the robot finds something. */
-  async click(what, args) {
-    await this.display.click(await this.robot(`find ${what}`, args));
+  async click(what, args, button) {
+    await this.display.click(await this.robot(`find ${what}`, args), button);
   }
 
   /** Takes a picture of the window, as soon as it is painted. */

@@ -7,9 +7,15 @@ import com.intellij.ide.trustedProjects.TrustedProjectsListener
 import com.intellij.notification.NotificationGroup
 import com.intellij.notification.NotificationGroupManager
 import com.intellij.openapi.Disposable
+import com.intellij.openapi.actionSystem.AnAction
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.AnActionResult
+import com.intellij.openapi.actionSystem.ex.AnActionListener
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ModuleRootListener
+import com.intellij.openapi.util.Key
+import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.messages.Topic
 
 object Platform {
@@ -39,5 +45,20 @@ object Platform {
         }
         val connection = ApplicationManager.getApplication().messageBus.connect(parent)
         connection.subscribe(TrustedProjectsListener.TOPIC, listener)
+    }
+
+    /** Its tab is never a preview, which the next file would replace. The key moved to another class in 2025. */
+    @Suppress("UNCHECKED_CAST", "DEPRECATION")
+    fun forbidPreview(file: VirtualFile) =
+        (Key.findKeyByName("FORBID_PREVIEW_TAB") as Key<Boolean>?)?.let { file.putUserData(it, true) } ?: Unit
+
+    /** Calls [before] and [after] around each action that the user performs, until [parent] is disposed. EDT. */
+    fun onAction(parent: Disposable, before: (AnAction, AnActionEvent) -> Unit, after: () -> Unit) {
+        val listener = object : AnActionListener {
+            override fun beforeActionPerformed(action: AnAction, event: AnActionEvent) = before(action, event)
+
+            override fun afterActionPerformed(action: AnAction, event: AnActionEvent, result: AnActionResult) = after()
+        }
+        ApplicationManager.getApplication().messageBus.connect(parent).subscribe(AnActionListener.TOPIC, listener)
     }
 }

@@ -4,9 +4,17 @@ package dev.companion.gemini.diff
 
 import com.intellij.diff.tools.util.DiffDataKeys
 import com.intellij.diff.tools.util.side.TwosideTextDiffViewer
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.actionSystem.ActionPlaces
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.actionSystem.DataContext
 import com.intellij.openapi.actionSystem.DataProvider
+import com.intellij.openapi.actionSystem.IdeActions
+import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.editor.ex.EditorEx
 import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.fileEditor.impl.EditorWindow
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VirtualFile
@@ -61,7 +69,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
     override fun tearDown() {
         try {
             service.connect(null)
-            await("the end of all proposals") { tabs().none { it.proposal?.state == Proposal.State.OPEN } }
+            await("the end of all proposals") { service.waiting().isEmpty() }
             FileUtil.delete(root)
         } finally {
             super.tearDown()
@@ -126,7 +134,22 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
             label.doClick()
         }
 
+        /** The user closes the tab. */
         fun close() {
+            val action = ActionManager.getInstance().getAction(IdeActions.ACTION_CLOSE_EDITOR)
+            val data = mapOf(
+                CommonDataKeys.PROJECT.name to project,
+                CommonDataKeys.VIRTUAL_FILE.name to file,
+                EditorWindow.DATA_KEY.name to myManager.windows.first { it.isFileOpen(file) },
+            )
+            val context = DataContext(data::get)
+            val event = AnActionEvent.createFromAnAction(action, null, ActionPlaces.UNKNOWN, context)
+            ActionUtil.performActionDumbAwareWithCallbacks(action, event, context)
+            UIUtil.dispatchAllInvocationEvents()
+        }
+
+        /** The platform closes the tab. */
+        fun lose() {
             myManager.closeFile(file)
             UIUtil.dispatchAllInvocationEvents()
         }

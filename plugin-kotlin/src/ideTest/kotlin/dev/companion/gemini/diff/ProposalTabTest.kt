@@ -49,7 +49,8 @@ class ProposalTabTest : DiffTestCase() {
         val view = propose("no/such/folder/a.xml", "<b/>")
         assertEquals("", text(view.left))
         assertEquals(XmlTokenType.XML_START_TAG_START, view.right.highlighter.createIterator(0).tokenType)
-        assertTrue(view.banner, view.banner.startsWith("Gemini CLI proposes to create a.xml. |"))
+        val offer = "Gemini CLI proposes the new file ${root.name}/no/such/folder/a.xml. |"
+        assertTrue(view.banner, view.banner.startsWith(offer))
         assertFalse(File(root, "no").exists())
     }
 
@@ -70,7 +71,7 @@ class ProposalTabTest : DiffTestCase() {
     fun `test the banner says what is proposed and offers to decide`() {
         file("a.txt", "one")
         assertEquals(
-            "Gemini CLI proposes to change a.txt. | Accept (Ctrl+Enter) | Reject",
+            "Gemini CLI proposes to change ${root.name}/a.txt. | Accept (Ctrl+Enter) | Reject",
             propose("a.txt", "two").banner,
         )
     }
@@ -101,7 +102,7 @@ class ProposalTabTest : DiffTestCase() {
         file("a.txt", "one")
         propose("a.txt", "two")
         propose("b.txt", "three")
-        assertEquals(listOf("a.txt (proposal)", "b.txt (proposal)"), tabs().map { it.name }.sorted())
+        assertEquals(listOf("a.txt", "b.txt"), tabs().map { it.name }.sorted())
         assertEquals(listOf("two", "three"), listOf("a.txt", "b.txt").map { text(view(it).right) })
         assertEquals(emptyList<String>(), told)
     }
@@ -113,7 +114,7 @@ class ProposalTabTest : DiffTestCase() {
         val second = propose("b.txt", "second")
         assertSame(tab, second.file)
         val inOrder = checkNotNull(myManager.currentWindow).files.map { it.name }
-        assertEquals(listOf("a.txt", "b.txt", "c.txt").map { "$it (proposal)" }, inOrder)
+        assertEquals(listOf("a.txt", "b.txt", "c.txt"), inOrder)
         await("the second text") { text(second.right) == "second" }
         assertEquals("the first is not decided", emptyList<String>(), told)
         second.click("Accept")

@@ -4,6 +4,7 @@ package dev.companion.gemini.context
 
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.EditorFactory
@@ -23,6 +24,7 @@ import com.intellij.openapi.util.Condition
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.VirtualFileManager
 import dev.companion.gemini.core.CompanionCore
+import java.awt.EventQueue
 
 /**
  * Tells a core what happens in a project's editors.
@@ -174,8 +176,14 @@ class EditorContext(
 
     /** The text of a selection may change, and that before the caret, while neither of them moves. */
     private inner class Documents : DocumentListener {
+        /** Any thread: documents of files are also changed by background write actions. */
         override fun documentChanged(event: DocumentEvent) {
-            if (event.document === focus?.editor?.document) tellCaretLater()
+            val look = Runnable { if (event.document === focus?.editor?.document) tellCaretLater() }
+            if (EventQueue.isDispatchThread()) {
+                look.run()
+            } else {
+                ApplicationManager.getApplication().invokeLater(look, ModalityState.any(), project.disposed)
+            }
         }
     }
 }

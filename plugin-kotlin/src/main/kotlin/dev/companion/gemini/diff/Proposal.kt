@@ -3,10 +3,9 @@
 package dev.companion.gemini.diff
 
 import com.intellij.diff.DiffContentFactory
-import com.intellij.notification.Notification
-import com.intellij.notification.NotificationAction
-import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.event.DocumentEvent
 import com.intellij.openapi.editor.event.DocumentListener
@@ -16,7 +15,6 @@ import com.intellij.openapi.util.Disposer
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
-import dev.companion.gemini.platform.Platform
 
 /** What the CLI proposed, ready to be shown. Made off the EDT. */
 internal class ProposedText(
@@ -25,10 +23,11 @@ internal class ProposedText(
     text: String,
 ) {
     val form = TextForm.of(text)
+    val plain = TextForm.plain(text)
     val document: Document
 
     init {
-        val plain = TextForm.plain(text)
+        assertNotEdt()
         document = DiffContentFactory.getInstance().createEditable(project, plain, target.type).document
         if (document.textLength != plain.length) {
             throw TargetException(CompanionBundle.message("diff.error.large", target.path.toString()))
@@ -36,8 +35,9 @@ internal class ProposedText(
     }
 }
 
-/** A proposal that shows, or has shown. For the EDT. */
+/** A proposal from its coming to its end, with or without a tab. For the EDT. */
 internal class Proposal(
+    private val project: Project,
     val file: ProposalFile,
     val core: CompanionCore,
     target: Target,
@@ -62,7 +62,6 @@ internal class Proposal(
     private var changed = false
     private var form = target.form(proposed.form)
     private var targetListening: Disposable? = null
-    private var notification: Notification? = null
 
     val path: String get() = file.targetPath
 
@@ -71,6 +70,16 @@ internal class Proposal(
 
     /** The proposal as it is now, in the form in which the CLI is to write it. */
     val text: String get() = form().apply(document.immutableCharSequence)
+
+    /** Whether the user has changed what came. */
+    val isEdited: Boolean get() = !document.immutableCharSequence.contentEquals(proposed.plain)
+
+    /** The file, as the user is told of it. */
+    val shownPath: String get() = ShownPath.of(project, target.path)
+
+    /** What the CLI wants. */
+    val offer: String
+        get() = CompanionBundle.message(if (target.file == null) "diff.creates" else "diff.changes", shownPath)
 
     /** What the user should know before deciding. */
     val remarks: List<Remark>
@@ -103,24 +112,8 @@ internal class Proposal(
         file.editors.forEach(ProposalEditor::showBanner)
     }
 
-    /** Tells the user of the tab in the background, until it shows or ends. */
-    fun announce(project: Project, show: () -> Unit) {
-        val announced = Platform
-            .notificationGroup()
-            .createNotification(ProposalBanner.offer(this), NotificationType.INFORMATION)
-            .addAction(NotificationAction.createSimple(CompanionBundle.message("diff.show"), Runnable(show)))
-        notification = announced
-        announced.notify(project)
-    }
-
-    fun shown() {
-        notification?.expire()
-        notification = null
-    }
-
     fun end() {
         state = State.ENDED
-        shown()
         Disposer.dispose(this)
         file.editors.forEach(ProposalEditor::showBanner)
     }
@@ -138,14 +131,16 @@ internal class Proposal(
         targetListening = listening
         target.document?.addDocumentListener(
             object : DocumentListener {
-                override fun documentChanged(event: DocumentEvent) = noteChange()
+                /** Any thread: documents of files are also changed by background write actions. */
+                override fun documentChanged(event: DocumentEvent) =
+                    ApplicationManager.getApplication().invokeLater(::noteChange, ModalityState.any(), project.disposed)
             },
             listening,
         )
     }
 
     private fun noteChange() {
-        if (changed) return
+        if (changed || state == State.ENDED) return
         changed = true
         file.editors.forEach(ProposalEditor::showBanner)
     }

@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.diff
 
+import com.intellij.ide.plugins.PluginManager
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnActionEvent
@@ -10,6 +11,7 @@ import com.intellij.openapi.actionSystem.CommonShortcuts
 import com.intellij.openapi.actionSystem.IdeActions
 import com.intellij.openapi.actionSystem.PlatformDataKeys
 import com.intellij.openapi.editor.actionSystem.EditorActionManager
+import com.intellij.openapi.extensions.PluginId
 import com.intellij.openapi.fileEditor.FileEditorManager
 import dev.companion.gemini.platform.CompanionAction
 import java.awt.event.KeyEvent
@@ -24,7 +26,7 @@ internal object ProposalActions {
         for (id in listOf(ACCEPT, REJECT)) {
             ActionManager.getInstance().getAction(id).registerCustomShortcutSet(tab, parent)
         }
-        RejectByEscapeAction().registerCustomShortcutSet(CommonShortcuts.ESCAPE, tab, parent)
+        CloseByEscapeAction().registerCustomShortcutSet(CommonShortcuts.ESCAPE, tab, parent)
     }
 
     /**
@@ -58,15 +60,21 @@ internal class AcceptProposalAction : ProposalAction() {
     override fun decide(service: ProposalService, proposal: Proposal) = service.accept(proposal)
 }
 
-internal open class RejectProposalAction : ProposalAction() {
+internal class RejectProposalAction : ProposalAction() {
     override fun decide(service: ProposalService, proposal: Proposal) = service.reject(proposal)
 }
 
-/** Esc first does what it does in an editor: hides a popup, a search or a hint, ends a selection or several carets. */
-private class RejectByEscapeAction : RejectProposalAction() {
+/**
+ * Esc first does what it does in an editor: hides a popup, a search or a hint, ends a selection or several carets. With
+ * IdeaVim it also ends a mode of typing, of which nothing can be known here, so there it never closes a proposal.
+ */
+private class CloseByEscapeAction : ProposalAction() {
+    override fun decide(service: ProposalService, proposal: Proposal) = service.closeByUser(proposal)
+
     override fun update(event: AnActionEvent) {
         super.update(event)
-        if (event.presentation.isEnabled && isUsedByEditor(event)) event.presentation.isEnabled = false
+        val isFree = !PluginManager.isPluginInstalled(PluginId.getId(IDEA_VIM)) && !isUsedByEditor(event)
+        if (!isFree) event.presentation.isEnabled = false
     }
 
     private fun isUsedByEditor(event: AnActionEvent): Boolean {
@@ -74,5 +82,9 @@ private class RejectByEscapeAction : RejectProposalAction() {
         if (editor.headerComponent != null) return true
         val escape = EditorActionManager.getInstance().getActionHandler(IdeActions.ACTION_EDITOR_ESCAPE)
         return escape.isEnabled(editor, editor.caretModel.currentCaret, event.dataContext)
+    }
+
+    private companion object {
+        const val IDEA_VIM = "IdeaVIM"
     }
 }

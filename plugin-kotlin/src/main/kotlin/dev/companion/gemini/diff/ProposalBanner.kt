@@ -25,7 +25,7 @@ internal object ProposalBanner {
             Proposal.State.UNHEARD -> {
                 banner.createActionLabel(CompanionBundle.message("diff.apply")) { service.apply(proposal) }
                 banner.createActionLabel(CompanionBundle.message("diff.copy")) { service.copy(proposal) }
-                banner.createActionLabel(CompanionBundle.message("diff.close")) { service.discard(proposal) }
+                banner.createActionLabel(CompanionBundle.message("diff.close")) { service.closeByUser(proposal) }
             }
 
             Proposal.State.ENDED -> {
@@ -35,16 +35,10 @@ internal object ProposalBanner {
         return banner
     }
 
-    /** What the CLI wants. */
-    fun offer(proposal: Proposal): String {
-        val target = proposal.target
-        return CompanionBundle.message(if (target.file == null) "diff.creates" else "diff.changes", target.name)
-    }
-
     private fun text(proposal: Proposal): String =
         when (proposal.state) {
             Proposal.State.OPEN -> {
-                (listOf(offer(proposal)) + proposal.remarks.map { CompanionBundle.message(it.key) }).joinToString(" ")
+                (listOf(proposal.offer) + proposal.remarks.map { CompanionBundle.message(it.key) }).joinToString(" ")
             }
 
             Proposal.State.UNHEARD -> {

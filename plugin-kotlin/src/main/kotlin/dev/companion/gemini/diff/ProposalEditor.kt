@@ -62,12 +62,14 @@ internal class ProposalEditor(
 
     /** Shows what the tab is for now. */
     fun showProposal() {
+        assertEdt()
         val proposal = file.proposal ?: return
         viewer.setRequest(request(proposal))
         showBanner()
     }
 
     fun showBanner() {
+        assertEdt()
         val proposal = file.proposal ?: return
         panel.banner = ProposalBanner.create(project, proposal)
     }
@@ -78,12 +80,12 @@ internal class ProposalEditor(
         val current = target.document
             ?.let { contents.create(project, it, target.type) }
             ?: contents.create(project, "", target.type)
-        val title = CompanionBundle.message(if (target.document == null) "diff.side.none" else "diff.side.current")
+        val title = if (target.document == null) "diff.side.none" else "diff.side.current"
         val request = SimpleDiffRequest(
             file.name,
             current,
             contents.create(project, proposal.document, target.type),
-            title,
+            CompanionBundle.message(title, proposal.shownPath),
             CompanionBundle.message("diff.side.proposed"),
         )
         request.putUserData(DiffUserDataKeys.FORCE_READ_ONLY_CONTENTS, booleanArrayOf(true, false))
@@ -111,7 +113,7 @@ internal class ProposalEditor(
 
     override fun isValid() = file.isValid
 
-    override fun selectNotify() = file.proposal?.shown() ?: Unit
+    override fun selectNotify() = Unit
 
     override fun deselectNotify() = Unit
 
@@ -123,9 +125,7 @@ internal class ProposalEditor(
 
     override fun getCurrentLocation(): FileEditorLocation? = null
 
-    override fun dispose() {
-        file.editors -= this
-    }
+    override fun dispose() = file.editorGone(this)
 }
 
 /** By which an action finds the proposal in which the focus is. */

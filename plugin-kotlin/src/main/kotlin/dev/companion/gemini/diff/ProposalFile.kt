@@ -6,15 +6,18 @@ import com.intellij.openapi.fileTypes.FileType
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.testFramework.LightVirtualFile
 import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.platform.Platform
 import java.nio.file.Paths
 import javax.swing.Icon
 
-/** The tab of the proposals for one path: a later one replaces an earlier one in it. For the EDT, but for [targetPath]. */
+/** The tab of the proposals for one path: a later one replaces an earlier one in it. For the EDT, but for the `val`s. */
 class ProposalFile internal constructor(
     /** The file that the proposal is for, as the CLI wrote it. */
     val targetPath: String,
     icon: Icon?,
-) : LightVirtualFile(CompanionBundle.message("diff.tab", Paths.get(targetPath).fileName), ProposalFileType(icon), "") {
+    /** Told when the last tab is gone, and whether the user has closed it. */
+    private val tabGone: (ProposalFile, Boolean) -> Unit,
+) : LightVirtualFile(shownName(targetPath), ProposalFileType(icon), "") {
     /** What the tab shows; set before the tab opens. */
     internal var proposal: Proposal? = null
         set(value) {
@@ -25,8 +28,41 @@ class ProposalFile internal constructor(
     /** More than one if the user splits the tab. */
     internal val editors = mutableListOf<ProposalEditor>()
 
+    /** Whether the tab that is about to go is closed by the user. */
+    internal var isClosedByUser = false
+
+    /** By which the user tells the tab from others. */
+    @Volatile
+    internal var title: String = shownName(targetPath)
+        private set
+
+    /** Whether the proposal creates its file. */
+    @Volatile
+    internal var isNew = false
+        private set
+
     init {
         isWritable = false
+        Platform.forbidPreview(this)
+    }
+
+    /** Returns whether that is news. */
+    internal fun rename(title: String, isNew: Boolean): Boolean {
+        if (this.title == title && this.isNew == isNew) return false
+        this.title = title
+        this.isNew = isNew
+        return true
+    }
+
+    internal fun editorGone(editor: ProposalEditor) {
+        editors -= editor
+        val byUser = isClosedByUser
+        isClosedByUser = false
+        if (editors.isEmpty()) tabGone(this, byUser)
+    }
+
+    internal companion object {
+        fun shownName(path: String): String = ShownPath.plain(Paths.get(path).fileName.toString())
     }
 }
 

@@ -1,20 +1,15 @@
-// Owns which proposals show, and what becomes of each. Who wins a race is the server's to say.
+// Owns which proposals there are, and what becomes of each. Who wins a race is the server's to say.
 
 package dev.companion.gemini.diff
 
 import com.intellij.openapi.Disposable
-import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.application.ModalityState
-import com.intellij.openapi.diagnostic.Logger
-import com.intellij.openapi.fileEditor.FileEditorManager
-import com.intellij.openapi.fileEditor.FileEditorManagerListener
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.project.ProjectManagerListener
+import com.intellij.openapi.project.VetoableProjectManagerListener
 import com.intellij.openapi.ui.Messages
 import com.intellij.openapi.util.Disposer
-import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.VirtualFileManager
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
@@ -32,26 +27,31 @@ import java.awt.datatransfer.StringSelection
 class ProposalService(private val project: Project) : Disposable {
     private val requests = PendingRequests().also { Disposer.register(this, it) }
     private val background = AppExecutorUtil.createBoundedApplicationPoolExecutor("Gemini CLI proposals", 1)
+    private val queue = ProposalQueue(project)
     private val tabs = ProposalTabs(project)
+    private val notices = ProposalNotices(project) { waiting().filterNot { tabs.isOpen(it.file) }.forEach(::review) }
 
     @Volatile
     private var core: CompanionCore? = null
 
-    /** By the path as the CLI writes it. EDT. */
-    private val open = LinkedHashMap<String, Proposal>()
+    /** Those that have not ended. EDT. */
+    private val proposals = LinkedHashSet<Proposal>()
 
     init {
+        ClosedTabs(project, this)
         val bus = project.messageBus.connect(this)
-        bus.subscribe(FileEditorManagerListener.FILE_EDITOR_MANAGER, ClosedTabs())
         bus.subscribe(ProjectManager.TOPIC, ClosingProject())
-        bus.subscribe(VirtualFileManager.VFS_CHANGES, TargetChanges(open.values, ::lookAgain))
+        bus.subscribe(VirtualFileManager.VFS_CHANGES, TargetChanges(proposals, ::lookAgain))
+        val veto = VetoableProjectManagerListener { it !== project || mayClose() }
+        ProjectManager.getInstance().addProjectManagerListener(veto)
+        Disposer.register(this) { ProjectManager.getInstance().removeProjectManagerListener(veto) }
     }
 
     /** Where decisions go from now on; null when there is no server. Proposals of a former one are closed. Any thread. */
     fun connect(core: CompanionCore?) {
         this.core = core
         background.execute {
-            later { open.values.filter { it.core !== this.core }.forEach(::finish) }
+            queue.later { proposals.filter { it.core !== this.core }.forEach(::finish) }
         }
     }
 
@@ -64,7 +64,7 @@ class ProposalService(private val project: Project) : Disposable {
             later(pending) {
                 val core = core?.takeIf { asking == null || it === asking }
                     ?: throw TargetException(CompanionBundle.message("diff.error.closed"))
-                show(filePath, core, target, text)
+                add(filePath, core, target, text)
                 pending.complete()
             }
         }
@@ -73,7 +73,7 @@ class ProposalService(private val project: Project) : Disposable {
     fun close(request: EditorRequest, filePath: String) =
         prepare(request) { pending ->
             later(pending) {
-                val proposal = open[filePath] ?: throw noProposal()
+                val proposal = waiting(filePath)
                 val text = proposal.text
                 finish(proposal)
                 pending.complete(text)
@@ -84,11 +84,11 @@ class ProposalService(private val project: Project) : Disposable {
         prepare(request) { pending ->
             val target = Target.find(project, filePath)
             later(pending) {
-                val proposal = open[filePath] ?: throw noProposal()
+                val proposal = waiting(filePath)
                 TargetWriter.write(project, target, proposal)
                 proposal.core.diffAccepted(filePath, proposal.text)
                 TargetWriter.refreshAfterWrite(project, filePath)
-                finish(proposal)
+                finishDelivered(proposal)
                 pending.complete()
             }
         }
@@ -96,40 +96,52 @@ class ProposalService(private val project: Project) : Disposable {
     fun reject(request: EditorRequest, filePath: String) =
         prepare(request) { pending ->
             later(pending) {
-                reject(open[filePath] ?: throw noProposal())
+                rejectNow(waiting(filePath))
                 pending.complete()
             }
         }
 
-    /** The user accepts. If the CLI does not hear it, the tab stays, so that no edit is lost. EDT. */
-    internal fun accept(proposal: Proposal) {
-        if (proposal.state != Proposal.State.OPEN) return
-        val delivery = proposal.core.diffAccepted(proposal.path, proposal.text)
-        TargetWriter.refreshAfterWrite(project, proposal.path)
-        if (delivery == Delivery.DELIVERED) {
-            finish(proposal)
-        } else {
-            open.remove(proposal.path, proposal)
-            proposal.keepUnheard(delivery)
-        }
-    }
+    /** Those that wait for a decision, in the order in which they came. EDT. */
+    internal fun waiting(): List<Proposal> = proposals.filter { it.state == Proposal.State.OPEN }
 
-    /** The user rejects. EDT. */
-    internal fun reject(proposal: Proposal) {
-        if (proposal.state != Proposal.State.OPEN) return
-        proposal.core.diffRejected(proposal.path)
-        finish(proposal)
-    }
+    /** The user wants to see it. EDT. */
+    internal fun review(proposal: Proposal) =
+        queue.inTurn {
+            if (proposal in proposals) tabs.show(proposal.file)
+            changed()
+        }
+
+    /** The user accepts. If the CLI does not hear it, the tab stays, so that no edit is lost. EDT. */
+    internal fun accept(proposal: Proposal) =
+        queue.inTurn {
+            if (proposal.state != Proposal.State.OPEN) return@inTurn
+            val delivery = proposal.core.diffAccepted(proposal.path, proposal.text)
+            TargetWriter.refreshAfterWrite(project, proposal.path)
+            if (delivery == Delivery.DELIVERED) finishDelivered(proposal) else proposal.keepUnheard(delivery)
+            changed()
+        }
+
+    /** The user rejects, and says so. EDT. */
+    internal fun reject(proposal: Proposal) = queue.inTurn { rejectNow(proposal) }
+
+    /** The user closes it: with one key or click, which might be a slip. EDT. */
+    internal fun closeByUser(proposal: Proposal) =
+        queue.inTurn {
+            when {
+                proposal.state == Proposal.State.ENDED -> Unit
+                proposal.state == Proposal.State.UNHEARD -> finish(proposal)
+                !proposal.isEdited || ProposalQuestion.isRejected(project, proposal) -> rejectNow(proposal)
+                !tabs.isOpen(proposal.file) -> tabs.show(proposal.file)
+            }
+        }
 
     /** Puts a proposal that the CLI did not hear of into the file. EDT. */
     internal fun apply(proposal: Proposal) {
         val answer = object : EditorRequest {
-            override fun complete(text: String?) = finish(proposal)
+            override fun complete(text: String?) = finishDelivered(proposal)
 
             override fun fail(message: String) =
-                background.execute {
-                    later { Messages.showErrorDialog(project, message, CompanionBundle.message("diff.apply")) }
-                }
+                queue.later { Messages.showErrorDialog(project, message, CompanionBundle.message("diff.apply")) }
         }
         prepare(answer) { pending ->
             val target = Target.find(project, proposal.path)
@@ -143,38 +155,78 @@ class ProposalService(private val project: Project) : Disposable {
     internal fun copy(proposal: Proposal) =
         CopyPasteManager.getInstance().setContents(StringSelection(proposal.document.text))
 
-    internal fun discard(proposal: Proposal) = finish(proposal)
-
     override fun dispose() = rejectAll()
 
-    private fun show(path: String, core: CompanionCore, target: Target, text: ProposedText) {
-        val former = open.remove(path)?.also(Proposal::end)
-        val file = former?.file ?: ProposalFile(path, target.type.icon)
-        val proposal = Proposal(file, core, target, text)
+    private fun add(path: String, core: CompanionCore, target: Target, text: ProposedText) {
+        val former = waiting().find { it.path == path }?.also(::end)
+        val file = former?.file ?: ProposalFile(path, target.type.icon, ::tabGone)
+        val proposal = Proposal(project, file, core, target, text)
         Disposer.register(this, proposal)
-        open[path] = proposal
+        proposals += proposal
         file.proposal = proposal
-        tabs.open(file)
-        if (!tabs.isOpen(file)) {
-            finish(proposal)
-            throw TargetException(CompanionBundle.message("diff.error.tab"))
-        }
+        ProposalTitles.update(proposals)
+        if (!tabs.isOpen(file)) tabs.openAside(file)
+        changed()
     }
 
-    /** The end, whatever it is: the tab goes, and its closing is no decision any more. */
+    /** Who closed it is told by [ClosedTabs]. Its moving to another window closes a tab, too, but opens one at once. */
+    private fun tabGone(file: ProposalFile, byUser: Boolean) =
+        queue.later {
+            val proposal = file.proposal?.takeIf { it in proposals && !tabs.isOpen(file) }
+            if (proposal != null && byUser) closeByUser(proposal)
+            changed()
+        }
+
+    private fun rejectNow(proposal: Proposal) {
+        if (proposal.state != Proposal.State.OPEN) return
+        proposal.core.diffRejected(proposal.path)
+        finish(proposal)
+    }
+
+    /** The end, whatever it is. What the user has written stays within reach, unless it went where it was meant to. */
     private fun finish(proposal: Proposal) {
-        open.remove(proposal.path, proposal)
-        proposal.end()
-        tabs.close(proposal.file)
-        proposal.file.isValid = false
+        end(proposal)
+        closeTab(proposal.file)
     }
 
-    private fun rejectAll() =
-        open.values.toList().forEach {
-            it.core.diffRejected(it.path)
-            open.remove(it.path)
-            it.end()
-        }
+    private fun finishDelivered(proposal: Proposal) {
+        endQuietly(proposal)
+        closeTab(proposal.file)
+    }
+
+    private fun end(proposal: Proposal) {
+        if (proposal.isEdited) notices.offerBack(proposal)
+        endQuietly(proposal)
+    }
+
+    private fun endQuietly(proposal: Proposal) {
+        proposals -= proposal
+        proposal.end()
+    }
+
+    private fun closeTab(file: ProposalFile) {
+        tabs.close(file)
+        file.isValid = false
+        changed()
+    }
+
+    /** Tells what there is now, and where. */
+    private fun changed() {
+        ProposalTitles.update(proposals).forEach(tabs::titleChanged)
+        notices.showWaiting(proposals.filterNot { tabs.isOpen(it.file) })
+        project.messageBus.syncPublisher(ProposalListener.TOPIC).proposalsChanged(waiting().size)
+    }
+
+    /** The project ends without the question, or after it. */
+    private fun rejectAll() {
+        waiting().forEach { it.core.diffRejected(it.path) }
+        proposals.toList().forEach(::endQuietly)
+    }
+
+    private fun mayClose(): Boolean {
+        val edited = proposals.filter(Proposal::isEdited)
+        return edited.isEmpty() || ProposalQuestion.isProjectClosed(project, edited)
+    }
 
     /** What cannot be shown any more, such as a directory in its place, is found out when the file is written. */
     private fun lookAgain(proposal: Proposal) =
@@ -185,10 +237,14 @@ class ProposalService(private val project: Project) : Disposable {
             } catch (_: TargetException) {
                 return@execute
             }
-            later { if (proposal.state == Proposal.State.OPEN) proposal.retarget(target) }
+            queue.later {
+                if (proposal.state == Proposal.State.OPEN) proposal.retarget(target)
+                changed()
+            }
         }
 
-    private fun noProposal() = TargetException(CompanionBundle.message("diff.error.none"))
+    private fun waiting(path: String) =
+        waiting().find { it.path == path } ?: throw TargetException(CompanionBundle.message("diff.error.none"))
 
     private fun prepare(request: EditorRequest, job: (PendingRequests.Pending) -> Unit) {
         val pending = requests.add(request)
@@ -201,15 +257,9 @@ class ProposalService(private val project: Project) : Disposable {
     }
 
     private fun later(pending: PendingRequests.Pending, job: () -> Unit) =
-        later {
+        queue.later {
             if (pending.isWaiting) answering(pending, job)
         }
-
-    /** On the EDT, once no dialog is open: that is the modality of a background thread. */
-    private fun later(job: () -> Unit) =
-        ApplicationManager
-            .getApplication()
-            .invokeLater(job, ModalityState.defaultModalityState(), project.disposed)
 
     private fun answering(pending: PendingRequests.Pending, job: () -> Unit) =
         try {
@@ -220,22 +270,6 @@ class ProposalService(private val project: Project) : Disposable {
             pending.fail(CompanionBundle.message("diff.error.internal"))
             throw e
         }
-
-    /** The user closes a tab: that rejects. Moving it to another window closes it, too, but opens it again at once. */
-    private inner class ClosedTabs : FileEditorManagerListener {
-        override fun fileClosed(source: FileEditorManager, file: VirtualFile) {
-            if (file !is ProposalFile) return
-            val check = Runnable { if (!tabs.isOpen(file)) file.proposal?.let(::tabGone) }
-            ApplicationManager.getApplication().invokeLater(check, ModalityState.any(), project.disposed)
-        }
-
-        private fun tabGone(proposal: Proposal) =
-            if (proposal.state == Proposal.State.OPEN) {
-                reject(proposal)
-            } else {
-                finish(proposal)
-            }
-    }
 
     private inner class ClosingProject : ProjectManagerListener {
         override fun projectClosing(project: Project) {

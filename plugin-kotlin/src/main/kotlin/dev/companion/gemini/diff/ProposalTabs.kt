@@ -2,46 +2,53 @@
 
 package dev.companion.gemini.diff
 
-import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.fileEditor.ex.FileEditorManagerEx
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.wm.IdeFocusManager
 import java.awt.KeyboardFocusManager
 import javax.swing.SwingUtilities
 
 /** For the EDT, without a dialog over it. */
 internal class ProposalTabs(private val project: Project) {
-    private val manager get() = FileEditorManager.getInstance(project)
+    private val manager get() = FileEditorManagerEx.getInstanceEx(project)
 
-    fun isOpen(file: ProposalFile) = manager.isFileOpen(file)
+    fun isOpen(file: ProposalFile) = file.editors.isNotEmpty()
 
     /**
-     * Shows the tab. It hides the editor that it comes over, and a hidden editor loses the focus to what hides it: a
-     * user who types there would go on typing into the proposal. So in that case alone the tab waits in the background,
-     * and a notification says so.
+     * Opens a tab over the editor that shows, unless the focus is in there: who types would go on typing into the
+     * proposal, since a hidden editor loses the focus to what hides it, and may lose it at any moment of the opening.
      */
-    fun open(file: ProposalFile) {
-        val typing = editorWithFocus()?.takeIf { it != file }
-        manager.openFile(file, false)
-        if (typing != null && typing.isValid) {
-            manager.openFile(typing, true)
-            file.proposal?.announce(project) { manager.openFile(file, true) }
-        }
+    fun openAside(file: ProposalFile) {
+        if (!isFocusInEditor()) open(file, false)
     }
 
-    /** Closing gives the focus to the next tab, also if it was in a tool window: then it goes back there. */
+    /** The user asks for it. */
+    fun show(file: ProposalFile) = open(file, true)
+
+    /** In all windows. Closing gives the focus to the next tab, also if it was in a tool window: then it goes back. */
     fun close(file: ProposalFile) {
         if (!isOpen(file)) return
         val focus = focusOwner()?.takeIf { ProposalPanel.around(it)?.editor?.file != file }
-        manager.closeFile(file)
+        windows().filter { it.isFileOpen(file) }.forEach { manager.closeFile(file, it) }
         if (focus != null) SwingUtilities.invokeLater { IdeFocusManager.getInstance(project).requestFocus(focus, true) }
     }
 
-    private fun editorWithFocus(): VirtualFile? {
-        val focus = focusOwner() ?: return null
-        return manager.selectedFiles.firstOrNull { file ->
-            manager.getSelectedEditor(file)?.let { SwingUtilities.isDescendingFrom(focus, it.component) } == true
-        }
+    fun titleChanged(file: ProposalFile) {
+        if (isOpen(file)) manager.updateFilePresentation(file)
+    }
+
+    /** Pinned tabs are spared where the platform closes others, and are no previews. */
+    private fun open(file: ProposalFile, focus: Boolean) {
+        assertEdt()
+        manager.openFile(file, focus)
+        windows().filter { it.isFileOpen(file) }.forEach { it.setFilePinned(file, true) }
+    }
+
+    private fun windows() = manager.windows
+
+    private fun isFocusInEditor(): Boolean {
+        val focus = focusOwner() ?: return false
+        return manager.allEditors.any { SwingUtilities.isDescendingFrom(focus, it.component) }
     }
 
     private fun focusOwner() = KeyboardFocusManager.getCurrentKeyboardFocusManager().focusOwner

@@ -10,13 +10,15 @@ import com.intellij.openapi.wm.CustomStatusBarWidget
 import com.intellij.openapi.wm.StatusBar
 import com.intellij.ui.ClickListener
 import com.intellij.ui.components.JBLabel
+import dev.companion.gemini.diff.ProposalListener
+import dev.companion.gemini.diff.ProposalService
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionStateListener
 import java.awt.event.MouseEvent
 import javax.swing.JComponent
 
-/** An icon, beside it how many CLIs are connected; a click opens [StatusPopup]. */
+/** An icon, beside it how many proposals wait or else how many CLIs are connected; a click opens [StatusPopup]. */
 abstract class CompanionStatusWidget(private val project: Project) : CustomStatusBarWidget {
     /** EDT. */
     private val label by lazy {
@@ -31,6 +33,10 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
         }
     }
 
+    /** EDT. What shows. */
+    private var state: CompanionState = CompanionState.Off
+    private var waiting = 0
+
     final override fun ID(): String = ID
 
     /** EDT. */
@@ -38,7 +44,9 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
 
     /** Any thread. */
     final override fun install(statusBar: StatusBar) {
-        project.messageBus.connect(this).subscribe(CompanionStateListener.TOPIC, CompanionStateListener(::show))
+        val bus = project.messageBus.connect(this)
+        bus.subscribe(CompanionStateListener.TOPIC, CompanionStateListener { show(it, waiting) })
+        bus.subscribe(ProposalListener.TOPIC, ProposalListener { show(state, it) })
         ApplicationManager.getApplication().executeOnPooledThread(::showFirst)
     }
 
@@ -48,14 +56,18 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
         CompanionIcons.read()
         val made = Computable { if (project.isDisposed) null else CompanionService.getInstance(project) }
         val service = application.runReadAction(made) ?: return
-        val showNow = Runnable { if (!project.isDisposed) show(service.state) }
+        val showNow = Runnable {
+            if (!project.isDisposed) show(service.state, ProposalService.getInstance(project).waiting().size)
+        }
         application.invokeLater(showNow, ModalityState.any())
     }
 
-    private fun show(state: CompanionState) {
+    private fun show(state: CompanionState, waiting: Int) {
+        this.state = state
+        this.waiting = waiting
         label.icon = StatusText.icon(state)
-        label.text = (state as? CompanionState.Running)?.connected?.takeIf { it > 0 }?.toString().orEmpty()
-        label.toolTipText = StatusText.tooltip(state)
+        label.text = StatusText.label(state, waiting)
+        label.toolTipText = StatusText.tooltip(state, waiting)
         label.accessibleContext.accessibleName = label.toolTipText
     }
 

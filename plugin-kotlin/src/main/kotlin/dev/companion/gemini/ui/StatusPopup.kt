@@ -12,6 +12,7 @@ import com.intellij.util.ui.FormBuilder
 import com.intellij.util.ui.JBUI
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.diff.ProposalService
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
 import java.awt.Component
@@ -23,6 +24,7 @@ import javax.swing.JPanel
 
 /** EDT. The state as it is when it opens. */
 internal class StatusPopup(private val project: Project) {
+    private val proposals = ProposalService.getInstance(project)
     private var popup: JBPopup? = null
 
     fun showAbove(component: Component) {
@@ -41,28 +43,34 @@ internal class StatusPopup(private val project: Project) {
         title.font = title.font.deriveFont(Font.BOLD)
         val form = FormBuilder.createFormBuilder().addComponent(title)
         when (state) {
-            is CompanionState.Running -> rows(form, state, service.core?.openDiffs ?: 0)
+            is CompanionState.Running -> rows(form, state)
             is CompanionState.Failed -> form.addComponent(text(state.message))
             CompanionState.Off -> form.addComponent(text(message("status.off.details")))
             CompanionState.Starting -> Unit
         }
+        proposals.waiting().forEach { form.addComponent(inRow(listOf(link(it.offer) { proposals.review(it) }))) }
+        val panel = form.addComponent(inRow(links), LINK_GAP).panel
+        panel.border = JBUI.Borders.empty(PADDING, PADDING + 2)
+        return panel
+    }
+
+    /** Each as wide as it is. */
+    private fun inRow(links: List<JComponent>): JComponent {
         val row = JPanel(FlowLayout(FlowLayout.LEADING, 0, 0)).apply { isOpaque = false }
         links.forEach { link ->
             link.border = JBUI.Borders.emptyRight(LINK_GAP)
             row.add(link)
         }
-        val panel = form.addComponent(row, LINK_GAP).panel
-        panel.border = JBUI.Borders.empty(PADDING, PADDING + 2)
-        return panel
+        return row
     }
 
-    private fun rows(form: FormBuilder, state: CompanionState.Running, openDiffs: Int) {
+    private fun rows(form: FormBuilder, state: CompanionState.Running) {
         row(form, "status.popup.port", state.port.toString())
         if (state.listening.size > 1) row(form, "status.popup.listening", StatusText.listening(state))
         state.notListening.forEach { form.addComponent(text(it)) }
         row(form, "status.popup.file", state.discoveryFile ?: message("status.popup.file.none"))
         row(form, "status.popup.connected", state.connected.toString())
-        row(form, "status.popup.diffs", openDiffs.toString())
+        row(form, "status.popup.diffs", proposals.waiting().size.toString())
     }
 
     private fun row(form: FormBuilder, key: String, value: String) {
@@ -75,14 +83,14 @@ internal class StatusPopup(private val project: Project) {
 
     private fun links() =
         listOfNotNull(
-            link("action.Companion.RestartServer.text") { CompanionCommands.restart(project) }
+            link(message("action.Companion.RestartServer.text")) { CompanionCommands.restart(project) }
                 .takeIf { CompanionCommands.canRestart(project) },
-            link("action.Companion.CopyDiagnostics.text") { CompanionCommands.copyDiagnostics(project) },
-            link("status.popup.settings") { CompanionCommands.openSettings(project) },
+            link(message("action.Companion.CopyDiagnostics.text")) { CompanionCommands.copyDiagnostics(project) },
+            link(message("status.popup.settings")) { CompanionCommands.openSettings(project) },
         )
 
-    private fun link(key: String, command: () -> Unit): JComponent =
-        LinkLabel.create(message(key)) {
+    private fun link(text: String, command: () -> Unit): JComponent =
+        LinkLabel.create(text) {
             popup?.cancel()
             command()
         }

@@ -22,7 +22,21 @@ internal object StatusText {
             is CompanionState.Failed -> message("status.failed")
         }
 
-    fun tooltip(state: CompanionState): String = message("status.tooltip", title(state))
+    /** Beside the icon. */
+    fun label(state: CompanionState, waiting: Int): String {
+        val connected = (state as? CompanionState.Running)?.connected ?: 0
+        return when {
+            waiting > 0 -> message("status.proposals", waiting)
+            connected > 0 -> connected.toString()
+            else -> ""
+        }
+    }
+
+    fun tooltip(state: CompanionState, waiting: Int): String {
+        val title = title(state)
+        val text = if (waiting > 0) message("status.tooltip.proposals", title, waiting) else title
+        return message("status.tooltip", text)
+    }
 
     /** Loopback first. */
     fun listening(state: CompanionState.Running): String = state.listening.joinToString(", ")

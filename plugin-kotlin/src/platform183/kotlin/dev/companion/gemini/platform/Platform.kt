@@ -5,9 +5,15 @@ package dev.companion.gemini.platform
 import com.intellij.ProjectTopics
 import com.intellij.notification.NotificationGroup
 import com.intellij.openapi.Disposable
+import com.intellij.openapi.actionSystem.AnAction
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.DataContext
+import com.intellij.openapi.actionSystem.ex.AnActionListener
+import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.components.ServiceManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ModuleRootListener
+import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.messages.Topic
 
 object Platform {
@@ -29,4 +35,19 @@ object Platform {
     /** Calls [changed], on any thread, when the user comes to trust a project, until [parent] is disposed. */
     @Suppress("UNUSED_PARAMETER")
     fun onTrustChanged(project: Project, parent: Disposable, changed: () -> Unit) = Unit
+
+    /** Nothing to forbid: there are no previews. */
+    @Suppress("UNUSED_PARAMETER")
+    fun forbidPreview(file: VirtualFile) = Unit
+
+    /** Calls [before] and [after] around each action that the user performs, until [parent] is disposed. EDT. */
+    fun onAction(parent: Disposable, before: (AnAction, AnActionEvent) -> Unit, after: () -> Unit) {
+        val listener = object : AnActionListener {
+            override fun beforeActionPerformed(action: AnAction, context: DataContext, event: AnActionEvent) =
+                before(action, event)
+
+            override fun afterActionPerformed(action: AnAction, context: DataContext, event: AnActionEvent) = after()
+        }
+        ApplicationManager.getApplication().messageBus.connect(parent).subscribe(AnActionListener.TOPIC, listener)
+    }
 }

@@ -4,17 +4,26 @@ package dev.companion.gemini.robot
 
 import com.google.gson.JsonObject
 import com.intellij.ide.DataManager
+import com.intellij.ide.ui.UISettings
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.ActionPlaces
 import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.OpenFileDescriptor
+import com.intellij.openapi.fileEditor.impl.FileEditorManagerImpl
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.openapi.wm.ToolWindowId
+import com.intellij.openapi.wm.ToolWindowManager
+import com.intellij.openapi.wm.WindowManager
 import java.awt.Component
 import java.awt.KeyboardFocusManager
+import java.awt.event.WindowEvent
+import javax.swing.SwingUtilities
 
 internal val DEEDS: Map<String, Command> = mapOf(
     "open" to ::open,
@@ -25,6 +34,10 @@ internal val DEEDS: Map<String, Command> = mapOf(
     "write proposal" to { command ->
         write { proposal(command.text("tab")).document.setText(command.text("text")) }
     },
+    "leave editors" to { leaveEditors() },
+    "tab limit" to { limitTabs(it.number("count")) },
+    "detach" to { detach(tabFile(it.text("tab"))) },
+    "close window" to { closeWindow(it.text("tab")) },
     "invoke" to { invoke(it.text("action"), it.textOrNull("proposal")) },
     "type" to { Typing.run(it.text("path"), it.number("count")) },
 )
@@ -60,5 +73,37 @@ private fun invoke(id: String, proposal: String?) {
     // Later, as it may open a dialog and return only after that, or never.
     ApplicationManager
         .getApplication()
-        .invokeLater({ ActionUtil.performActionDumbAware(action, event) }, ModalityState.NON_MODAL)
+        .invokeLater(
+            { ActionUtil.performActionDumbAwareWithCallbacks(action, event, context) },
+            ModalityState.NON_MODAL,
+        )
+}
+
+/** Whether no editor has the focus; if one has, a tool window is asked to take it. */
+private fun leaveEditors(): Boolean {
+    val focus = KeyboardFocusManager.getCurrentKeyboardFocusManager().focusOwner
+    val hasLeft =
+        focus != null && CommonDataKeys.EDITOR.getData(DataManager.getInstance().getDataContext(focus)) == null
+    if (!hasLeft) ToolWindowManager.getInstance(project()).getToolWindow(ToolWindowId.PROJECT_VIEW).activate(null)
+    return hasLeft
+}
+
+/** How many tabs a window has before the platform closes some. */
+private fun limitTabs(count: Int) {
+    UISettings.instance.editorTabLimit = count
+    UISettings.instance.fireUISettingsChanged()
+}
+
+/** Moves a tab into a window of its own, as dragging it out of the window does. */
+private fun detach(file: VirtualFile) {
+    val manager = FileEditorManager.getInstance(project()) as FileEditorManagerImpl
+    val window = manager.windows.first { it.isFileOpen(file) }
+    manager.closeFile(file, window)
+    manager.openFileInNewWindow(file)
+}
+
+private fun closeWindow(tab: String) {
+    val window = checkNotNull(SwingUtilities.getWindowAncestor(tabLabel(tab)))
+    check(window !== WindowManager.getInstance().getFrame(project())) { "$tab is in the main window" }
+    window.dispatchEvent(WindowEvent(window, WindowEvent.WINDOW_CLOSING))
 }

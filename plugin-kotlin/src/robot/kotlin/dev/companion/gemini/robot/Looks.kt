@@ -115,7 +115,9 @@ internal fun project(): Project = ProjectManager.getInstance().openProjects.sing
 internal fun file(path: String): VirtualFile =
     checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByPath(path)) { "there is no $path" }
 
-private fun tabLabel(title: String) =
+internal fun tabFile(title: String) = tabLabel(title).info.`object` as VirtualFile
+
+internal fun tabLabel(title: String) =
     checkNotNull(tabLabels().find { it.info.text == title }) { "there is no tab $title" }
 
 private fun closeButton(title: String) = descendants(tabLabel(title)).first { it is InplaceButton }

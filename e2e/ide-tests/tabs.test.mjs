@@ -1,0 +1,219 @@
+// Owns that a proposal in a real window ends only by the user's will, whatever becomes of its tab.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before, describe } from 'node:test';
+
+import { CONNECTED, REJECTED, Scene } from '../lib/ide-scene.mjs';
+
+const accepted = (content) => ({ status: 'accepted', content });
+
+/** Waits until one proposal waits and has no tab. */
+async function losesItsTab(scene) {
+  await scene.status(`${CONNECTED}, 1 proposal waits for your review`);
+  await scene.noProposal();
+}
+
+/** Goes back to the one proposal by the status bar, and accepts it as it is. */
+async function comesBack(scene, { file, decision }, text) {
+  await scene.ide.click('text', { text: '1 proposal' });
+  const offer = `Gemini CLI proposes to change ${path.basename(file)}.`;
+  await scene.ide.until(({ texts }) => texts.includes(offer), 'the list of proposals');
+  await scene.ide.click('text', { text: offer });
+  const { title } = await scene.proposal(file, ({ right }) => right === text);
+  await scene.accept(title);
+  assert.deepEqual(await decision, accepted(text));
+  await scene.noProposal();
+}
+
+/** A proposal that the user has edited. */
+async function edited(scene, name) {
+  const file = scene.sandbox.file(name, 'old\n');
+  const { title, decision } = await scene.propose(file, 'new\n');
+  await scene.clickInto(title);
+  await scene.ide.display.type('mine ');
+  await scene.proposal(file, ({ right }) => right === 'mine new\n');
+  return { file, title, decision };
+}
+
+describe('a proposal in a window', () => {
+  const scene = new Scene();
+  before(() => scene.open());
+  after(() => scene.close());
+
+  scene.test('it waits while the user opens eleven files', async (scene) => {
+    const first = await scene.propose(scene.sandbox.file('waits.txt', 'old\n'), 'new\n');
+    for (let i = 1; i <= 11; i++) await scene.edit(`many ${i}.txt`, 'many\n');
+    await scene.accept(first.title);
+    assert.deepEqual(await first.decision, accepted('new\n'));
+    await scene.noProposal();
+  });
+
+  scene.test('twelve of them wait side by side', async (scene) => {
+    const clients = [scene.client];
+    while (clients.length < 12) clients.push(await scene.connect());
+    const proposals = [];
+    for (const [i, client] of clients.entries()) {
+      const file = scene.sandbox.file(`one of twelve ${i}.txt`, 'old\n');
+      proposals.push(await scene.propose(file, `new ${i}\n`, client));
+    }
+    for (const [i, { title, decision }] of proposals.entries()) {
+      await scene.accept(title);
+      assert.deepEqual(await decision, accepted(`new ${i}\n`));
+    }
+    await scene.noProposal();
+    for (const client of clients.slice(1)) await client.close();
+  });
+
+  scene.test('Esc after an edit asks, and the edit stays', async (scene) => {
+    const { display } = scene.ide;
+    const { file, title, decision } = await edited(scene, 'esc.txt');
+    await display.press('Escape');
+    await scene.ide.until(({ windows }) => windows.length > 1, 'a question');
+    await display.press('Escape'); // the answer that changes nothing
+    await scene.proposal(file, ({ right }) => right === 'mine new\n');
+    await scene.clickInto(title);
+    await display.press('Escape');
+    await scene.ide.click('text', { text: 'Reject' });
+    assert.deepEqual(await decision, REJECTED);
+    await scene.noProposal();
+    await scene.ide.click('text', { text: 'Show what you had written' });
+    const back = ({ tabs }) => tabs.find(({ title }) => title.includes('what you had written'));
+    await scene.ide.until(back, 'what was written');
+  });
+
+  for (const [how, close] of [
+    ['the X', ({ ide }, tab) => ide.click('close button', { tab })],
+    ['a middle click', ({ ide }, tab) => ide.click('tab', { tab }, 2)],
+    ['the key that closes a tab', ({ ide }) => ide.display.press('ctrl+F4')],
+  ]) {
+    scene.test(`${how} rejects, and asks after an edit`, async (scene) => {
+      const file = scene.sandbox.file('closed.txt', 'old\n');
+      const { title, decision } = await scene.propose(file, 'new\n');
+      await scene.clickInto(title);
+      await close(scene, title);
+      assert.deepEqual(await decision, REJECTED);
+      await scene.noProposal();
+
+      const second = await edited(scene, 'closed.txt');
+      await close(scene, title);
+      await scene.ide.until(({ windows }) => windows.length > 1, 'a question');
+      await scene.ide.click('text', { text: 'Keep Editing' });
+      await scene.proposal(file, ({ right }) => right === 'mine new\n');
+      await scene.accept(title);
+      assert.deepEqual(await second.decision, accepted('mine new\n'));
+      await scene.noProposal();
+    });
+  }
+
+  scene.test('closing all tabs leaves it, as the user left it', async (scene) => {
+    const proposal = await edited(scene, 'all.txt');
+    await scene.ide.robot('invoke', { action: 'CloseAllEditors', proposal: proposal.title });
+    await losesItsTab(scene);
+    await comesBack(scene, proposal, 'mine new\n');
+  });
+
+  for (const action of ['CloseAllEditorsButActive', 'CloseAllUnpinnedEditors']) {
+    scene.test(`${action} leaves it`, async (scene) => {
+      const proposal = await edited(scene, 'others.txt');
+      await scene.edit('here.txt', 'here\n');
+      await scene.ide.robot('invoke', { action });
+      await scene.ide.until(
+        ({ tabs }) => tabs.filter(({ right }) => right === null).length <= 1,
+        'the end of the other tabs',
+      );
+      await scene.status(`${CONNECTED}, 1 proposal waits for your review`);
+      const { tabs } = await scene.ide.robot('look');
+      if (tabs.every(({ right }) => right === null)) {
+        await comesBack(scene, proposal, 'mine new\n');
+      } else {
+        await scene.accept(proposal.title);
+        assert.deepEqual(await proposal.decision, accepted('mine new\n'));
+      }
+      await scene.noProposal();
+    });
+  }
+
+  scene.test('it waits where there is room for one tab', async (scene) => {
+    await scene.ide.robot('tab limit', { count: 1 });
+    const proposal = await edited(scene, 'limit.txt');
+    for (let i = 1; i <= 3; i++) await scene.edit(`limit ${i}.txt`, 'many\n');
+    await scene.accept(proposal.title);
+    assert.deepEqual(await proposal.decision, accepted('mine new\n'));
+    await scene.noProposal();
+    await scene.ide.robot('tab limit', { count: 10 });
+  });
+
+  scene.test('it stays when one of its tabs is closed in a split', async (scene) => {
+    const { ide } = scene;
+    const { file, title, decision } = await edited(scene, 'split.txt');
+    await ide.robot('invoke', { action: 'SplitVertically', proposal: title });
+    const count = (wanted) =>
+      ide.until(
+        ({ tabs }) => tabs.filter(({ right }) => right === 'mine new\n').length === wanted,
+        `${wanted} tabs`,
+      );
+    await count(2);
+    await ide.display.press('ctrl+F4');
+    await count(1);
+    await ide.robot('invoke', { action: 'SplitVertically', proposal: title });
+    await count(2);
+    await ide.robot('invoke', { action: 'UnsplitAll', proposal: title });
+    await count(1);
+    await ide.robot('invoke', { action: 'SplitVertically', proposal: title });
+    await count(2);
+    await scene.client.resolveDiffFromCli(file, 'rejected');
+    assert.deepEqual(await decision, REJECTED);
+    await scene.noProposal();
+  });
+
+  scene.test('it waits when its window is closed', async (scene) => {
+    const proposal = await edited(scene, 'window.txt');
+    await scene.ide.robot('detach', { tab: proposal.title });
+    await scene.ide.until(({ windows }) => windows.length > 1, 'a window of its own');
+    await scene.proposal(proposal.file);
+    await scene.ide.robot('close window', { tab: proposal.title });
+    await losesItsTab(scene);
+    await comesBack(scene, proposal, 'mine new\n');
+  });
+
+  scene.test('it ends by the client in a window of its own', async (scene) => {
+    const { title, decision, file } = await edited(scene, 'away.txt');
+    await scene.ide.robot('detach', { tab: title });
+    await scene.ide.until(({ windows }) => windows.length > 1, 'a window of its own');
+    await scene.client.resolveDiffFromCli(file, 'rejected');
+    assert.deepEqual(await decision, REJECTED);
+    await scene.noProposal();
+  });
+
+  scene.test('no key that is typed elsewhere gets into one of 200', async (scene) => {
+    const { client, ide } = scene;
+    const file = await scene.edit('typing.txt', '');
+    const text = '0123456789'.repeat(150);
+    let isTyping = true;
+    const typing = ide.display.type(text).finally(() => (isTyping = false));
+    let count = 0;
+    while (count < 200 || isTyping) {
+      const proposed = scene.sandbox.file(`many ${count++ % 10}.txt`, 'old\n');
+      const decision = client.openDiff(proposed, 'new\n');
+      await ide.until(({ statusBar }) => statusBar.some((text) => text.includes('1 proposal')), 'it');
+      await client.resolveDiffFromCli(proposed, 'rejected');
+      await decision;
+    }
+    await typing;
+    await ide.untilRobot(['text of file', { path: file }], (now) => now === text, 'all keys');
+  });
+
+  scene.test('a question keeps a project open in which a proposal was edited', async (scene) => {
+    const { file, decision } = await edited(scene, 'project.txt');
+    await scene.ide.robot('invoke', { action: 'CloseProject' });
+    await scene.ide.until(({ windows }) => windows.length > 1, 'a question');
+    await scene.ide.click('text', { text: 'Keep Open' });
+    await scene.proposal(file, ({ right }) => right === 'mine new\n');
+    await scene.ide.robot('invoke', { action: 'CloseProject' });
+    await scene.ide.until(({ windows }) => windows.length > 1, 'a question');
+    await scene.ide.click('text', { text: 'Reject and Close' });
+    assert.deepEqual(await decision, REJECTED);
+    await scene.ide.until(({ projects }) => projects.length === 0, 'the end of the project');
+  });
+});

@@ -1,0 +1,195 @@
+// Owns the tests of proposals that outlive their tabs, and of what the user has written in those that end.
+
+package dev.companion.gemini.diff
+
+import com.intellij.notification.Notification
+import com.intellij.notification.Notifications
+import com.intellij.notification.NotificationsAdapter
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.DataContext
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.fileEditor.FileEditorManagerListener
+import com.intellij.openapi.ui.Messages
+import com.intellij.openapi.ui.TestDialog
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.RecordingCore
+
+class WaitingTest : DiffTestCase() {
+    private val notified = ArrayList<Notification>()
+    private var questions = 0
+
+    /** Those that show. */
+    private val notices get() = notified.filterNot { it.isExpired }.map { it.content }
+
+    override fun setUp() {
+        super.setUp()
+        val listener = object : NotificationsAdapter() {
+            override fun notify(notification: Notification) {
+                notified += notification
+            }
+        }
+        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, listener)
+        answering(NONE)
+    }
+
+    override fun tearDown() {
+        Messages.setTestDialog(TestDialog.DEFAULT)
+        super.tearDown()
+    }
+
+    /** What the user chooses when asked: [KEEP], [REJECT]. */
+    private fun answering(choice: Int) =
+        Messages.setTestDialog {
+            questions++
+            choice
+        }
+
+    private fun follow(notification: Notification) {
+        val event = AnActionEvent.createFromDataContext("test", null, DataContext { null })
+        notification.actions.single().actionPerformed(event)
+        UIUtil.dispatchAllInvocationEvents()
+    }
+
+    private fun edited(name: String) = propose(name, "two").also { it.type("mine") }
+
+    /** The text to which the last notification leads. */
+    private fun givenBack(): String? {
+        follow(notified.last { it.content.contains("You had edited it") })
+        val tab = myManager.openFiles.last { it.name.contains("what you had written") }
+        return FileDocumentManager.getInstance().getDocument(tab)?.text
+    }
+
+    fun `test a proposal whose tab is lost waits, and comes back as the user left it`() {
+        val view = edited("a.txt")
+        view.lose()
+        assertFalse(view.isOpen)
+        assertEquals(emptyList<String>(), told)
+        val offer = "Gemini CLI proposes the new file ${root.name}/a.txt."
+        assertEquals(listOf("$offer It waits without a tab."), notices)
+        follow(notified.last())
+        assertEquals("mine", text(view("a.txt").right))
+        assertEquals("nothing waits without a tab", emptyList<String>(), notices)
+        view("a.txt").click("Accept")
+        assertEquals(listOf("accepted a.txt 'mine'"), told)
+    }
+
+    fun `test one notification is for all that wait without a tab`() {
+        val names = listOf("a.txt", "b.txt", "c.txt")
+        names.forEach { propose(it, "two") }
+        myManager.closeAllFiles()
+        UIUtil.dispatchAllInvocationEvents()
+        assertEquals(1, notices.size)
+        assertTrue(notices.single(), "2 more proposals wait." in notices.single())
+        follow(notified.last())
+        assertEquals(names, tabs().map { it.name }.sorted())
+    }
+
+    fun `test a tab is neither a preview nor closed to make room`() {
+        val view = propose("a.txt", "two")
+        assertTrue(checkNotNull(myManager.currentWindow).isFilePinned(view.file))
+    }
+
+    fun `test closing a tab that was edited asks, and keeps it`() {
+        answering(KEEP)
+        edited("a.txt").close()
+        assertEquals(1, questions)
+        assertEquals("mine", text(view("a.txt").right))
+        assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test closing a tab that was edited asks, and rejects it`() {
+        answering(REJECT)
+        edited("a.txt").close()
+        assertEquals(1, questions)
+        assertEquals(listOf("rejected a.txt"), told)
+        assertEquals("mine", givenBack())
+    }
+
+    fun `test what came and went is no edit`() {
+        val view = edited("a.txt")
+        view.type("two")
+        view.close()
+        assertEquals(listOf("rejected a.txt"), told)
+        assertEquals(emptyList<String>(), notices)
+    }
+
+    fun `test whatever ends a proposal that was edited, the text can be had back`() {
+        edited("action.txt").click("Reject")
+        assertEquals("mine", givenBack())
+        edited("client.txt")
+        answer { service.close(it, path("client.txt")) }
+        assertEquals("mine", givenBack())
+        edited("cli.txt")
+        answer { service.reject(it, path("cli.txt")) }
+        assertEquals("mine", givenBack())
+        edited("again.txt")
+        propose("again.txt", "three")
+        assertEquals("mine", givenBack())
+        edited("server.txt")
+        core = RecordingCore()
+        service.connect(core)
+        await("the end") { service.waiting().isEmpty() }
+        assertEquals("mine", givenBack())
+        assertEquals("nothing was asked", 0, questions)
+    }
+
+    fun `test what was accepted is not offered back`() {
+        edited("a.txt").click("Accept")
+        assertEquals(emptyList<String>(), notices)
+    }
+
+    fun `test a name is no HTML and hides nothing`() {
+        val view = propose("<b>\u202Etxt.exe", "two")
+        view.lose()
+        assertTrue(notices.single(), "/&lt;b&gt;\\u202Etxt.exe." in notices.single())
+        assertEquals("<b>\\u202Etxt.exe", view.file.name)
+    }
+
+    fun `test equal names are told apart`() {
+        propose("a.txt", "two")
+        propose("deep/a.txt", "two")
+        val titles = { tabs().mapNotNull { ProposalTitleProvider().getEditorTabTitle(project, it) }.sorted() }
+        assertEquals(listOf("a.txt", "deep/a.txt").map { "${root.name}/$it (new file)" }, titles())
+        answer { service.close(it, path("deep/a.txt")) }
+        assertEquals(listOf("a.txt (new file)"), titles())
+    }
+
+    fun `test what arrives while the platform opens a tab waits for its turn`() {
+        val answers = List(3) { Answer() }
+        val seen = ArrayList<String>()
+        val host = object : FileEditorManagerListener.Before {
+            override fun beforeFileOpened(source: FileEditorManager, file: VirtualFile) {
+                if (file !is ProposalFile || seen.isNotEmpty()) return
+                seen += "opening ${file.name}"
+                service.open(answers[1], path("b.txt"), "two")
+                service.close(answers[2], path("a.txt"))
+                await("the requests to arrive") { background() }
+                UIUtil.dispatchAllInvocationEvents()
+                seen += "still opening, ${answers.count { it.text != null }} done"
+            }
+        }
+        val topic = FileEditorManagerListener.Before.FILE_EDITOR_MANAGER
+        project.messageBus.connect(testRootDisposable).subscribe(topic, host)
+        service.open(answers[0], path("a.txt"), "two")
+        await("all answers") { answers.all { it.text != null } }
+        assertEquals(listOf("opening a.txt", "still opening, 0 done"), seen)
+        assertEquals(listOf("done", "done", "done two"), answers.map { it.text })
+        assertEquals(listOf("b.txt"), tabs().map { it.name })
+    }
+
+    /** Whether what was handed to the background before has been done: a request that fails passes all its stages. */
+    private fun background(): Boolean {
+        val last = Answer()
+        service.open(last, "no path", "")
+        await("the background") { last.text != null }
+        return true
+    }
+
+    private companion object {
+        const val NONE = -1
+        const val KEEP = 0
+        const val REJECT = 1
+    }
+}

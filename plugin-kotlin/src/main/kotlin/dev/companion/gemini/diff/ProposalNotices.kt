@@ -1,0 +1,60 @@
+// Owns the notifications about proposals: which wait without a tab, and what the user wrote in one that has ended.
+
+package dev.companion.gemini.diff
+
+import com.intellij.notification.Notification
+import com.intellij.notification.NotificationAction
+import com.intellij.notification.NotificationType
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.fileTypes.PlainTextFileType
+import com.intellij.openapi.project.Project
+import com.intellij.testFramework.LightVirtualFile
+import com.intellij.xml.util.XmlStringUtil
+import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.platform.Platform
+
+/** For the EDT. */
+internal class ProposalNotices(
+    private val project: Project,
+    private val review: () -> Unit,
+) {
+    private var hidden = emptyList<Proposal>()
+    private var waiting: Notification? = null
+
+    /** Says which proposals have no tab, as long as it is so. */
+    fun showWaiting(proposals: List<Proposal>) {
+        assertEdt()
+        if (proposals == hidden) return
+        val isNews = !hidden.containsAll(proposals)
+        hidden = proposals
+        waiting?.expire()
+        waiting = null
+        val first = proposals.firstOrNull() ?: return
+        val text = listOfNotNull(
+            first.offer,
+            CompanionBundle.message("diff.waiting.more", proposals.size - 1).takeIf { proposals.size > 1 },
+            CompanionBundle.message("diff.waiting"),
+        )
+        if (isNews) waiting = tell(text.joinToString(" "), CompanionBundle.message("diff.show"), review)
+    }
+
+    /** Leads back to what the user wrote, which is otherwise gone with the proposal. */
+    fun offerBack(proposal: Proposal) {
+        val name = ProposalFile.shownName(proposal.path)
+        val type = proposal.target.type.takeUnless { it.isBinary } ?: PlainTextFileType.INSTANCE
+        val text = proposal.document.text
+        tell(CompanionBundle.message("diff.back", proposal.shownPath), CompanionBundle.message("diff.back.show")) {
+            val file = LightVirtualFile(CompanionBundle.message("diff.back.tab", name), type, text)
+            FileEditorManager.getInstance(project).openFile(file, true)
+        }
+    }
+
+    private fun tell(text: String, label: String, action: () -> Unit): Notification {
+        val notification = Platform
+            .notificationGroup()
+            .createNotification(XmlStringUtil.escapeString(text), NotificationType.INFORMATION)
+            .addAction(NotificationAction.createSimple(label, Runnable(action)))
+        notification.notify(project)
+        return notification
+    }
+}

@@ -1,0 +1,38 @@
+// Owns the order in which proposals come and go: one after the other, never one within another.
+
+package dev.companion.gemini.diff
+
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.project.Project
+import java.util.ArrayDeque
+
+/**
+ * What the platform does for one may let events through, as today's opening of a file does, and in these events others
+ * may arrive. They wait for their turn.
+ */
+internal class ProposalQueue(private val project: Project) {
+    private val waiting = ArrayDeque<() -> Unit>()
+    private var isBusy = false
+
+    /** On the EDT in its turn, once no dialog is open. Any thread. */
+    fun later(job: () -> Unit) =
+        ApplicationManager
+            .getApplication()
+            .invokeLater({ inTurn(job) }, ModalityState.NON_MODAL, project.disposed)
+
+    /** Now; or, while another is under way, right after it. EDT. */
+    fun inTurn(job: () -> Unit) {
+        assertEdt()
+        waiting += job
+        if (isBusy) return
+        isBusy = true
+        try {
+            while (waiting.isNotEmpty()) waiting.remove()()
+        } finally {
+            isBusy = false
+            // One has failed, but the others are to have their turn.
+            if (waiting.isNotEmpty()) later {}
+        }
+    }
+}

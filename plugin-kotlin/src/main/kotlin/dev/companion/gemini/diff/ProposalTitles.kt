@@ -1,0 +1,30 @@
+// Owns the names of proposals' tabs.
+
+package dev.companion.gemini.diff
+
+import com.intellij.openapi.fileEditor.impl.EditorTabTitleProvider
+import com.intellij.openapi.project.DumbAware
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.vfs.VirtualFile
+import dev.companion.gemini.CompanionBundle
+
+/** Any thread. */
+class ProposalTitleProvider :
+    EditorTabTitleProvider,
+    DumbAware {
+    override fun getEditorTabTitle(project: Project, file: VirtualFile): String? =
+        (file as? ProposalFile)?.let { CompanionBundle.message(if (it.isNew) "diff.tab.new" else "diff.tab", it.title) }
+}
+
+internal object ProposalTitles {
+    /** By the file's name, or, where several have the same, by its path. Returns the tabs that have another name now. */
+    fun update(proposals: Collection<Proposal>): List<ProposalFile> {
+        val names = proposals.groupingBy { ProposalFile.shownName(it.path) }.eachCount()
+        val renamed = proposals.filter { proposal ->
+            val name = ProposalFile.shownName(proposal.path)
+            val title = if (names.getValue(name) > 1) proposal.shownPath else name
+            proposal.file.rename(title, isNew = proposal.target.file == null)
+        }
+        return renamed.map { it.file }
+    }
+}

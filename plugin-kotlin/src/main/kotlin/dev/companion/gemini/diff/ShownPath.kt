@@ -1,0 +1,25 @@
+// Owns how a path is shown. It comes from a model, so it is never HTML, and no character of it changes the others' look.
+
+package dev.companion.gemini.diff
+
+import com.intellij.openapi.project.Project
+import java.nio.file.Path
+
+internal object ShownPath {
+    private val UNSEEN = setOf(
+        CharCategory.CONTROL,
+        CharCategory.FORMAT,
+        CharCategory.LINE_SEPARATOR,
+        CharCategory.PARAGRAPH_SEPARATOR,
+    )
+
+    /** Its path within the project, or the whole path outside of it. */
+    fun of(project: Project, path: Path): String {
+        val root = project.basePath?.let(path.fileSystem::getPath)
+        return plain((if (root != null && path.startsWith(root)) root.relativize(path) else path).toString())
+    }
+
+    /** [text] without what turns the direction of writing, breaks a line or can't be seen. */
+    fun plain(text: String): String =
+        text.map { if (it.category in UNSEEN) "\\u%04X".format(it.code) else it.toString() }.joinToString("")
+}

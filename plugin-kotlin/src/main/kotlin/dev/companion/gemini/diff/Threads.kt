@@ -1,0 +1,9 @@
+// Owns the assertions of which thread something is for.
+
+package dev.companion.gemini.diff
+
+import java.awt.EventQueue
+
+internal fun assertEdt() = assert(EventQueue.isDispatchThread()) { "only for the EDT" }
+
+internal fun assertNotEdt() = assert(!EventQueue.isDispatchThread()) { "not for the EDT, as it may wait" }
