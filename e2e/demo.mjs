@@ -79,18 +79,24 @@ async function answer({ decision }) {
   return result;
 }
 
-/** Has the client propose an edit, and waits for its picture to be complete. */
+/** Has the client propose an edit while the user is in an editor, who then turns to it. */
 async function propose(file, text) {
   say('Gemini CLI', 'IDE', 'openDiff', { filePath: file, newContent: text });
-  const proposal = await scene.propose(file, text);
-  const tab = await scene.proposal(file, ({ marks }) => marks > 0);
-  const { statusBar } = await scene.ide.robot('look');
-  say('IDE', 'user', 'opens a tab', { tab: tab.title, statusBar: statusBar[0] });
+  const decision = scene.client.openDiff(file, text);
+  await scene.status(`${CONNECTED}, 1 proposal waits for your review`);
+  const { statusBar } = await scene.ide.until(
+    ({ texts }) => texts.includes('Review'),
+    'the notification',
+  );
+  say('IDE', 'user', 'tells of it', { statusBar: statusBar.find((text) => /waits/.test(text)) });
   await picture('waiting');
-  await scene.turnTo(tab.title);
-  const { banners } = await scene.ide.tab(tab.title);
-  say('IDE', 'user', 'shows the proposal', { banner: banners.flat() });
-  return proposal;
+  await scene.ide.click('text', { text: 'Review' });
+  const { title, banners } = await scene.proposal(
+    file,
+    ({ right, marks }) => right === text && marks > 0,
+  );
+  say('IDE', 'user', 'shows the proposal', { tab: title, banner: banners.flat() });
+  return { title, decision };
 }
 
 async function play() {
@@ -150,12 +156,22 @@ async function play() {
   );
   await picture('written');
 
-  title('The model proposes another edit. The user closes its tab, which rejects it.');
+  title('The model proposes another edit. The user edits it, and presses Esc, which asks.');
   const second = await propose(file, '{}\n');
   await picture('second-proposal');
-  await scene.ide.click('close button', { tab: second.title });
-  say('user', 'IDE', 'closes the tab');
+  await scene.clickInto(second.title);
+  await scene.ide.display.press('1');
+  await scene.proposal(file, ({ right }) => right === '1{}\n');
+  await scene.ide.display.press('Escape');
+  await scene.ide.until(({ windows }) => windows.length > 1, 'the question');
+  await picture('question', 'question');
+  await scene.ide.click('text', { text: 'Reject' });
+  say('user', 'IDE', 'rejects');
   assert.deepEqual(await answer(second), REJECTED);
+  await scene.ide.until(
+    ({ texts }) => texts.includes('Show what you had written'),
+    'the way back to what was written',
+  );
   await picture('rejected');
 
   title('The user looks at the settings.');
