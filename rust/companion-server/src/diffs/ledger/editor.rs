@@ -20,10 +20,10 @@ impl Ledger {
         }
         // The view was decided while the request to close it was on its way: the caller gets
         // the text that the user accepted.
-        let closing =
-            |(_, asked): &(&CallId, &Asked)| matches!(asked, Asked::Close(of) if **of == *path);
+        let is_closing =
+            |asked: &Asked| matches!(asked, Asked::Close(Some(shown)) if **shown == *path);
         if accepted.is_some()
-            && let Some(call) = self.asked.iter().find(closing).map(|(call, _)| *call)
+            && let Some((&call, _)) = self.asked.iter().find(|(_, asked)| is_closing(asked))
         {
             self.asked.remove(&call);
             effects.push(Effect::Answer(call, Answer::Closed(accepted)));

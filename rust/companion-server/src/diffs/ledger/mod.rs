@@ -92,7 +92,8 @@ struct Diff {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Asked {
     Open(Arc<str>),
-    Close(Arc<str>),
+    /// With the path if the view showed, so that the user's decision may be on its way.
+    Close(Option<Arc<str>>),
     Decide(Arc<str>),
 }
 
@@ -205,13 +206,14 @@ impl Ledger {
         let Some(diff) = self.open.remove(path) else {
             return vec![Effect::Answer(call, Answer::Closed(None))];
         };
+        let shown = diff.opening.is_none().then(|| Arc::clone(path));
         if suppress && is_callers {
             self.settle(caller, diff.id, &mut effects);
         } else {
             self.decide_for(&diff, Arc::clone(path), None, &mut effects);
         }
         self.end(diff, Outcome::Closed, &mut effects);
-        self.asked.insert(call, Asked::Close(Arc::clone(path)));
+        self.asked.insert(call, Asked::Close(shown));
         effects.push(Effect::Ask(Some(call), Ask::Close(Arc::clone(path))));
         effects
     }

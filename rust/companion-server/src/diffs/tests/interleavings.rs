@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Builder;
 use tokio::task::{JoinHandle, LocalSet, spawn_local, yield_now};
 
+use crate::host::Delivery;
 use crate::testing::{Asked, Rig, Stream};
 
 const CLIENTS: usize = 3;
@@ -98,6 +99,8 @@ struct World {
     asks: VecDeque<Asked>,
     /// Path → text of the view that shows.
     views: HashMap<String, String>,
+    /// The texts that the user has accepted, as far as the server took that.
+    accepted: Rc<RefCell<BTreeSet<String>>>,
     opened: u64,
 }
 
@@ -113,7 +116,7 @@ impl World {
         }
         let clients = Rc::new(RefCell::new(clients));
         let (calls, asks, views) = (Vec::new(), VecDeque::new(), HashMap::new());
-        Self { rig, clients, calls, asks, views, opened: 0 }
+        Self { rig, clients, calls, asks, views, accepted: Rc::default(), opened: 0 }
     }
 
     async fn run(&mut self, op: &Op) {
@@ -163,7 +166,7 @@ impl World {
     }
 
     fn open(&mut self, client: usize, path: &'static str) {
-        let text = format!("proposal {}", self.opened);
+        let text = format!("{}{}", own(client), self.opened);
         {
             let client = &mut self.clients.borrow_mut()[client];
             // The real one asks again only when it has an answer.
@@ -175,8 +178,10 @@ impl World {
         }
         self.opened += 1;
         let arguments = json!({ "filePath": path, "newContent": text });
+        let accepted = Rc::clone(&self.accepted);
         self.call(client, "openDiff", arguments, move |client, result| {
             if result["content"] != json!([]) && client.waiters.get(path) == Some(&text) {
+                assert!(!accepted.borrow().contains(&text), "an accepted text is lost: {result}");
                 client.waiters.remove(path);
             }
         });
@@ -190,24 +195,31 @@ impl World {
             }
         }
         let arguments = json!({ "filePath": path, "suppressNotification": suppress });
+        let (own, accepted) = (own(client), Rc::clone(&self.accepted));
         self.call(client, "closeDiff", arguments, move |client, result| {
             client.closing.remove(path);
+            // Without `suppress` its waiter is told what has become of the diff.
+            let waiter = if suppress { client.waiters.remove(path) } else { None };
+            let Some(waiter) = waiter else { return };
             let closed = result["content"][0]["text"].as_str().unwrap_or_default();
             let closed: Value = serde_json::from_str(closed).unwrap_or_default();
-            let waiter = client.waiters.get(path);
-            if let (Some(content), Some(waiter)) = (closed["content"].as_str(), waiter) {
-                // It may be another client's, which this one has closed.
-                assert!(content == waiter || !suppress || content.starts_with("proposal"));
-            }
-            if suppress {
-                client.waiters.remove(path);
-            }
+            let content = closed["content"].as_str().unwrap_or_default();
+            // It may be another client's, which this one has closed.
+            assert!(
+                content == waiter || !content.starts_with(&own),
+                "an answer to another question"
+            );
+            let is_lost = content != waiter && accepted.borrow().contains(&waiter);
+            assert!(!is_lost, "an accepted text is lost: {result}");
         });
     }
 
     fn decide_view(&mut self, path: &str, accept: bool) {
         if let Some(text) = self.views.remove(path) {
-            self.rig.core.diffs.decided(path, accept.then_some(text));
+            let delivery = self.rig.core.diffs.decided(path, accept.then(|| text.clone()));
+            if accept && delivery != Delivery::Unknown {
+                self.accepted.borrow_mut().insert(text);
+            }
         }
     }
 
@@ -255,6 +267,9 @@ impl World {
             if message["method"] == "ide/diffAccepted" {
                 let content = &message["params"]["content"];
                 assert_eq!(*content, proposed, "an answer to another question");
+            } else {
+                let is_lost = self.accepted.borrow().contains(&proposed);
+                assert!(!is_lost, "rejected, although the user has accepted it: {proposed}");
             }
         }
     }
@@ -282,6 +297,11 @@ impl World {
             self.read(client, usize::MAX);
         }
     }
+}
+
+/// How the texts of a client begin.
+fn own(client: usize) -> String {
+    format!("proposal of {client}: ")
 }
 
 proptest! {
