@@ -43,7 +43,9 @@ pub(super) fn sweep(ours: &File) {
         } else {
             !processes.has(owner.pid)
         };
-        if may_be_stale && owner.port.is_none_or(nobody_listens) {
+        // At our own port it is we who listen.
+        let is_unused = |port| port == ours.port || nobody_listens(port);
+        if may_be_stale && owner.port.is_none_or(is_unused) {
             match dir.remove(&name) {
                 Ok(()) => removed += 1,
                 Err(error) => log::warn!("could not remove {name}: {error}"),

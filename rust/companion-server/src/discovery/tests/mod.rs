@@ -68,13 +68,16 @@ fn the_file_is_there_as_long_as_its_owner() {
 fn stale_files_go_and_all_others_stay() {
     let dir = tempfile::tempdir().unwrap();
     let (dead, alive, ours) = (dead_pid(), std::process::id(), 2_000_000_000);
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let (open, closed) = (listener.local_addr().unwrap().port(), closed_port());
+    let listeners = [(); 2].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    let [open, our_port] = listeners.each_ref().map(|one| one.local_addr().unwrap().port());
+    let closed = closed_port();
     let stale = [
         format!("gemini-ide-server-{dead}-{closed}.json"),
         format!("gemini-ide-server-{dead}.json"),
         format!("gemini-ide-server-{dead}-{closed}.json.tmp"),
         format!("gemini-ide-server-{ours}-{closed}.json"),
+        // Of one that was killed, whom we follow.
+        format!("gemini-ide-server-{dead}-{our_port}.json"),
     ];
     let mut kept = vec![
         format!("gemini-ide-server-{alive}-4000.json"),
@@ -89,9 +92,9 @@ fn stale_files_go_and_all_others_stay() {
     for name in stale.iter().chain(&kept) {
         std::fs::write(dir.path().join(name), "{}").unwrap();
     }
-    let new = format!("gemini-ide-server-{ours}-1.json");
+    let new = format!("gemini-ide-server-{ours}-{our_port}.json");
     std::fs::write(dir.path().join(&new), "{}").unwrap();
-    sweep::sweep(&File::new(Place::new(Some(dir.path())), ours, 1));
+    sweep::sweep(&File::new(Place::new(Some(dir.path())), ours, our_port));
     kept.push(new);
     kept.sort();
     assert_eq!(names(dir.path()), kept);
