@@ -200,6 +200,9 @@ describe('in a window', () => {
     const { decision } = await scene.propose(file, 'new\n');
     await scene.ide.robot('invoke', { action: 'CloseProject' });
     assert.deepEqual(await decision, REJECTED);
-    await scene.ide.until(({ projects }) => projects.length === 0, 'the end of the project');
+    await scene.ide.until(
+      ({ projects, isActive }) => projects.length === 0 && isActive,
+      'the end of the project',
+    );
   });
 });

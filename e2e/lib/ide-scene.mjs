@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 import { Ide } from './ide.mjs';
 import { IdeClient } from './ide-client.mjs';
+import { until } from './inbox.mjs';
 import { Sandbox } from './sandbox.mjs';
 
 export const REJECTED = { status: 'rejected', content: undefined };
@@ -85,8 +86,14 @@ export class Scene {
   /** A file of the project, with the focus and the caret in it. */
   async edit(name, content, { line = 1, character = 1, from } = {}) {
     const file = this.sandbox.file(name, content);
-    await this.ide.robot('open', { path: file, line, character, from });
-    await this.ide.until(({ focus }) => focus?.path === file, `the focus in ${name}`);
+    const open = () => this.ide.robot('open', { path: file, line, character, from });
+    await open();
+    // The focus may still be on its way back from a tab that has just been closed.
+    await until(`the focus in ${name}`, async () => {
+      const { focus } = await this.ide.robot('look');
+      if (focus?.path !== file) await open();
+      return focus?.path === file;
+    });
     return file;
   }
 

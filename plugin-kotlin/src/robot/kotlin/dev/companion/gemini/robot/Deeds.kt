@@ -13,6 +13,7 @@ import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.command.WriteCommandAction
+import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.OpenFileDescriptor
 import com.intellij.openapi.fileEditor.impl.FileEditorManagerImpl
@@ -27,6 +28,7 @@ import javax.swing.SwingUtilities
 
 internal val DEEDS: Map<String, Command> = mapOf(
     "open" to ::open,
+    "text of file" to { FileDocumentManager.getInstance().getDocument(file(it.text("path")))?.text },
     "rename" to { write { file(it.text("path")).rename(this, it.text("name")) } },
     "move" to { write { file(it.text("path")).move(this, file(it.text("folder"))) } },
     "delete" to { write { file(it.text("path")).delete(this) } },

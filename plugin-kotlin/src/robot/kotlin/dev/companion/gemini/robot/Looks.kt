@@ -9,7 +9,6 @@ import com.intellij.openapi.editor.EditorFactory
 import com.intellij.openapi.editor.EditorKind
 import com.intellij.openapi.editor.ex.EditorEx
 import com.intellij.openapi.editor.impl.EditorComponentImpl
-import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.vfs.LocalFileSystem
@@ -38,7 +37,6 @@ import javax.swing.text.JTextComponent
 
 internal val LOOKS: Map<String, Command> = mapOf(
     "look" to { look() },
-    "text of file" to { FileDocumentManager.getInstance().getDocument(file(it.text("path")))?.text },
     "find text" to { command -> middle(showing { label(it) == command.text("text") }) },
     "find tab" to { startOf(tabLabel(it.text("tab"))) },
     "find close button" to { middle(closeButton(it.text("tab"))) },
