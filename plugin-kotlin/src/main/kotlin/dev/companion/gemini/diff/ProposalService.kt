@@ -29,7 +29,7 @@ class ProposalService(private val project: Project) : Disposable {
     private val background = AppExecutorUtil.createBoundedApplicationPoolExecutor("Gemini CLI proposals", 1)
     private val queue = ProposalQueue(project)
     private val tabs = ProposalTabs(project)
-    private val notices = ProposalNotices(project) { waiting().filterNot { tabs.isOpen(it.file) }.forEach(::review) }
+    private val notices = ProposalNotices(project, ::reviewHidden)
 
     @Volatile
     private var core: CompanionCore? = null
@@ -110,6 +110,12 @@ class ProposalService(private val project: Project) : Disposable {
             if (proposal in proposals) tabs.show(proposal.file)
             changed()
         }
+
+    /** Those without a tab. If there are none any more, a notification was late, and leads to what there is. */
+    private fun reviewHidden() {
+        val all = waiting()
+        all.filterNot { tabs.isOpen(it.file) }.ifEmpty { all }.forEach(::review)
+    }
 
     /** The user accepts. If the CLI does not hear it, the tab stays, so that no edit is lost. EDT. */
     internal fun accept(proposal: Proposal) =
