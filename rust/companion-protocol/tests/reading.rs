@@ -1,0 +1,118 @@
+//! What is read from peers, at its edges.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use companion_protocol::ide::{DiffArguments, truncate_utf16};
+use companion_protocol::jsonrpc::{Id, MAX_BATCH, Message, ParseError, Payload, code, parse};
+use companion_protocol::mcp::CallToolResult;
+use serde_json::value::RawValue;
+
+fn one(text: &str) -> Result<Message<'_>, ParseError> {
+    match parse(text.as_bytes())? {
+        Payload::Single(message) => Ok(message),
+        Payload::Batch(_) => panic!("{text} is no batch"),
+    }
+}
+
+fn id(text: &str) -> Id {
+    Id::new(&RawValue::from_string(text.to_owned()).unwrap()).unwrap()
+}
+
+#[test]
+fn a_text_is_cut_by_utf_16_units_and_never_within_a_pair() {
+    for (text, limit, cut) in [
+        ("", 0, ""),
+        ("abc", 3, "abc"),
+        ("abc", 2, "ab"),
+        ("ééé", 3, "ééé"),
+        ("ééé", 2, "éé"),
+        ("a😀b", 4, "a😀b"),
+        ("a😀b", 3, "a😀"),
+        ("a😀b", 2, "a"),
+        ("😀", 1, ""),
+    ] {
+        assert_eq!(truncate_utf16(text, limit), cut, "{limit} of {text}");
+    }
+}
+
+#[test]
+fn arguments_are_read_by_their_names() {
+    let all = r#"{"newContent":"n","other":[1],"filePath":"/f","suppressNotification":true}"#;
+    let arguments: DiffArguments = serde_json::from_str(all).unwrap();
+    assert_eq!(arguments.file_path.as_deref(), Some("/f"));
+    assert_eq!(arguments.new_content.as_deref(), Some("n"));
+    assert_eq!(arguments.suppress_notification, Some(true));
+    let none: DiffArguments = serde_json::from_str("{}").unwrap();
+    assert_eq!(none, DiffArguments::default());
+    for (wrong, why) in [
+        ("7", "an object"),
+        (r#"{"filePath":1}"#, "filePath must be a string"),
+        (r#"{"newContent":"\ud800"}"#, "newContent must be a string of valid Unicode"),
+        (r#"{"filePath":"/a","filePath":"/b"}"#, "filePath is there twice"),
+        (r#"{"suppressNotification":"yes"}"#, "suppressNotification must be a boolean"),
+    ] {
+        let error = serde_json::from_str::<DiffArguments>(wrong).unwrap_err().to_string();
+        assert!(error.contains(why), "{wrong}: {error}");
+    }
+}
+
+#[test]
+fn an_id_is_a_text_or_a_number() {
+    assert_eq!(id("\"2a\"").as_str(), Some("2a"));
+    assert_eq!(id("\"2\\n\"").as_str(), None, "it has an escape");
+    assert_eq!(id("12").as_str(), None);
+    assert_eq!(id("12").as_u64(), Some(12));
+    assert_eq!(id("\"12\"").as_u64(), None);
+    assert_eq!(id("-1").as_u64(), None);
+}
+
+#[test]
+fn only_a_request_is_answered() {
+    let request = one(r#"{"jsonrpc":"2.0","id":5,"method":"m"}"#).unwrap();
+    assert_eq!(request.request_id().and_then(Id::as_u64), Some(5));
+    assert!(one(r#"{"jsonrpc":"2.0","method":"m"}"#).unwrap().request_id().is_none());
+    let response = one(r#"{"jsonrpc":"2.0","id":6,"result":{"a":1}}"#).unwrap();
+    assert!(response.request_id().is_none());
+    let Message::Response { id: Some(id), result: Ok(result) } = response else { panic!() };
+    assert_eq!((id.as_u64(), result.get()), (Some(6), r#"{"a":1}"#));
+    let failed = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"why"}}"#;
+    let Message::Response { result: Err(error), .. } = one(failed).unwrap() else { panic!() };
+    assert_eq!((error.code, &*error.message), (-1, "why"));
+}
+
+#[test]
+fn a_batch_has_a_bound() {
+    let batch =
+        |count| format!("[{}]", [r#"{"jsonrpc":"2.0","method":"m"}"#].repeat(count).join(","));
+    for count in [1, 2, MAX_BATCH] {
+        let text = batch(count);
+        let Ok(Payload::Batch(messages)) = parse(text.as_bytes()) else { panic!("{count}") };
+        assert_eq!(messages.len(), count);
+    }
+    for count in [MAX_BATCH + 1, 10 * MAX_BATCH] {
+        let error = parse(batch(count).as_bytes()).unwrap_err();
+        assert_eq!(error.to_string(), "Invalid Request: a batch holds at most 100 messages");
+    }
+}
+
+/// Fixed by JSON-RPC and MCP.
+#[test]
+fn errors_have_their_numbers() {
+    let errors = [
+        code::PARSE_ERROR,
+        code::INVALID_REQUEST,
+        code::METHOD_NOT_FOUND,
+        code::INVALID_PARAMS,
+        code::INTERNAL_ERROR,
+        code::SERVER_ERROR,
+        code::SESSION_NOT_FOUND,
+        code::UNSUPPORTED_PROTOCOL_VERSION,
+    ];
+    assert_eq!(errors, [-32700, -32600, -32601, -32602, -32603, -32000, -32001, -32022]);
+}
+
+#[test]
+fn a_result_knows_how_long_it_is() {
+    assert_eq!(CallToolResult::empty().text_len(), 0);
+    assert_eq!(CallToolResult::text("é€").text_len(), 5);
+}
