@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use companion_protocol::ide::{DiffArguments, truncate_utf16};
-use companion_protocol::jsonrpc::{Id, MAX_BATCH, Message, ParseError, Payload, code, parse};
+use companion_protocol::jsonrpc::{
+    Id, MAX_BATCH, Message, ParseError, Payload, code, describe, parse,
+};
 use companion_protocol::mcp::CallToolResult;
 use serde_json::value::RawValue;
 
@@ -93,6 +95,15 @@ fn a_batch_has_a_bound() {
         let error = parse(batch(count).as_bytes()).unwrap_err();
         assert_eq!(error.to_string(), "Invalid Request: a batch holds at most 100 messages");
     }
+}
+
+#[test]
+fn an_error_is_described_without_the_value_that_is_wrong() {
+    let describe = |error: serde_json::Error| describe(&error);
+    let wrong = serde_json::from_str::<u8>(r#""a secret""#).unwrap_err();
+    assert_eq!(describe(wrong), "expected u8");
+    let short = serde_json::from_str::<(u8, u8)>("[1]").unwrap_err();
+    assert_eq!(describe(short), "invalid length 1, expected a tuple of size 2");
 }
 
 /// Fixed by JSON-RPC and MCP.
