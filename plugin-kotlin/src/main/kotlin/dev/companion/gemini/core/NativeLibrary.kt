@@ -5,15 +5,23 @@ package dev.companion.gemini.core
 import java.nio.file.Files
 import java.nio.file.Path
 
-/** The library can't be used; the message is for the user. */
+/**
+ * The library can't be used; the message is for the user.
+ *
+ * @param restart whether a restart of the IDE helps
+ */
 class NativeLibraryException(
     message: String,
     cause: Throwable? = null,
+    val restart: Boolean = false,
 ) : RuntimeException(message, cause)
 
 object NativeLibrary {
     /** The number that [NativeCore.abiVersion] must have. */
     private const val ABI_VERSION = 3
+
+    /** What the JVM says if the plugin was loaded before and something of it is still there. */
+    private const val HELD = "already loaded in another classloader"
 
     private var loaded = false
 
@@ -33,7 +41,8 @@ object NativeLibrary {
         try {
             System.load(file.toAbsolutePath().toString())
         } catch (e: UnsatisfiedLinkError) {
-            throw NativeLibraryException("The library for $folder could not be loaded: ${e.message}", e)
+            val message = "The library for $folder could not be loaded: ${e.message}"
+            throw NativeLibraryException(message, e, restart = HELD in e.message.orEmpty())
         }
         check(NativeCore.abiVersion())
         loaded = true
@@ -43,7 +52,8 @@ object NativeLibrary {
     internal fun check(abiVersion: Int) {
         if (abiVersion != ABI_VERSION) {
             throw NativeLibraryException(
-                "The library is of version $abiVersion, the plugin needs $ABI_VERSION. Please restart the IDE.",
+                "The library is of version $abiVersion, the plugin needs $ABI_VERSION.",
+                restart = true,
             )
         }
     }

@@ -44,7 +44,11 @@ internal object ServerLaunch {
     /** Logs [failure] and returns what to tell the user. */
     fun report(failure: Throwable): String {
         LOG.warn("The server could not be started", failure)
-        val key = if (failure is NativeLibraryException) "notification.failed.library" else "notification.failed.server"
+        val key = when {
+            failure !is NativeLibraryException -> "notification.failed.server"
+            failure.restart -> "notification.failed.restart"
+            else -> "notification.failed.library"
+        }
         return CompanionBundle.message(key, failure.message ?: failure.javaClass.simpleName)
     }
 

@@ -49,9 +49,18 @@ class LoadingTest {
         val other = NativeCore.abiVersion() + 1
         val thrown = assertThrows(NativeLibraryException::class.java) { NativeLibrary.check(other) }
         assertEquals(
-            "The library is of version $other, the plugin needs ${other - 1}. Please restart the IDE.",
+            "The library is of version $other, the plugin needs ${other - 1}.",
             thrown.message,
         )
+        assertTrue(thrown.restart)
+    }
+
+    @Test
+    fun `a library that another class loader has still loaded asks for a restart`() {
+        NativeLibrary.load(pluginDirectory)
+        val thrown = assertThrows(RuntimeException::class.java) { PluginLoader().newServer().apply(pluginDirectory) }
+        val restart = thrown.javaClass.getMethod("getRestart").invoke(thrown)
+        assertEquals(true, restart, thrown.message)
     }
 
     @Test
