@@ -7,6 +7,7 @@
 //     ./gradlew signPlugin            CERTIFICATE_CHAIN, PRIVATE_KEY and PRIVATE_KEY_PASSWORD are in the environment
 //     ./gradlew publishPlugin         signs it, and needs PUBLISH_TOKEN as well
 //
+// With -Pcompanion.issues=URL reports of errors open that page, for a new issue: it takes ?title= and body=, as GitHub's.
 // With -Pcompanion.natives=DIR the zip has the libraries of other systems too, from DIR/<os>-<arch>/.
 
 import org.jetbrains.intellij.platform.gradle.tasks.PrepareSandboxTask
@@ -81,6 +82,15 @@ intellijPlatform {
 // The plugin for IDEs makes change notes of the section of this version.
 changelog {
     path = checkout.file("CHANGELOG.md").asFile.path
+}
+
+// What only a publisher knows.
+tasks.named<ProcessResources>("processResources") {
+    val issues = providers.gradleProperty("companion.issues").orElse("")
+    inputs.property("issues", issues)
+    filesMatching("dev/companion/gemini/publisher.properties") {
+        filter { line: String -> if (line == "issues=") "issues=${issues.get()}" else line }
+    }
 }
 
 /** Builds the library for this machine, with these options of cargo. */

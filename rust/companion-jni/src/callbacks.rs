@@ -154,7 +154,7 @@ fn attached(mut call: impl FnMut(&mut Env<'_>)) {
         let Err(error) = attached else { return };
         // The IDE's log hears of it once it can be called.
         if !std::mem::replace(&mut told, true) {
-            log::error!("the IDE can't be called, and will be as soon as it can: {error}");
+            log::warn!("the IDE can't be called, and will be as soon as it can: {error}");
         }
         std::thread::sleep(AGAIN);
     }

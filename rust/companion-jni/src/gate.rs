@@ -6,6 +6,8 @@ use jni::Env;
 use jni::errors::ErrorPolicy;
 use jni::strings::JNIString;
 
+use crate::panics;
+
 /// What can go wrong in a call from Kotlin.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -44,12 +46,9 @@ impl<T: Default> ErrorPolicy<T, Error> for Gate {
     fn on_panic<'unowned_env_local: 'native_method, 'native_method>(
         env: &mut Env<'unowned_env_local>,
         _captures: &mut Self::Captures<'unowned_env_local, 'native_method>,
-        payload: Box<dyn Any + Send + 'static>,
+        _payload: Box<dyn Any + Send + 'static>,
     ) -> jni::errors::Result<T> {
-        let message = payload.downcast_ref::<&str>().copied();
-        let message = message.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        let message = format!("panic in the companion: {}", message.unwrap_or("of unknown kind"));
-        throw(env, "java/lang/RuntimeException", &message);
+        throw(env, "java/lang/RuntimeException", &panics::last());
         Ok(T::default())
     }
 }

@@ -9,6 +9,7 @@
 //! - [`callbacks`]: the one thread that calls Kotlin, in order.
 //! - [`diagnostics`]: whether a CLI would connect, and why not.
 //! - [`logging`]: log lines on their way to the IDE's log.
+//! - [`panics`]: what is told of them.
 //! - [`settings`]: what users write into the settings page, and what is wrong with it.
 //! - `test_entry`: what the tests call; not in what is released.
 //!
@@ -21,6 +22,7 @@ mod diagnostics;
 mod gate;
 mod logging;
 mod natives;
+mod panics;
 mod settings;
 #[cfg(feature = "test-entry")]
 mod test_entry;

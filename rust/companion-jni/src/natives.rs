@@ -26,6 +26,7 @@ use crate::cores;
 use crate::diagnostics;
 use crate::gate::{Error, Gate};
 use crate::logging;
+use crate::panics;
 use crate::settings;
 
 /// Changes with every change of these natives or of `NativeCallbacks`. Kotlin refuses a library
@@ -98,6 +99,8 @@ type Bytes<'a> = JByteArray<'a>;
 type Strings<'a> = JObjectArray<'a, JString<'a>>;
 
 fn abi_version<'a>(_: &mut Env<'a>, _: Class<'a>) -> Result<jint> {
+    // Nothing is called before this.
+    panics::watch();
     Ok(ABI_VERSION)
 }
 

@@ -1,4 +1,6 @@
-//! What the tests call: a native that panics, of the class `TestEntry` in the plugin's tests.
+//! What the tests call: natives that panic, of the class `TestEntry` in the plugin's tests.
+
+use std::thread;
 
 use jni::objects::JClass;
 use jni::{Env, NativeMethod, native_method};
@@ -11,6 +13,17 @@ const _: NativeMethod = native_method! {
     static extern fn panic(),
 };
 
+const _: NativeMethod = native_method! {
+    java_type = "dev.companion.gemini.core.TestEntry",
+    error_policy = Gate,
+    static extern fn panic_in_thread(),
+};
+
 fn panic<'a>(_: &mut Env<'a>, _: JClass<'a>) -> Result<(), Error> {
     panic!("as the test asked for");
+}
+
+fn panic_in_thread<'a>(_: &mut Env<'a>, _: JClass<'a>) -> Result<(), Error> {
+    thread::Builder::new().name("test".to_owned()).spawn(|| panic!("as the test asked for"))?;
+    Ok(())
 }

@@ -93,7 +93,7 @@ impl Discovery {
         match alive.spawn("gemini-companion-file", move || keeper.run(&written)) {
             Ok(()) if write.recv_timeout(DISK).is_ok() => {}
             Ok(()) => log::warn!("{}; it is not waited for", file.is_silent()),
-            Err(error) => log::error!("could not write {}: {error}", file.path().display()),
+            Err(error) => log::warn!("could not write {}: {error}", file.path().display()),
         }
         Self { file, keeper: tell }
     }

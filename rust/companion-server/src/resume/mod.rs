@@ -184,7 +184,7 @@ pub(crate) async fn keep(core: Arc<Core>, journal: Arc<Journal>, saving: JoinHan
         let saved;
         (saving, saved) = match written.await {
             Ok(back) => back,
-            Err(error) => return log::error!("what a restart needs can't be saved: {error}"),
+            Err(error) => return log::warn!("what a restart needs can't be saved: {error}"),
         };
         let records = journal.done(count);
         if saved {

@@ -11,6 +11,17 @@ class ServerLaunchTest : PlatformTestCase() {
         assertEquals("It is loaded already. Please restart the IDE.", told)
     }
 
+    fun testWhatCanBeExpectedIsNoErrorOfTheIDE() {
+        // The platform's tests throw what is logged as an error.
+        ServerLaunch.report(IllegalStateException("the companion could not be started: No space left on device"))
+        assertThrows("panic") { ServerLaunch.report(RuntimeException("panic")) }
+    }
+
+    private fun assertThrows(message: String, run: () -> Unit) {
+        val thrown = runCatching(run).exceptionOrNull()
+        assertTrue("$thrown", generateSequence(thrown) { it.cause }.any { message in it.message.orEmpty() })
+    }
+
     fun testALibraryThatIsMissingAsksForAnotherInstallation() {
         val told = ServerLaunch.report(NativeLibraryException("There is no library."))
         assertTrue(told, told.startsWith("There is no library. The plugin runs on Linux"))

@@ -11,6 +11,7 @@ import dev.companion.gemini.core.EditorRequests
 import dev.companion.gemini.core.NativeCompanionCore
 import dev.companion.gemini.core.NativeLibrary
 import dev.companion.gemini.core.NativeLibraryException
+import dev.companion.gemini.core.ServerFault
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.Paths
@@ -41,9 +42,14 @@ internal object ServerLaunch {
             null
         }
 
-    /** Logs [failure] and returns what to tell the user. */
+    /**
+     * Logs [failure] and returns what to tell the user. What can be expected, as a port that is taken, is a warning;
+     * anything else, as a panic, is an error, of which the IDE makes a report.
+     */
     fun report(failure: Throwable): String {
-        LOG.warn("The server could not be started", failure)
+        val expected = failure is NativeLibraryException || failure is IllegalStateException
+        val line = "The server could not be started"
+        if (expected) LOG.warn(line, failure) else LOG.error(line, failure)
         val key = when {
             failure !is NativeLibraryException -> "notification.failed.server"
             failure.restart -> "notification.failed.restart"
@@ -62,7 +68,7 @@ internal object ServerLaunch {
     /** How much there is to log is the settings' to say; the IDE's own switch for debug lines is not asked again. */
     private fun log(level: Level, message: String) =
         when (level) {
-            Level.SEVERE -> LOG.error(message)
+            Level.SEVERE -> LOG.error(ServerFault(message))
             Level.WARNING -> LOG.warn(message)
             Level.INFO -> LOG.info(message)
             else -> LOG.info("(${level.name.lowercase()}) $message")

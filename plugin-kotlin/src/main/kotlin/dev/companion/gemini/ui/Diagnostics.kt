@@ -22,12 +22,8 @@ internal object Diagnostics {
     /** Takes seconds: not for the EDT. */
     fun of(project: Project): String {
         val service = CompanionService.getInstance(project)
-        val build = ApplicationInfo.getInstance().build.asString()
         val lines = listOf(
-            "Companion for Gemini CLI $VERSION",
-            "IDE: ${ApplicationNamesInfo.getInstance().fullProductName} $build",
-            "System: ${properties("os.name", "os.version", "os.arch")}",
-            "Java: ${properties("java.vm.name", "java.version")}",
+            versions(),
             *server(service).toTypedArray(),
             "Folders: ${service.rootCount}",
             "Trust: ${trust(Platform.isTrusted(project))}",
@@ -37,6 +33,15 @@ internal object Diagnostics {
         val doctor = service.core?.diagnostics().orEmpty()
         return lines.joinToString("\n", postfix = "\n") + if (doctor.isEmpty()) "" else "\n$doctor"
     }
+
+    /** Of the plugin and of what it runs on. */
+    fun versions(): String =
+        listOf(
+            "Companion for Gemini CLI $VERSION",
+            "IDE: ${ApplicationNamesInfo.getInstance().fullProductName} ${ApplicationInfo.getInstance().build.asString()}",
+            "System: ${properties("os.name", "os.version", "os.arch")}",
+            "Java: ${properties("java.vm.name", "java.version")}",
+        ).joinToString("\n")
 
     private fun server(service: CompanionService): List<String> =
         when (val state = service.state) {

@@ -6,4 +6,8 @@ internal object TestEntry {
     /** Panics in Rust. */
     @JvmStatic
     external fun panic()
+
+    /** Panics in a thread of Rust's. */
+    @JvmStatic
+    external fun panicInThread()
 }

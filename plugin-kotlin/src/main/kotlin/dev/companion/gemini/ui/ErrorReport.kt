@@ -1,0 +1,74 @@
+// Owns the report of an error in the plugin, which the IDE offers to send.
+
+package dev.companion.gemini.ui
+
+import com.intellij.ide.browsers.BrowserLauncher
+import com.intellij.openapi.ide.CopyPasteManager
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.ServerFault
+import java.awt.datatransfer.StringSelection
+import java.net.URI
+import java.net.URLEncoder
+import java.util.Properties
+
+/**
+ * Opens the page for a new issue, filled in, or copies the text if no publisher has said where that page is.
+ *
+ * Messages of exceptions are left out: they may have something of a file in them. Those of the server have not.
+ *
+ * @param issues the page, which takes `title` and `body`; empty if there is none
+ */
+internal class ErrorReport(
+    private val issues: String = publisher.getProperty("issues"),
+    private val browse: (String) -> Unit = { BrowserLauncher.instance.browse(URI(it)) },
+    private val copy: (String) -> Unit = { CopyPasteManager.getInstance().setContents(StringSelection(it)) },
+) {
+    val actionText: String get() = message(if (issues.isEmpty()) "report.copy" else "report.open")
+
+    fun send(thrown: List<Throwable>, remark: String?) {
+        val text = text(thrown, remark)
+        if (issues.isEmpty()) return copy(text)
+        val title = thrown.firstOrNull()?.let(::name) ?: message("report.title")
+        browse("$issues?title=${encode(title)}&body=${encode(fitting(text))}")
+    }
+
+    private fun text(thrown: List<Throwable>, remark: String?): String {
+        val stacks = thrown.map { first ->
+            generateSequence(first) { it.cause }.take(MAX_CAUSES).joinToString("\nCaused by: ", transform = ::stack)
+        }
+        val head = listOfNotNull(remark?.takeUnless(String::isBlank), Diagnostics.versions())
+        return (head + stacks).joinToString("\n\n")
+    }
+
+    private fun stack(thrown: Throwable) = (listOf(name(thrown)) + thrown.stackTrace).joinToString("\n    at ")
+
+    private fun name(thrown: Throwable): String {
+        val isServers = thrown is ServerFault || thrown.stackTrace.firstOrNull()?.let(::isServers) == true
+        return thrown.javaClass.name + if (isServers) ": ${thrown.message}" else ""
+    }
+
+    private fun isServers(frame: StackTraceElement) =
+        frame.isNativeMethod && frame.className.startsWith("dev.companion.gemini.")
+
+    /** As many lines as an address may have. */
+    private fun fitting(text: String): String {
+        var room = MAX_LENGTH
+        val lines = text.lines().takeWhile { line ->
+            room -= encode("$line\n").length
+            room >= 0
+        }
+        return lines.joinToString("\n")
+    }
+
+    private fun encode(text: String) = URLEncoder.encode(text, Charsets.UTF_8)
+
+    private companion object {
+        const val MAX_LENGTH = 6000
+        const val MAX_CAUSES = 8
+
+        /** What is known of who has published the plugin. */
+        val publisher = Properties().apply {
+            ErrorReport::class.java.getResourceAsStream("/dev/companion/gemini/publisher.properties").use(::load)
+        }
+    }
+}
