@@ -9,7 +9,7 @@ import com.intellij.openapi.extensions.Extensions
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.testFramework.PlatformTestCase
 import com.intellij.util.Consumer
-import dev.companion.gemini.core.ServerFault
+import dev.companion.gemini.project.ServerFault
 import java.awt.datatransfer.DataFlavor
 import java.net.URLDecoder
 import javax.swing.JPanel
@@ -28,7 +28,7 @@ class ErrorReportTest : PlatformTestCase() {
         assertTrue(text, text.startsWith("I typed.\n\nCompanion for Gemini CLI "))
         val first = "\njava.lang.IllegalArgumentException\n    at dev.companion.gemini.ui.ErrorReportTest."
         assertTrue(text, first in text)
-        val cause = "Caused by: dev.companion.gemini.core.ServerFault: panic in the companion at a.rs:1\n"
+        val cause = "Caused by: dev.companion.gemini.project.ServerFault: panic in the companion at a.rs:1\n"
         assertTrue(text, cause in text)
         assertFalse("a message may have something of a file in it: $text", "secret" in text)
     }
@@ -39,7 +39,8 @@ class ErrorReportTest : PlatformTestCase() {
         report("https://example.org/new").send(listOf(ServerFault("a & b"), deep), null)
         assertEquals(emptyList<String>(), copied)
         val address = opened.single()
-        assertTrue(address, address.startsWith("https://example.org/new?title=dev.companion.gemini.core.ServerFault"))
+        val title = "dev.companion.gemini.project.ServerFault"
+        assertTrue(address, address.startsWith("https://example.org/new?title=$title"))
         assertTrue(address.length.toString(), address.length < 7000)
         val body = URLDecoder.decode(address.substringAfter("&body="), "UTF-8")
         assertTrue(body, body.startsWith("Companion for Gemini CLI "))

@@ -104,6 +104,7 @@ class StatusTest : ServiceTestCase() {
             Running(1, 2, "/file") to "2|Companion for Gemini CLI: 2 CLIs connected",
             Failed("No port.") to "|Companion for Gemini CLI: Failed",
             Off to "|Companion for Gemini CLI: Off",
+            CompanionState.Remote to "|Companion for Gemini CLI: Not supported in Remote Development",
         )
         for ((state, text) in expected) {
             state(state)

@@ -23,9 +23,6 @@ enum class Trust(internal val code: Int) {
     YES(1),
 }
 
-/** What a server logged as an error: a fault of its own. Nothing of the user's is in its log, nor in [message]. */
-class ServerFault(message: String) : RuntimeException(message)
-
 /** What a server is started with. */
 data class CoreConfig(
     val roots: List<Path>,

@@ -23,6 +23,9 @@ object NativeLibrary {
     /** What the JVM says if the plugin was loaded before and something of it is still there. */
     private const val HELD = "already loaded in another classloader"
 
+    private const val DENIED =
+        "Java denies libraries. Please add the line --enable-native-access=ALL-UNNAMED by Help | Edit Custom VM Options."
+
     private var loaded = false
 
     /**
@@ -43,6 +46,9 @@ object NativeLibrary {
         } catch (e: UnsatisfiedLinkError) {
             val message = "The library for $folder could not be loaded: ${e.message}"
             throw NativeLibraryException(message, e, restart = HELD in e.message.orEmpty())
+        } catch (e: IllegalCallerException) {
+            // Java 24 and newer, if it is told to deny what it otherwise warns of.
+            throw NativeLibraryException(DENIED, e, restart = true)
         }
         check(NativeCore.abiVersion())
         loaded = true

@@ -76,20 +76,24 @@ class CompanionService internal constructor(
 
     /** Starts the server, unless it runs or the settings ask for none. */
     fun start() {
-        if (project.isDefault) return
-        started = true
-        refresh()
+        if (mayStart()) refresh()
     }
 
     /** Ends the server and starts another, of which CLIs notice nothing. */
     fun restart() {
-        if (project.isDefault) return
-        started = true
+        if (!mayStart()) return
         worker.execute {
             changeState { CompanionState.Starting }
             slot.stop()
             bringUpToDate()
         }
+    }
+
+    /** Whether the project can have a server; if so, it is to have one from now on. */
+    private fun mayStart(): Boolean {
+        if (project.isDefault || IdeMode.isWelcomeScreen(project)) return false
+        if (IdeMode.isRemote()) changeState { CompanionState.Remote } else started = true
+        return started
     }
 
     /** The server is told, or restarted, as far as what is wanted has changed. */

@@ -8,6 +8,9 @@ sealed class CompanionState {
     /** There is none: the project has just been opened, or the settings ask for none. */
     data object Off : CompanionState()
 
+    /** There is none in Remote Development: nobody has tried yet what happens there. */
+    data object Remote : CompanionState()
+
     data object Starting : CompanionState()
 
     /**

@@ -11,11 +11,13 @@ import dev.companion.gemini.core.EditorRequests
 import dev.companion.gemini.core.NativeCompanionCore
 import dev.companion.gemini.core.NativeLibrary
 import dev.companion.gemini.core.NativeLibraryException
-import dev.companion.gemini.core.ServerFault
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.Paths
 import java.util.logging.Level
+
+/** What a server logged as an error: a fault of its own. Nothing of the user's is in its log, nor in [message]. */
+class ServerFault(message: String) : RuntimeException(message)
 
 internal object ServerLaunch {
     private val LOG = Logger.getInstance("#dev.companion.gemini")

@@ -32,7 +32,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
         when (state) {
             is CompanionState.Failed -> showProblem(state.message, NotificationType.ERROR)
             is CompanionState.Running -> running(state)
-            CompanionState.Off, CompanionState.Starting -> hideProblem()
+            CompanionState.Off, CompanionState.Remote, CompanionState.Starting -> hideProblem()
         }
     }
 

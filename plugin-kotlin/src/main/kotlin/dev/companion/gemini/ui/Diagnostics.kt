@@ -46,6 +46,7 @@ internal object Diagnostics {
     private fun server(service: CompanionService): List<String> =
         when (val state = service.state) {
             CompanionState.Off -> listOf("Server: off")
+            CompanionState.Remote -> listOf("Server: off, in Remote Development")
             CompanionState.Starting -> listOf("Server: starting")
             is CompanionState.Failed -> listOf("Server: failed: ${state.message}")
             is CompanionState.Running -> running(state, service.core?.openDiffs ?: 0)

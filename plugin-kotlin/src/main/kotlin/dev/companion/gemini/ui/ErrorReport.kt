@@ -5,7 +5,7 @@ package dev.companion.gemini.ui
 import com.intellij.ide.browsers.BrowserLauncher
 import com.intellij.openapi.ide.CopyPasteManager
 import dev.companion.gemini.CompanionBundle.message
-import dev.companion.gemini.core.ServerFault
+import dev.companion.gemini.project.ServerFault
 import java.awt.datatransfer.StringSelection
 import java.net.URI
 import java.net.URLEncoder

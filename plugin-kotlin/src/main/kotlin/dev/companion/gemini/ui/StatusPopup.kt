@@ -46,6 +46,7 @@ internal class StatusPopup(private val project: Project) {
             is CompanionState.Running -> rows(form, state)
             is CompanionState.Failed -> form.addComponent(text(state.message))
             CompanionState.Off -> form.addComponent(text(message("status.off.details")))
+            CompanionState.Remote -> form.addComponent(text(message("status.remote.details")))
             CompanionState.Starting -> Unit
         }
         proposals.waiting().forEach { form.addComponent(inRow(listOf(link(it.offer) { proposals.review(it) }))) }

@@ -9,7 +9,7 @@ import javax.swing.Icon
 internal object StatusText {
     fun icon(state: CompanionState): Icon =
         when (state) {
-            CompanionState.Off, CompanionState.Starting -> CompanionIcons.OFF
+            CompanionState.Off, CompanionState.Remote, CompanionState.Starting -> CompanionIcons.OFF
             is CompanionState.Running -> if (state.connected > 0) CompanionIcons.CONNECTED else CompanionIcons.WAITING
             is CompanionState.Failed -> CompanionIcons.FAILED
         }
@@ -17,6 +17,7 @@ internal object StatusText {
     fun title(state: CompanionState): String =
         when (state) {
             CompanionState.Off -> message("status.off")
+            CompanionState.Remote -> message("status.remote")
             CompanionState.Starting -> message("status.starting")
             is CompanionState.Running -> connected(state.connected)
             is CompanionState.Failed -> message("status.failed")

@@ -1,0 +1,30 @@
+// Owns what the platform tells only by members that are not for plugins, or that 2024.2 lacks: they are asked by name.
+
+package dev.companion.gemini.project
+
+import com.intellij.openapi.project.Project
+
+internal object IdeMode {
+    private const val CLIENT = "JetBrainsClient"
+
+    /** Whether the user's windows and the project are in two processes, as in Remote Development. */
+    fun isRemote(): Boolean =
+        System.getProperty("idea.platform.prefix") == CLIENT ||
+            asked { Class.forName("com.intellij.idea.AppMode").getMethod("isRemoteDevHost").invoke(null) }
+
+    /** Whether it is a welcome screen in the form of a project. PyCharm's, in which users write files, is one as well. */
+    fun isWelcomeScreen(project: Project): Boolean =
+        asked {
+            val provider = Class.forName("com.intellij.openapi.wm.ex.WelcomeScreenProjectProvider")
+            val companion = provider.getField("Companion").get(null)
+            companion.javaClass.getMethod("isWelcomeScreenProject", Project::class.java).invoke(companion, project)
+        }
+
+    /** What is not there is not so. */
+    private fun asked(question: () -> Any?): Boolean =
+        try {
+            question() == true
+        } catch (_: ReflectiveOperationException) {
+            false
+        }
+}
