@@ -5,7 +5,13 @@
 //     ./gradlew check                 the tests of the boundary to Rust; the others run in the build of pom.xml
 //     ./gradlew verifyPlugin          JetBrains' verifier, against the IDEs that it recommends
 //     ./gradlew signPlugin            CERTIFICATE_CHAIN, PRIVATE_KEY and PRIVATE_KEY_PASSWORD are in the environment
-//     ./gradlew publishPlugin         signs it, and needs PUBLISH_TOKEN as well
+//     ./gradlew publishPlugin         signs it, and needs PUBLISH_TOKEN as well, and what the Marketplace demands:
+//                                     -Pcompanion.vendor.url=URL -Pcompanion.vendor.email=MAIL
+//
+// The Marketplace (plugins.jetbrains.com/legal/approval-guidelines, 1.2 of 2023-08-22; 1.0 names the vendor's page, the
+// mail and the change notes): a name of at most 30 characters that is unique, without "plugin" and without trademarks
+// that nobody has allowed; a description in English that says what it does; change notes that are not the template's;
+// a page and a mail of the vendor's that are reached.
 //
 // With -Pcompanion.issues=URL reports of errors open that page, for a new issue: it takes ?title= and body=, as GitHub's.
 // With -Pcompanion.natives=DIR the zip has the libraries of other systems too, from DIR/<os>-<arch>/.
@@ -71,6 +77,10 @@ intellijPlatform {
         ideaVersion {
             sinceBuild = "242"
         }
+        vendor {
+            email = providers.gradleProperty("companion.vendor.email")
+            url = providers.gradleProperty("companion.vendor.url")
+        }
     }
     pluginVerification {
         ides {
@@ -90,6 +100,21 @@ tasks.named<ProcessResources>("processResources") {
     inputs.property("issues", issues)
     filesMatching("dev/companion/gemini/publisher.properties") {
         filter { line: String -> if (line == "issues=") "issues=${issues.get()}" else line }
+    }
+}
+
+tasks.named("publishPlugin") {
+    val demanded = listOf("companion.vendor.url", "companion.vendor.email")
+        .associateWith { providers.gradleProperty(it) }
+    val changes = checkout.file("CHANGELOG.md").asFile
+    val release = project.version.toString()
+    doFirst {
+        val headings = changes.readLines().filter { it.startsWith("## ") }
+        check(headings.any { it.removePrefix("## ").removePrefix("[").startsWith(release) }) {
+            "CHANGELOG.md has no section $release, of which the change notes are made."
+        }
+        val missing = demanded.filterValues { it.orNull.isNullOrBlank() }.keys
+        check(missing.isEmpty()) { "The Marketplace demands ${missing.joinToString(" and ") { "-P$it=…" }}." }
     }
 }
 
