@@ -107,10 +107,24 @@ export class Scene {
     await this.leaveEditors();
     const decision = client.openDiff(file, text);
     const tab = await Promise.race([
-      this.proposal(file, ({ right }) => right === text),
+      this.#shown(file, text),
       decision.then((early) => assert.fail(`it was decided early: ${JSON.stringify(early)}`)),
     ]);
     return { title: tab.title, tab, decision };
+  }
+
+  /**
+   * Waits until the proposal shows. The focus may have been on its way back to an editor; then the
+   * proposal waits without a tab, and is asked for.
+   */
+  async #shown(file, text) {
+    const isShown = ({ tabs }) => tabs.some(({ right }) => right === text);
+    const look = await this.ide.until(
+      (look) => (isShown(look) || look.texts.includes('Review')) && look,
+      `a proposal for ${path.basename(file)}`,
+    );
+    if (!isShown(look)) await this.ide.click('text', { text: 'Review' });
+    return this.proposal(file, ({ right }) => right === text);
   }
 
   /** Accepts a proposal in its tab. */
