@@ -10,7 +10,9 @@
 //! one waiter per path (`ide-client.js`, `diffResponses`). So a decision that reaches the client
 //! after it has asked again for the path answers the wrong question. Hence two rules: who asks
 //! again, or closes, forgets the decision before; and what a call did is recorded for the next
-//! process before the call is answered.
+//! process before the call is answered. A client may also have two sessions, because it leaves the
+//! first open when its user reconnects: so a decision waits while another session has a newer
+//! question about the path.
 
 mod delivery;
 mod editor;
@@ -18,7 +20,7 @@ mod editor;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::outbox::{Outbox, Queued};
+use super::outbox::{Outbox, Queued, When};
 use super::records::Record;
 use super::{Answer, CallId, DiffId, Text};
 use crate::session::SessionId;
@@ -53,6 +55,8 @@ pub(crate) enum Effect {
     Record(Record),
     /// The diff of that path was decided, and its asker is to be told.
     Decided(SessionId, Arc<str>, Option<Text>),
+    /// What the session has still to hear may be sent now.
+    Wake(SessionId),
     /// The diff has ended; no other effect depends on it.
     Ended(DiffId, Outcome),
 }
@@ -159,8 +163,11 @@ impl Ledger {
                 self.settle(asker, earlier.id, &mut effects);
             } else {
                 self.decide_for(&earlier, Arc::clone(path), None, &mut effects);
+                if let Some(outbox) = self.outboxes.get_mut(&earlier.asker) {
+                    outbox.send(earlier.id, When::AtOnce);
+                }
             }
-            self.end(earlier, Outcome::Replaced, &mut effects);
+            self.end(path, earlier, Outcome::Replaced, &mut effects);
         }
         let id = self.next_diff;
         self.next_diff = id.next();
@@ -186,21 +193,23 @@ impl Ledger {
     ) -> Vec<Effect> {
         let mut effects = Vec::new();
         let is_callers = self.open.get(path).is_some_and(|diff| diff.asker == caller);
-        if !is_callers
-            && let Some(outbox) = self.outboxes.get_mut(&caller)
-            && let Some(Queued { diff, accepted, .. }) = outbox.find(path).cloned()
-        {
-            if !suppress {
-                // It waits for the notification.
-                effects.push(Effect::Answer(call, Answer::Closed(accepted)));
-            } else if outbox.is_on_its_way(diff) {
+        if !is_callers && let Some((asker, decided)) = self.unheard(caller, path, suppress) {
+            let is_own = asker == caller;
+            let outbox = self.outboxes.get_mut(&asker).expect("the decision is in it");
+            let is_on_its_way = decided.is_sent() || !is_own && outbox.has_stream();
+            if suppress && is_on_its_way {
                 // Should the answer overtake it, it would answer the client's next question.
-                outbox.close_later(diff, call);
+                outbox.close_later(decided.diff, call, is_own);
                 effects.push(Effect::Hurry(call));
-            } else {
-                let decided = self.take(caller, diff, &mut effects);
-                effects.push(Effect::Answer(call, Answer::Closed(decided)));
+                return effects;
             }
+            if suppress && is_own {
+                self.take(caller, decided.diff, &mut effects);
+            } else if !is_own {
+                outbox.send(decided.diff, When::IfAsked);
+            }
+            // Without `suppress` it waits for the notification.
+            effects.push(Effect::Answer(call, Answer::Closed(decided.accepted)));
             return effects;
         }
         let Some(diff) = self.open.remove(path) else {
@@ -212,10 +221,32 @@ impl Ledger {
         } else {
             self.decide_for(&diff, Arc::clone(path), None, &mut effects);
         }
-        self.end(diff, Outcome::Closed, &mut effects);
+        self.end(path, diff, Outcome::Closed, &mut effects);
         self.asked.insert(call, Asked::Close(shown));
         effects.push(Effect::Ask(Some(call), Ask::Close(Arc::clone(path))));
         effects
+    }
+
+    /// What was decided about that path, of which the caller may not have heard, and whose it is:
+    /// the caller's, or the only text of any session if the caller wants no notification. Then
+    /// either its question was asked by its first session and it is on its second, or it waits for
+    /// nothing and does not read the answer.
+    fn unheard(
+        &self,
+        caller: SessionId,
+        path: &str,
+        suppress: bool,
+    ) -> Option<(SessionId, Queued)> {
+        if let Some(own) = self.outboxes.get(&caller).and_then(|outbox| outbox.find(path)) {
+            return Some((caller, own.clone()));
+        }
+        let find = |(session, outbox): (&SessionId, &Outbox)| {
+            let decided =
+                outbox.find(path).filter(|decided| suppress && decided.accepted.is_some());
+            Some((*session, decided?.clone()))
+        };
+        let mut texts = self.outboxes.iter().filter_map(find);
+        texts.next().filter(|_| texts.next().is_none())
     }
 
     /// `acceptDiff` and `rejectDiff`. The call is answered when the diff has ended.
@@ -258,8 +289,9 @@ impl Ledger {
         for diff in awaited {
             self.take(session, diff, &mut effects);
         }
-        if self.outboxes.remove(&session).is_some() {
+        if let Some(outbox) = self.outboxes.remove(&session) {
             self.record(Record::Gone(session), &mut effects);
+            outbox.paths().for_each(|path| self.wake_held(path, &mut effects));
         }
         effects
     }
@@ -273,7 +305,7 @@ impl Ledger {
         let gone: Vec<_> = self.open.extract_if(.., |_, diff| diff.asker == session).collect();
         for (path, diff) in gone {
             tell(self, Arc::clone(&path), &diff, &mut effects);
-            self.end(diff, Outcome::Closed, &mut effects);
+            self.end(&path, diff, Outcome::Closed, &mut effects);
             effects.push(Effect::Ask(None, Ask::Close(path)));
         }
         effects
@@ -284,8 +316,8 @@ impl Ledger {
         self.stopped = true;
         let mut effects = Vec::new();
         for (path, diff) in std::mem::take(&mut self.open) {
-            self.decide_for(&diff, path, None, &mut effects);
-            self.end(diff, Outcome::Rejected, &mut effects);
+            self.decide_for(&diff, Arc::clone(&path), None, &mut effects);
+            self.end(&path, diff, Outcome::Rejected, &mut effects);
         }
         for (call, asked) in std::mem::take(&mut self.asked) {
             if let Asked::Close(_) = asked {
@@ -343,7 +375,7 @@ impl Ledger {
     }
 
     /// Answers the calls that waited for `diff`, which is no longer open.
-    fn end(&mut self, diff: Diff, outcome: Outcome, effects: &mut Vec<Effect>) {
+    fn end(&mut self, path: &str, diff: Diff, outcome: Outcome, effects: &mut Vec<Effect>) {
         if let Some(call) = diff.opening {
             self.asked.remove(&call);
             effects.push(Effect::Answer(call, Answer::Opened));
@@ -352,6 +384,7 @@ impl Ledger {
             self.asked.remove(&call);
             effects.push(Effect::Answer(call, Answer::Decided { accept, outcome }));
         }
+        self.wake_held(path, effects);
         effects.push(Effect::Ended(diff.id, outcome));
     }
 }

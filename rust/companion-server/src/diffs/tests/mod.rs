@@ -3,6 +3,7 @@
 mod closing;
 mod exhaustive;
 mod interleavings;
+mod reconnected;
 
 use std::sync::Arc;
 
@@ -31,8 +32,8 @@ fn text(text: &str) -> Text {
 
 impl Book {
     fn new() -> Self {
-        let (a, b) = (SessionId::new(), SessionId::new());
         let mut ledger = Ledger::new(DiffId(1), true);
+        let (a, b) = (SessionId::new(), SessionId::new());
         for session in [a, b] {
             ledger.session_begun(session);
             ledger.attach(session, 1, &EventId::default(), false);
@@ -82,7 +83,7 @@ impl Book {
             Effect::Ask(_, Ask::Accept(_)) => Some("accept".to_owned()),
             Effect::Ask(_, Ask::Reject(_)) => Some("reject".to_owned()),
             Effect::Ended(diff, outcome) => Some(format!("{diff} {outcome:?}")),
-            Effect::Answer(..) | Effect::Hurry(_) | Effect::Record(_) => None,
+            Effect::Answer(..) | Effect::Hurry(_) | Effect::Record(_) | Effect::Wake(_) => None,
         };
         effects.iter().filter_map(tell).collect()
     }
