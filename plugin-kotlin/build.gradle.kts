@@ -1,6 +1,6 @@
 // Builds the plugin as it is released, for 2024.2 and newer:
 //
-//     ./gradlew buildPlugin           the zip, in target/gradle/distributions
+//     ./gradlew buildPlugin           the zip, in target/gradle/distributions, and which libraries it has not
 //     ./gradlew runIde                an IDE with the plugin
 //     ./gradlew check                 the tests of the boundary to Rust; the others run in the build of pom.xml
 //     ./gradlew verifyPlugin          JetBrains' verifier, against the IDEs that it recommends
@@ -14,7 +14,8 @@
 // a page and a mail of the vendor's that are reached.
 //
 // With -Pcompanion.issues=URL reports of errors open that page, for a new issue: it takes ?title= and body=, as GitHub's.
-// With -Pcompanion.natives=DIR the zip has the libraries of other systems too, from DIR/<os>-<arch>/.
+// With -Pcompanion.natives=DIR the zip has the libraries of other systems too, from DIR/<os>-<arch>/. None is signed or
+// published that lacks one.
 
 import org.jetbrains.intellij.platform.gradle.tasks.PrepareSandboxTask
 import org.jetbrains.kotlin.gradle.dsl.KotlinVersion
@@ -161,6 +162,34 @@ tasks.named<PrepareSandboxTask>("prepareSandbox") {
         into(pluginName.map { "$it/native" })
     }
 }
+
+val builtLibraries = tasks.register<Sync>("builtLibraries") {
+    description = "Takes the libraries out of the zip."
+    from(zipTree(tasks.named<Zip>("buildPlugin").flatMap { it.archiveFile })) {
+        include("*/native/**")
+        includeEmptyDirs = false
+        // Without the plugin's folder and native/.
+        eachFile { relativePath = RelativePath(true, *relativePath.segments.drop(2).toTypedArray()) }
+    }
+    into(layout.buildDirectory.dir("libraries"))
+}
+
+/** Checks that each library in the zip is the one that the Kotlin calls. */
+fun registerCheck(name: String, vararg options: String): TaskProvider<Exec> =
+    tasks.register<Exec>(name) {
+        group = "verification"
+        inputs.files(builtLibraries)
+        workingDir(checkout)
+        commandLine("cargo", "run", "--quiet", "--locked", "--package", "xtask", "--", "check-libraries", *options)
+        args(layout.buildDirectory.dir("libraries").get().asFile.path)
+    }
+
+val checkLibraries = registerCheck("checkLibraries")
+val checkAllLibraries = registerCheck("checkAllLibraries", "--all")
+
+tasks.named("buildPlugin") { finalizedBy(checkLibraries) }
+tasks.named("signPlugin") { dependsOn(checkAllLibraries) }
+tasks.named("publishPlugin") { dependsOn(checkAllLibraries) }
 
 val jniTestHome: Provider<Directory> = layout.buildDirectory.dir("jni-tests")
 

@@ -10,6 +10,7 @@
     reason = "the macro that exports them gives natives their shape"
 )]
 
+use std::hint::black_box;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -29,9 +30,15 @@ use crate::logging;
 use crate::panics;
 use crate::settings;
 
-/// Changes with every change of these natives or of `NativeCallbacks`. Kotlin refuses a library
-/// of another number.
-const ABI_VERSION: jint = 3;
+#[repr(C)]
+struct Abi {
+    name: [u8; 24],
+    version: jint,
+}
+
+/// The version changes with every change of these natives or of `NativeCallbacks`. Kotlin refuses a
+/// library of another one. `cargo xtask check-libraries` finds it in the file by the name before it.
+static ABI: Abi = Abi { name: *b"companion_jni ABI number", version: 3 };
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -101,7 +108,8 @@ type Strings<'a> = JObjectArray<'a, JString<'a>>;
 fn abi_version<'a>(_: &mut Env<'a>, _: Class<'a>) -> Result<jint> {
     // Nothing is called before this.
     panics::watch();
-    Ok(ABI_VERSION)
+    // By its address: a mere number would leave no name in the file.
+    Ok(black_box(&ABI).version)
 }
 
 #[expect(clippy::too_many_arguments, reason = "typed, where a structure would need a class")]

@@ -7,6 +7,7 @@ mod display;
 mod e2e;
 mod ide;
 mod kotlin;
+mod natives;
 mod needs;
 mod platform;
 mod plugin;
@@ -63,6 +64,14 @@ enum Command {
     },
     /// Make the zip of the plugin for the platform of 2018.3; Gradle makes the one that is released.
     Plugin,
+    /// Check that each library of a plugin is of its system and is the one that the Kotlin calls.
+    CheckLibraries {
+        /// The folder that has `<os>-<arch>/` with a library each.
+        native: PathBuf,
+        /// Fail if there is a system without one.
+        #[arg(long)]
+        all: bool,
+    },
     /// Build the IDE platform (2018.3) that the plugin is compiled, run and tested with.
     Platform,
 }
@@ -79,7 +88,7 @@ impl Command {
             }
             Self::Run { ide: None, .. } if display::is_there() => vec![Work::Plugin],
             Self::Run { ide: None, .. } => vec![Work::Plugin, Work::Display],
-            Self::Run { ide: Some(_), .. } => Vec::new(),
+            Self::Run { ide: Some(_), .. } | Self::CheckLibraries { .. } => Vec::new(),
             Self::BenchJni | Self::Plugin | Self::Platform => vec![Work::Plugin],
         }
     }
@@ -106,6 +115,19 @@ fn run(args: &Args) -> Result {
         Command::BenchJni => kotlin::bench(&sh),
         Command::Run { project, ide } => ide::run(&sh, project, ide.as_deref()),
         Command::Plugin => plugin::zip(&sh),
+        Command::CheckLibraries { native, all } => check_libraries(native, *all),
         Command::Platform => platform::build(&sh),
     }
+}
+
+fn check_libraries(native: &Path, all: bool) -> Result {
+    let missing = natives::check(native)?;
+    if missing.is_empty() {
+        println!("there is a library for every system");
+    } else if all {
+        return Err(format!("no library for {}", missing.join(", ")).into());
+    } else {
+        println!("no library for {}", missing.join(", "));
+    }
+    Ok(())
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use xshell::{Shell, cmd};
 
-use crate::{Result, kotlin, platform};
+use crate::{Result, kotlin, natives, platform};
 
 /// The name of its folder.
 pub(crate) const NAME: &str = "companion-for-gemini-cli";
@@ -32,5 +32,7 @@ pub(crate) fn folder(sh: &Shell, jar: &Path) -> Result<PathBuf> {
     sh.create_dir(plugin.join("lib"))?;
     sh.copy_file(jar, plugin.join("lib"))?;
     kotlin::copy_library(sh, &library, &plugin)?;
+    // This machine's is enough here.
+    natives::check(&plugin.join("native"))?;
     Ok(plugins)
 }

@@ -1,0 +1,140 @@
+//! Whether a plugin's libraries are the ones that its Kotlin calls, for every system and without
+//! running one.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::Path;
+use std::{env, fs};
+
+use object::read::Object;
+use object::{Architecture, BinaryFormat, ObjectKind};
+
+use crate::Result;
+
+#[cfg(test)]
+mod tests;
+
+/// The folder of a system's library, as Kotlin's `NativeLibrary` has it, and what must lie there.
+type System = (&'static str, &'static str, BinaryFormat, Architecture);
+
+const SYSTEMS: [System; 6] = [
+    ("linux-arm64", "libcompanion_jni.so", BinaryFormat::Elf, Architecture::Aarch64),
+    ("linux-x64", "libcompanion_jni.so", BinaryFormat::Elf, Architecture::X86_64),
+    ("macos-arm64", "libcompanion_jni.dylib", BinaryFormat::MachO, Architecture::Aarch64),
+    ("macos-x64", "libcompanion_jni.dylib", BinaryFormat::MachO, Architecture::X86_64),
+    ("windows-arm64", "companion_jni.dll", BinaryFormat::Pe, Architecture::Aarch64),
+    ("windows-x64", "companion_jni.dll", BinaryFormat::Pe, Architecture::X86_64),
+];
+
+/// Stands before the ABI number in every library; `companion-jni` has it too.
+const ABI_NAME: &[u8] = b"companion_jni ABI number";
+
+/// What the exports of all natives begin with.
+const NATIVE_PREFIX: &str = "Java_dev_companion_gemini_core_NativeCore_";
+
+/// Checks each library in `native`, the folder of a plugin that has `<os>-<arch>/`: it must be of
+/// that system, export what `NativeCore` declares and nothing else of its name, and have the ABI
+/// number that Kotlin wants. Returns the systems that have none.
+pub(crate) fn check(native: &Path) -> Result<Vec<&'static str>> {
+    let folders = fs::read_dir(native).map_err(|error| format!("{}: {error}", native.display()))?;
+    let mut folders = folders
+        .map(|folder| Ok(folder?.file_name()))
+        .collect::<std::io::Result<BTreeSet<OsString>>>()?;
+    let (natives, abi) = (declared()?, wanted_abi()?);
+    let mut missing = Vec::new();
+    for system in &SYSTEMS {
+        if !folders.remove::<OsString>(&system.0.into()) {
+            missing.push(system.0);
+            continue;
+        }
+        let library = native.join(system.0).join(system.1);
+        check_library(&library, system, &natives, abi)
+            .map_err(|problem| format!("{}: {problem}", library.display()))?;
+    }
+    if let Some(folder) = folders.first() {
+        return Err(format!("{}: no such system", native.join(folder).display()).into());
+    }
+    if missing.len() == SYSTEMS.len() {
+        return Err(format!("{}: no library at all", native.display()).into());
+    }
+    Ok(missing)
+}
+
+fn check_library(library: &Path, system: &System, natives: &BTreeSet<String>, abi: i32) -> Result {
+    let data = fs::read(library)?;
+    let file = object::File::parse(&*data)?;
+    let (_, _, format, architecture) = *system;
+    let actual = (file.format(), file.architecture(), file.kind(), file.is_64());
+    if actual != (format, architecture, ObjectKind::Dynamic, true) {
+        return Err(format!("not a library of this system, but {actual:?}").into());
+    }
+    let mut exported = BTreeSet::new();
+    for export in file.exports()? {
+        let export = export?.into_name().into_name().unwrap_or_default();
+        let name = String::from_utf8_lossy(&export);
+        // Mach-O has an underscore before each name.
+        let name =
+            if format == BinaryFormat::MachO { name.strip_prefix('_') } else { Some(&*name) };
+        let native = name.and_then(|name| name.strip_prefix(NATIVE_PREFIX));
+        exported.extend(native.map(str::to_owned));
+    }
+    if exported != *natives {
+        let missing: Vec<_> = natives.difference(&exported).collect();
+        let unknown: Vec<_> = exported.difference(natives).collect();
+        return Err(format!("natives missing: {missing:?}, not declared: {unknown:?}").into());
+    }
+    let found = abi_numbers(&data);
+    if found != [abi] {
+        return Err(format!("the ABI number is {found:?}, NativeLibrary.kt wants {abi}").into());
+    }
+    Ok(())
+}
+
+/// All systems are little-endian.
+fn abi_numbers(data: &[u8]) -> Vec<i32> {
+    let length = ABI_NAME.len();
+    let named = data.windows(length + 4).filter(|window| window.starts_with(ABI_NAME));
+    named.filter_map(|window| Some(i32::from_le_bytes(window[length..].try_into().ok()?))).collect()
+}
+
+/// The natives that `NativeCore.kt` declares, by name and arguments as JNI writes them.
+fn declared() -> Result<BTreeSet<String>> {
+    let kotlin = kotlin("NativeCore.kt")?;
+    let functions = kotlin.split("external fun ").skip(1);
+    functions
+        .map(|function| {
+            let (name, rest) = function.split_once('(').ok_or("a native without arguments")?;
+            let arguments = rest.split(')').next().unwrap_or_default().split(',');
+            let types = arguments.filter_map(|argument| Some(argument.split_once(": ")?.1));
+            Ok(format!("{name}__{}", types.map(jni_type).collect::<Result<String>>()?))
+        })
+        .collect()
+}
+
+/// How JNI writes a type of Kotlin's in the name of a native.
+fn jni_type(kotlin: &str) -> Result<&'static str> {
+    Ok(match kotlin.trim_end_matches('?') {
+        "Boolean" => "Z",
+        "Int" => "I",
+        "Long" => "J",
+        "String" => "Ljava_lang_String_2",
+        "ByteArray" => "_3B",
+        "Array<String>" => "_3Ljava_lang_String_2",
+        "NativeCallbacks" => "Ldev_companion_gemini_core_NativeCallbacks_2",
+        other => return Err(format!("say here how JNI writes {other}").into()),
+    })
+}
+
+/// The ABI number that `NativeLibrary.kt` wants.
+fn wanted_abi() -> Result<i32> {
+    let kotlin = kotlin("NativeLibrary.kt")?;
+    let number =
+        kotlin.split_once("const val ABI_VERSION = ").and_then(|(_, rest)| rest.lines().next());
+    Ok(number.ok_or("NativeLibrary.kt has no ABI_VERSION")?.parse()?)
+}
+
+fn kotlin(file: &str) -> Result<String> {
+    let core = "../../plugin-kotlin/src/main/kotlin/dev/companion/gemini/core";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(core).join(file);
+    Ok(fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?)
+}

@@ -1,0 +1,145 @@
+//! Libraries made up for every system, by the linker that Rust brings.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::path::Path;
+use std::process::Command;
+
+use object::write::{Object, StandardSection, Symbol, SymbolSection};
+use object::{Endianness, SymbolFlags, SymbolKind, SymbolScope};
+use tempfile::TempDir;
+
+use super::*;
+
+/// A library with these natives and this number.
+fn link(home: &Path, system: &System, natives: &BTreeSet<String>, abi: i32) {
+    let (folder, name, format, architecture) = *system;
+    let mut object = Object::new(
+        if format == BinaryFormat::Pe { BinaryFormat::Coff } else { format },
+        architecture,
+        Endianness::Little,
+    );
+    let data = object.section_id(StandardSection::ReadOnlyData);
+    object.append_section_data(data, &[ABI_NAME, &abi.to_le_bytes()].concat(), 8);
+    let text = object.section_id(StandardSection::Text);
+    for native in natives {
+        let symbol = object.add_symbol(Symbol {
+            name: format!("{NATIVE_PREFIX}{native}").into_bytes(),
+            value: 0,
+            size: 0,
+            kind: SymbolKind::Text,
+            scope: SymbolScope::Dynamic,
+            weak: false,
+            section: SymbolSection::Undefined,
+            flags: SymbolFlags::None,
+        });
+        object.add_symbol_data(symbol, text, &[0; 16], 16);
+    }
+    let folder = home.join(folder);
+    fs::create_dir_all(&folder).unwrap();
+    let input = home.join("input.o");
+    fs::write(&input, object.write().unwrap()).unwrap();
+    let mut linker = Command::new(linker());
+    match format {
+        BinaryFormat::Elf => {
+            linker.args(["-flavor", "gnu", "-shared", "-o"]).arg(folder.join(name))
+        }
+        BinaryFormat::MachO => {
+            let arch = if architecture == Architecture::X86_64 { "x86_64" } else { "arm64" };
+            linker.args(["-flavor", "darwin", "-dylib", "-platform_version", "macos", "11", "11"]);
+            linker.args(["-arch", arch, "-o"]).arg(folder.join(name))
+        }
+        _ => {
+            let machine = if architecture == Architecture::X86_64 { "x64" } else { "arm64" };
+            linker.args([
+                "-flavor",
+                "link",
+                "/dll",
+                "/noentry",
+                "/noimplib",
+                &format!("/machine:{machine}"),
+            ]);
+            linker.args(natives.iter().map(|native| format!("/export:{NATIVE_PREFIX}{native}")));
+            linker.arg(format!("/out:{}", folder.join(name).display()))
+        }
+    };
+    let output = linker.arg(&input).output().unwrap();
+    assert!(output.status.success(), "{}: {}", system.0, String::from_utf8_lossy(&output.stderr));
+    fs::remove_file(input).unwrap();
+}
+
+fn linker() -> std::path::PathBuf {
+    let rustc = |arguments: &[&str]| {
+        let output = Command::new("rustc").args(arguments).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let version = rustc(&["-vV"]);
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let sysroot = rustc(&["--print", "sysroot"]);
+    Path::new(sysroot.trim()).join("lib/rustlib").join(host).join("bin/rust-lld")
+}
+
+fn natives() -> BTreeSet<String> {
+    declared().unwrap()
+}
+
+fn problem(home: &Path) -> String {
+    check(home).unwrap_err().to_string()
+}
+
+#[test]
+fn libraries_that_fit_are_fine_and_the_others_are_named() {
+    let home = TempDir::new().unwrap();
+    assert!(natives().contains("port__J"));
+    for (index, system) in SYSTEMS.iter().enumerate() {
+        link(home.path(), system, &natives(), wanted_abi().unwrap());
+        let missing: Vec<_> = SYSTEMS[index + 1..].iter().map(|system| system.0).collect();
+        assert_eq!(check(home.path()).unwrap(), missing);
+    }
+}
+
+#[test]
+fn a_library_of_another_version_is_refused_on_every_system() {
+    let abi = wanted_abi().unwrap();
+    for system in &SYSTEMS {
+        let home = TempDir::new().unwrap();
+        link(home.path(), system, &natives(), abi + 1);
+        assert!(problem(home.path()).contains(&format!("ABI number is [{}]", abi + 1)));
+
+        let mut older = natives();
+        older.remove("port__J");
+        link(home.path(), system, &older, abi);
+        assert!(problem(home.path()).contains(r#"natives missing: ["port__J"], not declared: []"#));
+
+        let mut newer = natives();
+        newer.insert("port__I".to_owned());
+        link(home.path(), system, &newer, abi);
+        assert!(problem(home.path()).contains(r#"natives missing: [], not declared: ["port__I"]"#));
+    }
+}
+
+#[test]
+fn what_lies_in_the_wrong_place_is_refused() {
+    let home = TempDir::new().unwrap();
+    let abi = wanted_abi().unwrap();
+    for index in 0..SYSTEMS.len() {
+        let (one, other) = (&SYSTEMS[index], &SYSTEMS[(index + 1) % SYSTEMS.len()]);
+        link(home.path(), one, &natives(), abi);
+        fs::create_dir(home.path().join(other.0)).unwrap();
+        fs::rename(home.path().join(one.0).join(one.1), home.path().join(other.0).join(other.1))
+            .unwrap();
+        fs::remove_dir(home.path().join(one.0)).unwrap();
+        assert!(problem(home.path()).contains("not a library of this system"));
+        fs::remove_dir_all(home.path().join(other.0)).unwrap();
+    }
+    assert!(problem(home.path()).contains("no library at all"));
+
+    link(home.path(), &SYSTEMS[0], &natives(), abi);
+    fs::create_dir(home.path().join("linux-x86")).unwrap();
+    assert!(problem(home.path()).contains("linux-x86: no such system"));
+    fs::remove_dir(home.path().join("linux-x86")).unwrap();
+    fs::create_dir(home.path().join("linux-x64")).unwrap();
+    assert!(problem(home.path()).contains("libcompanion_jni.so: No such file"));
+    fs::write(home.path().join("linux-x64/libcompanion_jni.so"), "text").unwrap();
+    assert!(problem(home.path()).contains("libcompanion_jni.so: "));
+}
