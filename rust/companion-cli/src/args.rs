@@ -1,10 +1,12 @@
 //! The command line.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
-use companion_server::{AllowedHost, ListenAddress};
+use companion_protocol::settings::{AllowedHost, ListenAddress, Settings};
 use log::LevelFilter;
 
 use crate::bridge::Rule;
@@ -16,7 +18,7 @@ use crate::bridge::Rule;
 #[command(name = "gemini-companion", version, arg_required_else_help = true)]
 pub(crate) struct Args {
     /// How much is written to stderr; never file contents, selections or the token.
-    #[arg(long, global = true, value_name = "LEVEL", default_value = "warn", value_parser = levels())]
+    #[arg(long, global = true, value_name = "LEVEL", default_value = LEVEL.as_str(), value_parser = levels())]
     pub(crate) log_level: LevelFilter,
 
     #[command(subcommand)]
@@ -159,11 +161,11 @@ pub(crate) struct ServeArgs {
     pub(crate) workspace: Vec<PathBuf>,
 
     /// The editor's name for programs, such as neovim.
-    #[arg(long, value_name = "NAME", default_value = "companion")]
+    #[arg(long, value_name = "NAME", default_value_t = Settings::default().ide_name)]
     pub(crate) ide_name: String,
 
     /// The editor's name for people; `/ide status` in Gemini CLI shows it.
-    #[arg(long, value_name = "NAME", default_value = "Companion for Gemini CLI")]
+    #[arg(long, value_name = "NAME", default_value_t = Settings::default().ide_display_name)]
     pub(crate) ide_display_name: String,
 
     /// The editor's process id, by which a CLI in its terminal finds this companion.
@@ -173,7 +175,7 @@ pub(crate) struct ServeArgs {
     pub(crate) ide_pid: Option<u32>,
 
     /// The port to listen on, on 127.0.0.1; 0 lets the system pick one.
-    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    #[arg(long, value_name = "PORT", default_value_t = Settings::default().port)]
     pub(crate) port: u16,
 
     /// Listen on this address of the machine, too, such as a Docker bridge's, 172.17.0.1; may be
@@ -221,13 +223,13 @@ pub(crate) struct ServeArgs {
     pub(crate) context_only: bool,
 
     /// The largest request, in megabytes. It limits how large a proposed file can be.
-    #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "MB", default_value_t = Settings::default().body_limit, value_parser = within(&Settings::BODY_LIMITS))]
     pub(crate) body_limit: u16,
 
     /// How often a quiet connection gets a sign of life, in seconds. Gemini CLI gives up after 300 s
     /// of silence, so at most half of that.
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=150))]
-    pub(crate) keep_alive: u64,
+    #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().keep_alive, value_parser = within(&Settings::KEEP_ALIVES))]
+    pub(crate) keep_alive: u16,
 }
 
 const BRIDGE_HELP: &str = "\
@@ -284,6 +286,14 @@ pub(crate) struct BridgeArgs {
     #[arg(long, value_name = "SECONDS")]
     pub(crate) wait: Option<u64>,
 }
+
+fn within(range: &RangeInclusive<u16>) -> impl TypedValueParser<Value = u16> + use<> {
+    clap::value_parser!(u16).range(i64::from(*range.start())..=i64::from(*range.end()))
+}
+
+/// The usual one, as users write it.
+static LEVEL: LazyLock<String> =
+    LazyLock::new(|| Settings::default().log_level.as_str().to_ascii_lowercase());
 
 fn levels() -> impl TypedValueParser<Value = LevelFilter> {
     PossibleValuesParser::new(["off", "error", "warn", "info", "debug", "trace"])

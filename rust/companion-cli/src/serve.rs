@@ -5,13 +5,12 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
-use std::time::Duration;
 
 use companion_platform::parent_process;
 use companion_protocol::editor::Ready;
-use companion_protocol::ide::IdeInfo;
 use companion_protocol::jsonrpc::Notification;
-use companion_server::{Config, Limits, ListenAddress, Listeners, Resume, Runtime, Server};
+use companion_protocol::settings::{Settings, WrongSetting};
+use companion_server::{Config, Runtime, Server};
 
 use crate::args::ServeArgs;
 use crate::editor::{self, Editor};
@@ -22,22 +21,11 @@ pub(crate) fn serve(args: ServeArgs) -> Result<(), Box<dyn Error>> {
     end_by_signal(end.clone())?;
 
     let runtime = Runtime::start()?;
-    let (port, listen, resume) = (args.port, listen(&args)?, args.resume);
-    let config = config(args)?;
-    let mut last = if resume { Resume::claim(&runtime, None, &config) } else { None };
-    let listeners = match &mut last {
-        Some(last) => last.bind(port, &listen),
-        None => Listeners::bind(port, &listen),
-    };
-    let listeners = listeners.map_err(|error| format!("can't listen on port {port}: {error}"))?;
-    if let Some(missing) = listeners.missing().first() {
-        // A container would look in vain for it.
-        return Err(missing.reason.as_str().into());
-    }
+    let config = Config::new(settings(args)?);
     let (editor, outgoing) = Editor::new();
     let editor = Arc::new(editor);
     let host = Arc::clone(&editor);
-    let server = Server::resume(&runtime, listeners, config, host, last)?;
+    let server = Server::open(&runtime, config, host)?;
 
     editor::write(&ready(&server), outgoing, end.clone())?;
     let told = server.clone();
@@ -57,40 +45,38 @@ fn end_by_signal(end: Sender<()>) -> Result<(), ctrlc::Error> {
     })
 }
 
-/// Where to listen besides loopback.
-fn listen(args: &ServeArgs) -> Result<Vec<ListenAddress>, String> {
-    let everywhere = args.listen.iter().find(|address| address.is_everywhere());
-    match everywhere {
-        Some(address) if !args.listen_on_all_addresses => Err(format!(
-            "--listen {address}: every machine that reaches this one could try to connect; give \
-             one address, such as 172.17.0.1, or add --listen-on-all-addresses"
-        )),
-        _ => Ok(args.listen.clone()),
-    }
-}
-
-fn config(args: ServeArgs) -> Result<Config, Box<dyn Error>> {
-    let workspace = args.workspace.iter().map(|dir| folder(dir)).collect::<Result<_, _>>()?;
-    let ide = IdeInfo { name: args.ide_name, display_name: args.ide_display_name };
-    let ide_pid = match args.ide_pid {
-        Some(pid) => pid,
-        None => parent_process().ok_or("can't tell the editor's process id; give --ide-pid")?,
-    };
-    Ok(Config {
+fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
+    let settings = Settings {
+        workspace: args.workspace.iter().map(|dir| folder(dir)).collect::<Result<_, _>>()?,
+        ide_name: args.ide_name,
+        ide_display_name: args.ide_display_name,
+        ide_pid: match args.ide_pid {
+            Some(pid) => pid,
+            None => parent_process().ok_or("can't tell the editor's process id; give --ide-pid")?,
+        },
         trusted: match (args.trusted, args.untrusted) {
             (true, _) => Some(true),
             (_, true) => Some(false),
             (false, false) => None,
         },
         diffs: !args.context_only,
+        resume: args.resume,
+        port: args.port,
+        listen: args.listen,
+        listen_on_all_addresses: args.listen_on_all_addresses,
+        // A container would look in vain for it.
+        listen_or_fail: true,
         allowed_hosts: args.allow_host,
-        limits: Limits {
-            body: usize::from(args.body_limit) << 20,
-            keep_alive: Duration::from_secs(args.keep_alive),
-            ..Limits::default()
-        },
-        ..Config::new(workspace, ide, ide_pid)
-    })
+        body_limit: args.body_limit,
+        keep_alive: args.keep_alive,
+        log_level: log::max_level(),
+    };
+    // Each flag has been checked by itself, but for this one, which depends on another.
+    let all = |wrong: WrongSetting| {
+        format!("--listen {}, or add --listen-on-all-addresses", wrong.problem)
+    };
+    settings.check().map_err(all)?;
+    Ok(settings)
 }
 
 /// The absolute path of a folder that is there, as `--workspace` names it.
@@ -107,16 +93,16 @@ pub(crate) fn folder(dir: &Path) -> Result<PathBuf, String> {
 }
 
 fn ready(server: &Server) -> Notification<Ready<'_>> {
-    let port = server.port();
     let status = server.status();
+    let port = status.port;
     Notification::new(
         "companion/ready",
         Ready {
             port,
             url: format!("http://127.0.0.1:{port}/mcp"),
-            listening: status.addresses.iter().map(SocketAddr::to_string).collect(),
+            listening: status.listening.iter().map(SocketAddr::to_string).collect(),
             auth_token: server.token(),
-            discovery_file: status.discovery_file.map(|file| file.to_string_lossy().into_owned()),
+            discovery_file: status.discovery_file,
             env: server.terminal_environment(),
         },
     )

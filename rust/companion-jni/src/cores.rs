@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use companion_server::{Config, ListenAddress, Listeners, Resume, Runtime, Server};
+use companion_protocol::settings::Settings;
+use companion_server::{Config, Runtime, Server};
 use parking_lot::Mutex;
 
 use crate::callbacks::{CallbackThread, Callbacks, Listener, Queue};
@@ -29,15 +30,11 @@ struct Shared {
 }
 
 /// Starts a server and returns its number, which is never used again.
-pub(crate) fn start(
-    config: Config,
-    listen: &[ListenAddress],
-    resume: bool,
-    callbacks: Callbacks,
-) -> Result<i64, Error> {
+pub(crate) fn start(settings: Settings, callbacks: Callbacks) -> Result<i64, Error> {
     let core = LAST.fetch_add(1, Ordering::Relaxed) + 1;
     let (runtime, queue) = enter(core, callbacks)?;
-    let started = start_on(&runtime, config, listen, resume, Listener::new(core, queue));
+    let started =
+        Server::open(&runtime, Config::new(settings), Arc::new(Listener::new(core, queue)));
     drop(runtime);
     match started {
         Ok(server) => {
@@ -46,24 +43,9 @@ pub(crate) fn start(
         }
         Err(error) => {
             leave(core);
-            Err(error)
+            Err(error.into())
         }
     }
-}
-
-fn start_on(
-    runtime: &Runtime,
-    config: Config,
-    listen: &[ListenAddress],
-    resume: bool,
-    host: Listener,
-) -> Result<Server, Error> {
-    let mut last = if resume { Resume::claim(runtime, None, &config) } else { None };
-    let listeners = match &mut last {
-        Some(last) => last.bind(0, listen)?,
-        None => Listeners::bind(0, listen)?,
-    };
-    Ok(Server::resume(runtime, listeners, config, Arc::new(host), last)?)
 }
 
 /// Stops a server, within a little more than 2 s. One that is not running is fine.

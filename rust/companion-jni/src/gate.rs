@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use companion_protocol::settings::WrongSetting;
 use jni::Env;
 use jni::errors::ErrorPolicy;
 use jni::strings::JNIString;
@@ -17,9 +18,9 @@ pub(crate) enum Error {
     /// An argument is not what was agreed.
     #[error("{0}")]
     Argument(&'static str),
-    /// What the user has set is wrong; the text says what.
+    /// What the user has set can't be used.
     #[error("{0}")]
-    Setting(String),
+    Setting(#[from] WrongSetting),
     /// The server could not be started.
     #[error("the companion could not be started: {0}")]
     Start(#[from] std::io::Error),

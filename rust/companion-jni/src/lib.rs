@@ -10,7 +10,6 @@
 //! - [`diagnostics`]: whether a CLI would connect, and why not.
 //! - [`logging`]: log lines on their way to the IDE's log.
 //! - [`panics`]: what is told of them.
-//! - [`settings`]: what users write into the settings page, and what is wrong with it.
 //! - `test_entry`: what the tests call; not in what is released.
 //!
 //! No static holds a reference to a Java object, and no class is looked up by name or kept: either
@@ -23,6 +22,5 @@ mod gate;
 mod logging;
 mod natives;
 mod panics;
-mod settings;
 #[cfg(feature = "test-entry")]
 mod test_entry;

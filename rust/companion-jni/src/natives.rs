@@ -11,16 +11,14 @@
 )]
 
 use std::hint::black_box;
-use std::net::SocketAddr;
-use std::path::PathBuf;
 
-use companion_protocol::ide::{Cursor, IdeInfo};
-use companion_server::{Config, Delivery, Limits, Missing};
+use companion_protocol::ide::Cursor;
+use companion_protocol::settings::{Settings, WrongSetting};
+use companion_server::Delivery;
 use jni::objects::{JByteArray, JClass, JObject, JObjectArray, JString};
 use jni::refs::Reference as _;
 use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, NativeMethod, native_method};
-use log::LevelFilter;
 
 use crate::callbacks::RESPONDERS;
 use crate::cores;
@@ -28,7 +26,6 @@ use crate::diagnostics;
 use crate::gate::{Error, Gate};
 use crate::logging;
 use crate::panics;
-use crate::settings;
 
 #[repr(C)]
 struct Abi {
@@ -38,7 +35,7 @@ struct Abi {
 
 /// The version changes with every change of these natives or of `NativeCallbacks`. Kotlin refuses a
 /// library of another one. `cargo xtask check-libraries` finds it in the file by the name before it.
-static ABI: Abi = Abi { name: *b"companion_jni ABI number", version: 3 };
+static ABI: Abi = Abi { name: *b"companion_jni ABI number", version: 4 };
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -57,20 +54,8 @@ macro_rules! natives {
 
 natives! {
     fn abi_version() -> jint;
-    fn start(
-        workspace: [JString],
-        ide_name: JString,
-        ide_display_name: JString,
-        ide_pid: jlong,
-        trust: jint,
-        diffs: jboolean,
-        resume: jboolean,
-        body_limit: jint,
-        allowed_hosts: [JString],
-        listen: [JString],
-        log_level: jint,
-        callbacks: dev.companion.gemini.core.NativeCallbacks
-    ) -> jlong;
+    fn start(settings: JString, callbacks: dev.companion.gemini.core.NativeCallbacks) -> jlong;
+    fn settings_problem(settings: JString) -> JString;
     fn stop(core: jlong);
     fn file_opened(core: jlong, path: JString);
     fn file_closed(core: jlong, path: JString);
@@ -91,14 +76,7 @@ natives! {
     ) -> jint;
     fn terminal_environment(core: jlong) -> [JString];
     fn diagnostics(core: jlong) -> JString;
-    fn port(core: jlong) -> jint;
-    fn listening(core: jlong) -> [JString];
-    fn not_listening(core: jlong) -> [JString];
-    fn host_problem(host: JString) -> JString;
-    fn address_problem(address: JString) -> JString;
-    fn discovery_file(core: jlong) -> JString;
-    fn connected(core: jlong) -> jint;
-    fn open_diffs(core: jlong) -> jint;
+    fn status(core: jlong) -> JString;
 }
 
 type Class<'a> = JClass<'a>;
@@ -112,52 +90,34 @@ fn abi_version<'a>(_: &mut Env<'a>, _: Class<'a>) -> Result<jint> {
     Ok(black_box(&ABI).version)
 }
 
-#[expect(clippy::too_many_arguments, reason = "typed, where a structure would need a class")]
 fn start<'a>(
     env: &mut Env<'a>,
     _: Class<'a>,
-    workspace: Strings<'a>,
-    ide_name: JString<'a>,
-    ide_display_name: JString<'a>,
-    ide_pid: jlong,
-    trust: jint,
-    diffs: jboolean,
-    resume: jboolean,
-    body_limit: jint,
-    allowed_hosts: Strings<'a>,
-    listen: Strings<'a>,
-    log_level: jint,
+    settings: JString<'a>,
     callbacks: JObject<'a>,
 ) -> Result<jlong> {
     if callbacks.is_null() {
         return Err(Error::Argument("callbacks must not be null"));
     }
-    let trusted = match trust {
-        -1 => None,
-        0 => Some(false),
-        1 => Some(true),
-        _ => return Err(Error::Argument("trust must be -1 (leave to the CLI), 0 or 1")),
-    };
-    let level = usize::try_from(log_level).ok().and_then(|level| LevelFilter::iter().nth(level));
-    logging::set_level(level.ok_or(Error::Argument("log level must be from 0, off, to 5, trace"))?);
-    let roots = strings(env, &workspace)?;
-    let ide = IdeInfo {
-        name: ide_name.try_to_string(env)?,
-        display_name: ide_display_name.try_to_string(env)?,
-    };
-    let pid = u32::try_from(ide_pid).map_err(|_| Error::Argument("that is no process id"))?;
-    let megabytes = usize::try_from(body_limit).ok().filter(|limit| *limit > 0);
-    let body = megabytes.ok_or(Error::Argument("the body limit must be positive"))? << 20;
-    let allowed_hosts = settings::all(&strings(env, &allowed_hosts)?, settings::allowed_host)?;
-    let listen = settings::all(&strings(env, &listen)?, settings::listen_address)?;
-    let config = Config {
-        trusted,
-        diffs,
-        allowed_hosts,
-        limits: Limits { body, ..Limits::default() },
-        ..Config::new(roots.into_iter().map(PathBuf::from).collect(), ide, pid)
-    };
-    cores::start(config, &listen, resume, env.new_global_ref(callbacks)?)
+    let (settings, unknown) = Settings::from_json(&settings.try_to_string(env)?)?;
+    logging::set_level(settings.log_level);
+    let core = cores::start(settings, env.new_global_ref(callbacks)?)?;
+    for name in unknown {
+        log::warn!("this library knows no setting {name:?}, and does without");
+    }
+    Ok(core)
+}
+
+/// What is wrong with the first setting that is; null if none is.
+fn settings_problem<'a>(
+    env: &mut Env<'a>,
+    _: Class<'a>,
+    settings: JString<'a>,
+) -> Result<JString<'a>> {
+    match Settings::from_json(&settings.try_to_string(env)?) {
+        Ok(_) => Ok(JString::null()),
+        Err(WrongSetting { problem, .. }) => Ok(JString::from_str(env, problem)?),
+    }
 }
 
 fn stop<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<()> {
@@ -295,63 +255,11 @@ fn diagnostics<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<JStri
     Ok(JString::from_str(env, diagnostics::text(&cores::get(core)?))?)
 }
 
-fn port<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<jint> {
-    Ok(cores::get(core)?.port().into())
-}
-
-/// Addresses with port.
-fn listening<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<Strings<'a>> {
-    let addresses = cores::get(core)?.status().addresses;
-    let texts: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
-    array(env, &texts)
-}
-
-/// Where it does not listen although it was to: a sentence for each address.
-fn not_listening<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<Strings<'a>> {
-    let missing = cores::get(core)?.status().missing;
-    let texts: Vec<_> = missing.into_iter().map(|Missing { reason, .. }| reason).collect();
-    array(env, &texts)
-}
-
-/// What is wrong with a host that is to be allowed; null if nothing is.
-fn host_problem<'a>(env: &mut Env<'a>, _: Class<'a>, host: JString<'a>) -> Result<JString<'a>> {
-    let host = host.try_to_string(env)?;
-    problem(env, settings::allowed_host(&host))
-}
-
-/// What is wrong with an address to listen on; null if nothing is.
-fn address_problem<'a>(
-    env: &mut Env<'a>,
-    _: Class<'a>,
-    address: JString<'a>,
-) -> Result<JString<'a>> {
-    let address = address.try_to_string(env)?;
-    problem(env, settings::listen_address(&address))
-}
-
-fn discovery_file<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<JString<'a>> {
-    match cores::get(core)?.status().discovery_file {
-        Some(file) => Ok(JString::from_str(env, file.to_string_lossy())?),
-        None => Ok(JString::null()),
-    }
-}
-
-fn connected<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<jint> {
-    Ok(jint::try_from(cores::get(core)?.status().connected).unwrap_or(jint::MAX))
-}
-
-fn open_diffs<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<jint> {
-    Ok(jint::try_from(cores::get(core)?.status().open_diffs).unwrap_or(jint::MAX))
-}
-
-fn problem<'a, T>(
-    env: &mut Env<'a>,
-    checked: std::result::Result<T, String>,
-) -> Result<JString<'a>> {
-    match checked {
-        Ok(_) => Ok(JString::null()),
-        Err(problem) => Ok(JString::from_str(env, problem)?),
-    }
+/// What it has to say about itself, as JSON.
+fn status<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<JString<'a>> {
+    let status = cores::get(core)?.status();
+    let text = serde_json::to_string(&status).expect("a status is JSON");
+    Ok(JString::from_str(env, text)?)
 }
 
 fn utf8(env: &Env<'_>, bytes: &Bytes<'_>) -> Result<String> {

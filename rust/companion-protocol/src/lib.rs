@@ -8,9 +8,13 @@
 //! - [`mcp`]: what the Model Context Protocol adds: handshake and tools.
 //! - [`ide`]: what Gemini CLI adds to that: context, diffs, discovery.
 //! - [`editor`]: what `gemini-companion serve` and an editor say to each other.
+//! - [`settings`]: what a server is started with.
+//! - [`status`]: what a server has to say about itself.
 
 pub mod editor;
 pub mod ide;
 pub mod jsonrpc;
 pub mod mcp;
+pub mod settings;
+pub mod status;
 mod text;

@@ -31,7 +31,8 @@ mod unix {
     use std::thread::sleep;
     use std::time::{Duration, Instant};
 
-    use companion_protocol::ide::{Cursor, IdeInfo};
+    use companion_protocol::ide::Cursor;
+    use companion_protocol::settings::Settings;
     use companion_server::{Config, EditorHost, Proposal, Responder, Runtime, Server};
     use rustix::time::{ClockId, clock_gettime};
     use serde::Deserialize;
@@ -88,8 +89,8 @@ mod unix {
         let begun = Instant::now();
         let runtime = Runtime::start()?;
         let listener = TcpListener::bind("127.0.0.1:0")?;
-        let ide = IdeInfo { name: "bench".to_owned(), display_name: "Bench".to_owned() };
-        let config = Config::new(vec!["/tmp/mcpbench".into()], ide, std::process::id());
+        let workspace = vec!["/tmp/mcpbench".into()];
+        let config = Config::new(Settings { workspace, ..Settings::default() });
         let script = Arc::new(Script::default());
         let server = Server::start(&runtime, listener, config, script.clone())?;
         println!(

@@ -14,7 +14,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use companion_protocol::ide::IdeInfo;
+use companion_protocol::settings::Settings;
 use companion_server::{Config, EditorHost, Proposal, Responder, Runtime, Server};
 use subtle::ConstantTimeEq;
 
@@ -37,11 +37,8 @@ impl EditorHost for NoEditor {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let dir = tempfile::tempdir()?;
-    let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
-    let config = Config {
-        discovery_dir: Some(dir.path().to_owned()),
-        ..Config::new(Vec::new(), ide, std::process::id())
-    };
+    let mut config = Config::new(Settings::default());
+    config.discovery_dir = Some(dir.path().to_owned());
     let runtime = Runtime::start()?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let server = Server::start(&runtime, listener, config, Arc::new(NoEditor))?;

@@ -3,26 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use companion_protocol::ide::IdeInfo;
-
-use crate::allowed_host::AllowedHost;
+use companion_protocol::settings::Settings;
 
 /// What a server is told when it starts.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Config {
-    /// The workspace's roots, absolute. None: the client asks the user to open a folder.
-    pub workspace: Vec<PathBuf>,
-    /// Which editor it is.
-    pub ide: IdeInfo,
-    /// The editor's process, by which a CLI in its terminal finds this server.
-    pub ide_pid: u32,
-    /// Whether the user trusts the workspace; `None` leaves that to the CLI.
-    pub trusted: Option<bool>,
-    /// Whether edits are reviewed in the editor. Without, the client gets the context only.
-    pub diffs: bool,
-    /// Hosts by which clients may call the server, besides the usual ones and those addresses
-    /// on which it listens.
-    pub allowed_hosts: Vec<AllowedHost>,
+    /// What its user has set.
+    pub settings: Settings,
     /// Where the discovery file goes; `None`: where the client looks for it.
     pub discovery_dir: Option<PathBuf>,
     /// Bounds on time, space and number.
@@ -30,24 +18,16 @@ pub struct Config {
 }
 
 impl Config {
-    /// The usual configuration for one editor window. About trust it says nothing: a client that is
-    /// told `true` no longer asks whether its user trusts the folder.
-    pub fn new(workspace: Vec<PathBuf>, ide: IdeInfo, ide_pid: u32) -> Self {
-        Self {
-            workspace,
-            ide,
-            ide_pid,
-            trusted: None,
-            diffs: true,
-            allowed_hosts: Vec::new(),
-            discovery_dir: None,
-            limits: Limits::default(),
-        }
+    /// The usual one for these settings, of which some are limits.
+    pub fn new(settings: Settings) -> Self {
+        let limits = Limits::of(&settings);
+        Self { settings, discovery_dir: None, limits }
     }
 }
 
 /// Bounds on time, space and number.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Limits {
     /// The largest request body, in bytes. A larger one is answered with 413.
     pub body: usize,
@@ -84,15 +64,16 @@ pub struct Limits {
     pub monitors: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Self {
+impl Limits {
+    /// Those that the settings say, and the usual ones.
+    fn of(settings: &Settings) -> Self {
         Self {
-            body: 64 << 20,
+            body: usize::from(settings.body_limit) << 20,
             header_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(30),
             body_total: Duration::from_mins(5),
             host_timeout: Duration::from_secs(30),
-            keep_alive: Duration::from_secs(20),
+            keep_alive: Duration::from_secs(settings.keep_alive.into()),
             retry: Duration::from_secs(20),
             sessions: 2048,
             idle_sessions: 64,
@@ -102,5 +83,11 @@ impl Default for Limits {
             queued_bytes: 128 << 20,
             monitors: 16,
         }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::of(&Settings::default())
     }
 }

@@ -69,9 +69,9 @@ impl Core {
             left,
         );
         Self {
-            guard: Guard::new(port, token.expose(), &config.allowed_hosts),
-            context: EditorContext::new(config.trusted),
-            workspace: Workspace::new(config.workspace.clone(), Arc::clone(&threads)),
+            guard: Guard::new(port, token.expose(), &config.settings.allowed_hosts),
+            context: EditorContext::new(config.settings.trusted),
+            workspace: Workspace::new(config.settings.workspace.clone(), Arc::clone(&threads)),
             threads,
             places: Places::default(),
             bodies: Bodies::new(limits),

@@ -92,7 +92,7 @@ async fn answer_one(
             Ok(result) => Ok(sized_response(&id, &result, result.text_len())),
             Err(error) => Err(invalid_params("tools/call", &error)),
         },
-        "tools/list" => Ok(response(&id, &tools::list(core.config.diffs))),
+        "tools/list" => Ok(response(&id, &tools::list(core.config.settings.diffs))),
         "ping" | "logging/setLevel" => Ok(response(&id, &Empty {})),
         "initialize" => {
             let message = "Invalid Request: initialize must not be part of a batch";

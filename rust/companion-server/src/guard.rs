@@ -8,7 +8,7 @@ use hyper::http::HeaderValue;
 use hyper::http::request::Parts;
 use subtle::ConstantTimeEq;
 
-use crate::allowed_host::AllowedHost;
+use companion_protocol::settings::AllowedHost;
 
 /// Why a request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

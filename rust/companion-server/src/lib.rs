@@ -10,7 +10,6 @@
 //! Notifications go up: the editor → `diffs` or `context` → `session` (what waits for whom) →
 //! `http`.
 
-mod allowed_host;
 mod config;
 mod context;
 mod core;
@@ -35,10 +34,8 @@ mod threads;
 mod tools;
 mod workspace;
 
-pub use allowed_host::AllowedHost;
 pub use config::{Config, Limits};
 pub use host::{Delivery, EditorHost, Proposal, Responder, Responders};
-pub use listen::{ListenAddress, Listeners, Missing};
-pub use resume::Resume;
+pub use listen::Listeners;
 pub use runtime::{Remaining, Runtime};
-pub use server::{Server, Status};
+pub use server::Server;

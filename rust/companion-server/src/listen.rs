@@ -1,11 +1,10 @@
 //! The sockets of one server: one on loopback, and those on addresses that the user has asked
 //! for. All have the same port, because a client is told only one.
 
-use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::str::FromStr;
 
+use companion_protocol::settings::ListenAddress;
 use socket2::{Domain, Socket, Type};
 
 /// How often another port is tried, if the one that the system picked is taken elsewhere.
@@ -13,43 +12,6 @@ const ATTEMPTS: usize = 16;
 
 /// How many connections may wait to be accepted, as in the standard library.
 const BACKLOG: i32 = 128;
-
-/// An address to listen on besides loopback: a Docker bridge's, a WSL adapter's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListenAddress(IpAddr);
-
-impl ListenAddress {
-    /// Whether it means every address of this machine (`0.0.0.0`, `::`), also those by which
-    /// other machines reach it. Then the user must have said so twice.
-    pub fn is_everywhere(self) -> bool {
-        self.0.is_unspecified()
-    }
-}
-
-impl fmt::Display for ListenAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl FromStr for ListenAddress {
-    type Err = String;
-
-    /// The error says what is wrong, for the user.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let address = text.parse::<IpAddr>().map(|address| address.to_canonical());
-        let hint = match address {
-            Err(_) => "is not an IP address; give one without a port, such as 172.17.0.1",
-            Ok(address) if address.is_multicast() => "is a multicast address, not a machine's",
-            Ok(IpAddr::V4(Ipv4Addr::BROADCAST)) => "is the broadcast address, not a machine's",
-            Ok(IpAddr::V6(address)) if address.is_unicast_link_local() => {
-                "is a link-local address, which means nothing without an interface; give another"
-            }
-            Ok(address) => return Ok(Self(address)),
-        };
-        Err(format!("{text:?} {hint}"))
-    }
-}
 
 /// An address on which a server does not listen although it was to.
 #[derive(Clone, Debug)]
@@ -88,7 +50,7 @@ impl Listeners {
             let port = socket.local_addr()?.port();
             let mut bound = Self::from(socket);
             for address in &others {
-                match listen(SocketAddr::new(address.0, port)) {
+                match listen(SocketAddr::new(address.ip(), port)) {
                     Ok(socket) => bound.sockets.push(socket),
                     Err(error) => bound.missing.push(Missing::new(*address, port, &error)),
                 }
@@ -136,13 +98,13 @@ impl Missing {
 /// The address that stands for loopback, and the others, each once. Systems refuse an address at
 /// whose port there is a listener for all of its kind.
 fn plan(more: &[ListenAddress]) -> (IpAddr, Vec<ListenAddress>) {
-    let everywhere = |v6| more.iter().any(|more| more.is_everywhere() && more.0.is_ipv6() == v6);
+    let everywhere = |v6| more.iter().any(|more| more.is_everywhere() && more.ip().is_ipv6() == v6);
     let first = if everywhere(false) { Ipv4Addr::UNSPECIFIED } else { Ipv4Addr::LOCALHOST };
     let first = IpAddr::V4(first);
     let mut others = Vec::new();
     for address in more {
-        let covered = everywhere(address.0.is_ipv6()) && !address.is_everywhere();
-        if address.0 != first && !covered && !others.contains(address) {
+        let covered = everywhere(address.ip().is_ipv6()) && !address.is_everywhere();
+        if address.ip() != first && !covered && !others.contains(address) {
             others.push(*address);
         }
     }
@@ -168,34 +130,6 @@ mod tests {
 
     fn addresses(texts: &[&str]) -> Vec<ListenAddress> {
         texts.iter().map(|text| text.parse().unwrap()).collect()
-    }
-
-    #[test]
-    fn an_address_is_one_of_a_machine() {
-        for (text, hint) in [
-            ("", "is not an IP address"),
-            ("localhost", "is not an IP address"),
-            ("172.17.0.1:80", "without a port"),
-            ("172.17.0.1/16", "is not an IP address"),
-            ("224.0.0.1", "multicast"),
-            ("ff02::1", "multicast"),
-            ("255.255.255.255", "broadcast"),
-            ("::ffff:255.255.255.255", "broadcast"),
-            ("fe80::1", "link-local"),
-        ] {
-            let error = text.parse::<ListenAddress>().unwrap_err();
-            assert!(error.contains(hint), "{text}: {error}");
-        }
-        for (text, everywhere) in [
-            ("172.17.0.1", false),
-            ("fd00::1", false),
-            ("0.0.0.0", true),
-            ("::", true),
-            ("::ffff:0.0.0.0", true),
-        ] {
-            let address: ListenAddress = text.parse().unwrap();
-            assert_eq!(address.is_everywhere(), everywhere, "{text}");
-        }
     }
 
     #[test]

@@ -10,10 +10,11 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use companion_protocol::ide::{Cursor, DiscoveryFile, env};
+use companion_protocol::settings::{AllowedHost, Settings};
+use companion_protocol::status::Status;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 
-use crate::allowed_host::AllowedHost;
 use crate::config::Config;
 use crate::context::now_ms;
 use crate::core::Core;
@@ -50,25 +51,25 @@ struct Inner {
     stopped: Mutex<bool>,
 }
 
-/// What a server has to say about itself.
-#[derive(Clone, Debug)]
-pub struct Status {
-    /// Where it listens: on loopback (or `0.0.0.0`, if the user wants that), and then on further
-    /// addresses, all at the same port.
-    pub addresses: Vec<SocketAddr>,
-    /// Where it does not listen although it was to.
-    pub missing: Vec<Missing>,
-    /// The file by which the CLI finds it; `None` if it could not be written.
-    pub discovery_file: Option<PathBuf>,
-    /// How many CLIs are connected.
-    pub connected: usize,
-    /// How many diffs are open.
-    pub open_diffs: usize,
-    /// How many connections and calls of tools are being served.
-    pub tasks: usize,
-}
-
 impl Server {
+    /// Listens and serves as the settings say, and continues what the last server has left if they
+    /// say so.
+    pub fn open(runtime: &Runtime, config: Config, host: Arc<dyn EditorHost>) -> io::Result<Self> {
+        let Settings { resume, port, listen, listen_or_fail, .. } = &config.settings;
+        let mut last = if *resume { Resume::claim(runtime, None, &config) } else { None };
+        let listeners = match &mut last {
+            Some(last) => last.bind(*port, listen),
+            None => Listeners::bind(*port, listen),
+        };
+        let listeners = listeners.map_err(|error| {
+            io::Error::new(error.kind(), format!("can't listen on port {port}: {error}"))
+        })?;
+        if let Some(missing) = listeners.missing().first().filter(|_| *listen_or_fail) {
+            return Err(io::Error::other(missing.reason.as_str()));
+        }
+        Self::serve(runtime, listeners, config, host, last)
+    }
+
     /// Serves on `listeners`, of which the first should be bound to a loopback address, and
     /// writes the discovery file. Without that file the CLI finds the server only by the
     /// environment of the editor's terminals, so a failure to write it is logged, not returned.
@@ -78,24 +79,21 @@ impl Server {
         config: Config,
         host: Arc<dyn EditorHost>,
     ) -> io::Result<Self> {
-        Self::resume(runtime, listeners, config, host, None)
+        Self::serve(runtime, listeners.into(), config, host, None)
     }
 
-    /// The same for a server that continues what an earlier one has left, so that its clients
-    /// do not notice the change, and that can be continued itself. `listeners` are then what
-    /// [`Resume::bind`] returned.
-    pub fn resume(
+    /// With `last`, `listeners` are what [`Resume::bind`] returned.
+    fn serve(
         runtime: &Runtime,
-        listeners: impl Into<Listeners>,
+        listeners: Listeners,
         mut config: Config,
         host: Arc<dyn EditorHost>,
         last: Option<Resume>,
     ) -> io::Result<Self> {
-        let listeners = listeners.into();
         let addresses = listeners.addresses()?;
         let port = addresses[0].port();
         let named = addresses.iter().filter(|address| !address.ip().is_unspecified());
-        config.allowed_hosts.extend(named.copied().map(AllowedHost::from));
+        config.settings.allowed_hosts.extend(named.copied().map(AllowedHost::from));
         let (sockets, missing) = listeners.into_parts();
         let handle = runtime.handle().clone();
         let sockets = {
@@ -107,8 +105,12 @@ impl Server {
             Some((token, left, saving)) => (token, Some(left), Some(saving)),
             None => (Token::random(), None, None),
         };
-        let roots: Vec<_> =
-            config.workspace.iter().map(|root| root.to_string_lossy().into_owned()).collect();
+        let roots: Vec<_> = config
+            .settings
+            .workspace
+            .iter()
+            .map(|root| root.to_string_lossy().into_owned())
+            .collect();
         let workspace_path = workspace_path(Platform::CURRENT, &roots);
 
         let core = Arc::new(Core::new(port, &token, config, host, left, threads));
@@ -126,10 +128,11 @@ impl Server {
             port,
             workspace_path: workspace_path.clone(),
             auth_token: token.expose().to_owned(),
-            ide_info: core.config.ide.clone(),
+            ide_info: core.config.settings.ide_info(),
         };
         let dir = core.config.discovery_dir.as_deref();
-        let discovery = Discovery::publish(runtime.alive(), dir, core.config.ide_pid, file);
+        let discovery =
+            Discovery::publish(runtime.alive(), dir, core.config.settings.ide_pid, file);
         tell(&addresses, &missing);
         let inner = Inner {
             core,
@@ -161,7 +164,7 @@ impl Server {
             (env::PORT, self.port().to_string()),
             (env::WORKSPACE_PATH, self.inner.workspace_path.lock().clone()),
             (env::AUTH_TOKEN, self.token().to_owned()),
-            (env::PID, self.inner.core.config.ide_pid.to_string()),
+            (env::PID, self.inner.core.config.settings.ide_pid.to_string()),
         ]);
         variables.extend(container_mark().map(|_| (env::STAY_LOCAL, "1".to_owned())));
         variables
@@ -169,13 +172,15 @@ impl Server {
 
     /// What it has to say about itself.
     pub fn status(&self) -> Status {
+        let inner = &self.inner;
         Status {
-            addresses: self.inner.addresses.clone(),
-            missing: self.inner.missing.clone(),
-            discovery_file: self.inner.discovery.path(),
-            connected: self.inner.core.sessions.connected(),
-            open_diffs: self.inner.core.diffs.open_count(),
-            tasks: self.inner.core.tasks.len(),
+            port: self.port(),
+            listening: inner.addresses.clone(),
+            not_listening: inner.missing.iter().map(|missing| missing.reason.clone()).collect(),
+            discovery_file: inner.discovery.path().map(|file| file.to_string_lossy().into_owned()),
+            connected: inner.core.sessions.connected(),
+            open_diffs: inner.core.diffs.open_count(),
+            tasks: inner.core.tasks.len(),
         }
     }
 

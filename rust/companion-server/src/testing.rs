@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use companion_protocol::ide::IdeInfo;
+use companion_protocol::settings::Settings;
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response};
 use parking_lot::Mutex;
@@ -62,8 +62,12 @@ impl EditorHost for Notes {
 }
 
 fn config() -> Config {
-    let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
-    Config::new(vec!["/".into()], ide, 1)
+    Config::new(Settings {
+        workspace: vec!["/".into()],
+        ide_name: "test".to_owned(),
+        ide_pid: 1,
+        ..Settings::default()
+    })
 }
 
 /// A server without sockets, and its editor.

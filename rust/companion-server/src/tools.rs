@@ -121,7 +121,7 @@ pub(crate) async fn call(
 /// The tool of that name, if it is offered.
 fn find(core: &Core, name: &str) -> Result<&'static str, String> {
     let known = ["openDiff", "closeDiff", "acceptDiff", "rejectDiff"];
-    let tool = known.into_iter().find(|tool| core.config.diffs && *tool == name);
+    let tool = known.into_iter().find(|tool| core.config.settings.diffs && *tool == name);
     tool.ok_or_else(|| format!("Unknown tool: {name}"))
 }
 

@@ -8,8 +8,8 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 
-use companion_protocol::ide::IdeInfo;
-use companion_server::{Config, EditorHost, Listeners, Proposal, Responder, Runtime, Server};
+use companion_protocol::settings::Settings;
+use companion_server::{Config, EditorHost, Proposal, Responder, Runtime, Server};
 
 /// An editor that opens nothing.
 struct NoEditor;
@@ -31,16 +31,14 @@ struct Rig {
 impl Rig {
     fn listening_on(addresses: &[&str]) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
-        let config = Config {
-            discovery_dir: Some(dir.path().to_owned()),
+        let mut config = Config::new(Settings {
             allowed_hosts: vec!["build-box".parse().unwrap()],
-            ..Config::new(Vec::new(), ide, std::process::id())
-        };
+            listen: addresses.iter().map(|text| text.parse().unwrap()).collect(),
+            ..Settings::default()
+        });
+        config.discovery_dir = Some(dir.path().to_owned());
         let runtime = Runtime::start().unwrap();
-        let addresses: Vec<_> = addresses.iter().map(|text| text.parse().unwrap()).collect();
-        let listeners = Listeners::bind(0, &addresses).unwrap();
-        let server = Server::start(&runtime, listeners, config, Arc::new(NoEditor)).unwrap();
+        let server = Server::open(&runtime, config, Arc::new(NoEditor)).unwrap();
         Self { server, _runtime: runtime, _dir: dir }
     }
 
@@ -94,18 +92,17 @@ fn the_status_tells_where_it_listens_and_where_not() {
     let rig = Rig::listening_on(&["127.0.0.2", "192.0.2.1"]);
     let status = rig.server.status();
     let port = rig.server.port();
-    let addresses: Vec<_> = status.addresses.iter().map(SocketAddr::to_string).collect();
-    assert_eq!(addresses, [format!("127.0.0.1:{port}"), format!("127.0.0.2:{port}")]);
-    let missing: Vec<_> =
-        status.missing.iter().map(|missing| missing.address.to_string()).collect();
-    assert_eq!(missing, ["192.0.2.1"]);
+    let listening: Vec<_> = status.listening.iter().map(SocketAddr::to_string).collect();
+    assert_eq!(listening, [format!("127.0.0.1:{port}"), format!("127.0.0.2:{port}")]);
+    let [missing] = &status.not_listening[..] else { panic!("{status:?}") };
+    assert!(missing.starts_with("can't listen on 192.0.2.1: "), "{missing}");
 }
 
 #[test]
 fn on_all_addresses_only_the_names_that_the_user_gave_are_let_in() {
     let rig = Rig::listening_on(&["0.0.0.0", "127.0.0.3"]);
     let token = rig.server.token();
-    assert_eq!(rig.server.status().addresses.len(), 1);
+    assert_eq!(rig.server.status().listening.len(), 1);
     for (host, token, expected) in [
         ("127.0.0.1:P", token, 200),
         ("build-box:P", token, 200),
@@ -127,7 +124,7 @@ fn ipv6_is_guarded_in_the_same_way_and_takes_nothing_from_ipv4() {
     for address in ["::1", "::"] {
         let rig = Rig::listening_on(&[address]);
         let token = rig.server.token();
-        assert_eq!(rig.server.status().addresses.len(), 2, "{address}");
+        assert_eq!(rig.server.status().listening.len(), 2, "{address}");
         for (host, token, expected) in [
             ("[::1]:P", token, 200),
             ("[::1]:P", "", 401),

@@ -72,7 +72,8 @@ impl Rig {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         allow_descriptors();
         let editor = Arc::<Editor>::default();
-        let limits = Limits { host_timeout: Duration::from_mins(10), ..Limits::default() };
+        let mut limits = Limits::default();
+        limits.host_timeout = Duration::from_mins(10);
         let window = Window::open(Arc::<Editor>::clone(&editor), limits);
         let file = tempfile::NamedTempFile::new().unwrap();
         window.server.file_focused(file.path().to_str().unwrap());

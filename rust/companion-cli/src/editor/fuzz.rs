@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use companion_protocol::ide::IdeInfo;
+use companion_protocol::settings::Settings;
 use companion_server::{Config, Runtime, Server};
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Trials, RngAlgorithm, TestError, TestRng, TestRunner};
@@ -40,11 +40,8 @@ struct Subject {
 impl Subject {
     /// A server that shows one diff.
     fn start(runtime: &Runtime, folder: &Path) -> Self {
-        let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
-        let config = Config {
-            discovery_dir: Some(folder.join("discovery")),
-            ..Config::new(Vec::new(), ide, std::process::id())
-        };
+        let mut config = Config::new(Settings::default());
+        config.discovery_dir = Some(folder.join("discovery"));
         let (editor, outgoing) = Editor::new();
         let editor = Arc::new(editor);
         let host = Arc::clone(&editor);

@@ -17,13 +17,14 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use companion_platform::{PrivateDir, state_dir};
+use companion_protocol::settings::{ListenAddress, Settings};
 use tokio::task::JoinHandle;
 
 use crate::config::Config;
 use crate::core::Core;
 use crate::diffs::{Journal, Left};
 use crate::discovery::DISK;
-use crate::listen::{ListenAddress, Listeners};
+use crate::listen::Listeners;
 use crate::runtime::Runtime;
 use crate::threads::Threads;
 use file::File;
@@ -46,7 +47,7 @@ pub(crate) const SIGN_OF_LIFE: Duration = Duration::from_mins(1);
 
 /// What an earlier process left for this one. As long as this value lives, or the server that
 /// takes it, no other process has it.
-pub struct Resume {
+pub(crate) struct Resume {
     slot: Slot,
     /// The port is 0 if no clients are to be met again.
     head: Head,
@@ -59,7 +60,7 @@ impl Resume {
     ///
     /// Nothing, and a warning in the log, if that can't be had: the server then starts as one
     /// that nobody knows. Waits a little if the last process of this very editor is just ending.
-    pub fn claim(runtime: &Runtime, dir: Option<PathBuf>, config: &Config) -> Option<Self> {
+    pub(crate) fn claim(runtime: &Runtime, dir: Option<PathBuf>, config: &Config) -> Option<Self> {
         let (claimed, claim) = mpsc::sync_channel(1);
         let config = config.clone();
         // What comes too late is dropped, and so is nobody's.
@@ -78,21 +79,22 @@ impl Resume {
             Some(dir) => dir,
             None => default_dir()?,
         };
+        let Settings { workspace, ide_name, ide_pid, diffs, .. } = &config.settings;
         let dir = PrivateDir::open(&dir, &DIRS)?;
-        let key = slots::key(&config.ide.name, config.workspace.first().map(PathBuf::as_path));
-        let Claim { slot, last } = slots::claim(dir, &key, config.ide_pid)?;
-        let afresh = Head::new(config.ide_pid, config.diffs);
+        let key = slots::key(ide_name, workspace.first().map(PathBuf::as_path));
+        let Claim { slot, last } = slots::claim(dir, &key, *ide_pid)?;
+        let afresh = Head::new(*ide_pid, *diffs);
         let Some((head, left, age)) = last else {
             return Ok(Self { slot, head: afresh, left: Left::default() });
         };
         let why = if age > RESUMABLE {
             "its clients have gone"
-        } else if head.diffs && !config.diffs {
+        } else if head.diffs && !diffs {
             // They asked once, and would have their edits fail.
             "its clients believe that edits are reviewed here"
         } else {
             log::info!("resuming the last run; clients wait for {}", left.diffs.len());
-            return Ok(Self { slot, head: head.continued(config.ide_pid, config.diffs), left });
+            return Ok(Self { slot, head: head.continued(*ide_pid, *diffs), left });
         };
         log::info!("not resuming the last run: {why}");
         Ok(Self { slot, head: afresh, left: Left::default() })
@@ -103,7 +105,7 @@ impl Resume {
     ///
     /// If that is another one, or is taken on any of the addresses, the clients have shown their
     /// token, or will, to whoever has the port that they know. So it is not used again.
-    pub fn bind(&mut self, port: u16, more: &[ListenAddress]) -> io::Result<Listeners> {
+    pub(crate) fn bind(&mut self, port: u16, more: &[ListenAddress]) -> io::Result<Listeners> {
         let known = self.head.port;
         if known == 0 {
             return Listeners::bind(port, more);

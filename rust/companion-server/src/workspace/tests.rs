@@ -29,7 +29,7 @@ impl Scene {
             create_dir(base.join(name)).unwrap();
         }
         write(base.join("project/a.txt"), "old").unwrap();
-        let rig = Rig::with(|config| config.workspace = roots(&base));
+        let rig = Rig::with(|config| config.settings.workspace = roots(&base));
         let session = rig.initialize().await;
         Self { rig, session, base, _dir: dir }
     }

@@ -8,8 +8,8 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use companion_protocol::ide::IdeInfo;
-use companion_server::{Config, EditorHost, Limits, Proposal, Responder, Runtime, Server};
+use companion_protocol::settings::Settings;
+use companion_server::{Config, EditorHost, Proposal, Responder, Runtime, Server};
 
 /// An editor that shows every diff at once, and takes note of it.
 #[derive(Default)]
@@ -59,17 +59,11 @@ impl Rig {
 
     pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
-        let mut config = Config {
-            discovery_dir: Some(dir.path().to_owned()),
-            limits: Limits {
-                body: 300_000,
-                header_timeout: Duration::from_millis(300),
-                body_timeout: Duration::from_millis(300),
-                ..Limits::default()
-            },
-            ..Config::new(Vec::new(), ide, std::process::id())
-        };
+        let mut config = Config::new(Settings::default());
+        config.discovery_dir = Some(dir.path().to_owned());
+        config.limits.body = 300_000;
+        config.limits.header_timeout = Duration::from_millis(300);
+        config.limits.body_timeout = Duration::from_millis(300);
         change(&mut config);
         let runtime = Runtime::start().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

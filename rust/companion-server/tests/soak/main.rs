@@ -52,15 +52,13 @@ fn random_use_loses_nothing_and_leaves_nothing() {
 }
 
 async fn soak(duration: Duration, mut rng: fastrand::Rng) -> String {
-    let limits = Limits {
-        host_timeout: Duration::from_millis(500),
-        keep_alive: Duration::from_secs(1),
-        session_away: SESSION_AWAY,
-        session_gone: 2 * SESSION_AWAY,
-        // Or those that left with decisions to hear would cost others, back at once, their place.
-        idle_sessions: 1024,
-        ..Limits::default()
-    };
+    let mut limits = Limits::default();
+    limits.host_timeout = Duration::from_millis(500);
+    limits.keep_alive = Duration::from_secs(1);
+    limits.session_away = SESSION_AWAY;
+    limits.session_gone = 2 * SESSION_AWAY;
+    // Or those that left with decisions to hear would cost others, back at once, their place.
+    limits.idle_sessions = 1024;
     let (link, asked) = Link::new();
     let window = Window::open(Arc::<Link>::clone(&link), limits);
     let descriptors = process::descriptors();

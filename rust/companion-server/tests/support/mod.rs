@@ -14,7 +14,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_protocol::ide::IdeInfo;
+use companion_protocol::settings::Settings;
 use companion_server::{Config, EditorHost, Limits, Runtime, Server};
 pub(crate) use wire::{Connection, Event, EventStream, Session, Target, answer_ping};
 
@@ -31,12 +31,10 @@ pub(crate) struct Window {
 impl Window {
     pub(crate) fn open(host: Arc<dyn EditorHost>, limits: Limits) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
-        let config = Config {
-            discovery_dir: Some(dir.path().to_owned()),
-            limits,
-            ..Config::new(vec!["/".into()], ide, std::process::id())
-        };
+        let workspace = vec!["/".into()];
+        let mut config = Config::new(Settings { workspace, ..Settings::default() });
+        config.discovery_dir = Some(dir.path().to_owned());
+        config.limits = limits;
         let runtime = Runtime::start().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = Server::start(&runtime, listener, config, host).unwrap();

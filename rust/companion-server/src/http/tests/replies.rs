@@ -89,7 +89,8 @@ async fn the_guard_refuses_in_order_before_all_else() {
 
 #[tokio::test]
 async fn the_usual_hosts_and_added_ones_are_let_in() {
-    let rig = Rig::with(|config| config.allowed_hosts = vec!["Build-Box:7000".parse().unwrap()]);
+    let rig =
+        Rig::with(|config| config.settings.allowed_hosts = vec!["Build-Box:7000".parse().unwrap()]);
     let mut x = Exchanges::with(rig).await;
     for host in [
         format!("127.0.0.1:{PORT}"),
@@ -272,7 +273,7 @@ async fn tool_calls_that_can_not_be_carried_out() {
 
 #[tokio::test]
 async fn in_context_only_mode_there_are_no_tools() {
-    let mut x = Exchanges::with(Rig::with(|config| config.diffs = false)).await;
+    let mut x = Exchanges::with(Rig::with(|config| config.settings.diffs = false)).await;
     x.post("tools/list", r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
     let params = json!({ "name": "openDiff", "arguments": { "filePath": "/a", "newContent": "" } });
     let body = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params });

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use companion_protocol::ide::IdeInfo;
+use companion_protocol::settings::Settings;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -24,8 +24,8 @@ const ALIVE: u32 = 1;
 const DEAD: u32 = 0x3fff_fffe;
 
 fn config(root: &str, pid: u32) -> Config {
-    let ide = IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() };
-    Config::new(vec![PathBuf::from(root)], ide, pid)
+    let workspace = vec![PathBuf::from(root)];
+    Config::new(Settings { workspace, ide_pid: pid, ..Settings::default() })
 }
 
 fn begin(last: Resume, port: u16) -> (String, Saving) {
@@ -84,11 +84,11 @@ fn the_next_process_of_a_folder_is_the_last_one_again() {
     drop(killed);
     // The editor was started anew, and has another folder open besides.
     let mut next_config = config("/a", ALIVE);
-    next_config.workspace.push("/b".into());
+    next_config.settings.workspace.push("/b".into());
     assert_eq!(next(&dir, &next_config), (token.clone(), 4001));
     assert_ne!(next(&dir, &config("/b", ALIVE)).0, token);
     let mut other_editor = config("/a", ALIVE);
-    other_editor.ide.name = "other".to_owned();
+    other_editor.settings.ide_name = "other".to_owned();
     assert_ne!(next(&dir, &other_editor).0, token);
 }
 
@@ -224,7 +224,8 @@ fn after_a_failure_the_file_is_written_anew() {
 fn clients_that_have_edits_reviewed_here_lose_a_server_that_does_not() {
     let dir = TempDir::new().unwrap();
     let with_diffs = config("/a", ALIVE);
-    let without = Config { diffs: false, ..with_diffs.clone() };
+    let mut without = with_diffs.clone();
+    without.settings.diffs = false;
     let (first, killed) = run(&dir, &with_diffs, 4001);
     drop(killed);
     let (second, killed) = run(&dir, &without, 4002);

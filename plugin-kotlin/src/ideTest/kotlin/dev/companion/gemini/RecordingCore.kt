@@ -4,7 +4,7 @@ package dev.companion.gemini
 
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
-import java.nio.file.Path
+import dev.companion.gemini.core.ServerStatus
 import java.util.concurrent.CopyOnWriteArrayList
 
 /** Remembers calls, in their order and from any thread. What it answers can be set. */
@@ -21,12 +21,7 @@ open class RecordingCore : CompanionCore {
 
     private val told = CopyOnWriteArrayList<String>()
 
-    override val port get() = 0
-    override val listening get() = emptyList<String>()
-    override val notListening get() = emptyList<String>()
-    override val discoveryFile get() = null
-    override val connected get() = 1
-    override val openDiffs get() = 0
+    override val status get() = ServerStatus(connected = 1)
     override val terminalEnvironment get() = emptyMap<String, String>()
 
     override fun diagnostics() = "Gemini CLI connects."
@@ -48,7 +43,7 @@ open class RecordingCore : CompanionCore {
 
     override fun fileDeleted(path: String) = tell("deleted $path")
 
-    override fun rootsChanged(roots: List<Path>) = tell("roots ${roots.joinToString(" ")}")
+    override fun rootsChanged(roots: List<String>) = tell("roots ${roots.joinToString(" ")}")
 
     override fun trustChanged(trusted: Boolean) = tell("trusted $trusted")
 

@@ -15,11 +15,11 @@ import com.intellij.openapi.editor.event.SelectionEvent
 import com.intellij.openapi.editor.event.SelectionListener
 import com.intellij.openapi.util.Disposer
 import com.intellij.testFramework.EditorTestUtil
-import dev.companion.gemini.core.CoreConfig
+import dev.companion.gemini.core.LogLevel
 import dev.companion.gemini.core.NativeCompanionCore
 import dev.companion.gemini.core.NativeLibrary
 import dev.companion.gemini.core.RecordingRequests
-import dev.companion.gemini.core.Trust
+import dev.companion.gemini.core.ServerSettings
 import java.lang.management.ManagementFactory
 import java.nio.file.Paths
 
@@ -80,19 +80,8 @@ class CaretCost : ContextTestCase() {
 
     private fun server() =
         NativeLibrary.load(Paths.get(System.getProperty("companion.measure"))).let {
-            val roots = listOf(Paths.get(project.basePath ?: "/"))
-            NativeCompanionCore.start(
-                CoreConfig(
-                    roots,
-                    "jetbrains",
-                    "Measurement",
-                    Trust.YES,
-                    diffs = true,
-                    bodyLimitMegabytes = 1,
-                    logLevel = 0,
-                ),
-                RecordingRequests(),
-            ) { _, _ -> }
+            val settings = ServerSettings(listOf(project.basePath ?: "/"), "jetbrains", logLevel = LogLevel.OFF)
+            NativeCompanionCore.start(settings, RecordingRequests()) { _, _ -> }
         }
 
     /** Takes the time before or after the handlers, and before or after what they have put off. */

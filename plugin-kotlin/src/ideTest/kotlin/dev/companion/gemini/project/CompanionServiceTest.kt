@@ -24,7 +24,7 @@ class CompanionServiceTest : ServiceTestCase() {
     private val service get() = CompanionService.getInstance(project)
     private val running get() = service.state as CompanionState.Running
 
-    private fun file(state: CompanionState.Running) = File(checkNotNull(state.discoveryFile))
+    private fun file(state: CompanionState.Running) = File(checkNotNull(state.status.discoveryFile))
 
     /** All that this process has published. */
     private fun discoveryFiles(state: CompanionState.Running): List<File> {
@@ -41,9 +41,9 @@ class CompanionServiceTest : ServiceTestCase() {
         assertEquals(CompanionState.Off, service.state)
         start()
         val published = published()
-        assertEquals(running.port, published["port"].asInt)
+        assertEquals(running.status.port, published["port"].asInt)
         assertTrue(project.basePath in published["workspacePath"].asString.split(File.pathSeparator))
-        Socket("127.0.0.1", running.port).close()
+        Socket("127.0.0.1", running.status.port).close()
     }
 
     fun testHoweverOftenItIsStartedThereIsOne() {
@@ -58,7 +58,7 @@ class CompanionServiceTest : ServiceTestCase() {
         start()
         val old = published()
         val cli = Cli(old)
-        await { running.connected == 1 }
+        await { running.status.connected == 1 }
         val told = ArrayList<CompanionState>()
         val connection = project.messageBus.connect(testRootDisposable)
         connection.subscribe(CompanionStateListener.TOPIC, CompanionStateListener(told::add))
@@ -66,30 +66,31 @@ class CompanionServiceTest : ServiceTestCase() {
         await { CompanionState.Starting in told && service.state is CompanionState.Running }
         assertEquals(listOf(file(running)), discoveryFiles(running))
         assertEquals("where it is, and with which token", old, published())
-        assertEquals(0, running.connected)
+        assertEquals(0, running.status.connected)
         cli.comeBack()
-        await { running.connected == 1 }
+        await { running.status.connected == 1 }
         assertEquals(running, told.last())
     }
 
     fun testNewAddressesRestartItAndOneThatIsMissingIsTold() {
         start()
         val old = running
-        assertEquals(listOf("127.0.0.1:${old.port}"), old.listening)
+        assertEquals(listOf("127.0.0.1:${old.status.port}"), old.status.listening)
         set {
             listenAddresses = "127.0.0.2, 192.0.2.1"
             allowedHosts = "build-box"
         }
-        await { (service.state as? CompanionState.Running)?.listening?.size == 2 }
-        assertEquals(listOf("127.0.0.1", "127.0.0.2").map { "$it:${running.port}" }, running.listening)
-        assertTrue(running.notListening.single(), running.notListening.single().startsWith("can't listen on 192.0.2.1"))
-        Socket("127.0.0.2", running.port).close()
+        await { (service.state as? CompanionState.Running)?.status?.listening?.size == 2 }
+        assertEquals(listOf("127.0.0.1", "127.0.0.2").map { "$it:${running.status.port}" }, running.status.listening)
+        val missing = running.status.notListening.single()
+        assertTrue(missing, missing.startsWith("can't listen on 192.0.2.1"))
+        Socket("127.0.0.2", running.status.port).close()
         assertEquals(listOf("build-box"), ProjectConfig.of(project)?.allowedHosts)
     }
 
     fun testNewRootsAreTold() {
         start()
-        val port = running.port
+        val port = running.status.port
         val folder = Files.createTempDirectory(Paths.get(project.basePath).parent, "root").toFile()
         myFilesToDelete.add(folder)
         val root = checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(folder))
@@ -97,7 +98,7 @@ class CompanionServiceTest : ServiceTestCase() {
         await { folder.path in workspace() }
         PsiTestUtil.removeContentEntry(module, root)
         await { folder.path !in workspace() }
-        assertEquals(port, running.port)
+        assertEquals(port, running.status.port)
     }
 
     fun testClosingTheProjectStopsIt() {
@@ -109,8 +110,8 @@ class CompanionServiceTest : ServiceTestCase() {
         await { service.state is CompanionState.Running }
         val state = service.state as CompanionState.Running
         ProjectManagerEx.getInstanceEx().forceCloseProject(other, true)
-        await { !File(checkNotNull(state.discoveryFile)).exists() }
-        assertRefused(state.port)
+        await { !File(checkNotNull(state.status.discoveryFile)).exists() }
+        assertRefused(state.status.port)
         assertNull("what the worker has still to do is done for nothing", ProjectConfig.of(other))
     }
 
@@ -123,7 +124,7 @@ class CompanionServiceTest : ServiceTestCase() {
 
     fun testWithNothingToDoThereIsNoServer() {
         start()
-        val port = running.port
+        val port = running.status.port
         set {
             context = false
             diffs = false
@@ -137,25 +138,25 @@ class CompanionServiceTest : ServiceTestCase() {
 
     fun testWithoutTheContextConnectedCLIsForgetTheFiles() {
         start()
-        val port = running.port
+        val port = running.status.port
         val folder = FileUtil.createTempDirectory("context", null).canonicalFile
         val file = File(folder, "seen.txt").apply { writeText("text") }
         val cli = Cli(published())
-        await { running.connected == 1 }
+        await { running.status.connected == 1 }
         val virtual = checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
         FileEditorManager.getInstance(project).openFile(virtual, true)
         await { cli.context().contains(file.name) }
         set { context = false }
         await { !cli.context().contains(file.name) }
-        assertEquals(port, running.port)
-        assertEquals(1, running.connected)
+        assertEquals(port, running.status.port)
+        assertEquals(1, running.status.connected)
         set { context = true }
         await { cli.context().contains(file.name) }
         FileEditorManager.getInstance(project).closeFile(virtual)
     }
 
     private fun published(): JsonObject =
-        JsonParser().parse(File(checkNotNull(running.discoveryFile)).readText()).asJsonObject
+        JsonParser().parse(File(checkNotNull(running.status.discoveryFile)).readText()).asJsonObject
 
     private fun workspace() = published()["workspacePath"].asString.split(File.pathSeparator)
 

@@ -6,6 +6,7 @@ import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.util.JDOMUtil
 import com.intellij.testFramework.LightPlatformTestCase
 import com.intellij.util.xmlb.XmlSerializer
+import dev.companion.gemini.core.LogLevel
 
 class CompanionSettingsTest : LightPlatformTestCase() {
     private val settings = CompanionSettings()

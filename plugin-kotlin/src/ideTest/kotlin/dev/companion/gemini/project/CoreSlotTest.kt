@@ -3,8 +3,8 @@
 package dev.companion.gemini.project
 
 import dev.companion.gemini.RecordingCore
-import dev.companion.gemini.core.CoreConfig
-import dev.companion.gemini.core.Trust
+import dev.companion.gemini.core.LogLevel
+import dev.companion.gemini.core.ServerSettings
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertFalse
 import org.junit.Assert.assertNull
@@ -12,7 +12,6 @@ import org.junit.Assert.assertSame
 import org.junit.Assert.assertTrue
 import org.junit.Assert.fail
 import org.junit.Test
-import java.nio.file.Path
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 import kotlin.concurrent.thread
@@ -25,38 +24,38 @@ class CoreSlotTest {
         assertTrue("two servers at once", launched.all(RecordingCore::closed))
         RecordingCore().also(launched::add)
     }
-    private val config = CoreConfig(listOf(Path.of("/a")), "jetbrains", "IDE", Trust.YES, true, 64, 3)
+    private val settings = ServerSettings(listOf("/a"), trusted = true)
 
     @Test
     fun `a server that runs as wanted stays`() {
-        repeat(2) { slot.bring(config) }
+        repeat(2) { slot.bring(settings) }
         assertEquals(listOf<String>(), launched.single().calls)
     }
 
     @Test
     fun `other roots are told`() {
-        slot.bring(config)
-        slot.bring(config.copy(roots = listOf(Path.of("/a"), Path.of("/b"))))
-        slot.bring(config.copy(roots = listOf(Path.of("/a"), Path.of("/b"))))
+        slot.bring(settings)
+        slot.bring(settings.copy(workspace = listOf("/a", "/b")))
+        slot.bring(settings.copy(workspace = listOf("/a", "/b")))
         assertEquals(listOf("roots /a /b"), launched.single().calls)
     }
 
     @Test
     fun `trust is told, unless it was or is left to the CLI`() {
-        slot.bring(config)
-        slot.bring(config.copy(trust = Trust.NO))
+        slot.bring(settings)
+        slot.bring(settings.copy(trusted = false))
         assertEquals(listOf("trusted false"), launched.single().calls)
-        slot.bring(config.copy(trust = Trust.LEFT_TO_CLI))
+        slot.bring(settings.copy(trusted = null))
         assertEquals(2, launched.size)
-        slot.bring(config)
+        slot.bring(settings)
         assertEquals(3, launched.size)
     }
 
     @Test
     fun `what a server can't be told restarts it`() {
-        slot.bring(config)
-        val others = listOf(config.copy(diffs = false), config.copy(bodyLimitMegabytes = 1), config.copy(logLevel = 0))
-        for (other in others) {
+        slot.bring(settings)
+        val quiet = settings.copy(logLevel = LogLevel.OFF)
+        for (other in listOf(settings.copy(diffs = false), settings.copy(bodyLimit = 1), quiet)) {
             val before = slot.core
             slot.bring(other)
             assertTrue((before as RecordingCore).closed)
@@ -66,25 +65,25 @@ class CoreSlotTest {
 
     @Test
     fun `a failed start leaves nothing behind and can be tried again`() {
-        slot.bring(config)
+        slot.bring(settings)
         failure = IllegalStateException("no port")
         try {
-            slot.bring(config.copy(diffs = false))
+            slot.bring(settings.copy(diffs = false))
             fail("nobody hears of the failure")
         } catch (e: IllegalStateException) {
             assertEquals("no port", e.message)
         }
         assertNull(slot.core)
         failure = null
-        slot.bring(config)
+        slot.bring(settings)
         assertFalse(launched.last().closed)
     }
 
     @Test
     fun `after its end nothing starts`() {
-        slot.bring(config)
+        slot.bring(settings)
         slot.end()
-        slot.bring(config)
+        slot.bring(settings)
         assertNull(slot.core)
         assertTrue(launched.single().closed)
     }
@@ -101,7 +100,7 @@ class CoreSlotTest {
             }
         }
         val slow = CoreSlot { core }
-        slow.bring(config)
+        slow.bring(settings)
         val first = thread { slow.end() }
         assertTrue(closing.await(10, TimeUnit.SECONDS))
         val second = thread { slow.end() }

@@ -3,8 +3,7 @@
 package dev.companion.gemini.project
 
 import dev.companion.gemini.RecordingCore
-import dev.companion.gemini.core.CoreConfig
-import dev.companion.gemini.core.Trust
+import dev.companion.gemini.core.ServerSettings
 import org.junit.Assert.assertEquals
 import org.junit.Test
 import java.util.concurrent.TimeUnit
@@ -47,7 +46,7 @@ class ProcessEndTest {
                 }
             }
             val slot = CoreSlot { core }
-            slot.bring(CoreConfig(emptyList(), "jetbrains", "IDE", Trust.YES, true, 64, 3))
+            slot.bring(ServerSettings())
             println("started")
             when (arguments.single()) {
                 "stop" -> slot.end()

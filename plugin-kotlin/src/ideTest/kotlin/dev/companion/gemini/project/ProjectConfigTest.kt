@@ -2,7 +2,6 @@
 
 package dev.companion.gemini.project
 
-import dev.companion.gemini.core.Trust
 import org.junit.Assert.assertEquals
 import org.junit.Test
 
@@ -18,9 +17,9 @@ class ProjectConfigTest {
 
     @Test
     fun `the CLI decides about trust where the user wants it or the IDE knows none`() {
-        assertEquals(Trust.YES, ProjectConfig.trust(TrustSetting.IDE, true))
-        assertEquals(Trust.NO, ProjectConfig.trust(TrustSetting.IDE, false))
-        assertEquals(Trust.LEFT_TO_CLI, ProjectConfig.trust(TrustSetting.IDE, null))
-        assertEquals(Trust.LEFT_TO_CLI, ProjectConfig.trust(TrustSetting.CLI, false))
+        assertEquals(true, ProjectConfig.trusted(TrustSetting.IDE, true))
+        assertEquals(false, ProjectConfig.trusted(TrustSetting.IDE, false))
+        assertEquals(null, ProjectConfig.trusted(TrustSetting.IDE, null))
+        assertEquals(null, ProjectConfig.trusted(TrustSetting.CLI, false))
     }
 }

@@ -115,12 +115,12 @@ class ActionsTest : ServiceTestCase() {
         val service = CompanionService.getInstance(project)
         service.start()
         await { service.state is CompanionState.Running }
-        val state = service.state as CompanionState.Running
+        val status = (service.state as CompanionState.Running).status
         val text = Diagnostics.of(project)
         assertTrue(text, "\nWhat the CLI connects to\n" in text)
         val helps =
-            listOf("running on port ${state.port}", "${state.discoveryFile}", "Connected: 0", "Folders: ", "183.") +
-                listOf("127.0.0.2:${state.port}", "Not listening: can't listen on 192.0.2.1", "further hosts 1")
+            listOf("running on port ${status.port}", "${status.discoveryFile}", "Connected: 0", "Folders: ", "183.") +
+                listOf("127.0.0.2:${status.port}", "Not listening: can't listen on 192.0.2.1", "further hosts 1")
         for (help in helps + System.getProperty("java.version")) assertTrue("$help in $text", help in text)
         val environment = checkNotNull(service.core).terminalEnvironment
         val token = environment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN")

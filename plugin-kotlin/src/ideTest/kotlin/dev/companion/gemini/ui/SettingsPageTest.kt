@@ -7,9 +7,9 @@ import com.intellij.openapi.options.ConfigurationException
 import com.intellij.openapi.util.Disposer
 import com.intellij.testFramework.LightPlatformTestCase
 import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.core.LogLevel
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionSettings.Values
-import dev.companion.gemini.project.LogLevel
 import dev.companion.gemini.project.TrustSetting
 import javax.swing.JCheckBox
 import javax.swing.JComboBox

@@ -12,6 +12,7 @@ import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.wm.StatusBarWidgetProvider
 import com.intellij.openapi.wm.WindowManager
 import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionState.Failed
@@ -42,6 +43,13 @@ class StatusTest : ServiceTestCase() {
         UIUtil.dispatchAllInvocationEvents()
     }
 
+    private fun running(
+        connected: Int,
+        file: String?,
+        listening: List<String> = emptyList(),
+        missing: List<String> = emptyList(),
+    ) = Running(ServerStatus(1, listening, missing, file, connected))
+
     private fun actions(notification: Notification): List<String?> =
         notification.actions.map { action: AnAction -> action.templatePresentation.text }
 
@@ -53,15 +61,15 @@ class StatusTest : ServiceTestCase() {
         assertEquals("No &lt;port&gt;.", notification.content)
         assertEquals(listOf("Restart Server", "Settings\u2026", "Copy Diagnostics"), actions(notification))
         assertFalse(notification.isExpired)
-        state(Running(1, 0, "/file"))
+        state(running(0, "/file"))
         assertTrue("it is over", notification.isExpired)
         state(Failed("No <port>."))
         assertEquals("it is back", 2, shown.size)
     }
 
     fun testAMissingDiscoveryFileIsTold() {
-        state(Running(1, 0, null))
-        state(Running(1, 1, null))
+        state(running(0, null))
+        state(running(1, null))
         val notification = shown.first()
         assertEquals(NotificationType.WARNING, notification.type)
         assertTrue(notification.content, "check the permissions" in notification.content)
@@ -69,21 +77,21 @@ class StatusTest : ServiceTestCase() {
     }
 
     fun testAnAddressThatIsNotThereIsTold() {
-        state(Running(1, 0, "/file", listOf("127.0.0.1:1"), listOf("can't listen on 172.17.0.1: not there")))
+        state(running(0, "/file", listOf("127.0.0.1:1"), listOf("can't listen on 172.17.0.1: not there")))
         val notification = shown.single()
         assertEquals(NotificationType.WARNING, notification.type)
         val text = "Containers may not reach the server: can't listen on 172.17.0.1: not there. Please restart"
         assertTrue(notification.content, notification.content.replace("&#39;", "'").startsWith(text))
-        state(Running(1, 0, "/file", listOf("127.0.0.1:1", "172.17.0.1:1")))
+        state(running(0, "/file", listOf("127.0.0.1:1", "172.17.0.1:1")))
         assertTrue("it is over", notification.isExpired)
     }
 
     fun testTheFirstCLIIsAnnouncedOnce() {
-        state(Running(1, 0, "/file"))
+        state(running(0, "/file"))
         assertEquals(0, shown.size)
-        state(Running(1, 1, "/file"))
-        state(Running(1, 0, "/file"))
-        state(Running(1, 1, "/file"))
+        state(running(1, "/file"))
+        state(running(0, "/file"))
+        state(running(1, "/file"))
         assertEquals(NotificationType.INFORMATION, shown.single().type)
     }
 
@@ -99,9 +107,9 @@ class StatusTest : ServiceTestCase() {
         val icons = LinkedHashSet(listOf(label.icon))
         val expected = listOf(
             Starting to "|Companion for Gemini CLI: Starting\u2026",
-            Running(1, 0, "/file") to "|Companion for Gemini CLI: Waiting for Gemini CLI",
-            Running(1, 1, "/file") to "1|Companion for Gemini CLI: 1 CLI connected",
-            Running(1, 2, "/file") to "2|Companion for Gemini CLI: 2 CLIs connected",
+            running(0, "/file") to "|Companion for Gemini CLI: Waiting for Gemini CLI",
+            running(1, "/file") to "1|Companion for Gemini CLI: 1 CLI connected",
+            running(2, "/file") to "2|Companion for Gemini CLI: 2 CLIs connected",
             Failed("No port.") to "|Companion for Gemini CLI: Failed",
             Off to "|Companion for Gemini CLI: Off",
             CompanionState.Remote to "|Companion for Gemini CLI: Not supported in Remote Development",

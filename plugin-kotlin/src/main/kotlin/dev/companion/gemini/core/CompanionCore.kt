@@ -2,8 +2,6 @@
 
 package dev.companion.gemini.core
 
-import java.nio.file.Path
-
 /** What became of a decision. The order is that of `Decision` in Rust. */
 enum class Delivery {
     /** The CLI is connected and is told. */
@@ -15,30 +13,6 @@ enum class Delivery {
     /** Nobody waits for it any more. */
     UNKNOWN,
 }
-
-/** Whether the user trusts the project, as far as the CLI is told. */
-enum class Trust(internal val code: Int) {
-    LEFT_TO_CLI(-1),
-    NO(0),
-    YES(1),
-}
-
-/** What a server is started with. */
-data class CoreConfig(
-    val roots: List<Path>,
-    val ideName: String,
-    val ideDisplayName: String,
-    val trust: Trust,
-    val diffs: Boolean,
-    val bodyLimitMegabytes: Int,
-    val logLevel: Int,
-    /** Hosts by which clients may call this machine, besides the usual ones. */
-    val allowedHosts: List<String> = emptyList(),
-    /** Addresses of this machine to listen on besides loopback. One that is not there is no failure. */
-    val listen: List<String> = emptyList(),
-    /** Whether it continues what the last server of this folder has left, so that CLIs stay connected. */
-    val resume: Boolean = false,
-)
 
 /** A request of a CLI's to the editor; each is answered once, by [complete] or [fail]. */
 interface EditorRequest {
@@ -73,23 +47,8 @@ interface EditorRequests {
  * Paths are absolute and in the system's own form, as the CLI writes them.
  */
 interface CompanionCore : AutoCloseable {
-    /** Where it listens. */
-    val port: Int
-
-    /** All addresses at which it listens, with port; loopback is the first. */
-    val listening: List<String>
-
-    /** Where it does not listen although it was to: a sentence for each address. */
-    val notListening: List<String>
-
-    /** By which the CLI finds it; absent if it could not be written. */
-    val discoveryFile: String?
-
-    /** How many CLIs are connected. */
-    val connected: Int
-
-    /** How many proposals wait for a decision. */
-    val openDiffs: Int
+    /** What it has to say about itself; once closed, what one that does not run has to say. */
+    val status: ServerStatus
 
     /** For terminals in which the CLI is to find it. Has the token in it. */
     val terminalEnvironment: Map<String, String>
@@ -119,7 +78,7 @@ interface CompanionCore : AutoCloseable {
     fun fileDeleted(path: String)
 
     /** Writes a file. */
-    fun rootsChanged(roots: List<Path>)
+    fun rootsChanged(roots: List<String>)
 
     fun trustChanged(trusted: Boolean)
 

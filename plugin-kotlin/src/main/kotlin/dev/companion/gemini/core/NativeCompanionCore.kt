@@ -2,7 +2,7 @@
 
 package dev.companion.gemini.core
 
-import java.nio.file.Path
+import com.google.gson.Gson
 import java.util.concurrent.atomic.AtomicLong
 import java.util.logging.Level
 
@@ -18,12 +18,8 @@ class NativeCompanionCore private constructor(
     /** The server's number; 0 once it is closed. */
     private val core = AtomicLong()
 
-    override val port get() = ask(0) { NativeCore.port(it) }
-    override val listening get() = ask(emptyList()) { NativeCore.listening(it).asList() }
-    override val notListening get() = ask(emptyList()) { NativeCore.notListening(it).asList() }
-    override val discoveryFile get() = ask(null) { NativeCore.discoveryFile(it) }
-    override val connected get() = ask(0) { NativeCore.connected(it) }
-    override val openDiffs get() = ask(0) { NativeCore.openDiffs(it) }
+    override val status: ServerStatus
+        get() = ask(ServerStatus()) { GSON.fromJson(NativeCore.status(it), ServerStatus::class.java) }
     override val terminalEnvironment: Map<String, String>
         get() = ask(emptyMap()) { id ->
             NativeCore.terminalEnvironment(id).asList().chunked(2).associate { (name, value) -> name to value }
@@ -47,7 +43,7 @@ class NativeCompanionCore private constructor(
 
     override fun fileDeleted(path: String) = tell { NativeCore.fileDeleted(it, path) }
 
-    override fun rootsChanged(roots: List<Path>) = tell { NativeCore.workspaceChanged(it, names(roots)) }
+    override fun rootsChanged(roots: List<String>) = tell { NativeCore.workspaceChanged(it, roots.toTypedArray()) }
 
     override fun trustChanged(trusted: Boolean) = tell { NativeCore.trustChanged(it, trusted) }
 
@@ -97,36 +93,20 @@ class NativeCompanionCore private constructor(
 
     companion object {
         /** Starts a server, in the library that [NativeLibrary.load] loaded. Writes files: not for the EDT. */
-        fun start(config: CoreConfig, requests: EditorRequests, log: LogSink): CompanionCore {
+        fun start(settings: ServerSettings, requests: EditorRequests, log: LogSink): CompanionCore {
             val started = NativeCompanionCore(requests, log)
-            val id = NativeCore.start(
-                names(config.roots),
-                config.ideName,
-                config.ideDisplayName,
-                ProcessHandle.current().pid(),
-                config.trust.code,
-                config.diffs,
-                config.resume,
-                config.bodyLimitMegabytes,
-                config.allowedHosts.toTypedArray(),
-                config.listen.toTypedArray(),
-                config.logLevel,
-                started.Callbacks(),
-            )
+            val id = NativeCore.start(GSON.toJson(settings), started.Callbacks())
             started.core.set(id)
             return started
         }
 
-        /** What is wrong with a host of [CoreConfig.allowedHosts], for the user; null if nothing is. */
-        fun hostProblem(host: String): String? = NativeCore.hostProblem(host)
+        /** What is wrong with the first of [settings] that is, for the user; null if none is. */
+        fun problem(settings: ServerSettings): String? = NativeCore.settingsProblem(GSON.toJson(settings))
 
-        /** The same of an address of [CoreConfig.listen]. */
-        fun addressProblem(address: String): String? = NativeCore.addressProblem(address)
+        private val GSON = Gson()
 
         /** By the numbers of Rust's `log::Level`: error is 1. */
         private val LEVELS = arrayOf(Level.OFF, Level.SEVERE, Level.WARNING, Level.INFO, Level.FINE, Level.FINER)
-
-        private fun names(roots: List<Path>) = roots.map(Path::toString).toTypedArray()
 
         private fun delivery(ordinal: Int) = Delivery.entries[ordinal]
     }

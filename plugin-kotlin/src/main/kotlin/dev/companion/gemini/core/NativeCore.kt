@@ -14,35 +14,13 @@ internal object NativeCore {
     @JvmStatic
     external fun abiVersion(): Int
 
-    /**
-     * Starts a server and returns its number.
-     *
-     * @param workspace the roots of the workspace, absolute
-     * @param idePid by which a CLI in the IDE's terminal finds the server
-     * @param trust whether the user trusts the workspace: 0 no, 1 yes, -1 leaves that to the CLI
-     * @param diffs whether edits are reviewed in the IDE
-     * @param resume whether it continues what the last server of this folder has left, and leaves the same
-     * @param bodyLimit the largest request, in megabytes
-     * @param allowedHosts hosts by which clients may call the server, besides the usual ones
-     * @param listen addresses to listen on besides loopback; see [notListening]
-     * @param logLevel from 0, off, to 5, trace
-     */
+    /** Starts a server and returns its number. [settings] is the JSON of a [ServerSettings]. */
     @JvmStatic
-    @Suppress("LongParameterList")
-    external fun start(
-        workspace: Array<String>,
-        ideName: String,
-        ideDisplayName: String,
-        idePid: Long,
-        trust: Int,
-        diffs: Boolean,
-        resume: Boolean,
-        bodyLimit: Int,
-        allowedHosts: Array<String>,
-        listen: Array<String>,
-        logLevel: Int,
-        callbacks: NativeCallbacks,
-    ): Long
+    external fun start(settings: String, callbacks: NativeCallbacks): Long
+
+    /** What is wrong with the first of [settings] that is; null if none is. */
+    @JvmStatic
+    external fun settingsProblem(settings: String): String?
 
     /** Stops a server: open diffs are rejected, its file goes, its threads end. Twice is fine. */
     @JvmStatic
@@ -97,35 +75,9 @@ internal object NativeCore {
     @JvmStatic
     external fun diagnostics(core: Long): String
 
+    /** The JSON of a [ServerStatus]. */
     @JvmStatic
-    external fun port(core: Long): Int
-
-    /** All addresses at which it listens, with port. */
-    @JvmStatic
-    external fun listening(core: Long): Array<String>
-
-    /** Where it does not listen although it was to: a sentence for each address. */
-    @JvmStatic
-    external fun notListening(core: Long): Array<String>
-
-    /** What is wrong with a host that is to be allowed; null if nothing is. */
-    @JvmStatic
-    external fun hostProblem(host: String): String?
-
-    /** What is wrong with an address to listen on; null if nothing is. */
-    @JvmStatic
-    external fun addressProblem(address: String): String?
-
-    /** Absent if the file could not be written. */
-    @JvmStatic
-    external fun discoveryFile(core: Long): String?
-
-    /** How many CLIs are connected. */
-    @JvmStatic
-    external fun connected(core: Long): Int
-
-    @JvmStatic
-    external fun openDiffs(core: Long): Int
+    external fun status(core: Long): String
 }
 
 /**

@@ -14,9 +14,9 @@ import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.context.EditorContext
 import dev.companion.gemini.context.systemPath
 import dev.companion.gemini.core.CompanionCore
-import dev.companion.gemini.core.CoreConfig
 import dev.companion.gemini.core.EditorRequest
 import dev.companion.gemini.core.EditorRequests
+import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.diff.ProposalService
 import dev.companion.gemini.platform.Platform
 import java.util.concurrent.atomic.AtomicBoolean
@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.AtomicBoolean
  */
 class CompanionService internal constructor(
     private val project: Project,
-    launch: (CoreConfig, EditorRequests) -> CompanionCore,
+    launch: (ServerSettings, EditorRequests) -> CompanionCore,
 ) : Disposable {
     private val worker = AppExecutorUtil.createBoundedApplicationPoolExecutor("Companion for Gemini CLI", 1)
     private val proposals = ProposalService.getInstance(project)
@@ -52,7 +52,7 @@ class CompanionService internal constructor(
     val core: CompanionCore? get() = slot.core
 
     /** How many folders CLIs are told. */
-    val rootCount: Int get() = slot.config?.roots?.size ?: 0
+    val rootCount: Int get() = slot.settings?.workspace?.size ?: 0
 
     /** EDT. The editors that are watched, and for which server. */
     private var watch: Watch? = null
@@ -112,7 +112,7 @@ class CompanionService internal constructor(
             val wanted = ProjectConfig.of(project)
             if (wanted != null && slot.core == null) changeState { CompanionState.Starting }
             slot.bring(wanted)
-            changeState { slot.core?.let(::running) ?: CompanionState.Off }
+            changeState { slot.core?.let { CompanionState.Running(it.status) } ?: CompanionState.Off }
         } catch (e: RuntimeException) {
             val message = ServerLaunch.report(e)
             changeState { CompanionState.Failed(message) }
@@ -124,9 +124,6 @@ class CompanionService internal constructor(
         connected = core
         ApplicationManager.getApplication().invokeLater(::watchEditors)
     }
-
-    private fun running(core: CompanionCore) =
-        CompanionState.Running(core.port, core.connected, core.discoveryFile, core.listening, core.notListening)
 
     private fun changeState(change: (CompanionState) -> CompanionState) {
         synchronized(stateLock) {
@@ -185,8 +182,12 @@ class CompanionService internal constructor(
         /** The number may be that of a server which is gone, so the present one is asked. */
         override fun connectedChanged(count: Int) =
             changeState { state ->
-                val connected = slot.core?.connected
-                if (state is CompanionState.Running && connected != null) state.copy(connected = connected) else state
+                val connected = slot.core?.status?.connected
+                if (state is CompanionState.Running && connected != null) {
+                    state.copy(status = state.status.copy(connected = connected))
+                } else {
+                    state
+                }
             }
     }
 

@@ -7,13 +7,12 @@ import com.intellij.openapi.components.PersistentStateComponent
 import com.intellij.openapi.components.State
 import com.intellij.openapi.components.Storage
 import com.intellij.util.messages.Topic
+import dev.companion.gemini.core.LogLevel
+import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.platform.Platform
 
 /** Who says whether a project is trusted. */
 enum class TrustSetting { IDE, CLI }
-
-/** What the server writes into the log. The order is that of Rust's `log::LevelFilter`. */
-enum class LogLevel { OFF, ERROR, WARN, INFO, DEBUG, TRACE }
 
 /** Any thread. */
 @State(name = "CompanionForGeminiCli", storages = [Storage("companion-for-gemini-cli.xml")])
@@ -26,7 +25,7 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
         var diffs: Boolean = true,
         var trust: TrustSetting = TrustSetting.IDE,
         /** The largest request. */
-        var bodyLimitMegabytes: Int = 64,
+        var bodyLimitMegabytes: Int = ServerSettings().bodyLimit,
         var logLevel: LogLevel = LogLevel.INFO,
         /** What runs in the terminal. */
         var cliCommand: String = DEFAULT_COMMAND,

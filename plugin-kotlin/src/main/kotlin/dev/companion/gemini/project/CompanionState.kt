@@ -3,6 +3,7 @@
 package dev.companion.gemini.project
 
 import com.intellij.util.messages.Topic
+import dev.companion.gemini.core.ServerStatus
 
 sealed class CompanionState {
     /** There is none: the project has just been opened, or the settings ask for none. */
@@ -13,19 +14,8 @@ sealed class CompanionState {
 
     data object Starting : CompanionState()
 
-    /**
-     * @param connected how many CLIs are connected
-     * @param discoveryFile by which CLIs find it; null if it could not be written
-     * @param listening all addresses at which it listens, with port
-     * @param notListening where it does not although it was to: a sentence for each address
-     */
-    data class Running(
-        val port: Int,
-        val connected: Int,
-        val discoveryFile: String?,
-        val listening: List<String> = emptyList(),
-        val notListening: List<String> = emptyList(),
-    ) : CompanionState()
+    /** [status] is of the time when the server was started or told, but for the number of CLIs. */
+    data class Running(val status: ServerStatus) : CompanionState()
 
     /** @param message for the user: what is wrong and what to do */
     data class Failed(val message: String) : CompanionState()

@@ -3,8 +3,7 @@
 package dev.companion.gemini.project
 
 import dev.companion.gemini.core.CompanionCore
-import dev.companion.gemini.core.CoreConfig
-import dev.companion.gemini.core.Trust
+import dev.companion.gemini.core.ServerSettings
 
 /**
  * Holds at most one server. Starting and stopping write files and may take seconds: not for the EDT.
@@ -12,10 +11,10 @@ import dev.companion.gemini.core.Trust
  * A server that still runs when the JVM ends is stopped by a hook of the JVM's own. The platform's shutdown would be
  * too early for a server that was handed to another thread, and does not happen when the process is told to end.
  */
-internal class CoreSlot(private val launch: (CoreConfig) -> CompanionCore) {
+internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
     private class Running(
         val core: CompanionCore,
-        val config: CoreConfig,
+        val settings: ServerSettings,
     )
 
     /** Held while a server is started or stopped, so that whoever comes next waits for it. */
@@ -31,15 +30,15 @@ internal class CoreSlot(private val launch: (CoreConfig) -> CompanionCore) {
     val core: CompanionCore? get() = running?.core
 
     /** Any thread. What the server was started with, or told since. */
-    val config: CoreConfig? get() = running?.config
+    val settings: ServerSettings? get() = running?.settings
 
     /** Sees to it that a server runs with [wanted], in the mildest way; with null, that none runs. */
-    fun bring(wanted: CoreConfig?) =
+    fun bring(wanted: ServerSettings?) =
         synchronized(lock) {
             val current = running
             when {
                 wanted == null || ended -> stop()
-                current != null && canTell(current.config, wanted) -> tell(current, wanted)
+                current != null && canTell(current.settings, wanted) -> tell(current, wanted)
                 else -> start(wanted)
             }
         }
@@ -65,7 +64,7 @@ internal class CoreSlot(private val launch: (CoreConfig) -> CompanionCore) {
             }
         }
 
-    private fun start(wanted: CoreConfig) {
+    private fun start(wanted: ServerSettings) {
         stop()
         endWithProcess()
         running = Running(launch(wanted), wanted)
@@ -82,13 +81,13 @@ internal class CoreSlot(private val launch: (CoreConfig) -> CompanionCore) {
     }
 
     /** Roots and trust can change while the server runs, but for trust that is left to the CLI. */
-    private fun canTell(old: CoreConfig, new: CoreConfig) =
-        old == new.copy(roots = old.roots, trust = old.trust) &&
-            (old.trust == new.trust || Trust.LEFT_TO_CLI !in listOf(old.trust, new.trust))
+    private fun canTell(old: ServerSettings, new: ServerSettings) =
+        old == new.copy(workspace = old.workspace, trusted = old.trusted) &&
+            (old.trusted == new.trusted || (old.trusted != null && new.trusted != null))
 
-    private fun tell(current: Running, wanted: CoreConfig) {
-        if (wanted.roots != current.config.roots) current.core.rootsChanged(wanted.roots)
-        if (wanted.trust != current.config.trust) current.core.trustChanged(wanted.trust == Trust.YES)
+    private fun tell(current: Running, wanted: ServerSettings) {
+        if (wanted.workspace != current.settings.workspace) current.core.rootsChanged(wanted.workspace)
+        if (wanted.trusted != current.settings.trusted) wanted.trusted?.let(current.core::trustChanged)
         running = Running(current.core, wanted)
     }
 }

@@ -8,26 +8,26 @@ import com.intellij.openapi.application.ApplicationNamesInfo
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ProjectRootManager
 import com.intellij.openapi.util.Computable
-import dev.companion.gemini.core.CoreConfig
-import dev.companion.gemini.core.Trust
+import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.platform.Platform
 import java.nio.file.Files
+import java.nio.file.Path
 import java.nio.file.Paths
 
 internal object ProjectConfig {
     /** Looks at the disk: not for the EDT. Null if the settings ask for no server, or if the project is closed. */
-    fun of(project: Project): CoreConfig? {
+    fun of(project: Project): ServerSettings? {
         val settings = CompanionSettings.getInstance().values
         if (!settings.context && !settings.diffs) return null
         val facts = ApplicationManager.getApplication().runReadAction(Computable { facts(project) }) ?: return null
-        return CoreConfig(
-            roots = facts.folders.map { Paths.get(it) }.distinct().filter(Files::isDirectory),
+        return ServerSettings(
+            workspace = facts.folders.map { Paths.get(it) }.distinct().filter(Files::isDirectory).map(Path::toString),
             ideName = ideName(ApplicationInfo.getInstance().build.productCode),
             ideDisplayName = ApplicationNamesInfo.getInstance().fullProductName,
-            trust = trust(settings.trust, facts.trusted),
+            trusted = trusted(settings.trust, facts.trusted),
             diffs = settings.diffs,
-            bodyLimitMegabytes = settings.bodyLimitMegabytes,
-            logLevel = settings.logLevel.ordinal,
+            bodyLimit = settings.bodyLimitMegabytes,
+            logLevel = settings.logLevel,
             allowedHosts = CompanionSettings.words(settings.allowedHosts),
             listen = CompanionSettings.words(settings.listenAddresses),
             resume = true,
@@ -62,10 +62,6 @@ internal object ProjectConfig {
             else -> "jetbrains"
         }
 
-    fun trust(setting: TrustSetting, trusted: Boolean?): Trust =
-        when {
-            setting == TrustSetting.CLI || trusted == null -> Trust.LEFT_TO_CLI
-            trusted -> Trust.YES
-            else -> Trust.NO
-        }
+    /** Null leaves it to the CLI. */
+    fun trusted(setting: TrustSetting, trusted: Boolean?): Boolean? = trusted.takeIf { setting == TrustSetting.IDE }
 }

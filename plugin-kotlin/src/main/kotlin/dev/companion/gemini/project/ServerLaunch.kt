@@ -6,11 +6,11 @@ import com.intellij.openapi.application.PathManager
 import com.intellij.openapi.diagnostic.Logger
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.CompanionCore
-import dev.companion.gemini.core.CoreConfig
 import dev.companion.gemini.core.EditorRequests
 import dev.companion.gemini.core.NativeCompanionCore
 import dev.companion.gemini.core.NativeLibrary
 import dev.companion.gemini.core.NativeLibraryException
+import dev.companion.gemini.core.ServerSettings
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.Paths
@@ -23,22 +23,22 @@ internal object ServerLaunch {
     private val LOG = Logger.getInstance("#dev.companion.gemini")
 
     /** Loads a library and writes files: not for the EDT. */
-    fun start(config: CoreConfig, requests: EditorRequests): CompanionCore {
+    fun start(settings: ServerSettings, requests: EditorRequests): CompanionCore {
         NativeLibrary.load(pluginDirectory())
-        return NativeCompanionCore.start(config, requests, ::log)
+        return NativeCompanionCore.start(settings, requests, ::log)
     }
 
     /** What is wrong with the first wrong host of a list in the settings; null if nothing is. */
-    fun hostProblem(list: String): String? = problem(list, NativeCompanionCore::hostProblem)
+    fun hostProblem(list: String): String? = problem(ServerSettings(allowedHosts = CompanionSettings.words(list)))
 
     /** The same of addresses to listen on. */
-    fun addressProblem(list: String): String? = problem(list, NativeCompanionCore::addressProblem)
+    fun addressProblem(list: String): String? = problem(ServerSettings(listen = CompanionSettings.words(list)))
 
     /** Without the library there is no server either, which is told elsewhere. */
-    private fun problem(list: String, problemOf: (String) -> String?): String? =
+    private fun problem(settings: ServerSettings): String? =
         try {
             NativeLibrary.load(pluginDirectory())
-            CompanionSettings.words(list).firstNotNullOfOrNull(problemOf)
+            NativeCompanionCore.problem(settings)
         } catch (e: NativeLibraryException) {
             LOG.warn("The library could not be loaded", e)
             null

@@ -14,8 +14,8 @@ import com.intellij.util.ui.FormBuilder
 import com.intellij.util.ui.JBUI
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.LogLevel
 import dev.companion.gemini.project.CompanionSettings
-import dev.companion.gemini.project.LogLevel
 import dev.companion.gemini.project.ServerLaunch
 import dev.companion.gemini.project.TrustSetting
 import javax.swing.JComponent

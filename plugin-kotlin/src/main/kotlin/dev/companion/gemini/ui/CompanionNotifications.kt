@@ -10,6 +10,7 @@ import com.intellij.openapi.Disposable
 import com.intellij.openapi.project.Project
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionStateListener
@@ -31,16 +32,17 @@ class CompanionNotifications(private val project: Project) : Disposable {
     private fun stateChanged(state: CompanionState) {
         when (state) {
             is CompanionState.Failed -> showProblem(state.message, NotificationType.ERROR)
-            is CompanionState.Running -> running(state)
+            is CompanionState.Running -> running(state.status)
             CompanionState.Off, CompanionState.Remote, CompanionState.Starting -> hideProblem()
         }
     }
 
-    private fun running(state: CompanionState.Running) {
-        val problems = listOfNotNull(message("notification.no.discovery.file").takeIf { state.discoveryFile == null }) +
-            state.notListening.map { message("notification.not.listening", it) }
+    private fun running(status: ServerStatus) {
+        val problems =
+            listOfNotNull(message("notification.no.discovery.file").takeIf { status.discoveryFile == null }) +
+                status.notListening.map { message("notification.not.listening", it) }
         if (problems.isEmpty()) hideProblem() else showProblem(problems.joinToString(" "), NotificationType.WARNING)
-        if (state.connected > 0) greetOnce()
+        if (status.connected > 0) greetOnce()
     }
 
     private fun showProblem(text: String, type: NotificationType) {

@@ -5,6 +5,7 @@ package dev.companion.gemini.ui
 import com.intellij.openapi.application.ApplicationInfo
 import com.intellij.openapi.application.ApplicationNamesInfo
 import com.intellij.openapi.project.Project
+import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
@@ -49,16 +50,16 @@ internal object Diagnostics {
             CompanionState.Remote -> listOf("Server: off, in Remote Development")
             CompanionState.Starting -> listOf("Server: starting")
             is CompanionState.Failed -> listOf("Server: failed: ${state.message}")
-            is CompanionState.Running -> running(state, service.core?.openDiffs ?: 0)
+            is CompanionState.Running -> running(state.status, service.core?.status?.openDiffs ?: 0)
         }
 
-    private fun running(state: CompanionState.Running, openDiffs: Int) =
+    private fun running(status: ServerStatus, openDiffs: Int) =
         listOf(
-            "Server: running on port ${state.port}",
-            "Listening: ${StatusText.listening(state)}",
-            *state.notListening.map { "Not listening: $it" }.toTypedArray(),
-            "Discovery file: ${state.discoveryFile ?: "could not be written"}",
-            "Connected: ${state.connected}",
+            "Server: running on port ${status.port}",
+            "Listening: ${StatusText.listening(status)}",
+            *status.notListening.map { "Not listening: $it" }.toTypedArray(),
+            "Discovery file: ${status.discoveryFile ?: "could not be written"}",
+            "Connected: ${status.connected}",
             "Open proposals: $openDiffs",
         )
 

@@ -12,6 +12,7 @@ import com.intellij.util.ui.FormBuilder
 import com.intellij.util.ui.JBUI
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.diff.ProposalService
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
@@ -43,7 +44,7 @@ internal class StatusPopup(private val project: Project) {
         title.font = title.font.deriveFont(Font.BOLD)
         val form = FormBuilder.createFormBuilder().addComponent(title)
         when (state) {
-            is CompanionState.Running -> rows(form, state)
+            is CompanionState.Running -> rows(form, state.status)
             is CompanionState.Failed -> form.addComponent(text(state.message))
             CompanionState.Off -> form.addComponent(text(message("status.off.details")))
             CompanionState.Remote -> form.addComponent(text(message("status.remote.details")))
@@ -65,12 +66,12 @@ internal class StatusPopup(private val project: Project) {
         return row
     }
 
-    private fun rows(form: FormBuilder, state: CompanionState.Running) {
-        row(form, "status.popup.port", state.port.toString())
-        if (state.listening.size > 1) row(form, "status.popup.listening", StatusText.listening(state))
-        state.notListening.forEach { form.addComponent(text(it)) }
-        row(form, "status.popup.file", state.discoveryFile ?: message("status.popup.file.none"))
-        row(form, "status.popup.connected", state.connected.toString())
+    private fun rows(form: FormBuilder, status: ServerStatus) {
+        row(form, "status.popup.port", status.port.toString())
+        if (status.listening.size > 1) row(form, "status.popup.listening", StatusText.listening(status))
+        status.notListening.forEach { form.addComponent(text(it)) }
+        row(form, "status.popup.file", status.discoveryFile ?: message("status.popup.file.none"))
+        row(form, "status.popup.connected", status.connected.toString())
         row(form, "status.popup.diffs", proposals.waiting().size.toString())
     }
 

@@ -3,15 +3,24 @@
 package dev.companion.gemini.ui
 
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.project.CompanionState
 import javax.swing.Icon
 
 internal object StatusText {
     fun icon(state: CompanionState): Icon =
         when (state) {
-            CompanionState.Off, CompanionState.Remote, CompanionState.Starting -> CompanionIcons.OFF
-            is CompanionState.Running -> if (state.connected > 0) CompanionIcons.CONNECTED else CompanionIcons.WAITING
-            is CompanionState.Failed -> CompanionIcons.FAILED
+            CompanionState.Off, CompanionState.Remote, CompanionState.Starting -> {
+                CompanionIcons.OFF
+            }
+
+            is CompanionState.Running -> {
+                if (state.status.connected > 0) CompanionIcons.CONNECTED else CompanionIcons.WAITING
+            }
+
+            is CompanionState.Failed -> {
+                CompanionIcons.FAILED
+            }
         }
 
     fun title(state: CompanionState): String =
@@ -19,13 +28,13 @@ internal object StatusText {
             CompanionState.Off -> message("status.off")
             CompanionState.Remote -> message("status.remote")
             CompanionState.Starting -> message("status.starting")
-            is CompanionState.Running -> connected(state.connected)
+            is CompanionState.Running -> connected(state.status.connected)
             is CompanionState.Failed -> message("status.failed")
         }
 
     /** Beside the icon. */
     fun label(state: CompanionState, waiting: Int): String {
-        val connected = (state as? CompanionState.Running)?.connected ?: 0
+        val connected = (state as? CompanionState.Running)?.status?.connected ?: 0
         return when {
             waiting > 0 -> message("status.proposals", waiting)
             connected > 0 -> connected.toString()
@@ -40,7 +49,7 @@ internal object StatusText {
     }
 
     /** Loopback first. */
-    fun listening(state: CompanionState.Running): String = state.listening.joinToString(", ")
+    fun listening(status: ServerStatus): String = status.listening.joinToString(", ")
 
     private fun connected(count: Int) = if (count > 0) message("status.connected", count) else message("status.waiting")
 }

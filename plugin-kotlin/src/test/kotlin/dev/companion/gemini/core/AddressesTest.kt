@@ -27,8 +27,8 @@ class AddressesTest {
     @Test
     fun `by itself it listens on loopback only`() {
         Window(root).use { window ->
-            assertEquals(listOf("127.0.0.1:${window.core.port}"), window.core.listening)
-            assertEquals(emptyList<String>(), window.core.notListening)
+            assertEquals(listOf("127.0.0.1:${window.core.status.port}"), window.core.status.listening)
+            assertEquals(emptyList<String>(), window.core.status.notListening)
         }
     }
 
@@ -36,11 +36,11 @@ class AddressesTest {
     @EnabledOnOs(OS.LINUX, disabledReason = "loopback has but one address elsewhere")
     fun `further addresses and names are let in, and those that are not there are told`() {
         val addresses = listOf("127.0.0.2", "192.0.2.1")
-        val configure = { it: CoreConfig -> it.copy(allowedHosts = listOf("Build-Box"), listen = addresses) }
+        val configure = { it: ServerSettings -> it.copy(allowedHosts = listOf("Build-Box"), listen = addresses) }
         Window(root, configure = configure).use { window ->
-            val port = window.core.port
-            assertEquals(listOf("127.0.0.1:$port", "127.0.0.2:$port"), window.core.listening)
-            val problem = window.core.notListening.single()
+            val port = window.core.status.port
+            assertEquals(listOf("127.0.0.1:$port", "127.0.0.2:$port"), window.core.status.listening)
+            val problem = window.core.status.notListening.single()
             assertTrue(problem.startsWith("can't listen on 192.0.2.1: "), problem)
             assertEquals(problem, window.log.until("a warning") { (level, _) -> level == Level.WARNING }.second)
             val hosts = listOf("127.0.0.2:$port", "build-box:$port", "build-box", "127.0.0.3:$port")
@@ -51,12 +51,12 @@ class AddressesTest {
     @Test
     fun `what is wrong with a host or an address is told before a server is started`() {
         NativeLibrary.load(pluginDirectory)
-        assertEquals(null, NativeCompanionCore.hostProblem("build-box:9000"))
-        assertEquals(null, NativeCompanionCore.addressProblem("fd00::1"))
-        val hostProblem = NativeCompanionCore.hostProblem("*.example")
-        assertEquals("\"*.example\" is not a host: each name must be given in full", hostProblem)
-        val addressProblem = NativeCompanionCore.addressProblem("224.0.0.1")
-        assertEquals("\"224.0.0.1\" is a multicast address, not a machine's", addressProblem)
-        assertTrue("give one address" in NativeCompanionCore.addressProblem("::").orEmpty())
+        val hosts = { host: String -> NativeCompanionCore.problem(ServerSettings(allowedHosts = listOf("a", host))) }
+        assertEquals(null, hosts("build-box:9000"))
+        assertEquals("\"*.example\" is not a host: each name must be given in full", hosts("*.example"))
+        val listen = { address: String -> NativeCompanionCore.problem(ServerSettings(listen = listOf(address))) }
+        assertEquals(null, listen("fd00::1"))
+        assertEquals("\"224.0.0.1\" is a multicast address, not a machine's", listen("224.0.0.1"))
+        assertTrue("give one address" in listen("::").orEmpty())
     }
 }

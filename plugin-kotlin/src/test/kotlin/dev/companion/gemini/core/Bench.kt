@@ -103,10 +103,10 @@ object Bench {
         val root = Files.createTempDirectory("bench-jni")
         NativeLibrary.load(pluginDirectory)
         val log = { level: Level, line: String -> System.err.println("$level $line") }
-        NativeCompanionCore.start(Window.config(root, logLevel = 2), Immediate, log).use { core ->
+        NativeCompanionCore.start(Window.settings(root, LogLevel.WARN), Immediate, log).use { core ->
             measureEvents(core, Files.createFile(root.resolve("Main.kt")).toString())
             Serve(arguments.single(), root).use { serve ->
-                val jvm = Client(core.port, core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
+                val jvm = Client(core.status.port, core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
                 measureCalls(jvm, Client(serve.port, serve.token))
             }
         }

@@ -24,7 +24,8 @@ class Cli(
     private val uri = URI("http://127.0.0.1:$port/mcp")
     private val session: String
 
-    constructor(core: CompanionCore) : this(core.port, core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
+    constructor(core: CompanionCore) :
+        this(core.status.port, core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
 
     init {
         this.session = session ?: initialize()

@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.core
 
+import com.google.gson.Gson
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
@@ -10,6 +11,7 @@ import org.junit.jupiter.api.io.TempDir
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.MethodSource
 import java.nio.file.Path
+import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.atomic.AtomicBoolean
 import java.util.logging.Level
 
@@ -48,7 +50,8 @@ class FailuresTest {
 
     @Test
     fun `a log that throws breaks nothing`() {
-        Window(root, logLevel = 5, logHook = { throw IllegalStateException("no log") }).use { assertWorks(it) }
+        val logHook = { throw IllegalStateException("no log") }
+        Window(root, logLevel = LogLevel.TRACE, logHook = logHook).use { assertWorks(it) }
     }
 
     @Test
@@ -87,7 +90,7 @@ class FailuresTest {
     @Test
     fun `text that is no UTF-8 is refused`() {
         NativeLibrary.load(pluginDirectory)
-        val id = start(NativeStart())
+        val id = NativeCore.start("{}", SilentCallbacks)
         try {
             val text = byteArrayOf('a'.code.toByte(), 0xC3.toByte())
             val thrown = assertThrows(IllegalStateException::class.java) {
@@ -103,48 +106,38 @@ class FailuresTest {
     fun `a server is not started with what makes no sense`() {
         NativeLibrary.load(pluginDirectory)
         val wrong = mapOf(
-            NativeStart(trust = 2) to "trust must be -1 (leave to the CLI), 0 or 1",
-            NativeStart(bodyLimit = 0) to "the body limit must be positive",
-            NativeStart(logLevel = 6) to "log level must be from 0, off, to 5, trace",
-            NativeStart(pid = -1) to "that is no process id",
-            NativeStart(host = "a b") to
+            "trusted" to 2 to "invalid type: integer `2`, expected a boolean",
+            "bodyLimit" to 0 to "0 is not from 1 to 65535",
+            "idePid" to -1 to "invalid value: integer `-1`, expected u32",
+            "allowedHosts" to listOf("a b") to
                 "\"a b\" is not a host: give a name or an address, such as build-box, build-box:9000 or 172.17.0.1",
-            NativeStart(listen = "eth0") to
+            "listen" to listOf("eth0") to
                 "\"eth0\" is not an IP address; give one without a port, such as 172.17.0.1",
-            NativeStart(listen = "0.0.0.0") to
+            "listen" to listOf("0.0.0.0") to
                 "\"0.0.0.0\": every machine that reaches this one could try to connect; give one address, " +
                 "such as 172.17.0.1",
         )
-        for ((arguments, message) in wrong) {
-            val thrown = assertThrows(IllegalStateException::class.java) { start(arguments) }
-            assertEquals(message, thrown.message)
+        for ((setting, problem) in wrong) {
+            val settings = Gson().toJson(mapOf(setting))
+            val thrown = assertThrows(IllegalStateException::class.java) { NativeCore.start(settings, SilentCallbacks) }
+            assertEquals("${setting.first}: $problem", thrown.message)
         }
     }
 
-    private data class NativeStart(
-        val trust: Int = 1,
-        val bodyLimit: Int = 1,
-        val logLevel: Int = 0,
-        val pid: Long = 1,
-        val host: String = "build-box",
-        val listen: String = "127.0.0.1",
-    )
-
-    private fun start(with: NativeStart) =
-        NativeCore.start(
-            arrayOf(root.toString()),
-            "jetbrains",
-            "Test",
-            with.pid,
-            with.trust,
-            true,
-            false,
-            with.bodyLimit,
-            arrayOf(with.host),
-            arrayOf(with.listen),
-            with.logLevel,
-            SilentCallbacks,
-        )
+    @Test
+    fun `a setting that this library does not know is told, and the server starts`() {
+        NativeLibrary.load(pluginDirectory)
+        val log = LinkedBlockingQueue<Pair<Int, String>>()
+        val callbacks = object : NativeCallbacks by SilentCallbacks {
+            override fun log(level: Int, message: String) = log.put(level to message)
+        }
+        val id = NativeCore.start("{\"colour\": \"red\", \"logLevel\": \"WARN\"}", callbacks)
+        try {
+            assertEquals(2 to "this library knows no setting \"colour\", and does without", log.next("a warning"))
+        } finally {
+            NativeCore.stop(id)
+        }
+    }
 
     companion object {
         @JvmStatic

@@ -38,7 +38,7 @@ object FullHeap {
     fun main(arguments: Array<String>) {
         val requests = RecordingRequests { println(it) }
         val window = Window(Path.of(arguments.single()), requests)
-        println("${window.core.port} ${window.core.terminalEnvironment["GEMINI_CLI_IDE_AUTH_TOKEN"]}")
+        println("${window.core.status.port} ${window.core.terminalEnvironment["GEMINI_CLI_IDE_AUTH_TOKEN"]}")
         readln()
         val full = "full\n".toByteArray()
         val output = FileOutputStream(FileDescriptor.out)

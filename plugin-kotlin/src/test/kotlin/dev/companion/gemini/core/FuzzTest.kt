@@ -2,8 +2,10 @@
 
 package dev.companion.gemini.core
 
+import com.google.gson.Gson
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertNotNull
+import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Assertions.fail
 import org.junit.jupiter.api.Test
@@ -42,7 +44,7 @@ class FuzzTest {
             opened.get()
             assertEquals(Delivery.DELIVERED, window.core.diffAccepted(file, "typed"))
             assertEquals("typed", cli.nextTold("ide/diffAccepted")["content"].asString)
-            assertEquals(0, window.core.openDiffs)
+            assertEquals(0, window.core.status.openDiffs)
             carets++
             window.core.fileFocused(file)
             window.core.caretMoved(file, carets, 1)
@@ -60,7 +62,7 @@ class FuzzTest {
         private var running = start()
         private val stopped = ArrayDeque(NONE)
 
-        private fun start() = start(arrayOf(own.toString()), "jetbrains", 5)
+        private fun start() = start(own.toString(), "jetbrains", LogLevel.TRACE)
 
         fun call(seed: Long) {
             val random = Random(seed)
@@ -169,40 +171,22 @@ class FuzzTest {
     @Test
     fun `a start with whatever is no start`() {
         NativeLibrary.load(pluginDirectory)
+        val wrong = listOf("", "{", "[]", "null", "1", "\u0000", "{}{}", "{\"workspace\":[null]}", "{\"trusted\":2}")
+        for (settings in wrong) {
+            assertThrows(IllegalStateException::class.java, { NativeCore.start(settings, SilentCallbacks) }, settings)
+            assertNotNull(NativeCore.settingsProblem(settings), settings)
+        }
         val native = NativeCore::class.java.declaredMethods.single { it.name == "start" }
-        val none = emptyArray<String>()
-        val right =
-            arrayOf<Any?>(
-                *arrayOf(arrayOf(root.toString()), "jetbrains", "Test", 1L, 1),
-                *arrayOf(true, false, 1, none, none, 0, SilentCallbacks),
-            )
-        val wrong = listOf<List<Any?>>(
-            listOf(null, arrayOf<String?>(null)),
-            listOf(null),
-            listOf(null),
-            listOf(-1L, Long.MIN_VALUE, Long.MAX_VALUE, 1L shl 32),
-            listOf(-2, 2, Int.MIN_VALUE, Int.MAX_VALUE),
-            listOf(),
-            listOf(),
-            listOf(0, -1, Int.MIN_VALUE),
-            listOf(null, arrayOf<String?>(null), arrayOf("a b")),
-            listOf(null, arrayOf<String?>(null), arrayOf("localhost")),
-            listOf(-1, 6, Int.MIN_VALUE, Int.MAX_VALUE),
-            listOf(null),
-        )
-        for ((place, values) in wrong.withIndex()) {
-            for (value in values) {
-                val arguments = right.copyOf().also { it[place] = value }
-                val thrown = runCatching { native.invoke(null, *arguments) }.exceptionOrNull()?.cause
-                assertEquals(IllegalStateException::class.java, thrown?.javaClass, "$place: $value")
-            }
+        for (arguments in listOf(arrayOf(null, SilentCallbacks), arrayOf("{}", null))) {
+            val thrown = runCatching { native.invoke(null, *arguments) }.exceptionOrNull()?.cause
+            assertEquals(IllegalStateException::class.java, thrown?.javaClass)
         }
         for (name in ODD) {
-            val id = start(arrayOf(name), name, 0)
-            assertTrue(NativeCore.port(id) > 0)
+            val id = start(name, name, LogLevel.OFF)
+            assertTrue("\"port\":" in NativeCore.status(id))
             NativeCore.stop(id)
-            NativeCore.hostProblem(name)
-            assertNotNull(NativeCore.addressProblem(name), name)
+            NativeCompanionCore.problem(ServerSettings(allowedHosts = listOf(name)))
+            assertNotNull(NativeCompanionCore.problem(ServerSettings(listen = listOf(name))), name)
         }
     }
 
@@ -272,9 +256,9 @@ class FuzzTest {
             assertTrue(runs || silent, "a server that does not run has answered")
         }
 
-        private fun start(workspace: Array<String>, ide: String, logLevel: Int): Long {
-            val none = emptyArray<String>()
-            return NativeCore.start(workspace, ide, ide, 1, 1, true, false, 1, none, none, logLevel, SilentCallbacks)
+        private fun start(root: String, ide: String, logLevel: LogLevel): Long {
+            val settings = ServerSettings(listOf(root), ide, ide, logLevel = logLevel)
+            return NativeCore.start(Gson().toJson(settings), SilentCallbacks)
         }
 
         private fun described(arguments: List<Any?>) =

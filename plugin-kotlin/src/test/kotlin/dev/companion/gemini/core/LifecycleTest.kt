@@ -23,10 +23,10 @@ class LifecycleTest {
     @Test
     fun `a server says where it is, and takes its file with it`() {
         val window = Window(root)
-        val file = Path.of(requireNotNull(window.core.discoveryFile))
+        val file = Path.of(requireNotNull(window.core.status.discoveryFile))
         val environment = window.core.terminalEnvironment
         assertTrue(Files.exists(file))
-        assertEquals(window.core.port.toString(), environment["GEMINI_CLI_IDE_SERVER_PORT"])
+        assertEquals(window.core.status.port.toString(), environment["GEMINI_CLI_IDE_SERVER_PORT"])
         assertEquals(root.toString(), environment["GEMINI_CLI_IDE_WORKSPACE_PATH"])
         assertEquals(ProcessHandle.current().pid().toString(), environment["GEMINI_CLI_IDE_PID"])
         assertEquals(4, environment.keys.count { it.startsWith("GEMINI_CLI_IDE_") })
@@ -40,7 +40,7 @@ class LifecycleTest {
     fun `a server says whether a CLI would connect, and no secret`() {
         val window = Window(root)
         val text = window.core.diagnostics()
-        val answers = "127.0.0.1:${window.core.port}, from the file: companion-for-gemini-cli"
+        val answers = "127.0.0.1:${window.core.status.port}, from the file: companion-for-gemini-cli"
         assertTrue(text.contains(answers), text)
         assertFalse(text.contains(window.core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN")))
         window.close()
@@ -65,14 +65,15 @@ class LifecycleTest {
         val (first, second) = List(2) { Window(root) }
         val token = first.core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN")
         val body = """{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"""
-        Socket("127.0.0.1", first.core.port).use { socket ->
-            val head = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${first.core.port}\r\nAuthorization: Bearer $token\r\n"
+        Socket("127.0.0.1", first.core.status.port).use { socket ->
+            val port = first.core.status.port
+            val head = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:$port\r\nAuthorization: Bearer $token\r\n"
             val begun = "${head}Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n"
             socket.getOutputStream().write(begun.toByteArray())
             val reply = socket.getInputStream().bufferedReader()
             // It waits for the body now.
             assertEquals("HTTP/1.1 100 Continue", reply.readLine())
-            val file = Path.of(requireNotNull(first.core.discoveryFile))
+            val file = Path.of(requireNotNull(first.core.status.discoveryFile))
             val stopping = Thread { first.close() }.apply { start() }
             val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE)
             while (Files.exists(file)) assertTrue(System.nanoTime() < deadline, "it does not stop")
@@ -98,13 +99,11 @@ class LifecycleTest {
         core.fileRenamed(path, "$path.txt")
         core.fileDeleted(path)
         core.fileClosed(path)
-        core.rootsChanged(listOf(root))
+        core.rootsChanged(listOf(root.toString()))
         core.trustChanged(false)
         assertEquals(Delivery.UNKNOWN, core.diffAccepted(path, "text"))
         assertEquals(Delivery.UNKNOWN, core.diffRejected(path))
-        assertEquals(listOf(0, 0, 0), listOf(core.port, core.connected, core.openDiffs))
-        assertEquals(null, core.discoveryFile)
-        assertEquals(emptyList<String>(), core.listening + core.notListening)
+        assertEquals(ServerStatus(), core.status)
         assertEquals(emptyMap<String, String>(), core.terminalEnvironment)
     }
 
@@ -123,7 +122,7 @@ class LifecycleTest {
         val roots = listOf("one", "two").map { Files.createDirectory(root.resolve(it)) }
         val files = roots.map { Files.createFile(it.resolve("a.txt")).toString() }
         val (one, two) = roots.map { Window(it) }
-        assertNotEquals(one.core.port, two.core.port)
+        assertNotEquals(one.core.status.port, two.core.status.port)
         val clis = listOf(one, two).map { Cli(it.core) }
         one.core.fileFocused(files[0])
         two.core.fileFocused(files[1])
@@ -148,7 +147,7 @@ class LifecycleTest {
         val opened = cli.openDiff(path, "text")
         window.show()
         opened.get()
-        assertEquals(1, window.core.openDiffs)
+        assertEquals(1, window.core.status.openDiffs)
         window.close()
         assertEquals(path, cli.nextTold("ide/diffRejected")["filePath"].asString)
     }

@@ -167,9 +167,9 @@ class IsolatedServer :
     /** Starts it with the library of the plugin in [folder], and returns its port and token. */
     override fun apply(folder: Path): List<String> {
         NativeLibrary.load(folder)
-        val core = NativeCompanionCore.start(Window.config(folder), this) { _, _ -> }
+        val core = NativeCompanionCore.start(Window.settings(folder), this) { _, _ -> }
         this.core = core
-        return listOf(core.port.toString(), core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
+        return listOf(core.status.port.toString(), core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
     }
 
     override fun openDiff(request: EditorRequest, filePath: String, newText: String) {

@@ -80,7 +80,7 @@ object ShowOne {
     @JvmStatic
     fun main(arguments: Array<String>) {
         val window = Window(Path.of(arguments.single()), configure = { it.copy(resume = true) })
-        println("${window.core.port} ${window.core.terminalEnvironment["GEMINI_CLI_IDE_AUTH_TOKEN"]}")
+        println("${window.core.status.port} ${window.core.terminalEnvironment["GEMINI_CLI_IDE_AUTH_TOKEN"]}")
         window.show()
         readln()
     }

@@ -5,7 +5,6 @@ package dev.companion.gemini.core
 import com.google.gson.Gson
 import com.google.gson.JsonObject
 import com.google.gson.JsonParseException
-import java.nio.file.Path
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicLong
 
@@ -43,14 +42,14 @@ object Serve {
     fun main(arguments: Array<String>) {
         NativeLibrary.load(pluginDirectory)
         val core = NativeCompanionCore.start(
-            config(arguments),
+            settings(arguments),
             Editor,
         ) { level, line -> System.err.println("$level $line") }
         val ready = mapOf(
-            "port" to core.port,
-            "url" to "http://127.0.0.1:${core.port}/mcp",
+            "port" to core.status.port,
+            "url" to "http://127.0.0.1:${core.status.port}/mcp",
             "authToken" to core.terminalEnvironment["GEMINI_CLI_IDE_AUTH_TOKEN"],
-            "discoveryFile" to core.discoveryFile,
+            "discoveryFile" to core.status.discoveryFile,
             "env" to core.terminalEnvironment,
         )
         notify("companion/ready", ready)
@@ -58,19 +57,18 @@ object Serve {
         core.close()
     }
 
-    private fun config(arguments: Array<String>): CoreConfig {
+    private fun settings(arguments: Array<String>): ServerSettings {
         check(arguments.first() == "serve")
         var bodyLimit = 64
-        val roots = mutableListOf<Path>()
+        val roots = mutableListOf<String>()
         for ((option, value) in arguments.drop(1).chunked(2)) {
             when (option) {
-                "--workspace" -> roots.add(Path.of(value))
+                "--workspace" -> roots.add(value)
                 "--body-limit" -> bodyLimit = value.toInt()
                 else -> error("unknown here: $option")
             }
         }
-        val display = "Companion for Gemini CLI"
-        return CoreConfig(roots, "companion", display, Trust.YES, diffs = true, bodyLimit, logLevel = 2)
+        return ServerSettings(roots, trusted = true, bodyLimit = bodyLimit)
     }
 
     private fun take(core: CompanionCore, line: String) {
@@ -105,7 +103,7 @@ object Serve {
             "editor/selection" -> core.selectionChanged(text("path"), text("text"))
             "editor/renamed" -> core.fileRenamed(text("from"), text("to"))
             "editor/deleted" -> core.fileDeleted(text("path"))
-            "workspace/folders" -> core.rootsChanged(params.getAsJsonArray("paths").map { Path.of(it.asString) })
+            "workspace/folders" -> core.rootsChanged(params.getAsJsonArray("paths").map { it.asString })
             "workspace/trust" -> core.trustChanged(params["trusted"].asBoolean)
             "diff/accepted" -> core.diffAccepted(text("filePath"), text("content"))
             "diff/rejected" -> core.diffRejected(text("filePath"))

@@ -57,8 +57,8 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
 class Window(
     val root: Path,
     val requests: RecordingRequests = RecordingRequests(),
-    logLevel: Int = 3,
-    configure: (CoreConfig) -> CoreConfig = { it },
+    logLevel: LogLevel = LogLevel.INFO,
+    configure: (ServerSettings) -> ServerSettings = { it },
     private val logHook: () -> Unit = {},
 ) : AutoCloseable {
     val log = LinkedBlockingQueue<Pair<Level, String>>()
@@ -66,7 +66,7 @@ class Window(
 
     init {
         NativeLibrary.load(pluginDirectory)
-        core = NativeCompanionCore.start(configure(config(root, logLevel)), requests) { level, message ->
+        core = NativeCompanionCore.start(configure(settings(root, logLevel)), requests) { level, message ->
             logHook()
             log.put(level to message)
         }
@@ -78,9 +78,7 @@ class Window(
     override fun close() = core.close()
 
     companion object {
-        fun config(root: Path, logLevel: Int = 3) =
-            CoreConfig(listOf(root), "jetbrains", "Test", Trust.YES, true, BODY_LIMIT_MEGABYTES, logLevel)
-
-        private const val BODY_LIMIT_MEGABYTES = 64
+        fun settings(root: Path, logLevel: LogLevel = LogLevel.INFO) =
+            ServerSettings(listOf(root.toString()), "jetbrains", "Test", trusted = true, logLevel = logLevel)
     }
 }

@@ -1,13 +1,16 @@
 //! A host by which the user lets clients call the server, as a value of the `Host` header.
 
-use std::fmt::Write as _;
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 
 /// A host by which clients may call the server besides the usual ones: a name or an address,
 /// and a port if it is only to be that one. Its text is what users write: `build-box`,
 /// `build-box:9000`, `172.17.0.1`, `[fd00::1]:9000`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct AllowedHost {
     /// Lower case; an IPv6 address in brackets and in its shortest form.
     host: String,
@@ -17,7 +20,7 @@ pub struct AllowedHost {
 
 impl AllowedHost {
     /// Whether `value`, of a `Host` header, means this host.
-    pub(crate) fn is(&self, value: &[u8]) -> bool {
+    pub fn is(&self, value: &[u8]) -> bool {
         let Some((host, port)) = value.split_at_checked(self.host.len()) else { return false };
         host.eq_ignore_ascii_case(self.host.as_bytes())
             && match self.port.as_str() {
@@ -62,13 +65,31 @@ impl FromStr for AllowedHost {
             None => is_name(host).then(|| host.to_ascii_lowercase()),
         };
         let Some(host) = host else { return Err(wrong_name(text)) };
-        let mut normal = String::new();
-        if let Some(port) = port {
-            let port = port.parse::<u16>().ok().filter(|port| *port > 0);
-            let port = port.ok_or_else(|| format!("{text:?}: a port is a number up to 65535"))?;
-            let _ = write!(normal, ":{port}");
-        }
-        Ok(Self { host, port: normal })
+        let Some(port) = port else { return Ok(Self { host, port: String::new() }) };
+        let port = port.parse::<u16>().ok().filter(|port| *port > 0);
+        let port = port.ok_or_else(|| format!("{text:?}: a port is a number up to 65535"))?;
+        Ok(Self { host, port: format!(":{port}") })
+    }
+}
+
+impl TryFrom<String> for AllowedHost {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for AllowedHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { host, port } = self;
+        write!(f, "{host}{port}")
+    }
+}
+
+impl From<AllowedHost> for String {
+    fn from(host: AllowedHost) -> Self {
+        host.to_string()
     }
 }
 

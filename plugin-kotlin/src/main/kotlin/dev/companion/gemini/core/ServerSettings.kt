@@ -1,0 +1,28 @@
+// Owns what a server is started with, in the shape of `Settings` in rust/companion-protocol.
+
+package dev.companion.gemini.core
+
+/** What the server writes into the log: the names of Rust's `log::LevelFilter`. */
+enum class LogLevel { OFF, ERROR, WARN, INFO, DEBUG, TRACE }
+
+/** Goes to Rust as JSON, under these names. What is null is left out and has Rust's default. */
+data class ServerSettings(
+    /** The roots of the workspace, absolute. */
+    val workspace: List<String> = emptyList(),
+    /** For the CLI; it shows the display name, and this one only to itself. */
+    val ideName: String? = null,
+    val ideDisplayName: String? = null,
+    /** Whether the user trusts the workspace; null leaves that to the CLI. */
+    val trusted: Boolean? = null,
+    /** Whether edits are reviewed in the IDE. */
+    val diffs: Boolean = true,
+    /** Whether it continues what the last server of this folder has left, so that CLIs stay connected. */
+    val resume: Boolean = false,
+    /** Addresses of this machine to listen on besides loopback. One that is not there is no failure. */
+    val listen: List<String> = emptyList(),
+    /** Hosts by which clients may call this machine, besides the usual ones. */
+    val allowedHosts: List<String> = emptyList(),
+    /** The largest request, in megabytes. */
+    val bodyLimit: Int = 64,
+    val logLevel: LogLevel = LogLevel.WARN,
+)

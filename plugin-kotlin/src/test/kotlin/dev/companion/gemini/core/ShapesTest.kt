@@ -1,0 +1,52 @@
+// Owns the proof that what crosses the boundary as JSON has the same shape on both sides.
+
+package dev.companion.gemini.core
+
+import com.google.gson.GsonBuilder
+import com.google.gson.JsonObject
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import java.nio.file.Files
+import java.nio.file.Path
+
+class ShapesTest {
+    private val gson = GsonBuilder().serializeNulls().create()
+
+    /** What Rust's own tests have as its shape. */
+    private fun rust(name: String): JsonObject {
+        val file = Path.of("../rust/companion-protocol/tests", name)
+        return gson.fromJson(Files.newBufferedReader(file), JsonObject::class.java)
+    }
+
+    @Test
+    fun `each setting is one of Rust's, with its default`() {
+        val known = rust("settings.json")
+        val settings = gson.toJsonTree(ServerSettings()).asJsonObject
+        for ((name, default) in settings.entrySet()) {
+            assertTrue(known.has(name), "Rust has no setting $name")
+            if (!default.isJsonNull) assertEquals(known[name], default, name)
+        }
+    }
+
+    @Test
+    fun `a status is Rust's`() {
+        val expected = ServerStatus(
+            port = 4001,
+            listening = listOf("127.0.0.1:4001", "[fd00::1]:4001"),
+            notListening = listOf("can't listen on 192.0.2.1"),
+            discoveryFile = "/tmp/file.json",
+            connected = 2,
+            openDiffs = 3,
+        )
+        assertEquals(expected, gson.fromJson(rust("status.json"), ServerStatus::class.java))
+        val known = gson.toJsonTree(expected).asJsonObject.keySet()
+        assertEquals(known, rust("status.json").keySet().intersect(known))
+    }
+
+    @Test
+    fun `what a neighbouring version adds or lacks does no harm`() {
+        val status = gson.fromJson("""{"port": 1, "colour": {}}""", ServerStatus::class.java)
+        assertEquals(ServerStatus(port = 1), status)
+    }
+}
