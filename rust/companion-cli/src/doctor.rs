@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use companion_client::diagnose::{Facts, diagnose};
 use companion_client::discover::Environment;
+use companion_protocol::dialect::GEMINI;
 
 use crate::args::DoctorArgs;
 use crate::serve::folder;
@@ -13,7 +14,7 @@ use crate::serve::folder;
 /// Prints the diagnosis. It succeeds if the client would connect.
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode, Box<dyn Error>> {
     let cwd = folder(&args.workspace)?;
-    let diagnosis = diagnose(&Facts::gather(Environment::current(cwd)));
+    let diagnosis = diagnose(&Facts::gather(Environment::current(&GEMINI, cwd)));
     let text = if args.json {
         serde_json::to_string_pretty(&diagnosis)? + "\n"
     } else {

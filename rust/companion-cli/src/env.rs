@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::Write;
 
 use companion_client::discover::Environment;
-use companion_protocol::ide::env;
+use companion_protocol::dialect::GEMINI;
 
 use crate::args::{EnvArgs, EnvFormat};
 use crate::quote;
@@ -13,7 +13,7 @@ use crate::serve::folder;
 
 /// Prints them.
 pub(crate) fn env(args: &EnvArgs) -> Result<(), Box<dyn Error>> {
-    let environment = Environment::current(folder(&args.workspace)?);
+    let environment = Environment::current(&GEMINI, folder(&args.workspace)?);
     let running = Running::find(&environment)?;
     let variables = if args.format == EnvFormat::Docker {
         running.for_container(args.host_network)
@@ -40,12 +40,12 @@ fn for_sandbox(environment: &Environment, host_network: bool) -> Variables {
              A value can't contain a comma"
         );
     }
-    for (name, value) in container_marks(host_network) {
+    for (name, value) in container_marks(environment.dialect, host_network) {
         if !list.iter().any(|one| one.split('=').next() == Some(name)) {
             list.push(format!("{name}={value}"));
         }
     }
-    let by_name = format!("--env {}", env::AUTH_TOKEN);
+    let by_name = format!("--env {}", environment.dialect.variables.auth_token);
     let theirs = environment.set("SANDBOX_FLAGS").unwrap_or_default().trim();
     let flags = match theirs {
         "" => by_name,
@@ -80,7 +80,7 @@ mod tests {
 
     fn sandbox(vars: &[(&str, &str)], host_network: bool) -> (String, String) {
         let vars = vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let environment = Environment::with_vars(vars.collect(), "/".into());
+        let environment = Environment::with_vars(&GEMINI, vars.collect(), "/".into());
         let variables = for_sandbox(&environment, host_network);
         (variables["SANDBOX_ENV"].clone(), variables["SANDBOX_FLAGS"].clone())
     }

@@ -6,17 +6,10 @@ use std::time::Duration;
 
 use companion_client::discover::{Candidate, Environment, Plan, Reason, Standing, Token, validate};
 use companion_client::http::{Endpoint, probe};
-use companion_protocol::ide::env;
+use companion_protocol::dialect::Dialect;
 
 /// Names and values of environment variables.
 pub(crate) type Variables = BTreeMap<&'static str, String>;
-
-/// Without a discovery file the client wants a terminal that it knows (`detect-ide.js`). This is
-/// the one that has the least other effects.
-const TERMINAL: (&str, &str) = ("TERMINAL_EMULATOR", "JetBrains-JediTerm");
-
-/// Has a client in a container look for the companion at 127.0.0.1.
-const STAY_LOCAL: (&str, &str) = (env::STAY_LOCAL, "1");
 
 /// How long a companion may take to answer.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -36,6 +29,8 @@ pub(crate) struct Running {
     pub(crate) file: Option<PathBuf>,
     /// Whether this program runs in a container.
     in_container: bool,
+    /// The client that is to find it.
+    pub(crate) dialect: &'static Dialect,
 }
 
 impl Running {
@@ -68,20 +63,23 @@ impl Running {
             ide_pid: Some(candidate.ide_pid),
             file: Some(candidate.path.clone()),
             in_container: environment.container.is_some(),
+            dialect: environment.dialect,
         })
     }
 
     fn of_variables(environment: &Environment) -> Option<Self> {
-        let workspace_path = environment.set(env::WORKSPACE_PATH)?.to_owned();
+        let names = &environment.dialect.variables;
+        let workspace_path = environment.set(names.workspace_path)?.to_owned();
         validate(Some(&workspace_path), &environment.cwd).ok()?;
         Some(Self {
             host: environment.server_host(),
-            port: environment.set(env::PORT)?.parse().ok()?,
-            token: environment.set(env::AUTH_TOKEN)?.to_owned().into(),
+            port: environment.set(names.port)?.parse().ok()?,
+            token: environment.set(names.auth_token)?.to_owned().into(),
             workspace_path,
             ide_pid: environment.named_ide_process(),
             file: None,
             in_container: environment.container.is_some(),
+            dialect: environment.dialect,
         })
     }
 
@@ -100,7 +98,7 @@ impl Running {
     pub(crate) fn for_terminal(&self) -> Variables {
         let mut variables = self.address();
         if self.in_container && self.host == "127.0.0.1" {
-            variables.insert(STAY_LOCAL.0, STAY_LOCAL.1.to_owned());
+            variables.extend([stay_local(self.dialect)]);
         }
         variables
     }
@@ -109,23 +107,32 @@ impl Running {
     /// must not look for a host elsewhere.
     pub(crate) fn for_container(&self, host_network: bool) -> Variables {
         let mut variables = self.address();
-        variables.extend(container_marks(host_network));
+        variables.extend(container_marks(self.dialect, host_network));
         variables
     }
 
     fn address(&self) -> Variables {
+        let names = &self.dialect.variables;
         let mut variables = Variables::from([
-            (env::PORT, self.port.to_string()),
-            (env::WORKSPACE_PATH, self.workspace_path.clone()),
-            (env::AUTH_TOKEN, self.token.expose().to_owned()),
+            (names.port, self.port.to_string()),
+            (names.workspace_path, self.workspace_path.clone()),
+            (names.auth_token, self.token.expose().to_owned()),
         ]);
-        variables.extend(self.ide_pid.map(|pid| (env::PID, pid.to_string())));
+        variables.extend(self.ide_pid.map(|pid| (names.pid, pid.to_string())));
         variables
     }
 }
 
-/// What a client in a container needs besides an address.
-pub(crate) fn container_marks(host_network: bool) -> Variables {
-    let marks = [Some(TERMINAL), host_network.then_some(STAY_LOCAL)];
-    marks.into_iter().flatten().map(|(name, value)| (name, value.to_owned())).collect()
+/// What a client in a container needs besides an address. Without a discovery file it wants a
+/// terminal that it knows.
+pub(crate) fn container_marks(dialect: &Dialect, host_network: bool) -> Variables {
+    let (name, value) = dialect.terminal;
+    let mut marks = Variables::from([(name, value.to_owned())]);
+    marks.extend(host_network.then(|| stay_local(dialect)));
+    marks
+}
+
+/// Has a client in a container look for the companion at 127.0.0.1.
+fn stay_local(dialect: &Dialect) -> (&'static str, String) {
+    (dialect.variables.stay_local, "1".to_owned())
 }

@@ -1,4 +1,4 @@
-//! What Gemini CLI adds to MCP: the editor's context, diffs, and how it finds a companion.
+//! What Gemini CLI adds to MCP: the editor's context, diffs, and the discovery file.
 //!
 //! Source: the companion interface specification and the client's `dist/src/ide/types.js`,
 //! `ideContext.js`, `ide-connection-utils.js` (`@google/gemini-cli-core` 0.61.0).
@@ -268,23 +268,4 @@ pub struct IdeInfo {
     pub name: String,
     /// For people; `/ide status` shows it.
     pub display_name: String,
-}
-
-/// The environment variables that a terminal inside the editor gets (read by the client's
-/// `process-utils.js` and `ide-connection-utils.js`).
-pub mod env {
-    /// The port of the server; decides between several windows with the same workspace.
-    pub const PORT: &str = "GEMINI_CLI_IDE_SERVER_PORT";
-    /// The workspace's roots, as in the discovery file.
-    pub const WORKSPACE_PATH: &str = "GEMINI_CLI_IDE_WORKSPACE_PATH";
-    /// The bearer token, for when the client finds no discovery file.
-    pub const AUTH_TOKEN: &str = "GEMINI_CLI_IDE_AUTH_TOKEN";
-    /// The editor's process id: the client's own guess, the shell's grandparent, can be wrong.
-    pub const PID: &str = "GEMINI_CLI_IDE_PID";
-    /// Set to `1`, it keeps a client in a container at 127.0.0.1; otherwise that looks on the host.
-    pub const STAY_LOCAL: &str = "REMOTE_CONTAINERS";
-    /// A program that the client starts and speaks to on its stdin and stdout, if no port answers.
-    pub const STDIO_COMMAND: &str = "GEMINI_CLI_IDE_SERVER_STDIO_COMMAND";
-    /// That program's arguments, as a JSON array.
-    pub const STDIO_ARGS: &str = "GEMINI_CLI_IDE_SERVER_STDIO_ARGS";
 }

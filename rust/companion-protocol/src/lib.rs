@@ -6,11 +6,13 @@
 //!
 //! - [`jsonrpc`]: the envelope of every message, in both directions.
 //! - [`mcp`]: what the Model Context Protocol adds: handshake and tools.
-//! - [`ide`]: what Gemini CLI adds to that: context, diffs, discovery.
+//! - [`ide`]: what Gemini CLI adds to that: context, diffs, the discovery file.
+//! - [`dialect`]: how a client finds a companion.
 //! - [`editor`]: what `gemini-companion serve` and an editor say to each other.
 //! - [`settings`]: what a server is started with.
 //! - [`status`]: what a server has to say about itself.
 
+pub mod dialect;
 pub mod editor;
 pub mod ide;
 pub mod jsonrpc;

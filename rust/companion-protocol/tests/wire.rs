@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use companion_protocol::dialect::GEMINI;
 use companion_protocol::editor::{
     AcceptedDiff, CursorMoved, DiffPath, EditorNotification, FilePath, Folders, OpenDiff, Ready,
     Renamed, SelectionChanged, Sessions, Trust,
@@ -75,7 +76,7 @@ fn to_the_editor() {
         listening: vec!["127.0.0.1:41234".to_owned()],
         auth_token: "token",
         discovery_file: Some("/tmp/gemini/ide/gemini-ide-server-1-41234.json".to_owned()),
-        env: BTreeMap::from([(ide::env::PORT, "41234".to_owned())]),
+        env: BTreeMap::from([(GEMINI.variables.port, "41234".to_owned())]),
     };
     let diff = || DiffPath { file_path: "/a".to_owned() };
     let open = OpenDiff { file_path: "/a", new_content: "text\n" };

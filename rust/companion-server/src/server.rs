@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use companion_protocol::ide::{Cursor, DiscoveryFile, env};
+use companion_protocol::dialect::GEMINI;
+use companion_protocol::ide::{Cursor, DiscoveryFile};
 use companion_protocol::settings::{AllowedHost, Settings};
 use companion_protocol::status::Status;
 use parking_lot::Mutex;
@@ -160,13 +161,14 @@ impl Server {
     /// What to set in a terminal in which the CLI is to find this server. In a container the
     /// terminal is in the same one, and the CLI must not look for the server on the host.
     pub fn terminal_environment(&self) -> BTreeMap<&'static str, String> {
+        let names = &GEMINI.variables;
         let mut variables = BTreeMap::from([
-            (env::PORT, self.port().to_string()),
-            (env::WORKSPACE_PATH, self.inner.workspace_path.lock().clone()),
-            (env::AUTH_TOKEN, self.token().to_owned()),
-            (env::PID, self.inner.core.config.settings.ide_pid.to_string()),
+            (names.port, self.port().to_string()),
+            (names.workspace_path, self.inner.workspace_path.lock().clone()),
+            (names.auth_token, self.token().to_owned()),
+            (names.pid, self.inner.core.config.settings.ide_pid.to_string()),
         ]);
-        variables.extend(container_mark().map(|_| (env::STAY_LOCAL, "1".to_owned())));
+        variables.extend(container_mark().map(|_| (names.stay_local, "1".to_owned())));
         variables
     }
 

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use companion_client::discover::{Candidate, Environment, Plan, Reason, Standing};
 use companion_client::http::Endpoint;
-use companion_protocol::ide::env;
 
 use super::mapping::{Mapping, is_within, list};
 
@@ -33,7 +32,7 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(super) enum TokenSource {
     File(PathBuf),
-    Variable,
+    Variable(&'static str),
 }
 
 impl Finder {
@@ -78,9 +77,8 @@ impl TokenSource {
                 let what = format!("the token file {}", file.display());
                 (token.map_err(|error| format!("can't read {what}: {error}"))?, what)
             }
-            Self::Variable => {
-                let what = format!("the variable {}", env::AUTH_TOKEN);
-                (std::env::var(env::AUTH_TOKEN).unwrap_or_default(), what)
+            Self::Variable(name) => {
+                (std::env::var(name).unwrap_or_default(), format!("the variable {name}"))
             }
         };
         let token = token.trim();
@@ -105,8 +103,9 @@ fn discover(
     found.extend(others);
     let mut found: Vec<_> = found.into_iter().filter_map(port_and_token).collect();
 
-    let variable = environment.set(env::PORT).and_then(|port| port.parse().ok());
-    let token = || environment.set(env::AUTH_TOKEN).map(str::to_owned);
+    let names = &environment.dialect.variables;
+    let variable = environment.set(names.port).and_then(|port| port.parse().ok());
+    let token = || environment.set(names.auth_token).map(str::to_owned);
     found.extend(variable.map(|port| (port, token())));
     if found.is_empty() { Err(none_found(&plan, environment, folder)) } else { Ok(found) }
 }
@@ -141,6 +140,8 @@ fn none_found(plan: &Plan, environment: &Environment, folder: Option<&str>) -> S
 mod tests {
     use std::collections::BTreeMap;
 
+    use companion_protocol::dialect::GEMINI;
+
     use super::*;
 
     /// Files of companions, as `(pid, port, workspace)`, in a folder for temporary files.
@@ -157,7 +158,7 @@ mod tests {
         }
         let cwd = dir.join("work/app");
         std::fs::create_dir_all(&cwd).unwrap();
-        let mut environment = Environment::with_vars(BTreeMap::new(), cwd);
+        let mut environment = Environment::with_vars(&GEMINI, BTreeMap::new(), cwd);
         environment.temp_dir = dir.to_owned();
         environment.is_alive = |_| true;
         environment
@@ -212,8 +213,8 @@ mod tests {
     fn variables_are_for_when_no_file_fits() {
         let dir = tempfile::tempdir().unwrap();
         let mut environment = environment(dir.path(), &[(5, 50, "/home/you")]);
-        environment.vars.insert(env::PORT.to_owned(), "70".to_owned());
-        environment.vars.insert(env::AUTH_TOKEN.to_owned(), "token-70".to_owned());
+        environment.vars.insert(GEMINI.variables.port.to_owned(), "70".to_owned());
+        environment.vars.insert(GEMINI.variables.auth_token.to_owned(), "token-70".to_owned());
         assert_eq!(ports(environment, &[]), Ok(vec![70]));
     }
 

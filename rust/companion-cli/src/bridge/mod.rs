@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use companion_client::discover::{Environment, resolve_to_real_path};
-use companion_protocol::ide::env;
+use companion_protocol::dialect::GEMINI;
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -113,9 +113,9 @@ fn finder(args: BridgeArgs, mapping: &Mapping) -> Result<Finder, Box<dyn Error>>
         let text = |(name, value): (OsString, OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
-        Environment::with_vars(std::env::vars_os().filter_map(text).collect(), folder)
+        Environment::with_vars(&GEMINI, std::env::vars_os().filter_map(text).collect(), folder)
     } else {
-        Environment::current(folder)
+        Environment::current(&GEMINI, folder)
     };
     if let Some(dir) = args.temp_dir {
         // Neither processes nor users of another system can be asked for here.
@@ -127,11 +127,11 @@ fn finder(args: BridgeArgs, mapping: &Mapping) -> Result<Finder, Box<dyn Error>>
     let Some(port) = args.port else {
         return Ok(Finder::discovery(hosts, environment, mapping));
     };
+    let variable = GEMINI.variables.auth_token;
     let token = match args.token_file {
         Some(file) => TokenSource::File(file),
-        None if environment.set(env::AUTH_TOKEN).is_some() => TokenSource::Variable,
+        None if environment.set(variable).is_some() => TokenSource::Variable(variable),
         None => {
-            let variable = env::AUTH_TOKEN;
             return Err(format!("--port needs --token-file, or the variable {variable}").into());
         }
     };

@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 
 use companion_client::discover::Environment;
 use companion_platform::run_instead;
-use companion_protocol::ide::env;
+use companion_protocol::dialect::GEMINI;
 
 use crate::args::ContainerArgs;
 use crate::quote;
@@ -18,18 +18,6 @@ use crate::running::{Running, Variables};
 use crate::serve::folder;
 use command::Invocation;
 use prepare::{Prepared, Wishes, prepare};
-
-/// What the terminal may have for itself. Unless the container gets it, too, it goes, so that not
-/// even an `--env` of the user's hands it on.
-const OURS: [&str; 7] = [
-    env::PORT,
-    env::WORKSPACE_PATH,
-    env::AUTH_TOKEN,
-    env::PID,
-    env::STDIO_COMMAND,
-    env::STDIO_ARGS,
-    env::STAY_LOCAL,
-];
 
 /// Starts the command, or prints it. It ends as the command does.
 pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>> {
@@ -47,7 +35,9 @@ pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>
     }
     let mut command = Command::new(&prepared.words[0]);
     command.args(&prepared.words[1..]);
-    for name in OURS {
+    // What the terminal has for itself. Unless the container gets it, too, it goes, so that not even
+    // an `--env` of the user's hands it on.
+    for name in GEMINI.variables.names() {
         command.env_remove(name);
     }
     // By their names only on the command line: everybody on this machine can read that.
@@ -58,7 +48,7 @@ pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>
 
 fn with_companion(args: &ContainerArgs) -> Result<Prepared, Box<dyn Error>> {
     let invocation = Invocation::parse(&args.command)?;
-    let environment = Environment::current(folder(&args.workspace)?);
+    let environment = Environment::current(&GEMINI, folder(&args.workspace)?);
     let running = Running::find(&environment)?;
     let bridge = match &args.bridge {
         Some(Some(program)) => Some(std::path::absolute(program)?),
@@ -81,7 +71,7 @@ fn with_companion(args: &ContainerArgs) -> Result<Prepared, Box<dyn Error>> {
 /// As one would type it; the token is left out.
 fn shown(prepared: &Prepared) -> String {
     let variables = prepared.variables.iter().map(|(name, value)| match *name {
-        env::AUTH_TOKEN => format!("{name}=***"),
+        name if name == GEMINI.variables.auth_token => format!("{name}=***"),
         name => format!("{name}={}", quote::word(value)),
     });
     let words = prepared.words.iter().map(|word| quote::word(word));

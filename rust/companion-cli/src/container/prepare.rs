@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use companion_platform::{Platform, relative_to};
-use companion_protocol::ide::env;
 
 use super::command::{Engine, Invocation, Mount, Verb};
 use crate::running::{Running, Variables, container_marks};
@@ -222,7 +221,7 @@ fn bring_bridge(
         return Err(format!("--bridge {}: there is no such program", program.display()));
     }
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let inside = format!("{TEMP_DIR}/gemini/ide/{name}");
+    let inside = format!("{TEMP_DIR}/{}/{name}", running.dialect.folders.join("/"));
     options.push(bind(&program.to_string_lossy(), PROGRAM, true));
     options.push(bind(&file.to_string_lossy(), &inside, true));
 
@@ -235,11 +234,12 @@ fn bring_bridge(
     let roots = roots.map(|root| mapped.to_container(root).unwrap_or_else(|| root.to_owned()));
     let roots = roots.collect::<Vec<_>>().join(&separator.to_string());
     let args = serde_json::to_string(&args).expect("texts are JSON");
-    let mut variables = container_marks(network == Network::Host);
+    let names = &running.dialect.variables;
+    let mut variables = container_marks(running.dialect, network == Network::Host);
     variables.extend([
-        (env::WORKSPACE_PATH, roots),
-        (env::STDIO_COMMAND, PROGRAM.to_owned()),
-        (env::STDIO_ARGS, args),
+        (names.workspace_path, roots),
+        (names.stdio_command, PROGRAM.to_owned()),
+        (names.stdio_args, args),
     ]);
     Ok(variables)
 }

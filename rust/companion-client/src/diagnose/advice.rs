@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use companion_protocol::ide::env;
-
 use super::Problem;
 use super::facts::Facts;
 use super::probe::Failure;
@@ -16,6 +14,7 @@ const START: &str = "Open the project in an editor that has the companion, and w
 
 pub(super) fn advice(facts: &Facts, problem: Problem) -> Vec<String> {
     let environment = &facts.environment;
+    let names = &environment.dialect.variables;
     let in_container = environment.container.is_some();
     let fixed = |advice: &[&str]| advice.iter().map(|text| (*text).to_owned()).collect();
     match problem {
@@ -56,8 +55,7 @@ pub(super) fn advice(facts: &Facts, problem: Problem) -> Vec<String> {
         }
         Problem::BadCommand => vec![format!(
             "Correct {} and {}, or unset them. Try the command by hand: it should wait for input.",
-            env::STDIO_COMMAND,
-            env::STDIO_ARGS
+            names.stdio_command, names.stdio_args
         )],
         Problem::SwitchedOff => fixed(&["Type /ide enable in Gemini CLI. It remembers that."]),
     }
@@ -82,7 +80,9 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if problem == Problem::UnknownTerminal && environment.set(env::PORT).is_some() {
+    if problem == Problem::UnknownTerminal
+        && environment.set(environment.dialect.variables.port).is_some()
+    {
         advice.push(
             "export TERMINAL_EMULATOR=JetBrains-JediTerm. Without a file the CLI wants the name \
              of an editor that it knows; this is one."

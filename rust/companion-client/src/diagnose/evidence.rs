@@ -1,7 +1,5 @@
 //! What was looked at, told in sentences.
 
-use companion_protocol::ide::env;
-
 use super::facts::{Facts, Tried};
 use super::judge::place;
 use super::probe::{Failure, Outcome};
@@ -172,31 +170,32 @@ fn connection(facts: &Facts, findings: &mut Vec<Finding>) {
 
 fn environment(facts: &Facts, findings: &mut Vec<Finding>) {
     let environment = &facts.environment;
+    let names = &environment.dialect.variables;
     let mut add = |level, text: String| findings.push(finding(Subject::Environment, level, text));
-    for name in [env::PORT, env::WORKSPACE_PATH, env::PID, env::STDIO_COMMAND] {
+    for name in [names.port, names.workspace_path, names.pid, names.stdio_command] {
         if let Some(value) = environment.set(name) {
             add(Level::Note, format!("{name} is {value}"));
         }
     }
-    if environment.set(env::AUTH_TOKEN).is_some() {
+    if environment.set(names.auth_token).is_some() {
         let used = match facts.plan.token_origin {
             Origin::File => "set, but the file's token is used",
             Origin::Variable => "set",
         };
-        add(Level::Note, format!("{} is {used}", env::AUTH_TOKEN));
+        add(Level::Note, format!("{} is {used}", names.auth_token));
     }
     let ports = facts.plan.search.chosen().and_then(|one| one.connection.as_ref()?.port.as_deref());
-    if let (Some(ours), Some(port)) = (environment.set(env::PORT), ports)
+    if let (Some(ours), Some(port)) = (environment.set(names.port), ports)
         && ours != port
     {
         let text = "the terminal's port is not that of the chosen file: the terminal is of another \
                     window, or of an earlier session";
         add(Level::Note, text.to_owned());
     }
-    if let Some(args) = environment.set(env::STDIO_ARGS)
+    if let Some(args) = environment.set(names.stdio_args)
         && serde_json::from_str::<Vec<String>>(args).is_err()
     {
-        add(Level::Bad, format!("{} is not a JSON array of texts", env::STDIO_ARGS));
+        add(Level::Bad, format!("{} is not a JSON array of texts", names.stdio_args));
     }
     container(facts, &mut add);
     if let Some(name) = super::facts::bad_proxy(environment) {

@@ -9,7 +9,6 @@ use crate::discover::{
     Candidate, Connection, Environment, Origin, Plan, Reason, Route, Search, Standing, Target,
     Token,
 };
-use companion_protocol::ide::env;
 
 /// The most discovery files that are asked for an answer; the client's order.
 const MAX_ASKED: usize = 16;
@@ -152,7 +151,7 @@ fn ask_other_host(environment: &Environment, plan: &Plan) -> Option<(&'static st
 }
 
 fn ask_with_own_token(environment: &Environment, plan: &Plan) -> Option<Outcome> {
-    let token = Token::from(environment.set(env::AUTH_TOKEN)?.to_owned());
+    let token = Token::from(environment.set(environment.dialect.variables.auth_token)?.to_owned());
     if plan.token_origin == Origin::Variable || plan.token.as_ref() == Some(&token) {
         return None;
     }

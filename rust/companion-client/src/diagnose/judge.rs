@@ -1,7 +1,5 @@
 //! What keeps the client from connecting: the first thing in the order of its own steps.
 
-use companion_protocol::ide::env;
-
 use super::facts::{Facts, Tried};
 use super::probe::Failure;
 use super::{Diagnosis, Problem, advice, evidence};
@@ -102,6 +100,7 @@ pub fn client_message(plan: &Plan, problem: Problem) -> Option<String> {
 fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
     let cwd = facts.environment.cwd.display();
     let at = facts.tried.first().map_or_else(String::new, |tried| place(&tried.route.target));
+    let port = facts.environment.dialect.variables.port;
     let Some(problem) = problem else {
         let ide = facts.plan.ide.as_deref().unwrap_or("the editor");
         let by = facts.connected().map_or_else(String::new, |tried| place(&tried.route.target));
@@ -113,7 +112,7 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
              the CLI looks"
                 .to_owned()
         }
-        Problem::UnknownTerminal if facts.environment.set(env::PORT).is_some() => {
+        Problem::UnknownTerminal if facts.environment.set(port).is_some() => {
             "a companion's variables are set, but the CLI does not take this terminal for an \
              editor's, and then it ignores them"
                 .to_owned()

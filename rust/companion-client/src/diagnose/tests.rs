@@ -5,7 +5,8 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use companion_protocol::ide::{IdeInfo, env};
+use companion_protocol::dialect::GEMINI;
+use companion_protocol::ide::IdeInfo;
 
 use super::probe::{Failure, Outcome};
 use super::settings::{IdeMode, OnOff};
@@ -52,6 +53,7 @@ fn connected() -> Facts {
     let chosen = candidate(4100, 41234, "IntelliJ IDEA", Standing::Chosen(Reason::OnlyOne));
     Facts {
         environment: Environment {
+            dialect: &GEMINI,
             vars: std::collections::BTreeMap::new(),
             cwd: "/home/me/project".into(),
             temp_dir: "/tmp".into(),
@@ -167,11 +169,11 @@ fn much_is_wrong() {
     facts.tried.push(Tried { route: http(5, Origin::Variable), outcome: Err(Failure::WrongToken) });
     facts.environment.container = Some("/run/.containerenv");
     for (name, value) in [
-        (env::PORT, "5"),
-        (env::WORKSPACE_PATH, "/home/me/project"),
-        (env::AUTH_TOKEN, SECRET),
-        (env::STDIO_COMMAND, "gemini-companion"),
-        (env::STDIO_ARGS, "bridge"),
+        (GEMINI.variables.port, "5"),
+        (GEMINI.variables.workspace_path, "/home/me/project"),
+        (GEMINI.variables.auth_token, SECRET),
+        (GEMINI.variables.stdio_command, "gemini-companion"),
+        (GEMINI.variables.stdio_args, "bridge"),
         ("REMOTE_CONTAINERS", "1"),
         ("HTTP_PROXY", "proxy:3128"),
         ("TMP", "/tmp"),
@@ -192,7 +194,7 @@ fn nothing_is_found() {
     let mut temp = nothing();
     temp.elsewhere = vec!["/var/folders/a b/gemini/ide/gemini-ide-server-1-2.json".into()];
     let mut variables = nothing();
-    var(&mut variables, env::PORT, "41234");
+    var(&mut variables, GEMINI.variables.port, "41234");
     let mut ssh = nothing();
     var(&mut ssh, "SSH_CONNECTION", "1 2 3 4");
     var(&mut ssh, "WSL_DISTRO_NAME", "Debian");

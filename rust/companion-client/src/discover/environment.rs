@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use companion_platform::{Platform, container_mark, current_user, is_process_alive, temp_dir};
 
-use companion_protocol::ide::env;
+use companion_protocol::dialect::Dialect;
 
 use super::process::ide_process;
 
@@ -13,6 +13,8 @@ use super::process::ide_process;
 /// is not that of this process.
 #[derive(Clone, Debug)]
 pub struct Environment {
+    /// Which client it is.
+    pub dialect: &'static Dialect,
     /// The environment variables. Values that are not Unicode are left out.
     pub vars: BTreeMap<String, String>,
     /// Where the client was started.
@@ -31,20 +33,25 @@ pub struct Environment {
 
 impl Environment {
     /// That of a client which is started now, in `cwd`, where this process was.
-    pub fn current(cwd: PathBuf) -> Self {
+    pub fn current(dialect: &'static Dialect, cwd: PathBuf) -> Self {
         let vars = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
-        let mut environment = Self::with_vars(vars, cwd);
+        let mut environment = Self::with_vars(dialect, vars, cwd);
         environment.ide_pid = ide_process(&environment);
         environment
     }
 
     /// That of a client of this user with these variables. The editor's process is the one that
     /// they name, or none.
-    pub fn with_vars(vars: BTreeMap<String, String>, cwd: PathBuf) -> Self {
+    pub fn with_vars(
+        dialect: &'static Dialect,
+        vars: BTreeMap<String, String>,
+        cwd: PathBuf,
+    ) -> Self {
         let temp_dir = temp_dir(Platform::CURRENT, |name| vars.get(name).cloned()).into();
         let mut environment = Self {
+            dialect,
             vars,
             cwd,
             temp_dir,
@@ -70,17 +77,17 @@ impl Environment {
 
     /// The folder in which the client looks for discovery files.
     pub fn discovery_dir(&self) -> PathBuf {
-        self.temp_dir.join("gemini").join("ide")
+        self.dialect.folders.iter().fold(self.temp_dir.clone(), |dir, name| dir.join(name))
     }
 
-    /// The editor's process if the variable `GEMINI_CLI_IDE_PID` names one.
+    /// The editor's process if the variable for it names one.
     pub fn named_ide_process(&self) -> Option<u32> {
-        super::leading_number(self.set(env::PID)?)
+        super::leading_number(self.set(self.dialect.variables.pid)?)
     }
 
     /// The variable because of which a client in a container stays on 127.0.0.1.
     pub fn stays_local(&self) -> Option<&'static str> {
-        ["SSH_CONNECTION", "VSCODE_REMOTE_CONTAINERS_SESSION", env::STAY_LOCAL]
+        ["SSH_CONNECTION", "VSCODE_REMOTE_CONTAINERS_SESSION", self.dialect.variables.stay_local]
             .into_iter()
             .find(|name| self.set(name).is_some())
     }

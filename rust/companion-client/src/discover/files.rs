@@ -7,7 +7,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use companion_platform::owner;
-use companion_protocol::ide::{IdeInfo, env};
+use companion_protocol::dialect::Dialect;
+use companion_protocol::ide::IdeInfo;
 use serde_json::Value;
 
 use super::{Environment, Stdio, Token, WorkspaceError, validate};
@@ -101,7 +102,7 @@ pub enum Reason {
     OldName,
     /// It is the only one whose workspace has the client's folder.
     OnlyOne,
-    /// Several would do, and `GEMINI_CLI_IDE_SERVER_PORT` has its port.
+    /// Several would do, and the variable for the port has its port.
     Port,
     /// Several would do, and it is the first of them: of the editor's process, alive, newest.
     First,
@@ -126,11 +127,12 @@ impl Search {
         let mut candidates = Vec::new();
 
         let pid = environment.ide_pid;
-        let old = candidate(environment, dir.join(format!("gemini-ide-server-{pid}.json")), pid);
+        let old_name = environment.dialect.old_file_name(pid);
+        let old = candidate(environment, dir.join(old_name), pid);
         let old_is_chosen = old.connection.is_some();
         candidates.extend(old_is_chosen.then_some(old));
 
-        let (mut named, listed) = match names(&dir) {
+        let (mut named, listed) = match names(environment.dialect, &dir) {
             Ok(names) => (names, Ok(())),
             Err(error) => (Vec::new(), Err(error.kind())),
         };
@@ -158,23 +160,21 @@ impl Search {
 
 /// The files of the folder that are named as the client expects, with the process, in the order
 /// in which Node lists them.
-fn names(dir: &Path) -> io::Result<Vec<(String, u32)>> {
+fn names(dialect: &Dialect, dir: &Path) -> io::Result<Vec<(String, u32)>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(dir)? {
         let Ok(name) = entry?.file_name().into_string() else { continue };
-        names.extend(parse_name(&name).map(|pid| (name, pid)));
+        names.extend(process(dialect, &name).map(|pid| (name, pid)));
     }
     names.sort();
     Ok(names)
 }
 
-/// `^gemini-ide-server-(\d+)-\d+\.json$`
-pub(super) fn parse_name(name: &str) -> Option<u32> {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let (pid, port) =
-        name.strip_prefix("gemini-ide-server-")?.strip_suffix(".json")?.split_once('-')?;
+/// The process whose file this is by its name, which has to have a port.
+fn process(dialect: &Dialect, name: &str) -> Option<u32> {
+    let (pid, Some(_)) = dialect.parse_file_name(name)? else { return None };
     // No process has a larger number, so it is none that runs.
-    (is_number(pid) && is_number(port)).then(|| pid.parse().unwrap_or(u32::MAX))
+    Some(pid.parse().unwrap_or(u32::MAX))
 }
 
 /// `Outranked` until there is a choice.
@@ -215,7 +215,7 @@ fn read(environment: &Environment, path: &Path) -> Result<String, Standing> {
 
 fn choose(environment: &Environment, candidates: &mut [Candidate]) {
     let fits = |one: &Candidate| one.standing == Standing::Outranked;
-    let port = environment.set(env::PORT);
+    let port = environment.set(environment.dialect.variables.port);
     let has_port = |one: &Candidate| {
         port.is_some() && one.connection.as_ref().and_then(|c| c.port.as_deref()) == port
     };

@@ -15,8 +15,6 @@ mod workspace;
 
 use std::fmt;
 
-use companion_protocol::ide::env;
-
 pub use environment::Environment;
 pub use files::{Candidate, Connection, Reason, Search, Standing};
 pub use process::{ide_process, ide_process_from};
@@ -111,16 +109,17 @@ pub struct Plan {
 impl Plan {
     /// What a client in this environment would do.
     pub fn of(environment: &Environment) -> Self {
+        let names = &environment.dialect.variables;
         let search = Search::of(environment);
         let chosen = search.chosen().and_then(|candidate| candidate.connection.as_ref());
 
         let token_from_file = chosen.and_then(|connection| connection.auth_token.clone());
         let token_origin = if token_from_file.is_some() { Origin::File } else { Origin::Variable };
         let token =
-            token_from_file.or_else(|| Some(environment.var(env::AUTH_TOKEN)?.to_owned().into()));
+            token_from_file.or_else(|| Some(environment.var(names.auth_token)?.to_owned().into()));
         let workspace_path = chosen
             .and_then(|connection| connection.workspace_path.as_deref())
-            .or_else(|| environment.var(env::WORKSPACE_PATH));
+            .or_else(|| environment.var(names.workspace_path));
         let workspace = validate(workspace_path, &environment.cwd);
 
         let mut routes = Vec::new();
@@ -133,7 +132,7 @@ impl Plan {
                 add(Target::Stdio(stdio.clone()), Origin::File);
             }
         }
-        if let Some(port) = environment.set(env::PORT) {
+        if let Some(port) = environment.set(names.port) {
             add(http(environment, port), Origin::Variable);
         }
         if let Some(stdio) = stdio_from(environment) {
@@ -160,8 +159,9 @@ fn leading_number(text: &str) -> Option<u32> {
 }
 
 fn stdio_from(environment: &Environment) -> Option<Stdio> {
-    let command = environment.set(env::STDIO_COMMAND)?.to_owned();
-    let args = environment.set(env::STDIO_ARGS);
+    let names = &environment.dialect.variables;
+    let command = environment.set(names.stdio_command)?.to_owned();
+    let args = environment.set(names.stdio_args);
     let args = args.and_then(|args| serde_json::from_str(args).ok()).unwrap_or_default();
     Some(Stdio { command, args })
 }

@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 32;
 const SHELLS: [&str; 8] = ["zsh", "bash", "sh", "tcsh", "csh", "ksh", "fish", "dash"];
 
 /// The process that a client takes for the editor if it is started where this process was: the
-/// one that `GEMINI_CLI_IDE_PID` names, else the shell's grandparent.
+/// one that a variable names, else the shell's grandparent.
 pub fn ide_process(environment: &Environment) -> u32 {
     environment
         .named_ide_process()

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use companion_platform::{ProcessInfo, current_user};
+use companion_protocol::dialect::GEMINI;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -33,6 +34,7 @@ impl Scene {
             fs::create_dir_all(at(dir)).unwrap();
         }
         let environment = Environment {
+            dialect: &GEMINI,
             vars: std::collections::BTreeMap::new(),
             cwd: at("project"),
             temp_dir: at("tmp"),
@@ -108,11 +110,11 @@ fn files_are_ordered_by_process_life_and_number() {
         [("3", Chosen(Reason::First)), ("4", Outranked), ("2", Outranked), ("1", Outranked)];
     assert_eq!(scene.standings(), ranked(&order));
 
-    scene.var(env::PORT, "2");
+    scene.var(GEMINI.variables.port, "2");
     let order = [("3", Outranked), ("4", Outranked), ("2", Chosen(Reason::Port)), ("1", Outranked)];
     assert_eq!(scene.standings(), ranked(&order));
 
-    scene.var(env::PORT, "99");
+    scene.var(GEMINI.variables.port, "99");
     assert_eq!(scene.standings()[0], ("3".to_owned(), Chosen(Reason::First)));
 
     // The process named by the terminal comes first even if it is dead.
@@ -145,7 +147,7 @@ fn if_no_workspace_fits_the_best_file_says_which_folders_are_open() {
     assert_eq!(scene.standings()[0].1, Standing::Chosen(Reason::NoneFits));
     let other = vec![fs::canonicalize(scene.path("other")).unwrap()];
     assert_eq!(scene.plan().workspace, Err(WorkspaceError::Elsewhere(other)));
-    scene.var(env::PORT, "2");
+    scene.var(GEMINI.variables.port, "2");
     assert_eq!(scene.standings()[1].1, Standing::Chosen(Reason::NoneFits));
 }
 
@@ -190,9 +192,11 @@ fn a_file_of_the_old_name_is_taken_as_it_is() {
 #[test]
 fn routes_are_tried_in_the_clients_order_all_with_the_files_token() {
     let mut scene = Scene::new();
-    scene.var(env::PORT, "8").var(env::AUTH_TOKEN, "variable");
-    scene.var(env::STDIO_COMMAND, "bridge").var(env::STDIO_ARGS, r#"["a b","c"]"#);
-    scene.var(env::WORKSPACE_PATH, "/nowhere").var("TERM_PROGRAM", "vscode");
+    scene.var(GEMINI.variables.port, "8").var(GEMINI.variables.auth_token, "variable");
+    scene
+        .var(GEMINI.variables.stdio_command, "bridge")
+        .var(GEMINI.variables.stdio_args, r#"["a b","c"]"#);
+    scene.var(GEMINI.variables.workspace_path, "/nowhere").var("TERM_PROGRAM", "vscode");
     let variable_stdio = Route {
         target: Target::Stdio(Stdio {
             command: "bridge".to_owned(),
@@ -237,11 +241,11 @@ fn ports_are_read_as_javascript_does() {
         ("port", bad("port")),
     ] {
         let mut scene = Scene::new();
-        scene.var(env::PORT, text);
+        scene.var(GEMINI.variables.port, text);
         assert_eq!(scene.plan().routes[0].target, expected, "{text:?}");
     }
     let mut scene = Scene::new();
-    assert!(scene.var(env::PORT, "").plan().routes.is_empty());
+    assert!(scene.var(GEMINI.variables.port, "").plan().routes.is_empty());
     for (port, expected) in [(json!("80"), Some(good(80))), (json!(0), None), (json!(null), None)] {
         let mut content = content(1, &scene.path("project"));
         content["port"] = port;

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
+use companion_protocol::dialect::GEMINI;
 use companion_protocol::ide::DiscoveryFile;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -51,7 +52,7 @@ struct File {
 
 impl File {
     fn new(place: Place, pid: u32, port: u16) -> Self {
-        let name = file_name(pid, port);
+        let name = GEMINI.file_name(pid, port);
         let [in_place, removed] = [false, false].map(AtomicBool::new);
         Self { place, pid, port, name, in_place, removed }
     }
@@ -149,9 +150,4 @@ impl Removal {
 
 fn json(content: &DiscoveryFile) -> Vec<u8> {
     serde_json::to_vec(content).expect("strings and numbers are JSON")
-}
-
-/// As the client matches it: `^gemini-ide-server-(\d+)-\d+\.json$`.
-fn file_name(pid: u32, port: u16) -> String {
-    format!("gemini-ide-server-{pid}-{port}.json")
 }

@@ -4,13 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use companion_platform::{Platform, PrivateDir, others_can_rename_in, temp_dir};
-
-/// The directories below the folder for temporary files, of which others may be the owner.
-const DIRS: [&str; 2] = ["gemini", "ide"];
+use companion_protocol::dialect::GEMINI;
 
 /// A directory for discovery files.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
+    /// Others may be its owner.
     parent: PathBuf,
     /// Those below `parent` that are to be for us alone.
     names: &'static [&'static str],
@@ -28,7 +27,7 @@ impl Place {
 
     /// Where the client looks if this is the folder for temporary files.
     pub(super) fn below(temp_dir: &Path) -> Self {
-        Self { parent: temp_dir.to_owned(), names: &DIRS }
+        Self { parent: temp_dir.to_owned(), names: GEMINI.folders }
     }
 
     /// The directory, which is made if need be.

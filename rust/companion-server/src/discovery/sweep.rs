@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use companion_platform::Processes;
+use companion_protocol::dialect::GEMINI;
 
 use super::File;
 
@@ -68,14 +69,9 @@ pub(super) struct Owner {
 impl Owner {
     /// Reads the name of a discovery file, or of one that was not finished.
     pub(super) fn parse(name: &str) -> Option<Self> {
-        let numbers = name.strip_prefix("gemini-ide-server-")?;
-        let numbers = numbers.strip_suffix(".tmp").unwrap_or(numbers).strip_suffix(".json")?;
-        match numbers.split_once('-') {
-            Some((pid, port)) => {
-                Some(Self { pid: pid.parse().ok()?, port: Some(port.parse().ok()?) })
-            }
-            None => Some(Self { pid: numbers.parse().ok()?, port: None }),
-        }
+        let (pid, port) = GEMINI.parse_file_name(name.strip_suffix(".tmp").unwrap_or(name))?;
+        let port = port.map(str::parse).transpose().ok()?;
+        Some(Self { pid: pid.parse().ok()?, port })
     }
 }
 

@@ -51,7 +51,7 @@ fn the_folder_for_temporary_files_may_be_a_link() {
     let runtime = Runtime::start().unwrap();
     let discovery = Discovery::publish_in(runtime.alive(), Place::below(&link), 7, content(4000));
     assert!(discovery.path().is_some());
-    assert_eq!(names(&tmp.path().join("gemini/ide")), [file_name(7, 4000)]);
+    assert_eq!(names(&tmp.path().join("gemini/ide")), [GEMINI.file_name(7, 4000)]);
 }
 
 #[test]

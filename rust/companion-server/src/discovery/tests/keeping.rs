@@ -155,11 +155,11 @@ async fn thousands_of_stale_files_hold_up_nothing() {
     for pid in 0..STALE {
         // Above all that are given to processes.
         let pid = 2_000_000_000 + u32::try_from(pid).unwrap();
-        fs::write(folder.join(file_name(pid, port)), "{}").unwrap();
+        fs::write(folder.join(GEMINI.file_name(pid, port)), "{}").unwrap();
     }
     let kept = Kept::start_in(tmp);
     assert!(kept.discovery.path().is_some(), "they go later");
-    until("they are gone", || names(&folder) == [file_name(7, 4000)]).await;
+    until("they are gone", || names(&folder) == [GEMINI.file_name(7, 4000)]).await;
     drop(kept.discovery.remove());
     kept.ended();
 }
