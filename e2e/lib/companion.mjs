@@ -11,7 +11,7 @@ import { Inbox, until, within } from './inbox.mjs';
 const PROGRAM = process.env.GEMINI_COMPANION && path.resolve(process.env.GEMINI_COMPANION);
 
 export class Companion {
-  /** What it said when it was ready: `{port, url, authToken, discoveryFile, env}`. */
+  /** What it said when it was ready: `{port, url, authToken, discoveryFiles, env}`. */
   ready;
   /** Messages to the editor that nobody has taken yet. */
   inbox = new Inbox('a message to the editor');

@@ -11,14 +11,15 @@ import { IdeClient } from './ide-client.mjs';
 const CLIENT = '@google/gemini-cli-core/dist/src/ide/ide-client.js';
 const PROGRAM = process.env.GEMINI_COMPANION;
 
-/** What the command `/ide` says of a terminal in which the client sees no editor. */
-const UNSUPPORTED = fs
-  .readFileSync(fileURLToPath(import.meta.resolve(CLIENT)), 'utf8')
-  .match(/`(IDE integration is not supported in your current environment\.[^`]*)`/)[1];
+/** What the command `/ide` says of a terminal in which the client of `file` sees no editor. */
+const unsupported = (file = fileURLToPath(import.meta.resolve(CLIENT))) =>
+  fs
+    .readFileSync(file, 'utf8')
+    .match(/`(IDE integration is not supported in your current environment\.[^`]*)`/)[1];
 
 /** Writes the client's settings, in which the IDE integration is on or off. */
-export function settings(sandbox, enabled = true) {
-  const file = path.join(sandbox.folder('home', '.gemini'), 'settings.json');
+export function settings(sandbox, enabled = true, folder = '.gemini') {
+  const file = path.join(sandbox.folder('home', folder), 'settings.json');
   fs.writeFileSync(file, `// written by a test\n${JSON.stringify({ ide: { enabled } })}`);
 }
 
@@ -33,16 +34,20 @@ export function run(sandbox, args, { cwd = sandbox.project, env = {} } = {}) {
   });
 }
 
-/** What doctor finds, once as JSON and once as text. None of `secrets` may be in it. */
-export async function examine(sandbox, { secrets = [], ...place } = {}) {
+/**
+ * What doctor finds for one client, once as JSON and once as text. None of `secrets` may be in it.
+ */
+export async function examine(sandbox, { secrets = [], id = 'gemini', ...place } = {}) {
+  const doctor = ['doctor', '--client', id];
   const [json, text] = await Promise.all([
-    run(sandbox, ['doctor', '--json'], place),
-    run(sandbox, ['doctor'], place),
+    run(sandbox, [...doctor, '--json'], place),
+    run(sandbox, doctor, place),
   ]);
   for (const { stdout, stderr } of [json, text]) {
     for (const secret of secrets) assert.ok(!`${stdout}${stderr}`.includes(secret), 'a secret');
   }
-  const diagnosis = JSON.parse(json.stdout);
+  const [diagnosis] = JSON.parse(json.stdout);
+  assert.equal(diagnosis.client, id);
   assert.equal(json.code, diagnosis.connects ? 0 : 1);
   assert.equal(text.code, json.code);
   assert.ok(text.stdout.startsWith(`${diagnosis.verdict}\n`), 'the verdict comes first');
@@ -57,7 +62,7 @@ async function clientFails(sandbox, place) {
   const known = await client.displayName();
   await client.close();
   // Without an editor the client stays as it began, and the command `/ide` speaks for it.
-  return known ? details : UNSUPPORTED;
+  return known ? details : unsupported(place?.module);
 }
 
 /** Has the client fail to connect, and doctor say why: the client's own words, and the problem. */

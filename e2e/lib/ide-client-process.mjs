@@ -1,14 +1,18 @@
 // Owns the real IdeClient, alone in its process, because it reads the working directory and the
-// environment and keeps singletons. The other end is `ide-client.mjs`, which has started it or
-// listens on the socket `IDE_CLIENT_SOCKET`.
-
-import { IdeClient } from '@google/gemini-cli-core/dist/src/ide/ide-client.js';
-import { ideContextStore } from '@google/gemini-cli-core/dist/src/ide/ideContext.js';
-import { checkPathTrust } from '@google/gemini-cli-core/dist/src/utils/trust.js';
+// environment and keeps singletons. It is Gemini CLI's, or that of the module `IDE_CLIENT_MODULE`.
+// The other end is `ide-client.mjs`, which has started it or listens on the socket
+// `IDE_CLIENT_SOCKET`.
 
 import { Peer } from './peer.mjs';
 
-const { IDE_CLIENT_SOCKET: socket } = process.env;
+const { IDE_CLIENT_MODULE: module, IDE_CLIENT_SOCKET: socket } = process.env;
+const CORE = '@google/gemini-cli-core/dist/src';
+const parts = ['ide/ide-client.js', 'ide/ideContext.js', 'utils/trust.js'];
+const modules = module ? [module] : parts.map((part) => `${CORE}/${part}`);
+const { IdeClient, ideContextStore, checkPathTrust } = Object.assign(
+  {},
+  ...(await Promise.all(modules.map((name) => import(name)))),
+);
 const other = socket ? await Peer.connect(socket) : process;
 
 const client = await IdeClient.getInstance();

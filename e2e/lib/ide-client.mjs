@@ -1,4 +1,4 @@
-// Owns a process with the real IdeClient of `@google/gemini-cli-core` in it, and speaks for it.
+// Owns a process with the real IdeClient in it, Gemini CLI's or another, and speaks for it.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,12 +39,19 @@ export class IdeClient {
   #lastCall = 0;
   #stderr = '';
 
-  /** Starts a process that has not connected yet, in the folder `cwd`, perhaps of `machine`. */
-  static async start(sandbox, { cwd = sandbox.project, env = {}, inTerminal = false, machine } = {}) {
+  /**
+   * Starts a process that has not connected yet, in the folder `cwd`, perhaps of `machine`. Its
+   * client is Gemini CLI's, or that of the file `module`.
+   */
+  static async start(
+    sandbox,
+    { cwd = sandbox.project, env = {}, inTerminal = false, machine, module } = {},
+  ) {
+    const chosen = module && { IDE_CLIENT_MODULE: module };
     const client = new IdeClient(
       fork(MODULE, {
         cwd: machine ? sandbox.root : cwd,
-        env: clientEnvironment(sandbox, { ...machine?.env, ...env }),
+        env: clientEnvironment(sandbox, { ...chosen, ...machine?.env, ...env }),
         serialization: 'advanced',
         stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
         execArgv: [],

@@ -45,7 +45,7 @@ test('on a full disk it serves, and writes the file once there is space', async 
   const sandbox = Sandbox.of(t);
   const full = `mount -t tmpfs -o size=4k tmpfs ${sandbox.tmp} && echo full > ${sandbox.tmp}/full`;
   const { companion, tmp, folder } = await startMounted(sandbox, full);
-  assert.equal(companion.ready.discoveryFile, undefined);
+  assert.equal(companion.ready.discoveryFiles.gemini, undefined);
   await companion.logged(/could not write the discovery file \/.*No space left on device/);
   assert.deepEqual(discoveryFiles(folder), [], 'not even half of it');
   await assertServes(companion);
@@ -53,7 +53,7 @@ test('on a full disk it serves, and writes the file once there is space', async 
   await until('the file is there', () => discoveryFiles(folder).length === 1);
   const [name] = discoveryFiles(folder);
   assert.equal(JSON.parse(shown(path.join(folder, name))).authToken, companion.ready.authToken);
-  await companion.logged(/the discovery file is in place now/);
+  await companion.logged(/the discovery file .* is in place now/);
 });
 
 test('where nothing can be written it serves, and says so', async (t) => {
@@ -87,7 +87,7 @@ test("somebody else's folder is left alone, and his file not believed", async (t
   });
   assert.equal(made.status, 0, String(made.stderr));
   const companion = await Companion.start(sandbox);
-  assert.equal(companion.ready.discoveryFile, undefined);
+  assert.equal(companion.ready.discoveryFiles.gemini, undefined);
   await companion.logged(/could not write .*gemini belongs to another user/);
   assert.equal(shown(file), input);
   const client = await IdeClient.start(sandbox, inTerminalOf(companion));
@@ -97,7 +97,8 @@ test("somebody else's folder is left alone, and his file not believed", async (t
 test('an edited file is put back, and what it said counts for nothing', async (t) => {
   const sandbox = Sandbox.of(t);
   const companion = await Companion.start(sandbox);
-  const { discoveryFile, url, authToken } = companion.ready;
+  const { url, authToken } = companion.ready;
+  const discoveryFile = companion.ready.discoveryFiles.gemini;
   const right = shown(discoveryFile);
   const wrong = 'f'.repeat(authToken.length);
   fs.writeFileSync(discoveryFile, right.replace(authToken, wrong));
@@ -119,6 +120,6 @@ test('who leaves the sticky bit off is warned', async (t) => {
   const sandbox = Sandbox.of(t);
   fs.chmodSync(sandbox.tmp, 0o777);
   const companion = await Companion.start(sandbox);
-  assert.ok(fs.existsSync(companion.ready.discoveryFile));
+  assert.ok(fs.existsSync(companion.ready.discoveryFiles.gemini));
   await companion.logged(/everybody can rename what is in .*chmod \+t/);
 });

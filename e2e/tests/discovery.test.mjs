@@ -96,7 +96,7 @@ test('a companion clears away what dead processes left, and nothing else', async
   });
   assert.deepEqual(
     fs.readdirSync(folder).sort(),
-    [...kept, path.basename(ready.discoveryFile)].sort(),
+    [...kept, path.basename(ready.discoveryFiles.gemini)].sort(),
   );
 });
 
@@ -105,7 +105,7 @@ test('a client finds a window by a file that is named as of old', async (t) => {
   const companion = await startNamed(sandbox, 'old');
   await startNamed(sandbox, 'new', { args: ['--ide-pid', String(process.ppid)] });
   const old = `gemini-ide-server-${process.ppid}.json`;
-  fs.copyFileSync(companion.ready.discoveryFile, path.join(discoveryFolder(sandbox), old));
+  fs.copyFileSync(companion.ready.discoveryFiles.gemini, path.join(discoveryFolder(sandbox), old));
   await connectTo(sandbox, companion, 'old', { env: { GEMINI_CLI_IDE_PID: `${process.ppid}` } });
 });
 
@@ -189,7 +189,8 @@ test('the file is the user’s own from the start, and says what the client need
   const companion = await Companion.start(sandbox, {
     args: ['--ide-name', 'neovim', '--ide-display-name', 'Neovim', '--ide-pid', `${process.pid}`],
   });
-  const { port, authToken, discoveryFile } = companion.ready;
+  const { port, authToken } = companion.ready;
+  const discoveryFile = companion.ready.discoveryFiles.gemini;
   const folder = discoveryFolder(sandbox);
   assert.equal(discoveryFile, path.join(folder, `gemini-ide-server-${process.pid}-${port}.json`));
   const { authToken: written, ...rest } = JSON.parse(fs.readFileSync(discoveryFile, 'utf8'));

@@ -23,12 +23,16 @@ test('the first line tells all that the editor has to know', async (t) => {
     url: `http://127.0.0.1:${port}/mcp`,
     listening: [`127.0.0.1:${port}`],
     authToken,
-    discoveryFile: path.join(sandbox.tmp, 'gemini', 'ide', `gemini-ide-server-4711-${port}.json`),
+    discoveryFiles: {
+      gemini: path.join(sandbox.tmp, 'gemini', 'ide', `gemini-ide-server-4711-${port}.json`),
+    },
     env: {
       GEMINI_CLI_IDE_SERVER_PORT: String(port),
       GEMINI_CLI_IDE_WORKSPACE_PATH: [sandbox.project, second].join(path.delimiter),
       GEMINI_CLI_IDE_AUTH_TOKEN: authToken,
       GEMINI_CLI_IDE_PID: '4711',
+      QWEN_CODE_IDE_SERVER_PORT: String(port),
+      QWEN_CODE_IDE_WORKSPACE_PATH: [sandbox.project, second].join(path.delimiter),
       ...(inContainer && { REMOTE_CONTAINERS: '1' }),
     },
   });

@@ -90,9 +90,9 @@ test('a port that was taken meanwhile costs the client its connection, and the l
   const { ready } = window.companion;
   assert.notEqual(ready.port, old.port);
   assert.notEqual(ready.authToken, old.authToken, 'whoever has the port has seen it');
-  const file = JSON.parse(fs.readFileSync(ready.discoveryFile, 'utf8'));
+  const file = JSON.parse(fs.readFileSync(ready.discoveryFiles.gemini, 'utf8'));
   assert.deepEqual([file.port, file.authToken], [ready.port, ready.authToken]);
-  assert.equal(fs.existsSync(old.discoveryFile), true, 'its port is answered, if not by us');
+  assert.equal(fs.existsSync(old.discoveryFiles.gemini), true, 'its port is answered, if not by us');
   await window.companion.logged(
     new RegExp(`WARN.*not listening on port ${old.port} again: Address already in use.*/ide enable`),
   );

@@ -28,7 +28,7 @@ async function assertStops(companion, stop = waysToStop['the editor closes stdin
   const took = Date.now() - start;
   // Two seconds are promised; a busy machine takes its time to start and end processes.
   assert.ok(took < 4000, `it took ${took} ms`);
-  assert.equal(fs.existsSync(companion.ready.discoveryFile), false);
+  assert.equal(fs.existsSync(companion.ready.discoveryFiles.gemini), false);
 }
 
 for (const [name, stop] of Object.entries(waysToStop)) {

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
+use companion_protocol::dialect::{self, Dialect};
 use companion_protocol::settings::{AllowedHost, ListenAddress, Settings};
 use log::LevelFilter;
 
@@ -95,6 +96,11 @@ pub(crate) struct ContainerArgs {
     #[expect(clippy::option_option, reason = "an option with an optional value")]
     pub(crate) bridge: Option<Option<PathBuf>>,
 
+    /// The client that is meant [default: the one that your command names, else all that find a
+    /// companion].
+    #[arg(long, value_name = "CLIENT", value_delimiter = ',', value_parser = clients())]
+    pub(crate) client: Vec<&'static Dialect>,
+
     /// Pass nothing at all: the CLI in the container runs without the editor.
     #[arg(long, conflicts_with = "bridge")]
     pub(crate) no_ide: bool,
@@ -123,6 +129,10 @@ pub(crate) struct EnvArgs {
     /// The container has the network of the host (--network host): keep the CLI on 127.0.0.1.
     #[arg(long)]
     pub(crate) host_network: bool,
+
+    /// The client that is meant [default: all that find a companion].
+    #[arg(long, value_name = "CLIENT", value_delimiter = ',', value_parser = clients())]
+    pub(crate) client: Vec<&'static Dialect>,
 }
 
 /// A way to write environment variables.
@@ -146,9 +156,13 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) workspace: PathBuf,
 
-    /// Print JSON, for programs.
+    /// Print JSON, for programs: a list with an object for each client.
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// The client that is meant [default: all that are installed].
+    #[arg(long, value_name = "CLIENT", value_delimiter = ',', value_parser = clients())]
+    pub(crate) client: Vec<&'static Dialect>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -173,6 +187,12 @@ pub(crate) struct ServeArgs {
     /// The default is the process that started this one.
     #[arg(long, value_name = "PID")]
     pub(crate) ide_pid: Option<u32>,
+
+    /// The clients that are to find this companion, with commas between [default: all].
+    ///
+    /// Qwen Code has a folder of its own, ~/.qwen. Without one it is not told.
+    #[arg(long, value_name = "CLIENTS", default_values_t = Settings::default().clients, hide_default_value = true, value_delimiter = ',', value_parser = clients())]
+    pub(crate) clients: Vec<&'static Dialect>,
 
     /// The port to listen on, on 127.0.0.1; 0 lets the system pick one.
     #[arg(long, value_name = "PORT", default_value_t = Settings::default().port)]
@@ -294,6 +314,16 @@ fn within(range: &RangeInclusive<u16>) -> impl TypedValueParser<Value = u16> + u
 /// The usual one, as users write it.
 static LEVEL: LazyLock<String> =
     LazyLock::new(|| Settings::default().log_level.as_str().to_ascii_lowercase());
+
+/// Those that are meant: all, if the user names none.
+pub(crate) fn clients_or_all(named: &[&'static Dialect]) -> Vec<&'static Dialect> {
+    if named.is_empty() { dialect::ALL.to_vec() } else { named.to_vec() }
+}
+
+fn clients() -> impl TypedValueParser<Value = &'static Dialect> {
+    PossibleValuesParser::new(dialect::ALL.map(|dialect| dialect.id))
+        .map(|id| dialect::named(&id).expect("all of these are clients"))
+}
 
 fn levels() -> impl TypedValueParser<Value = LevelFilter> {
     PossibleValuesParser::new(["off", "error", "warn", "info", "debug", "trace"])

@@ -4,24 +4,30 @@ use std::error::Error;
 use std::io::Write;
 
 use companion_client::discover::Environment;
-use companion_protocol::dialect::GEMINI;
+use companion_protocol::dialect::Dialect;
 
-use crate::args::{EnvArgs, EnvFormat};
+use crate::args::{EnvArgs, EnvFormat, clients_or_all};
 use crate::quote;
 use crate::running::{Running, Variables, container_marks};
 use crate::serve::folder;
 
 /// Prints them.
 pub(crate) fn env(args: &EnvArgs) -> Result<(), Box<dyn Error>> {
-    let environment = Environment::current(&GEMINI, folder(&args.workspace)?);
-    let running = Running::find(&environment)?;
-    let variables = if args.format == EnvFormat::Docker {
-        running.for_container(args.host_network)
-    } else {
-        let mut variables = running.for_terminal();
-        variables.extend(for_sandbox(&environment, args.host_network));
-        variables
-    };
+    let clients = clients_or_all(&args.client);
+    let environment = Environment::current(clients[0], folder(&args.workspace)?);
+    let mut variables = Variables::new();
+    for running in Running::find_all(&environment, &clients)? {
+        if args.format == EnvFormat::Docker {
+            variables.extend(running.for_container(args.host_network));
+            if let Some((file, inside)) = running.file_for_container() {
+                let name = running.dialect.name;
+                log::warn!("{name} in the container needs {} as {inside}, too", file.display());
+            }
+        } else {
+            variables.extend(running.for_terminal());
+            variables.extend(for_sandbox(running.dialect, &environment, args.host_network));
+        }
+    }
     let text = render(args.format, &variables)?;
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(())
@@ -29,8 +35,10 @@ pub(crate) fn env(args: &EnvArgs) -> Result<(), Box<dyn Error>> {
 
 /// What `gemini --sandbox` hands on to its container, with what the user wants there. It passes
 /// the port and the workspace by itself. The token goes by its name only: a value would be on the
-/// command line of docker, and in the CLI's debug log.
-fn for_sandbox(environment: &Environment, host_network: bool) -> Variables {
+/// command line of docker, and in the CLI's debug log. A client that takes the token from a file
+/// has its own folder in the container.
+fn for_sandbox(dialect: &Dialect, environment: &Environment, host_network: bool) -> Variables {
+    let Some(token) = dialect.variables.auth_token else { return Variables::new() };
     let theirs = environment.set("SANDBOX_ENV").unwrap_or_default();
     let mut list: Vec<_> =
         theirs.split(',').map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect();
@@ -40,12 +48,12 @@ fn for_sandbox(environment: &Environment, host_network: bool) -> Variables {
              A value can't contain a comma"
         );
     }
-    for (name, value) in container_marks(environment.dialect, host_network) {
+    for (name, value) in container_marks(dialect, host_network) {
         if !list.iter().any(|one| one.split('=').next() == Some(name)) {
             list.push(format!("{name}={value}"));
         }
     }
-    let by_name = format!("--env {}", environment.dialect.variables.auth_token);
+    let by_name = format!("--env {token}");
     let theirs = environment.set("SANDBOX_FLAGS").unwrap_or_default().trim();
     let flags = match theirs {
         "" => by_name,
@@ -76,12 +84,14 @@ fn render(format: EnvFormat, variables: &Variables) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use companion_protocol::dialect::GEMINI;
+
     use super::*;
 
     fn sandbox(vars: &[(&str, &str)], host_network: bool) -> (String, String) {
         let vars = vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let environment = Environment::with_vars(&GEMINI, vars.collect(), "/".into());
-        let variables = for_sandbox(&environment, host_network);
+        let variables = for_sandbox(&GEMINI, &environment, host_network);
         (variables["SANDBOX_ENV"].clone(), variables["SANDBOX_FLAGS"].clone())
     }
 

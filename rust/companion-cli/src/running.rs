@@ -1,12 +1,12 @@
 //! The companion that runs for a folder, and what others need to find it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use companion_client::discover::{Candidate, Environment, Plan, Reason, Standing, Token, validate};
 use companion_client::http::{Endpoint, probe};
-use companion_protocol::dialect::Dialect;
+use companion_protocol::dialect::{Dialect, Naming};
 
 /// Names and values of environment variables.
 pub(crate) type Variables = BTreeMap<&'static str, String>;
@@ -34,9 +34,22 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    /// The one that each of the clients would take, without those that would find none; at least one.
+    pub(crate) fn find_all(
+        environment: &Environment,
+        clients: &[&'static Dialect],
+    ) -> Result<Vec<Self>, String> {
+        let found = clients.iter().map(|client| Self::find(&environment.with_dialect(client)));
+        let (found, missing): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);
+        match missing.into_iter().next() {
+            Some(Err(why)) if found.is_empty() => Err(why),
+            _ => Ok(found.into_iter().flatten().collect()),
+        }
+    }
+
     /// The one that a client in the environment's folder would take; what does not answer is
     /// passed over.
-    pub(crate) fn find(environment: &Environment) -> Result<Self, String> {
+    fn find(environment: &Environment) -> Result<Self, String> {
         let plan = Plan::of(environment);
         let fits = |one: &&Candidate| match one.standing {
             Standing::Chosen(reason) => reason != Reason::NoneFits,
@@ -56,11 +69,11 @@ impl Running {
     fn of_file(environment: &Environment, candidate: &Candidate) -> Option<Self> {
         let connection = candidate.connection.as_ref()?;
         Some(Self {
-            host: environment.server_host(),
+            host: environment.hosts().last().expect("there is at least one"),
             port: connection.port.as_deref()?.parse().ok()?,
             token: connection.auth_token.clone()?,
             workspace_path: connection.workspace_path.clone()?,
-            ide_pid: Some(candidate.ide_pid),
+            ide_pid: candidate.ide_pid,
             file: Some(candidate.path.clone()),
             in_container: environment.container.is_some(),
             dialect: environment.dialect,
@@ -70,11 +83,11 @@ impl Running {
     fn of_variables(environment: &Environment) -> Option<Self> {
         let names = &environment.dialect.variables;
         let workspace_path = environment.set(names.workspace_path)?.to_owned();
-        validate(Some(&workspace_path), &environment.cwd).ok()?;
+        validate(environment.dialect.roots, Some(&workspace_path), &environment.cwd).ok()?;
         Some(Self {
-            host: environment.server_host(),
+            host: environment.hosts().last().expect("there is at least one"),
             port: environment.set(names.port)?.parse().ok()?,
-            token: environment.set(names.auth_token)?.to_owned().into(),
+            token: environment.token()?,
             workspace_path,
             ide_pid: environment.named_ide_process(),
             file: None,
@@ -98,17 +111,26 @@ impl Running {
     pub(crate) fn for_terminal(&self) -> Variables {
         let mut variables = self.address();
         if self.in_container && self.host == "127.0.0.1" {
-            variables.extend([stay_local(self.dialect)]);
+            variables.extend(stay_local(self.dialect));
         }
         variables
     }
 
-    /// What a container needs, which sees no discovery file. On the host's network the client
-    /// must not look for a host elsewhere.
+    /// What a container needs, which sees no discovery file unless it is given one. On the host's
+    /// network the client must not look for a host elsewhere.
     pub(crate) fn for_container(&self, host_network: bool) -> Variables {
         let mut variables = self.address();
-        variables.extend(container_marks(self.dialect, host_network));
+        if self.file_for_container().is_none() {
+            variables.extend(container_marks(self.dialect, host_network));
+        }
         variables
+    }
+
+    /// The file that a client needs in a container if it takes the token from a file only, and
+    /// where it looks for it there, wherever its home folder is: under the old name.
+    pub(crate) fn file_for_container(&self) -> Option<(&Path, String)> {
+        let Naming::Port { old_prefix, .. } = self.dialect.naming else { return None };
+        Some((self.file.as_deref()?, format!("/tmp/{old_prefix}{}.json", self.port)))
     }
 
     fn address(&self) -> Variables {
@@ -116,9 +138,10 @@ impl Running {
         let mut variables = Variables::from([
             (names.port, self.port.to_string()),
             (names.workspace_path, self.workspace_path.clone()),
-            (names.auth_token, self.token.expose().to_owned()),
         ]);
-        variables.extend(self.ide_pid.map(|pid| (names.pid, pid.to_string())));
+        variables.extend(names.auth_token.map(|name| (name, self.token.expose().to_owned())));
+        let pid = names.pid.zip(self.ide_pid);
+        variables.extend(pid.map(|(name, pid)| (name, pid.to_string())));
         variables
     }
 }
@@ -128,11 +151,11 @@ impl Running {
 pub(crate) fn container_marks(dialect: &Dialect, host_network: bool) -> Variables {
     let (name, value) = dialect.terminal;
     let mut marks = Variables::from([(name, value.to_owned())]);
-    marks.extend(host_network.then(|| stay_local(dialect)));
+    marks.extend(stay_local(dialect).filter(|_| host_network));
     marks
 }
 
 /// Has a client in a container look for the companion at 127.0.0.1.
-fn stay_local(dialect: &Dialect) -> (&'static str, String) {
-    (dialect.variables.stay_local, "1".to_owned())
+fn stay_local(dialect: &Dialect) -> Option<(&'static str, String)> {
+    Some((dialect.variables.stay_local?, "1".to_owned()))
 }

@@ -67,6 +67,7 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
         // A container would look in vain for it.
         listen_or_fail: true,
         allowed_hosts: args.allow_host,
+        clients: args.clients,
         body_limit: args.body_limit,
         keep_alive: args.keep_alive,
         log_level: log::max_level(),
@@ -102,7 +103,12 @@ fn ready(server: &Server) -> Notification<Ready<'_>> {
             url: format!("http://127.0.0.1:{port}/mcp"),
             listening: status.listening.iter().map(SocketAddr::to_string).collect(),
             auth_token: server.token(),
-            discovery_file: status.discovery_file,
+            discovery_files: status
+                .discovery_files
+                .into_iter()
+                .filter(|file| file.in_place)
+                .map(|file| (file.client.id, file.path))
+                .collect(),
             env: server.terminal_environment(),
         },
     )

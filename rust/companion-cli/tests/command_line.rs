@@ -110,7 +110,7 @@ fn it_ends_with_stdin_and_takes_its_file_along() {
         .unwrap();
     let ready = first_line(&mut child);
     assert_eq!(ready["method"], "companion/ready");
-    let file = ready["params"]["discoveryFile"].as_str().unwrap().to_owned();
+    let file = ready["params"]["discoveryFiles"]["gemini"].as_str().unwrap().to_owned();
     let parent = std::process::id();
     assert!(file.contains(&format!("gemini-ide-server-{parent}-")), "{file}");
     assert!(std::path::Path::new(&file).exists());
@@ -135,7 +135,7 @@ fn it_serves_even_if_the_discovery_file_can_not_be_written() {
         .output()
         .unwrap();
     let ready: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(ready["params"].get("discoveryFile").is_none(), "{ready}");
+    assert!(ready["params"]["discoveryFiles"].get("gemini").is_none(), "{ready}");
     assert!(ready["params"]["env"]["GEMINI_CLI_IDE_SERVER_PORT"].is_string());
     let log = text(&output.stderr);
     assert!(log.contains("could not write the discovery file"), "{log}");

@@ -45,7 +45,7 @@ fn command(companion: &Companion, args: &[&str]) -> Command {
 /// What the program said, with what differs from run to run replaced.
 fn steady(companion: &Companion, text: &str) -> String {
     let name = |name: &str| companion.ready["env"][name].as_str().unwrap().to_owned();
-    let file = companion.ready["discoveryFile"].as_str().unwrap();
+    let file = companion.ready["discoveryFiles"]["gemini"].as_str().unwrap();
     let file = Path::new(file).file_name().unwrap().to_str().unwrap().to_owned();
     text.replace(companion.token(), "SECRET")
         .replace(&file, "FILE")

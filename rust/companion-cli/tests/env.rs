@@ -99,7 +99,7 @@ fn it_is_for_the_companion_of_a_folder() {
 #[test]
 fn a_file_that_is_left_over_is_passed_over() {
     let companion = Companion::start("project");
-    let file = companion.ready["discoveryFile"].as_str().unwrap();
+    let file = companion.ready["discoveryFiles"]["gemini"].as_str().unwrap();
     let stale = std::fs::read_to_string(file).unwrap().replace(companion.token(), "stale");
     let pid = std::process::id();
     // A port below those that systems give out, of the terminal's own process.

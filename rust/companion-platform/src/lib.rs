@@ -111,6 +111,13 @@ pub fn temp_dir(platform: Platform, env: impl Fn(&str) -> Option<String>) -> Str
     dir
 }
 
+/// The user's home folder by Node's rule (`os.homedir()`), if the environment tells it. `env` reads
+/// an environment variable.
+pub fn home_dir(platform: Platform, env: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let name = if platform == Platform::Windows { "USERPROFILE" } else { "HOME" };
+    env(name).filter(|home| !home.is_empty())
+}
+
 /// The folder for what a program of this user keeps from one run to the next, on the system of
 /// that name ([`std::env::consts::OS`]); `None` if the environment does not say where it is.
 ///

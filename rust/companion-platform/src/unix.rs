@@ -73,6 +73,8 @@ pub fn others_can_rename_in(dir: &Path) -> io::Result<bool> {
     Ok(mode.contains(Mode::WOTH) && !mode.contains(Mode::SVTX))
 }
 
+const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+
 /// A directory that only its owner, who is us, can enter. All work in it goes through its file
 /// descriptor, so that nobody can put another directory in its place meanwhile.
 #[derive(Debug)]
@@ -85,29 +87,51 @@ impl PrivateDir {
     /// Opens `parent/names[0]/names[1]/…` and makes what is missing. Refuses what belongs to
     /// somebody else and what is a symbolic link.
     pub fn open(parent: &Path, names: &[&str]) -> io::Result<Self> {
-        let mut path = parent.to_owned();
         std::os::unix::fs::DirBuilderExt::mode(std::fs::DirBuilder::new().recursive(true), 0o700)
             .create(parent)?;
-        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let mut fd = rustix::fs::open(parent, flags, Mode::empty())?;
+        let fd = rustix::fs::open(parent, DIRECTORY, Mode::empty())?;
+        Self { path: parent.to_owned(), fd }.descend(names)
+    }
+
+    /// The same below a directory that has to be there, and is left as it is: nothing if it is not.
+    /// It must be the user's, too, and no symbolic link.
+    pub fn open_below(existing: &Path, names: &[&str]) -> io::Result<Option<Self>> {
+        let flags = DIRECTORY | OFlags::NOFOLLOW;
+        let fd = match rustix::fs::open(existing, flags, Mode::empty()) {
+            Ok(fd) => fd,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(refuse(existing, error)),
+        };
+        let existing = Self { path: existing.to_owned(), fd };
+        existing.own_mode()?;
+        existing.descend(names).map(Some)
+    }
+
+    fn descend(mut self, names: &[&str]) -> io::Result<Self> {
         for name in names {
-            path.push(name);
-            match rustix::fs::mkdirat(&fd, *name, Mode::RWXU) {
+            self.path.push(name);
+            match rustix::fs::mkdirat(&self.fd, *name, Mode::RWXU) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(error) => return Err(error.into()),
             }
-            fd = rustix::fs::openat(&fd, *name, flags | OFlags::NOFOLLOW, Mode::empty())
-                .map_err(|error| refuse(&path, error))?;
-            let stat = rustix::fs::fstat(&fd)?;
-            if stat.st_uid != getuid().as_raw() {
-                let message = format!("{} belongs to another user", path.display());
-                return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
-            }
-            if Mode::from_raw_mode(stat.st_mode) != Mode::RWXU {
-                rustix::fs::fchmod(&fd, Mode::RWXU)?;
+            self.fd =
+                rustix::fs::openat(&self.fd, *name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
+                    .map_err(|error| refuse(&self.path, error))?;
+            if self.own_mode()? != Mode::RWXU {
+                rustix::fs::fchmod(&self.fd, Mode::RWXU)?;
             }
         }
-        Ok(Self { path, fd })
+        Ok(self)
+    }
+
+    /// Who may enter it, unless it is another user's.
+    fn own_mode(&self) -> io::Result<Mode> {
+        let stat = rustix::fs::fstat(&self.fd)?;
+        if stat.st_uid != getuid().as_raw() {
+            let message = format!("{} belongs to another user", self.path.display());
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+        }
+        Ok(Mode::from_raw_mode(stat.st_mode))
     }
 
     /// Where it is.

@@ -93,20 +93,29 @@ pub struct PrivateDir {
 impl PrivateDir {
     /// Opens `parent/names[0]/names[1]/…` and makes what is missing. Refuses a link.
     pub fn open(parent: &Path, names: &[&str]) -> io::Result<Self> {
-        let mut path = parent.to_owned();
-        fs::create_dir_all(&path)?;
+        fs::create_dir_all(parent)?;
+        Self { path: parent.to_owned() }.descend(names)
+    }
+
+    /// The same below a directory that has to be there: nothing if it is not.
+    pub fn open_below(existing: &Path, names: &[&str]) -> io::Result<Option<Self>> {
+        match refuse_link(existing) {
+            Ok(()) => Self { path: existing.to_owned() }.descend(names).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn descend(mut self, names: &[&str]) -> io::Result<Self> {
         for name in names {
-            path.push(name);
-            match fs::create_dir(&path) {
+            self.path.push(name);
+            match fs::create_dir(&self.path) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
                 _ => {}
             }
-            if !fs::symlink_metadata(&path)?.is_dir() {
-                let message = format!("{} is a link or no directory", path.display());
-                return Err(io::Error::new(io::ErrorKind::NotADirectory, message));
-            }
+            refuse_link(&self.path)?;
         }
-        Ok(Self { path })
+        Ok(self)
     }
 
     /// Where it is.
@@ -176,4 +185,12 @@ impl PrivateDir {
         let entries = fs::read_dir(&self.path)?;
         Ok(entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect())
     }
+}
+
+fn refuse_link(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() {
+        return Ok(());
+    }
+    let message = format!("{} is a link or no directory", path.display());
+    Err(io::Error::new(io::ErrorKind::NotADirectory, message))
 }

@@ -138,9 +138,9 @@ pub struct Ready<'a> {
     pub listening: Vec<String>,
     /// The bearer token of every request.
     pub auth_token: &'a str,
-    /// The discovery file; absent if it could not be written (the log says why).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub discovery_file: Option<String>,
+    /// The discovery file for each client, by its id. Absent if it could not be written (the log
+    /// says why), or if it is for a client that nobody here uses.
+    pub discovery_files: BTreeMap<&'static str, String>,
     /// What to set in a terminal in which the CLI is to find this companion.
     pub env: BTreeMap<&'static str, String>,
 }

@@ -256,6 +256,10 @@ pub struct DiscoveryFile {
     pub workspace_path: String,
     /// The bearer token of every request.
     pub auth_token: String,
+    /// The editor's process, for clients that do not look for it in the file's name. They remove
+    /// the file once it does not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ppid: Option<u32>,
     /// Which editor it is.
     pub ide_info: IdeInfo,
 }

@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 
 use serde::Serialize;
 
+use crate::dialect::Dialect;
+
 /// What a server has to say about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -15,13 +17,24 @@ pub struct Status {
     pub listening: Vec<SocketAddr>,
     /// Where it does not listen although it was to: a sentence for each address.
     pub not_listening: Vec<String>,
-    /// The file by which the CLI finds it; absent if it could not be written.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub discovery_file: Option<String>,
+    /// The files by which CLIs find it; none for clients that nobody here uses.
+    pub discovery_files: Vec<DiscoveryStatus>,
     /// How many CLIs are connected.
     pub connected: usize,
     /// How many diffs are open.
     pub open_diffs: usize,
     /// How many connections and calls of tools are being served.
     pub tasks: usize,
+}
+
+/// What a server has to say about one of its discovery files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DiscoveryStatus {
+    /// Whose file it is.
+    pub client: &'static Dialect,
+    /// Where it is, or should be.
+    pub path: String,
+    /// Whether it is there; if it could not be written, the log says why.
+    pub in_place: bool,
 }

@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use companion_protocol::dialect::GEMINI;
 use companion_protocol::settings::Settings;
-use companion_protocol::status::Status;
+use companion_protocol::status::{DiscoveryStatus, Status};
 use serde_json::{Value, json};
 
 #[test]
@@ -19,7 +20,11 @@ fn this_is_a_status() {
         port: 4001,
         listening: vec!["127.0.0.1:4001".parse().unwrap(), "[fd00::1]:4001".parse().unwrap()],
         not_listening: vec!["can't listen on 192.0.2.1".to_owned()],
-        discovery_file: Some("/tmp/file.json".to_owned()),
+        discovery_files: vec![DiscoveryStatus {
+            client: &GEMINI,
+            path: "/tmp/file.json".to_owned(),
+            in_place: true,
+        }],
         connected: 2,
         open_diffs: 3,
         tasks: 4,

@@ -75,7 +75,10 @@ fn to_the_editor() {
         url: "http://127.0.0.1:41234/mcp".to_owned(),
         listening: vec!["127.0.0.1:41234".to_owned()],
         auth_token: "token",
-        discovery_file: Some("/tmp/gemini/ide/gemini-ide-server-1-41234.json".to_owned()),
+        discovery_files: BTreeMap::from([(
+            GEMINI.id,
+            "/tmp/gemini/ide/gemini-ide-server-1-41234.json".to_owned(),
+        )]),
         env: BTreeMap::from([(GEMINI.variables.port, "41234".to_owned())]),
     };
     let diff = || DiffPath { file_path: "/a".to_owned() };
@@ -95,6 +98,7 @@ fn to_the_editor() {
 #[test]
 fn the_discovery_file() {
     let file = DiscoveryFile {
+        ppid: None,
         port: 41234,
         workspace_path: "/work/a:/work/b".to_owned(),
         auth_token: "token".to_owned(),

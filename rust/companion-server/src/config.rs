@@ -11,7 +11,7 @@ use companion_protocol::settings::Settings;
 pub struct Config {
     /// What its user has set.
     pub settings: Settings,
-    /// Where the discovery file goes; `None`: where the client looks for it.
+    /// Where discovery files go; `None`: where clients look for them.
     pub discovery_dir: Option<PathBuf>,
     /// Bounds on time, space and number.
     pub limits: Limits,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use companion_protocol::dialect::GEMINI;
+use companion_protocol::dialect::Dialect;
 use companion_protocol::ide::{Cursor, DiscoveryFile};
 use companion_protocol::settings::{AllowedHost, Settings};
 use companion_protocol::status::Status;
@@ -129,11 +129,12 @@ impl Server {
             port,
             workspace_path: workspace_path.clone(),
             auth_token: token.expose().to_owned(),
+            ppid: None, // told to those clients that want it
             ide_info: core.config.settings.ide_info(),
         };
         let dir = core.config.discovery_dir.as_deref();
-        let discovery =
-            Discovery::publish(runtime.alive(), dir, core.config.settings.ide_pid, file);
+        let Settings { clients, ide_pid, .. } = &core.config.settings;
+        let discovery = Discovery::publish(runtime.alive(), clients, dir, *ide_pid, &file);
         tell(&addresses, &missing);
         let inner = Inner {
             core,
@@ -158,18 +159,30 @@ impl Server {
         self.inner.token.expose()
     }
 
-    /// What to set in a terminal in which the CLI is to find this server. In a container the
-    /// terminal is in the same one, and the CLI must not look for the server on the host.
+    /// The clients that are to find it.
+    pub fn clients(&self) -> &[&'static Dialect] {
+        &self.inner.core.config.settings.clients
+    }
+
+    /// What to set in a terminal in which CLIs are to find this server. In a container the
+    /// terminal is in the same one, and a CLI must not look for the server on the host.
     pub fn terminal_environment(&self) -> BTreeMap<&'static str, String> {
-        let names = &GEMINI.variables;
-        let mut variables = BTreeMap::from([
-            (names.port, self.port().to_string()),
-            (names.workspace_path, self.inner.workspace_path.lock().clone()),
-            (names.auth_token, self.token().to_owned()),
-            (names.pid, self.inner.core.config.settings.ide_pid.to_string()),
-        ]);
-        variables.extend(container_mark().map(|_| (names.stay_local, "1".to_owned())));
-        variables
+        let settings = &self.inner.core.config.settings;
+        let mut all = BTreeMap::new();
+        for Dialect { variables, .. } in &settings.clients {
+            all.insert(variables.port, self.port().to_string());
+            all.insert(variables.workspace_path, self.inner.workspace_path.lock().clone());
+            all.extend(variables.auth_token.map(|name| (name, self.token().to_owned())));
+            all.extend(variables.pid.map(|name| (name, settings.ide_pid.to_string())));
+            let stay_local = variables.stay_local.filter(|_| container_mark().is_some());
+            all.extend(stay_local.map(|name| (name, "1".to_owned())));
+            // A program that the editor's own parent meant would lead elsewhere.
+            let inherited = [variables.stdio_command, variables.stdio_args]
+                .into_iter()
+                .filter(|name| std::env::var_os(name).is_some());
+            all.extend(inherited.map(|name| (name, String::new())));
+        }
+        all
     }
 
     /// What it has to say about itself.
@@ -179,7 +192,7 @@ impl Server {
             port: self.port(),
             listening: inner.addresses.clone(),
             not_listening: inner.missing.iter().map(|missing| missing.reason.clone()).collect(),
-            discovery_file: inner.discovery.path().map(|file| file.to_string_lossy().into_owned()),
+            discovery_files: inner.discovery.files(),
             connected: inner.core.sessions.connected(),
             open_diffs: inner.core.diffs.open_count(),
             tasks: inner.core.tasks.len(),

@@ -38,12 +38,8 @@ local function check_programs()
 end
 
 local function check_discovery_file(path)
-  local stat = path and (vim.uv or vim.loop).fs_stat(path)
-  if not path then
-    warn('No discovery file could be written, so only CLIs in :terminal find this Neovim', {
-      'See :GeminiCompanion log',
-    })
-  elseif not stat then
+  local stat = (vim.uv or vim.loop).fs_stat(path)
+  if not stat then
     problem('The discovery file is gone: ' .. path, { ':GeminiCompanion restart' })
   elseif bit.band(stat.mode, tonumber('077', 8)) ~= 0 then
     problem('The discovery file, with the token in it, can be read by others: ' .. path)
@@ -62,7 +58,14 @@ local function check_server()
     return
   end
   ok(('Running: process %d, port %d'):format(status.pid, status.port))
-  check_discovery_file(status.discovery_file)
+  if vim.tbl_isempty(status.discovery_files) then
+    warn('No discovery file could be written, so only CLIs in :terminal find this Neovim', {
+      'See :GeminiCompanion log',
+    })
+  end
+  for _, path in pairs(status.discovery_files) do
+    check_discovery_file(path)
+  end
   local folders = require('gemini_companion.workspace').folders()
   ok('Workspace: ' .. table.concat(folders, ', '))
   if vim.env.GEMINI_CLI_IDE_PID == tostring(vim.fn.getpid()) then

@@ -164,8 +164,8 @@ function M.notify(method, params)
   return false
 end
 
---- nil while none runs, else `{pid, stopping, clients, port, discovery_file}`; the port and the
---- file come once it is ready.
+--- nil while none runs, else `{pid, stopping, clients, port, discovery_files}`; the port and
+--- the files, by the client's name, come once it is ready.
 function M.status()
   local server = current
   return server
@@ -174,7 +174,7 @@ function M.status()
       stopping = server.stopping == true,
       clients = server.clients,
       port = server.ready and server.ready.port,
-      discovery_file = server.ready and server.ready.discoveryFile,
+      discovery_files = server.ready and server.ready.discoveryFiles,
     }
 end
 

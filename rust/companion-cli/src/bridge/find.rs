@@ -1,5 +1,6 @@
 //! Where the companion is: told on the command line, or found as the client finds it.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use companion_client::discover::{Candidate, Environment, Plan, Reason, Standing};
@@ -21,7 +22,8 @@ pub(super) enum Place {
     Port(u16, TokenSource),
     /// By the discovery files, and then by the environment's variables.
     Discovery {
-        environment: Box<Environment>,
+        /// One for each client that may have been told of the companion.
+        environments: Vec<Environment>,
         /// The client's folder as the companion's side sees it, if that differs.
         folder: Option<String>,
     },
@@ -39,11 +41,12 @@ impl Finder {
     /// By discovery, for a client in the folder of `environment`.
     pub(super) fn discovery(
         hosts: Vec<String>,
-        environment: Environment,
+        environments: Vec<Environment>,
         mapping: &Mapping,
     ) -> Self {
-        let folder = environment.cwd.to_str().and_then(|cwd| mapping.to_companion(cwd));
-        Self { hosts, place: Place::Discovery { environment: Box::new(environment), folder } }
+        let cwd = environments.first().and_then(|one| one.cwd.to_str());
+        let folder = cwd.and_then(|cwd| mapping.to_companion(cwd));
+        Self { hosts, place: Place::Discovery { environments, folder } }
     }
 
     /// All places where it may be, the likeliest first; never none. It reads files.
@@ -53,7 +56,9 @@ impl Finder {
     pub(super) fn find(&self) -> Result<Vec<Endpoint>, String> {
         let found = match &self.place {
             Place::Port(port, token) => vec![(*port, Some(token.read()?))],
-            Place::Discovery { environment, folder } => discover(environment, folder.as_deref())?,
+            Place::Discovery { environments, folder } => {
+                discover_all(environments, folder.as_deref())?
+            }
         };
         let endpoint = |(port, token): (u16, Option<String>), host: &String| {
             let mut endpoint = Endpoint::new(host, port, token);
@@ -86,6 +91,24 @@ impl TokenSource {
     }
 }
 
+/// What any of the clients would find; each companion once.
+fn discover_all(
+    environments: &[Environment],
+    folder: Option<&str>,
+) -> Result<Vec<(u16, Option<String>)>, String> {
+    let mut all: Vec<(u16, Option<String>)> = Vec::new();
+    let mut none = None;
+    for environment in environments {
+        match discover(environment, folder) {
+            Ok(found) => all.extend(found),
+            Err(why) => none = none.or(Some(why)),
+        }
+    }
+    let mut seen = HashSet::new();
+    all.retain(|one| seen.insert(one.clone()));
+    if all.is_empty() { Err(none.unwrap_or_default()) } else { Ok(all) }
+}
+
 /// Ports and tokens: first what the client would take, then what else would do for it.
 fn discover(
     environment: &Environment,
@@ -105,7 +128,7 @@ fn discover(
 
     let names = &environment.dialect.variables;
     let variable = environment.set(names.port).and_then(|port| port.parse().ok());
-    let token = || environment.set(names.auth_token).map(str::to_owned);
+    let token = || environment.token().map(|token| token.expose().to_owned());
     found.extend(variable.map(|port| (port, token())));
     if found.is_empty() { Err(none_found(&plan, environment, folder)) } else { Ok(found) }
 }
@@ -167,7 +190,7 @@ mod tests {
     fn ports(environment: Environment, rules: &[&str]) -> Result<Vec<u16>, String> {
         let rules = rules.iter().map(|rule| rule.parse().unwrap()).collect();
         let hosts = vec!["127.0.0.1".to_owned()];
-        let found = Finder::discovery(hosts, environment, &Mapping(rules)).find()?;
+        let found = Finder::discovery(hosts, vec![environment], &Mapping(rules)).find()?;
         for endpoint in &found {
             assert_eq!(endpoint.token.as_deref(), Some(&*format!("token-{}", endpoint.port)));
         }
@@ -214,7 +237,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut environment = environment(dir.path(), &[(5, 50, "/home/you")]);
         environment.vars.insert(GEMINI.variables.port.to_owned(), "70".to_owned());
-        environment.vars.insert(GEMINI.variables.auth_token.to_owned(), "token-70".to_owned());
+        environment
+            .vars
+            .insert(GEMINI.variables.auth_token.unwrap().to_owned(), "token-70".to_owned());
         assert_eq!(ports(environment, &[]), Ok(vec![70]));
     }
 

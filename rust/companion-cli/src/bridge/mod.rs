@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use companion_client::discover::{Environment, resolve_to_real_path};
-use companion_protocol::dialect::GEMINI;
+use companion_protocol::dialect::{self, GEMINI};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -108,7 +108,7 @@ fn finder(args: BridgeArgs, mapping: &Mapping) -> Result<Finder, Box<dyn Error>>
         Some(dir) => resolve_to_real_path(&dir.to_string_lossy(), &here),
         None => here,
     };
-    let mut environment = if args.port.is_some() || args.temp_dir.is_some() {
+    let environment = if args.port.is_some() || args.temp_dir.is_some() {
         // The editor's process need not be known, and it takes time to find.
         let text = |(name, value): (OsString, OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -117,17 +117,18 @@ fn finder(args: BridgeArgs, mapping: &Mapping) -> Result<Finder, Box<dyn Error>>
     } else {
         Environment::current(&GEMINI, folder)
     };
-    if let Some(dir) = args.temp_dir {
-        // Neither processes nor users of another system can be asked for here.
-        environment.is_alive = |_| true;
-        environment.uid = None;
-        environment.temp_dir = dir;
-    }
     let hosts = args.host.map_or_else(|| hosts(&environment), |host| vec![host]);
     let Some(port) = args.port else {
-        return Ok(Finder::discovery(hosts, environment, mapping));
+        let environments = dialect::ALL.map(|dialect| {
+            let environment = environment.with_dialect(dialect);
+            match &args.temp_dir {
+                Some(dir) => environment.with_files_of_another_machine(dir.clone()),
+                None => environment,
+            }
+        });
+        return Ok(Finder::discovery(hosts, environments.to_vec(), mapping));
     };
-    let variable = GEMINI.variables.auth_token;
+    let variable = GEMINI.variables.auth_token.expect("its token has a variable");
     let token = match args.token_file {
         Some(file) => TokenSource::File(file),
         None if environment.set(variable).is_some() => TokenSource::Variable(variable),
@@ -141,7 +142,7 @@ fn finder(args: BridgeArgs, mapping: &Mapping) -> Result<Finder, Box<dyn Error>>
 /// The client's own choice; in a container also the other one, because the client does not pass
 /// on the variables that say which it is.
 fn hosts(environment: &Environment) -> Vec<String> {
-    let mut hosts = vec![environment.server_host().to_owned()];
+    let mut hosts = vec![environment.hosts()[0].to_owned()];
     if hosts[0] != "127.0.0.1" {
         hosts.push("127.0.0.1".to_owned());
     }

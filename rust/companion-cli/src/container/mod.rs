@@ -10,9 +10,9 @@ use std::process::{Command, ExitCode};
 
 use companion_client::discover::Environment;
 use companion_platform::run_instead;
-use companion_protocol::dialect::GEMINI;
+use companion_protocol::dialect::{self, Dialect};
 
-use crate::args::ContainerArgs;
+use crate::args::{ContainerArgs, clients_or_all};
 use crate::quote;
 use crate::running::{Running, Variables};
 use crate::serve::folder;
@@ -37,7 +37,7 @@ pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>
     command.args(&prepared.words[1..]);
     // What the terminal has for itself. Unless the container gets it, too, it goes, so that not even
     // an `--env` of the user's hands it on.
-    for name in GEMINI.variables.names() {
+    for name in dialect::ALL.iter().flat_map(|dialect| dialect.variables.names()) {
         command.env_remove(name);
     }
     // By their names only on the command line: everybody on this machine can read that.
@@ -48,8 +48,9 @@ pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>
 
 fn with_companion(args: &ContainerArgs) -> Result<Prepared, Box<dyn Error>> {
     let invocation = Invocation::parse(&args.command)?;
-    let environment = Environment::current(&GEMINI, folder(&args.workspace)?);
-    let running = Running::find(&environment)?;
+    let clients = clients(args);
+    let environment = Environment::current(clients[0], folder(&args.workspace)?);
+    let running = Running::find_all(&environment, &clients)?;
     let bridge = match &args.bridge {
         Some(Some(program)) => Some(std::path::absolute(program)?),
         Some(None) if !cfg!(target_os = "linux") => {
@@ -63,15 +64,26 @@ fn with_companion(args: &ContainerArgs) -> Result<Prepared, Box<dyn Error>> {
     let wishes = Wishes {
         folder: environment.cwd,
         bridge,
-        loopback_only: listening::loopback_only(running.port).unwrap_or(false),
+        loopback_only: listening::loopback_only(running[0].port).unwrap_or(false),
     };
     Ok(prepare(&invocation, &running, &wishes)?)
+}
+
+/// Those that are meant: whom the command starts, if it says so.
+fn clients(args: &ContainerArgs) -> Vec<&'static Dialect> {
+    let is_named = |dialect: &&Dialect| args.command.iter().any(|word| word == dialect.id);
+    let named: Vec<_> = dialect::ALL.into_iter().filter(is_named).collect();
+    clients_or_all(if args.client.is_empty() { &named } else { &args.client })
+}
+
+fn is_token(name: &str) -> bool {
+    dialect::ALL.iter().any(|dialect| dialect.variables.auth_token == Some(name))
 }
 
 /// As one would type it; the token is left out.
 fn shown(prepared: &Prepared) -> String {
     let variables = prepared.variables.iter().map(|(name, value)| match *name {
-        name if name == GEMINI.variables.auth_token => format!("{name}=***"),
+        name if is_token(name) => format!("{name}=***"),
         name => format!("{name}={}", quote::word(value)),
     });
     let words = prepared.words.iter().map(|word| quote::word(word));

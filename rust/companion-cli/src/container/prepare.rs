@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use companion_platform::{Platform, relative_to};
+use companion_protocol::dialect::{Base, Folder};
 
 use super::command::{Engine, Invocation, Mount, Verb};
 use crate::running::{Running, Variables, container_marks};
@@ -36,7 +37,7 @@ pub(super) struct Prepared {
 /// The user's command with what it lacks.
 pub(super) fn prepare(
     invocation: &Invocation,
-    running: &Running,
+    running: &[Running],
     wishes: &Wishes,
 ) -> Result<Prepared, String> {
     let network = Network::of(invocation);
@@ -53,10 +54,10 @@ pub(super) fn prepare(
         {
             options.push("--add-host=host.docker.internal:host-gateway".to_owned());
         }
-        mapped = mount_project(invocation, running, wishes, &mut options, &mut notes);
+        mapped = mount_project(invocation, &running[0], wishes, &mut options, &mut notes);
     }
     let variables = match &wishes.bridge {
-        None => running.for_container(network == Network::Host),
+        None => give_files(invocation, running, network, &mut options, &mut notes),
         Some(program) => {
             if invocation.verb != Verb::Run {
                 return Err("--bridge needs run or create: elsewhere nothing can be mounted".into());
@@ -136,6 +137,33 @@ impl Mapped {
     }
 }
 
+/// The variables for all clients; those that take the token from a file get that, too.
+fn give_files(
+    invocation: &Invocation,
+    running: &[Running],
+    network: Network,
+    options: &mut Vec<String>,
+    notes: &mut Vec<String>,
+) -> Variables {
+    let mut variables = Variables::new();
+    for running in running {
+        match running.file_for_container() {
+            Some((file, inside)) if invocation.verb == Verb::Run => {
+                options.push(bind(&file.to_string_lossy(), &inside, true));
+            }
+            Some((file, inside)) => notes.push(format!(
+                "{} takes the token from a file only; mount {} as {inside} when the container is \
+                 created",
+                running.dialect.name,
+                file.display()
+            )),
+            None => {}
+        }
+        variables.extend(running.for_container(network == Network::Host));
+    }
+    variables
+}
+
 fn mount_project(
     invocation: &Invocation,
     running: &Running,
@@ -206,13 +234,14 @@ fn bind(source: &str, target: &str, read_only: bool) -> String {
 /// The client passes no variable on to the program that it starts, so the bridge finds the
 /// companion by its file; the client itself gets no port, because it would try that first.
 fn bring_bridge(
-    running: &Running,
+    all: &[Running],
     program: &Path,
     mapped: &Mapped,
     network: Network,
     options: &mut Vec<String>,
 ) -> Result<Variables, String> {
-    let Some(file) = &running.file else {
+    let found = all.iter().find_map(|running| Some((running, running.file.as_deref()?)));
+    let Some((running, file)) = found else {
         return Err("--bridge needs the companion's discovery file, and there is none here; the \
                     companion's log says why"
             .to_owned());
@@ -221,7 +250,11 @@ fn bring_bridge(
         return Err(format!("--bridge {}: there is no such program", program.display()));
     }
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let inside = format!("{TEMP_DIR}/{}/{name}", running.dialect.folders.join("/"));
+    let Folder { base, names } = running.dialect.folder;
+    // Without a home folder, as the bridge takes it to be.
+    let own = if let Base::Own { name, .. } = base { Some(name) } else { None };
+    let folders = own.iter().chain(names).copied().collect::<Vec<_>>().join("/");
+    let inside = format!("{TEMP_DIR}/{folders}/{name}");
     options.push(bind(&program.to_string_lossy(), PROGRAM, true));
     options.push(bind(&file.to_string_lossy(), &inside, true));
 
@@ -234,13 +267,16 @@ fn bring_bridge(
     let roots = roots.map(|root| mapped.to_container(root).unwrap_or_else(|| root.to_owned()));
     let roots = roots.collect::<Vec<_>>().join(&separator.to_string());
     let args = serde_json::to_string(&args).expect("texts are JSON");
-    let names = &running.dialect.variables;
-    let mut variables = container_marks(running.dialect, network == Network::Host);
-    variables.extend([
-        (names.workspace_path, roots),
-        (names.stdio_command, PROGRAM.to_owned()),
-        (names.stdio_args, args),
-    ]);
+    let mut variables = Variables::new();
+    for Running { dialect, .. } in all {
+        let names = &dialect.variables;
+        variables.extend(container_marks(dialect, network == Network::Host));
+        variables.extend([
+            (names.workspace_path, roots.clone()),
+            (names.stdio_command, PROGRAM.to_owned()),
+            (names.stdio_args, args.clone()),
+        ]);
+    }
     Ok(variables)
 }
 

@@ -2,26 +2,39 @@
 
 use std::path::Path;
 
+use companion_protocol::dialect::Dialect;
+
 use super::Problem;
 use super::facts::Facts;
 use super::probe::Failure;
 use super::text::{list, quoted};
-use crate::discover::{Origin, Standing, Target, WorkspaceError};
+use crate::discover::{Origin, Standing, Target};
 
-const NEW_TERMINAL: &str = "Open a new terminal in the editor, and start gemini there.";
-const START: &str = "Open the project in an editor that has the companion, and wait until it has \
-                     loaded. Then type /ide enable in Gemini CLI.";
+fn new_terminal(dialect: &Dialect) -> String {
+    format!("Open a new terminal in the editor, and start {} there.", dialect.id)
+}
+
+fn start(dialect: &Dialect) -> String {
+    format!(
+        "Open the project in an editor that has the companion, and wait until it has loaded. Then \
+         type /ide enable in {}.",
+        dialect.name
+    )
+}
 
 pub(super) fn advice(facts: &Facts, problem: Problem) -> Vec<String> {
     let environment = &facts.environment;
-    let names = &environment.dialect.variables;
+    let dialect = environment.dialect;
+    let names = &dialect.variables;
     let in_container = environment.container.is_some();
     let fixed = |advice: &[&str]| advice.iter().map(|text| (*text).to_owned()).collect();
     match problem {
         Problem::UnknownTerminal | Problem::NoCompanion => nothing_found(facts, problem),
         Problem::NoFolder => fixed(&["Open a folder in the editor. Then type /ide enable."]),
         Problem::OtherFolder => other_folder(facts),
-        Problem::NoRoute => fixed(&["Restart the companion in the editor.", NEW_TERMINAL]),
+        Problem::NoRoute => {
+            fixed(&["Restart the companion in the editor.", &new_terminal(dialect)])
+        }
         Problem::BadProxy => vec![format!(
             "Write {} with http:// in front, or unset it. The CLI does not use a proxy for its \
              companion, but it can't start with one that is no URL.",
@@ -42,7 +55,10 @@ pub(super) fn advice(facts: &Facts, problem: Problem) -> Vec<String> {
              listens on 127.0.0.1 only.",
             "Or start the container with --network host, and with -e REMOTE_CONTAINERS=1.",
         ]),
-        Problem::LooksOnHost => fixed(&["export REMOTE_CONTAINERS=1, then start gemini."]),
+        Problem::LooksOnHost => {
+            let variable = names.stay_local.unwrap_or_default();
+            vec![format!("export {variable}=1, then start {}.", dialect.id)]
+        }
         Problem::LooksInContainer => vec![format!(
             "Unset {}: it says that the editor is in this container.",
             environment.stays_local().unwrap_or("REMOTE_CONTAINERS")
@@ -51,43 +67,45 @@ pub(super) fn advice(facts: &Facts, problem: Problem) -> Vec<String> {
             fixed(&["See what listens at that port on the host, and restart the companion."])
         }
         Problem::NotACompanion => {
-            fixed(&["Restart the companion in the editor; it takes another port.", NEW_TERMINAL])
+            let restart = "Restart the companion in the editor; it takes another port.";
+            fixed(&[restart, &new_terminal(dialect)])
         }
         Problem::BadCommand => vec![format!(
             "Correct {} and {}, or unset them. Try the command by hand: it should wait for input.",
             names.stdio_command, names.stdio_args
         )],
-        Problem::SwitchedOff => fixed(&["Type /ide enable in Gemini CLI. It remembers that."]),
+        Problem::SwitchedOff => {
+            vec![format!("Type /ide enable in {}. It remembers that.", dialect.name)]
+        }
     }
 }
 
 fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
     let environment = &facts.environment;
+    let Dialect { id, terminal: (variable, value), .. } = environment.dialect;
     let mut advice = Vec::new();
     if let Some(file) = facts.elsewhere.first() {
         let temp = file.ancestors().nth(3).unwrap_or(Path::new("/tmp"));
         advice.push(format!(
-            "Start gemini with the editor's folder for temporary files: TMPDIR={} gemini",
+            "Start {id} with the editor's folder for temporary files: TMPDIR={} {id}",
             quoted(temp)
         ));
     }
     let foreign =
         facts.plan.search.candidates.iter().any(|one| matches!(one.standing, Standing::NotOurs(_)));
     if foreign {
-        advice.push(
-            "Run gemini as the user who runs the editor, without sudo: it reads no other \
-             user's files."
-                .to_owned(),
-        );
+        advice.push(format!(
+            "Run {id} as the user who runs the editor, without sudo: it reads no other user's \
+                 files."
+        ));
     }
     if problem == Problem::UnknownTerminal
         && environment.set(environment.dialect.variables.port).is_some()
     {
-        advice.push(
-            "export TERMINAL_EMULATOR=JetBrains-JediTerm. Without a file the CLI wants the name \
-             of an editor that it knows; this is one."
-                .to_owned(),
-        );
+        advice.push(format!(
+            "export {variable}={value}. Without a file the CLI wants the name of an editor \
+                 that it knows; this is one."
+        ));
     }
     if environment.container.is_some() {
         advice.push(
@@ -109,17 +127,17 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
                 .to_owned(),
         );
     }
-    advice.push(START.to_owned());
+    advice.push(start(facts.environment.dialect));
     advice
 }
 
 fn other_folder(facts: &Facts) -> Vec<String> {
     let mut advice = Vec::new();
-    if let Err(WorkspaceError::Elsewhere(folders)) = &facts.plan.workspace {
-        match folders.as_slice() {
-            [folder] => advice.push(format!("cd {}, and start gemini there.", quoted(folder))),
-            _ => advice.push(format!("Start gemini in one of these folders: {}", list(folders))),
-        }
+    let id = facts.environment.dialect.id;
+    match facts.plan.open_folders().as_slice() {
+        [] => {}
+        [folder] => advice.push(format!("cd {}, and start {id} there.", quoted(folder))),
+        folders => advice.push(format!("Start {id} in one of these folders: {}", list(folders))),
     }
     if facts.environment.container.is_some() {
         advice.push(
@@ -149,8 +167,8 @@ fn left_over(facts: &Facts) -> Vec<String> {
         tried.route.origin == Origin::Variable && matches!(tried.route.target, Target::Http { .. })
     });
     if of_variable {
-        advice.push(NEW_TERMINAL.to_owned());
+        advice.push(new_terminal(facts.environment.dialect));
     }
-    advice.push(START.to_owned());
+    advice.push(start(facts.environment.dialect));
     advice
 }

@@ -1,5 +1,7 @@
 //! What was looked at, told in sentences.
 
+use companion_protocol::dialect::Dialect;
+
 use super::facts::{Facts, Tried};
 use super::judge::place;
 use super::probe::{Failure, Outcome};
@@ -7,9 +9,6 @@ use super::settings::{IdeMode, OnOff};
 use super::text::list;
 use super::{Finding, Level, Subject};
 use crate::discover::{Candidate, Origin, Reason, Standing, WorkspaceError};
-
-/// The version that this program is tested with.
-const TESTED: &str = "0.61.0";
 
 pub(super) fn evidence(facts: &Facts) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -88,12 +87,21 @@ fn file(candidate: &Candidate, answer: Option<&Outcome>) -> Finding {
         Standing::Workspace(WorkspaceError::Elsewhere(_)) => {
             (false, "passed over: the CLI runs in none of its folders".to_owned())
         }
-        Standing::Workspace(_) => (false, "passed over: it has no folder open".to_owned()),
+        Standing::Workspace(WorkspaceError::Empty) => {
+            (false, "passed over: it has no folder open".to_owned())
+        }
+        Standing::Workspace(WorkspaceError::Unknown) => {
+            (false, "passed over: it names no folder".to_owned())
+        }
         Standing::Outranked => (false, "passed over: another one comes first".to_owned()),
+        Standing::Stale => (false, "passed over, and removed by the CLI when it starts".to_owned()),
     };
-    let alive = if candidate.alive { "runs" } else { "has ended" };
     let stale = !candidate.alive || matches!(answer, Some(Err(Failure::Refused)));
-    text = format!("{text}\n{why}; process {} {alive}", candidate.ide_pid);
+    text = format!("{text}\n{why}");
+    if let Some(pid) = candidate.ide_pid {
+        let alive = if candidate.alive { "runs" } else { "has ended" };
+        text = format!("{text}; process {pid} {alive}");
+    }
     match answer {
         Some(Ok(_)) => text.push_str("; it answers"),
         Some(Err(failure)) => text = format!("{text}; {}", failed(failure)),
@@ -114,7 +122,7 @@ fn chosen_because(reason: Reason) -> &'static str {
     match reason {
         Reason::OldName => "chosen by its name, which is that of the editor's process",
         Reason::OnlyOne => "chosen: the only one for this folder",
-        Reason::Port => "chosen: of those for this folder, it has the terminal's port",
+        Reason::Port => "chosen: it has the terminal's port",
         Reason::First => "chosen: the first of those for this folder",
         Reason::NoneFits => "chosen although the CLI runs in none of its folders, as no other does",
     }
@@ -172,17 +180,18 @@ fn environment(facts: &Facts, findings: &mut Vec<Finding>) {
     let environment = &facts.environment;
     let names = &environment.dialect.variables;
     let mut add = |level, text: String| findings.push(finding(Subject::Environment, level, text));
-    for name in [names.port, names.workspace_path, names.pid, names.stdio_command] {
+    let told = [Some(names.port), Some(names.workspace_path), names.pid, Some(names.stdio_command)];
+    for name in told.into_iter().flatten() {
         if let Some(value) = environment.set(name) {
             add(Level::Note, format!("{name} is {value}"));
         }
     }
-    if environment.set(names.auth_token).is_some() {
+    if let Some(name) = names.auth_token.filter(|name| environment.set(name).is_some()) {
         let used = match facts.plan.token_origin {
             Origin::File => "set, but the file's token is used",
             Origin::Variable => "set",
         };
-        add(Level::Note, format!("{} is {used}", names.auth_token));
+        add(Level::Note, format!("{name} is {used}"));
     }
     let ports = facts.plan.search.chosen().and_then(|one| one.connection.as_ref()?.port.as_deref());
     if let (Some(ours), Some(port)) = (environment.set(names.port), ports)
@@ -212,10 +221,15 @@ fn environment(facts: &Facts, findings: &mut Vec<Finding>) {
 fn container(facts: &Facts, add: &mut impl FnMut(Level, String)) {
     let environment = &facts.environment;
     match (environment.container, environment.stays_local()) {
-        (Some(mark), None) => add(
-            Level::Note,
-            format!("a container, by {mark}: the CLI looks on the host, host.docker.internal"),
-        ),
+        (Some(mark), None) => {
+            let here = if environment.hosts().len() > 1 { "here, and then " } else { "" };
+            add(
+                Level::Note,
+                format!(
+                    "a container, by {mark}: the CLI looks {here}on the host, host.docker.internal"
+                ),
+            );
+        }
         (Some(mark), Some(name)) => add(
             Level::Note,
             format!("a container, by {mark}; but {name} is set, and the CLI stays on 127.0.0.1"),
@@ -246,11 +260,15 @@ fn client(facts: &Facts, findings: &mut Vec<Finding>) {
             add(Level::Bad, format!("{} is not valid JSON", file.display()));
         }
     }
+    let Dialect { id, installation, .. } = facts.environment.dialect;
     match &facts.client_version {
-        Some(version) if version == TESTED => add(Level::Good, format!("version {version}")),
-        Some(version) => {
-            add(Level::Note, format!("version {version}; this program is tested with {TESTED}"));
+        Some(version) if version == installation.tested => {
+            add(Level::Good, format!("version {version}"));
         }
-        None => add(Level::Note, "gemini is not in the PATH".to_owned()),
+        Some(version) => {
+            let tested = installation.tested;
+            add(Level::Note, format!("version {version}; this program is tested with {tested}"));
+        }
+        None => add(Level::Note, format!("{id} is not in the PATH")),
     }
 }

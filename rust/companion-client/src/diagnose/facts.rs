@@ -62,9 +62,7 @@ impl Facts {
                 .enumerate()
                 .map(|(at, one)| {
                     let asked = Some(one).filter(|_| at < MAX_ASKED).and_then(own_endpoint);
-                    asked.map(|(port, token)| {
-                        scope.spawn(move || over_http(environment.server_host(), port, token))
-                    })
+                    asked.map(|(port, token)| scope.spawn(move || ask(environment, port, token)))
                 })
                 .collect();
             let why = "an attempt does not panic";
@@ -117,7 +115,9 @@ fn attempt(
         (Target::Stdio(stdio), _) => over_stdio(environment, stdio),
         (Target::BadPort(_), _) => Err(Failure::BadPort),
         (Target::Http { .. }, Some(variable)) => Err(Failure::BadProxy(variable)),
-        (Target::Http { host, port }, None) => over_http(host, *port, plan.token.as_ref()),
+        (Target::Http { host, port }, None) => {
+            over_http(host, *port, route.token.as_ref().or(plan.token.as_ref()))
+        }
     }
 }
 
@@ -135,13 +135,22 @@ pub(super) fn bad_proxy(environment: &Environment) -> Option<&'static str> {
     })
 }
 
+/// Wherever the client looks for it.
+fn ask(environment: &Environment, port: u16, token: Option<&Token>) -> Outcome {
+    let (last, others) = environment.hosts().split_last().expect("there is at least one");
+    let answer = others.iter().map(|host| over_http(host, port, token)).find(Outcome::is_ok);
+    answer.unwrap_or_else(|| over_http(last, port, token))
+}
+
 fn own_endpoint(candidate: &Candidate) -> Option<(u16, Option<&Token>)> {
     let Connection { port, auth_token, .. } = candidate.connection.as_ref()?;
     Some((port.as_deref()?.parse().ok()?, auth_token.as_ref()))
 }
 
 fn ask_other_host(environment: &Environment, plan: &Plan) -> Option<(&'static str, Outcome)> {
-    environment.container?;
+    if environment.container.is_none() || environment.hosts().len() > 1 {
+        return None;
+    }
     let (host, port) = plan.routes.iter().find_map(|route| match route.target {
         Target::Http { host, port } => Some((host, port)),
         _ => None,
@@ -151,12 +160,12 @@ fn ask_other_host(environment: &Environment, plan: &Plan) -> Option<(&'static st
 }
 
 fn ask_with_own_token(environment: &Environment, plan: &Plan) -> Option<Outcome> {
-    let token = Token::from(environment.set(environment.dialect.variables.auth_token)?.to_owned());
+    let token = environment.token()?;
     if plan.token_origin == Origin::Variable || plan.token.as_ref() == Some(&token) {
         return None;
     }
     plan.routes.iter().find_map(|route| match route {
-        Route { target: Target::Http { host, port }, origin: Origin::Variable } => {
+        Route { target: Target::Http { host, port }, origin: Origin::Variable, .. } => {
             Some(over_http(host, *port, Some(&token)))
         }
         _ => None,

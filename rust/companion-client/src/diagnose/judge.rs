@@ -1,18 +1,23 @@
 //! What keeps the client from connecting: the first thing in the order of its own steps.
 
+use companion_protocol::dialect::Dialect;
+
 use super::facts::{Facts, Tried};
 use super::probe::Failure;
 use super::{Diagnosis, Problem, advice, evidence};
-use crate::discover::{Origin, Plan, Target, WorkspaceError};
+use crate::discover::{Origin, Plan, Standing, Target, WorkspaceError};
 
 /// Judges the facts.
 pub fn diagnose(facts: &Facts) -> Diagnosis {
     let problem = problem(facts);
+    let dialect = facts.environment.dialect;
     Diagnosis {
+        client: dialect.id,
+        name: dialect.name,
         connects: problem.is_none(),
         problem,
         verdict: verdict(facts, problem),
-        client_says: problem.and_then(|problem| client_message(&facts.plan, problem)),
+        client_says: problem.map(|problem| client_message(dialect, &facts.plan, problem)),
         advice: problem.map(|problem| advice::advice(facts, problem)).unwrap_or_default(),
         evidence: evidence::evidence(facts),
     }
@@ -20,32 +25,60 @@ pub fn diagnose(facts: &Facts) -> Diagnosis {
 
 fn problem(facts: &Facts) -> Option<Problem> {
     let Plan { ide, workspace, .. } = &facts.plan;
-    if ide.is_none() {
-        return Some(Problem::UnknownTerminal);
+    if ide.is_none() || *workspace == Err(WorkspaceError::Unknown) {
+        let nothing = if ide.is_none() { Problem::UnknownTerminal } else { Problem::NoCompanion };
+        return Some(no_folder_fits(&facts.plan).unwrap_or(nothing));
     }
     match workspace {
-        Err(WorkspaceError::Unknown) => return Some(Problem::NoCompanion),
         Err(WorkspaceError::Empty) => return Some(Problem::NoFolder),
-        Err(WorkspaceError::Elsewhere(_)) => return Some(Problem::OtherFolder),
+        Err(_) => return Some(Problem::OtherFolder),
         Ok(()) => {}
     }
     if facts.connected().is_some() {
         return (!facts.ide_mode.is_on()).then_some(Problem::SwitchedOff);
     }
-    let Some(first) = facts.tried.first() else { return Some(Problem::NoRoute) };
+    let hosts = facts.environment.hosts();
+    let Some(first) = most_telling(&facts.tried, hosts.len()) else {
+        return Some(no_folder_fits(&facts.plan).unwrap_or(Problem::NoRoute));
+    };
     if let Some((_, Ok(_))) = facts.other_host {
-        let looks_on_host = facts.environment.server_host() != "127.0.0.1";
-        return Some(if looks_on_host { Problem::LooksOnHost } else { Problem::LooksInContainer });
+        let looks_here = hosts == ["127.0.0.1"];
+        return Some(if looks_here { Problem::LooksInContainer } else { Problem::LooksOnHost });
     }
     if let Some(Ok(_)) = facts.own_token {
         return Some(Problem::StaleFile);
     }
-    Some(of_failure(facts, first))
+    Some(of_failure(first))
 }
 
-fn of_failure(facts: &Facts, tried: &Tried) -> Problem {
+/// Some clients pass over files that are for other folders, as if there were none.
+fn no_folder_fits(plan: &Plan) -> Option<Problem> {
+    let passed_over = |wanted: fn(&WorkspaceError) -> bool| {
+        let candidates = plan.search.candidates.iter();
+        candidates
+            .clone()
+            .any(|one| matches!(&one.standing, Standing::Workspace(why) if wanted(why)))
+    };
+    if plan.search.chosen().is_some() {
+        None
+    } else if passed_over(|why| matches!(why, WorkspaceError::Elsewhere(_))) {
+        Some(Problem::OtherFolder)
+    } else {
+        passed_over(|why| *why == WorkspaceError::Empty).then_some(Problem::NoFolder)
+    }
+}
+
+/// The first attempt; where a port is tried on several hosts, the one that says most.
+fn most_telling(tried: &[Tried], hosts: usize) -> Option<&Tried> {
+    let is_http = |one: &&Tried| matches!(one.route.target, Target::Http { .. });
+    let silent = |one: &&Tried| matches!(one.outcome, Err(Failure::Refused | Failure::Unreachable));
+    let port = || tried.iter().take(hosts).take_while(is_http);
+    port().find(|one| !silent(one)).or(port().last()).or(tried.first())
+}
+
+fn of_failure(tried: &Tried) -> Problem {
     let Err(failure) = &tried.outcome else { return Problem::NotACompanion };
-    let on_host = facts.environment.server_host() != "127.0.0.1";
+    let on_host = matches!(tried.route.target, Target::Http { host, .. } if host != "127.0.0.1");
     match failure {
         Failure::BadProxy(_) => Problem::BadProxy,
         Failure::WrongToken => Problem::WrongToken,
@@ -59,52 +92,55 @@ fn of_failure(facts: &Facts, tried: &Tried) -> Problem {
     }
 }
 
-/// What the client itself says (`ide-client.js`, `ide-connection-utils.js`); not always in these
-/// words in other versions.
-pub fn client_message(plan: &Plan, problem: Problem) -> Option<String> {
-    let text = match problem {
-        Problem::UnknownTerminal => {
-            "IDE integration is not supported in your current environment. To use this feature, \
-             run Gemini CLI in one of these supported IDEs: Antigravity, VS Code, or VS Code forks."
-        }
-        Problem::NoCompanion => {
+/// What the client itself says (`ide-client`, `ide-connection-utils`); not always in these words in
+/// other versions.
+fn client_message(dialect: &Dialect, plan: &Plan, problem: Problem) -> String {
+    let text = match (&plan.ide, &plan.workspace) {
+        (None, _) => dialect.unsupported,
+        (_, Err(WorkspaceError::Unknown)) => {
             "Failed to connect to IDE companion extension. Please ensure the extension is running. \
              To install the extension, run /ide install."
         }
-        Problem::NoFolder => {
+        (_, Err(WorkspaceError::Empty)) => {
             "To use this feature, please open a workspace folder in your IDE and try again."
         }
-        Problem::SwitchedOff => {
+        (_, Err(WorkspaceError::Elsewhere(folders))) => {
+            return format!(
+                "Directory mismatch. {} is running in a different location than the open \
+                 workspace in the IDE. Please run the CLI from one of the following directories: {}",
+                dialect.name,
+                super::text::list(folders)
+            );
+        }
+        _ if problem == Problem::SwitchedOff => {
             "IDE integration is currently disabled. To enable it, run /ide enable."
         }
-        Problem::OtherFolder => {
-            let Err(WorkspaceError::Elsewhere(folders)) = &plan.workspace else { return None };
-            return Some(format!(
-                "Directory mismatch. Gemini CLI is running in a different location than the open \
-                 workspace in the IDE. Please run the CLI from one of the following directories: {}",
-                super::text::list(folders)
-            ));
+        _ if plan.rejected => {
+            "Found IDE companion extension, but its workspace does not match the current \
+             directory. Run Qwen Code from the workspace open in your IDE, or switch the IDE to \
+             this project."
         }
-        _ => {
-            let ide = plan.ide.as_ref()?;
-            return Some(format!(
+        (Some(ide), Ok(())) => {
+            return format!(
                 "Failed to connect to IDE companion extension in {ide}. Please ensure the \
                  extension is running. To install the extension, run /ide install."
-            ));
+            );
         }
     };
-    Some(text.to_owned())
+    text.to_owned()
 }
 
 /// One sentence.
 fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
     let cwd = facts.environment.cwd.display();
-    let at = facts.tried.first().map_or_else(String::new, |tried| place(&tried.route.target));
+    let name = facts.environment.dialect.name;
+    let at = most_telling(&facts.tried, facts.environment.hosts().len());
+    let at = at.map_or_else(String::new, |tried| place(&tried.route.target));
     let port = facts.environment.dialect.variables.port;
     let Some(problem) = problem else {
         let ide = facts.plan.ide.as_deref().unwrap_or("the editor");
         let by = facts.connected().map_or_else(String::new, |tried| place(&tried.route.target));
-        return format!("Gemini CLI connects to {ide}, at {by}.");
+        return format!("{name} connects to {ide}, at {by}.");
     };
     let because = match problem {
         Problem::UnknownTerminal | Problem::NoCompanion if !facts.elsewhere.is_empty() => {
@@ -152,11 +188,10 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
         Problem::NotACompanion => format!("what listens at {at} does not answer as a companion"),
         Problem::BadCommand => "the command that should lead to the companion fails".to_owned(),
         Problem::SwitchedOff => {
-            return "All is ready, but the IDE integration is switched off in Gemini CLI."
-                .to_owned();
+            return format!("All is ready, but the IDE integration is switched off in {name}.");
         }
     };
-    format!("Gemini CLI does not connect: {because}.")
+    format!("{name} does not connect: {because}.")
 }
 
 /// A target as people write it. A command's arguments may be private.

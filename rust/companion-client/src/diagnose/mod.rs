@@ -1,4 +1,4 @@
-//! Why Gemini CLI does or does not connect, told to its user.
+//! Why a client does or does not connect, told to its user.
 //!
 //! [`Facts`] are gathered once, with all the IO there is; [`diagnose`] judges them and is a pure
 //! function. What comes out is a [`Diagnosis`]: for programs as JSON, for people by `Display`.
@@ -17,9 +17,9 @@ mod text;
 use serde::Serialize;
 
 pub use facts::{Facts, Tried};
-pub use judge::{client_message, diagnose};
+pub use judge::diagnose;
 pub use probe::{Failure, Outcome};
-pub use settings::{IdeMode, OnOff};
+pub use settings::{IdeMode, OnOff, installed};
 
 /// What is wrong: the first thing that keeps the client from connecting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -104,6 +104,11 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Diagnosis {
+    /// Which client it is about.
+    pub client: &'static str,
+    /// The same for people.
+    #[serde(skip)]
+    pub name: &'static str,
     /// Whether the client would connect.
     pub connects: bool,
     /// If not, why.

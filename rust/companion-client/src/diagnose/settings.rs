@@ -3,9 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use companion_protocol::dialect::{self, Base, Dialect, Installation};
 use serde_json::Value;
 
 use crate::discover::Environment;
+
+/// The name of a settings file.
+const FILE: &str = "settings.json";
 
 /// A switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +35,13 @@ impl IdeMode {
     /// `ide.enabled` of the client's settings, of which the system's count more than the
     /// folder's, and those more than the user's (`settings.js`).
     pub(super) fn of(environment: &Environment) -> Self {
-        let of_folder = |dir: PathBuf| dir.join(".gemini").join("settings.json");
+        let Installation { settings, .. } = environment.dialect.installation;
         let files = [
-            Some(system_settings(environment)),
-            Some(of_folder(environment.cwd.clone())),
-            home(environment).map(of_folder),
+            system_settings(environment),
+            environment.cwd.join(settings).join(FILE),
+            user_settings(environment),
         ];
-        for file in files.into_iter().flatten() {
+        for file in files {
             let Ok(text) = fs::read_to_string(&file) else { continue };
             let Some(settings) = parse(&text) else { return Self::Unreadable(file) };
             if let Some(enabled) = settings["ide"]["enabled"].as_bool() {
@@ -54,22 +58,32 @@ impl IdeMode {
 }
 
 fn system_settings(environment: &Environment) -> PathBuf {
-    if let Some(path) = environment.set("GEMINI_CLI_SYSTEM_SETTINGS_PATH") {
+    let Installation { system_settings, system_folders, .. } = environment.dialect.installation;
+    if let Some(path) = environment.set(system_settings) {
         return path.into();
     }
-    let path = if cfg!(target_os = "macos") {
-        "/Library/Application Support/GeminiCli/settings.json"
+    let [others, macos, windows] = system_folders;
+    let folder = if cfg!(target_os = "macos") {
+        macos
     } else if cfg!(windows) {
-        "C:\\ProgramData\\gemini-cli\\settings.json"
+        windows
     } else {
-        "/etc/gemini-cli/settings.json"
+        others
     };
-    path.into()
+    Path::new(folder).join(FILE)
 }
 
-fn home(environment: &Environment) -> Option<PathBuf> {
-    let system = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
-    environment.set("GEMINI_CLI_HOME").or_else(|| environment.set(system)).map(PathBuf::from)
+fn user_settings(environment: &Environment) -> PathBuf {
+    let Dialect { folder, installation, .. } = environment.dialect;
+    let folder = match folder.base {
+        own @ Base::Own { .. } => environment.folder(own),
+        Base::Temp => {
+            let home = installation.home.and_then(|name| environment.set(name));
+            let home = home.map(str::to_owned).or_else(|| environment.home());
+            PathBuf::from(home.unwrap_or_default()).join(installation.settings)
+        }
+    };
+    folder.join(FILE)
 }
 
 /// JSON in which comments are allowed, as the client's `strip-json-comments`.
@@ -105,24 +119,41 @@ fn without_comments(text: &str) -> String {
     out
 }
 
-/// The version of the `gemini` that the shell would start, from its package; it is not started.
-pub(super) fn client_version(environment: &Environment) -> Option<String> {
-    let program = if cfg!(windows) { "gemini.cmd" } else { "gemini" };
+/// The clients that are installed here: their program is in the PATH, or they have a folder of their
+/// own. If none is, it is the first.
+pub fn installed(environment: &Environment) -> Vec<&'static Dialect> {
+    let is_installed = |dialect: &&'static Dialect| {
+        let there = environment.with_dialect(dialect);
+        let own = dialect.folder.base;
+        program(&there).is_some() || (own != Base::Temp && there.folder(own).is_dir())
+    };
+    let found: Vec<_> = dialect::ALL.into_iter().filter(is_installed).collect();
+    if found.is_empty() { dialect::ALL[..1].to_vec() } else { found }
+}
+
+/// The program that the shell would start.
+fn program(environment: &Environment) -> Option<PathBuf> {
+    let id = environment.dialect.id;
+    let program = if cfg!(windows) { format!("{id}.cmd") } else { id.to_owned() };
     let path = environment.set("PATH")?;
-    let program = std::env::split_paths(path).map(|dir| dir.join(program)).find(|p| p.is_file())?;
-    let real = program.canonicalize().ok()?;
+    std::env::split_paths(path).map(|dir| dir.join(&program)).find(|program| program.is_file())
+}
+
+/// The version of the client that the shell would start, from its package; it is not started.
+pub(super) fn client_version(environment: &Environment) -> Option<String> {
+    let Installation { package, .. } = environment.dialect.installation;
+    let real = program(environment)?.canonicalize().ok()?;
     real.ancestors().skip(1).take(4).find_map(|dir| {
         // npm's starter on Windows lies beside the folder of its packages.
-        [dir.join("package.json"), dir.join("node_modules/@google/gemini-cli/package.json")]
+        [dir.join("package.json"), dir.join("node_modules").join(package).join("package.json")]
             .iter()
-            .find_map(|file| package_version(file))
+            .find_map(|file| package_version(file, package))
     })
 }
 
-fn package_version(file: &Path) -> Option<String> {
+fn package_version(file: &Path, name: &str) -> Option<String> {
     let package = parse(&fs::read_to_string(file).ok()?)?;
-    let is_client = package["name"] == "@google/gemini-cli";
-    is_client.then(|| package["version"].as_str().map(str::to_owned))?
+    (package["name"] == name).then(|| package["version"].as_str().map(str::to_owned))?
 }
 
 #[cfg(test)]

@@ -29,18 +29,19 @@ fn answers() -> Outcome {
 }
 
 fn http(port: u16, origin: Origin) -> Route {
-    Route { target: Target::Http { host: "127.0.0.1", port }, origin }
+    Route { target: Target::Http { host: "127.0.0.1", port }, origin, token: None }
 }
 
 fn candidate(pid: u32, port: u16, ide: &str, standing: Standing) -> Candidate {
     Candidate {
         path: format!("/tmp/gemini/ide/gemini-ide-server-{pid}-{port}.json").into(),
-        ide_pid: pid,
+        ide_pid: Some(pid),
         alive: true,
         connection: Some(Connection {
             port: Some(port.to_string()),
             stdio: None,
             workspace_path: Some("/home/me/project".to_owned()),
+            ppid: None,
             auth_token: Some(Token::from(SECRET.to_owned())),
             ide_info: Some(IdeInfo { name: "ide".to_owned(), display_name: ide.to_owned() }),
         }),
@@ -73,6 +74,7 @@ fn connected() -> Facts {
             token: Some(Token::from(SECRET.to_owned())),
             token_origin: Origin::File,
             routes: vec![http(41234, Origin::File)],
+            rejected: false,
         },
         tried: vec![Tried { route: http(41234, Origin::File), outcome: answers() }],
         answers: vec![Some(answers())],
@@ -171,7 +173,7 @@ fn much_is_wrong() {
     for (name, value) in [
         (GEMINI.variables.port, "5"),
         (GEMINI.variables.workspace_path, "/home/me/project"),
-        (GEMINI.variables.auth_token, SECRET),
+        (GEMINI.variables.auth_token.unwrap(), SECRET),
         (GEMINI.variables.stdio_command, "gemini-companion"),
         (GEMINI.variables.stdio_args, "bridge"),
         ("REMOTE_CONTAINERS", "1"),

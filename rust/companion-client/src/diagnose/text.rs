@@ -21,7 +21,7 @@ impl fmt::Display for Diagnosis {
         for finding in &self.evidence {
             if subject != Some(finding.subject) {
                 subject = Some(finding.subject);
-                writeln!(f, "\n{}", title(finding.subject))?;
+                writeln!(f, "\n{}", title(finding.subject, self.name))?;
             }
             let mark = match finding.level {
                 Level::Good => '✓',
@@ -34,13 +34,13 @@ impl fmt::Display for Diagnosis {
     }
 }
 
-fn title(subject: Subject) -> &'static str {
+fn title(subject: Subject, client: &'static str) -> &'static str {
     match subject {
         Subject::Folder => "Where the CLI runs",
         Subject::Files => "Files of companions, in the order in which the CLI takes them",
         Subject::Connection => "What the CLI connects to",
         Subject::Environment => "Environment",
-        Subject::Client => "Gemini CLI",
+        Subject::Client => client,
     }
 }
 

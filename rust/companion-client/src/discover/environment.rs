@@ -1,12 +1,15 @@
 //! What the client's decisions depend on, besides the discovery files.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use companion_platform::{Platform, container_mark, current_user, is_process_alive, temp_dir};
+use companion_platform::{
+    Platform, container_mark, current_user, home_dir, is_process_alive, temp_dir,
+};
 
-use companion_protocol::dialect::Dialect;
+use companion_protocol::dialect::{Base, Dialect, Folder, Naming, Surroundings};
 
+use super::Token;
 use super::process::ide_process;
 
 /// What the client's decisions depend on. All can be set, for tests and for an environment that
@@ -30,6 +33,12 @@ pub struct Environment {
     /// Which of the files is there that tell the client that it is in a container.
     pub container: Option<&'static str>,
 }
+
+/// This machine, or this container.
+const HERE: &str = "127.0.0.1";
+
+/// The machine on which this container runs.
+const HOST: &str = "host.docker.internal";
 
 impl Environment {
     /// That of a client which is started now, in `cwd`, where this process was.
@@ -55,14 +64,39 @@ impl Environment {
             vars,
             cwd,
             temp_dir,
-            uid: current_user(),
+            uid: current_user().filter(|_| dialect.asks_owner),
             ide_pid: 0,
-            // On Windows the client takes every process for alive.
-            is_alive: if cfg!(windows) { |pid| pid > 0 } else { is_process_alive },
+            // On Windows a client that has processes in names takes each of them for alive.
+            is_alive: match dialect.naming {
+                Naming::Process { .. } if cfg!(windows) => |pid| pid > 0,
+                _ => is_process_alive,
+            },
             container: container_mark(),
         };
         environment.ide_pid = environment.named_ide_process().unwrap_or(0);
         environment
+    }
+
+    /// That of another client at the same place.
+    #[must_use]
+    pub fn with_dialect(&self, dialect: &'static Dialect) -> Self {
+        let other = Self::with_vars(dialect, self.vars.clone(), self.cwd.clone());
+        let ide_pid = if other.ide_pid == 0 { self.ide_pid } else { other.ide_pid };
+        Self { temp_dir: self.temp_dir.clone(), container: self.container, ide_pid, ..other }
+    }
+
+    /// The same with the files of another machine, whose folder for temporary files is seen at
+    /// `temp_dir`: neither its processes nor its users can be asked for here, and a client's own
+    /// folder is where it is without a home folder.
+    #[must_use]
+    pub fn with_files_of_another_machine(mut self, temp_dir: PathBuf) -> Self {
+        if let Base::Own { variable, .. } = self.dialect.folder.base {
+            self.vars.remove(variable);
+        }
+        for home in ["HOME", "USERPROFILE"] {
+            self.vars.remove(home);
+        }
+        Self { temp_dir, uid: None, is_alive: |_| true, ..self }
     }
 
     /// The value of a variable, which may be empty.
@@ -75,29 +109,54 @@ impl Environment {
         self.var(name).filter(|value| !value.is_empty())
     }
 
+    /// The token of the variable for it, if the client reads one.
+    pub fn token(&self) -> Option<Token> {
+        Some(self.var(self.dialect.variables.auth_token?)?.to_owned().into())
+    }
+
     /// The folder in which the client looks for discovery files.
     pub fn discovery_dir(&self) -> PathBuf {
-        self.dialect.folders.iter().fold(self.temp_dir.clone(), |dir, name| dir.join(name))
+        let Folder { base, names } = self.dialect.folder;
+        names.iter().fold(self.folder(base), |dir, name| dir.join(name))
+    }
+
+    /// Where a folder of the client's begins.
+    pub(crate) fn folder(&self, base: Base) -> PathBuf {
+        let home = self.home();
+        let around = Surroundings {
+            temp_dir: &self.temp_dir,
+            home: home.as_deref().map(Path::new),
+            cwd: &self.cwd,
+        };
+        base.path(around, |name| self.vars.get(name).cloned())
+    }
+
+    /// The user's home folder.
+    pub(crate) fn home(&self) -> Option<String> {
+        home_dir(Platform::CURRENT, |name| self.vars.get(name).cloned())
     }
 
     /// The editor's process if the variable for it names one.
     pub fn named_ide_process(&self) -> Option<u32> {
-        super::leading_number(self.set(self.dialect.variables.pid)?)
+        super::leading_number(self.set(self.dialect.variables.pid?)?)
     }
 
     /// The variable because of which a client in a container stays on 127.0.0.1.
     pub fn stays_local(&self) -> Option<&'static str> {
-        ["SSH_CONNECTION", "VSCODE_REMOTE_CONTAINERS_SESSION", self.dialect.variables.stay_local]
+        let stay_local = self.dialect.variables.stay_local?;
+        ["SSH_CONNECTION", "VSCODE_REMOTE_CONTAINERS_SESSION", stay_local]
             .into_iter()
             .find(|name| self.set(name).is_some())
     }
 
-    /// Where the client takes the companion to be (`getIdeServerHost`).
-    pub fn server_host(&self) -> &'static str {
-        if self.container.is_some() && self.stays_local().is_none() {
-            "host.docker.internal"
-        } else {
-            "127.0.0.1"
+    /// Where the client takes the companion to be, in the order in which it tries
+    /// (`getIdeServerHost`).
+    pub fn hosts(&self) -> &'static [&'static str] {
+        match (self.container, self.dialect.variables.stay_local) {
+            (None, _) => &[HERE],
+            (Some(_), None) => &[HERE, HOST],
+            (Some(_), Some(_)) if self.stays_local().is_some() => &[HERE],
+            (Some(_), Some(_)) => &[HOST],
         }
     }
 }

@@ -1,17 +1,15 @@
-//! The discovery files, in the client's order and with its judgement of each
-//! (`getConnectionConfigFromFile`).
+//! The discovery files as a client reads them, in its order and with its judgement of each.
 
-use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use companion_platform::owner;
-use companion_protocol::dialect::Dialect;
+use companion_protocol::dialect::Naming;
 use companion_protocol::ide::IdeInfo;
 use serde_json::Value;
 
-use super::{Environment, Stdio, Token, WorkspaceError, validate};
+use super::{Environment, Stdio, Token, WorkspaceError, by_port, by_process, validate};
 
 /// What the client reads out of a discovery file. It takes almost anything, so this does too.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +22,8 @@ pub struct Connection {
     pub workspace_path: Option<String>,
     /// The bearer token.
     pub auth_token: Option<Token>,
+    /// The editor's process, if that is told here.
+    pub ppid: Option<u32>,
     /// Which editor it is, if both names are there.
     pub ide_info: Option<IdeInfo>,
 }
@@ -51,6 +51,7 @@ impl Connection {
             }),
             workspace_path: text(&json["workspacePath"]),
             auth_token: text(&json["authToken"]).map(Token::from),
+            ppid: json["ppid"].as_u64().map(|pid| u32::try_from(pid).unwrap_or(u32::MAX)),
             ide_info: name("name")
                 .zip(name("displayName"))
                 .map(|(name, display_name)| IdeInfo { name, display_name }),
@@ -68,9 +69,9 @@ impl Connection {
 pub struct Candidate {
     /// Where it is.
     pub path: PathBuf,
-    /// The editor's process, from the file's name.
-    pub ide_pid: u32,
-    /// Whether that process runs.
+    /// The editor's process, by the file's name or content.
+    pub ide_pid: Option<u32>,
+    /// Whether that process runs, as far as is known.
     pub alive: bool,
     /// Its content, if it could be read and made sense.
     pub connection: Option<Connection>,
@@ -93,6 +94,8 @@ pub enum Standing {
     Workspace(WorkspaceError),
     /// It would do, but another was chosen.
     Outranked,
+    /// Its process has ended, or its folder is gone. The client removes it.
+    Stale,
 }
 
 /// Why a file was chosen.
@@ -102,9 +105,10 @@ pub enum Reason {
     OldName,
     /// It is the only one whose workspace has the client's folder.
     OnlyOne,
-    /// Several would do, and the variable for the port has its port.
+    /// The variable for the port has its port.
     Port,
-    /// Several would do, and it is the first of them: of the editor's process, alive, newest.
+    /// Several would do, and it is the first of them: of the editor's process, alive, of the newest
+    /// process; or the one that was written last.
     First,
     /// None would do. It is taken so that the client can name the folders that are open.
     NoneFits,
@@ -121,35 +125,20 @@ pub struct Search {
     pub candidates: Vec<Candidate>,
 }
 
+impl Candidate {
+    /// The port as it is written there.
+    pub(super) fn port(&self) -> Option<&str> {
+        self.connection.as_ref()?.port.as_deref()
+    }
+}
+
 impl Search {
     pub(crate) fn of(environment: &Environment) -> Self {
         let dir = environment.discovery_dir();
-        let mut candidates = Vec::new();
-
-        let pid = environment.ide_pid;
-        let old_name = environment.dialect.old_file_name(pid);
-        let old = candidate(environment, dir.join(old_name), pid);
-        let old_is_chosen = old.connection.is_some();
-        candidates.extend(old_is_chosen.then_some(old));
-
-        let (mut named, listed) = match names(environment.dialect, &dir) {
-            Ok(names) => (names, Ok(())),
-            Err(error) => (Vec::new(), Err(error.kind())),
-        };
-        named.sort_by_key(|(_, pid)| {
-            let matches = *pid == environment.ide_pid;
-            (!matches, !(environment.is_alive)(*pid), Reverse(*pid))
-        });
-        let first = candidates.len();
-        candidates.extend(
-            named.into_iter().map(|(name, pid)| candidate(environment, dir.join(name), pid)),
-        );
-        if old_is_chosen {
-            candidates[0].standing = Standing::Chosen(Reason::OldName);
-        } else {
-            choose(environment, &mut candidates[first..]);
+        match environment.dialect.naming {
+            Naming::Process { prefix } => by_process::search(environment, dir, prefix),
+            Naming::Port { old_prefix, .. } => by_port::search(environment, dir, old_prefix),
         }
-        Self { dir, listed, candidates }
     }
 
     /// The file by which the client connects, or learns why it can't.
@@ -158,31 +147,32 @@ impl Search {
     }
 }
 
-/// The files of the folder that are named as the client expects, with the process, in the order
-/// in which Node lists them.
-fn names(dialect: &Dialect, dir: &Path) -> io::Result<Vec<(String, u32)>> {
+/// The files of the folder that are named as the client expects, in the order in which Node lists
+/// them.
+pub(super) fn names(naming: Naming, dir: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(dir)? {
         let Ok(name) = entry?.file_name().into_string() else { continue };
-        names.extend(process(dialect, &name).map(|pid| (name, pid)));
+        if naming.parse(&name).is_some_and(|numbers| numbers.port.is_some()) {
+            names.push(name);
+        }
     }
     names.sort();
     Ok(names)
 }
 
-/// The process whose file this is by its name, which has to have a port.
-fn process(dialect: &Dialect, name: &str) -> Option<u32> {
-    let (pid, Some(_)) = dialect.parse_file_name(name)? else { return None };
-    // No process has a larger number, so it is none that runs.
-    Some(pid.parse().unwrap_or(u32::MAX))
-}
-
-/// `Outranked` until there is a choice.
-fn candidate(environment: &Environment, path: PathBuf, ide_pid: u32) -> Candidate {
+/// The file as the client reads it; `Outranked` until there is a choice. `ide_pid` is the editor's
+/// process if the name has it.
+pub(super) fn candidate(
+    environment: &Environment,
+    path: PathBuf,
+    ide_pid: Option<u32>,
+) -> Candidate {
     let (connection, standing) = match read(environment, &path) {
         Ok(json) => match Connection::parse(&json) {
             Some(connection) => {
-                let workspace = validate(connection.workspace_path.as_deref(), &environment.cwd);
+                let roots = connection.workspace_path.as_deref();
+                let workspace = validate(environment.dialect.roots, roots, &environment.cwd);
                 (
                     Some(connection),
                     workspace.map_or_else(Standing::Workspace, |()| Standing::Outranked),
@@ -192,7 +182,8 @@ fn candidate(environment: &Environment, path: PathBuf, ide_pid: u32) -> Candidat
         },
         Err(standing) => (None, standing),
     };
-    let alive = (environment.is_alive)(ide_pid);
+    let ide_pid = ide_pid.or(connection.as_ref().and_then(|connection| connection.ppid));
+    let alive = ide_pid.is_none_or(environment.is_alive);
     Candidate { path, ide_pid, alive, connection, standing }
 }
 
@@ -211,24 +202,4 @@ fn read(environment: &Environment, path: &Path) -> Result<String, Standing> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(unreadable)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-fn choose(environment: &Environment, candidates: &mut [Candidate]) {
-    let fits = |one: &Candidate| one.standing == Standing::Outranked;
-    let port = environment.set(environment.dialect.variables.port);
-    let has_port = |one: &Candidate| {
-        port.is_some() && one.connection.as_ref().and_then(|c| c.port.as_deref()) == port
-    };
-    let fitting = candidates.iter().filter(|one| fits(one)).count();
-    let (pool, reason): (&dyn Fn(&Candidate) -> bool, _) = match fitting {
-        0 => (&|one| one.connection.is_some(), Reason::NoneFits),
-        1 => (&fits, Reason::OnlyOne),
-        _ => (&fits, Reason::First),
-    };
-    let by_port = candidates.iter().position(|one| pool(one) && has_port(one));
-    let reason = if by_port.is_some() && fitting > 1 { Reason::Port } else { reason };
-    let chosen = by_port.or_else(|| candidates.iter().position(pool));
-    if let Some(chosen) = chosen {
-        candidates[chosen].standing = Standing::Chosen(reason);
-    }
 }

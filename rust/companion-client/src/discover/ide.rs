@@ -10,15 +10,11 @@ pub(super) fn detect(environment: &Environment, from_file: Option<&IdeInfo>) -> 
     if let Some(info) = from_file {
         return Some(info.display_name.clone());
     }
-    let set = |name: &str| environment.set(name).is_some();
-    let terminal = environment.var("TERM_PROGRAM");
-    let supported = matches!(terminal, Some("vscode" | "sublime" | "Zed"))
-        || set("ZED_SESSION_ID")
-        || set("XCODE_VERSION_ACTUAL")
-        || is_jetbrains(environment);
-    if !supported {
+    if !environment.dialect.terminals.iter().any(|mark| mark.holds(|name| environment.var(name))) {
         return None;
     }
+    let set = |name: &str| environment.set(name).is_some();
+    let terminal = environment.var("TERM_PROGRAM");
     let by_variable = [
         (set("ANTIGRAVITY_CLI_ALIAS"), "Antigravity"),
         (set("__COG_BASHRC_SOURCED"), "Devin"),

@@ -1,10 +1,12 @@
-//! Where Gemini CLI would connect, and why: its own decisions, taken again step by step.
+//! Where a client would connect, and why: its own decisions, taken again step by step.
 //!
 //! Source: the client's `ide-client.js` (`connect`), `ide-connection-utils.js`, `detect-ide.js`
-//! and `process-utils.js` (`@google/gemini-cli-core` 0.61.0). Everything depends only on an
+//! and `process-utils.js`, in the versions that the dialect names. Everything depends only on an
 //! [`Environment`] and on the files in the folder that it names. Nothing here talks to a
 //! companion, and nothing changes a file.
 
+mod by_port;
+mod by_process;
 mod environment;
 mod files;
 mod ide;
@@ -14,6 +16,9 @@ mod tests;
 mod workspace;
 
 use std::fmt;
+use std::path::PathBuf;
+
+use companion_protocol::dialect::Naming;
 
 pub use environment::Environment;
 pub use files::{Candidate, Connection, Reason, Search, Standing};
@@ -84,6 +89,8 @@ pub struct Route {
     pub target: Target,
     /// Who says so.
     pub origin: Origin,
+    /// A token that is sent there instead of the plan's.
+    pub token: Option<Token>,
 }
 
 /// What the client would do: it tries `routes` in order, unless `workspace` is an error or
@@ -104,9 +111,26 @@ pub struct Plan {
     pub token_origin: Origin,
     /// In the client's order.
     pub routes: Vec<Route>,
+    /// A file that is for another folder came before the chosen one, which some clients remark.
+    pub rejected: bool,
 }
 
 impl Plan {
+    /// The folders that editors have open, if the client's is none of them.
+    pub fn open_folders(&self) -> Vec<PathBuf> {
+        if let Err(WorkspaceError::Elsewhere(folders)) = &self.workspace {
+            return folders.clone();
+        }
+        let passed_over = self.search.candidates.iter().filter_map(|one| match &one.standing {
+            Standing::Workspace(WorkspaceError::Elsewhere(folders)) => Some(folders),
+            _ => None,
+        });
+        let mut folders: Vec<_> = passed_over.flatten().cloned().collect();
+        folders.sort();
+        folders.dedup();
+        folders
+    }
+
     /// What a client in this environment would do.
     pub fn of(environment: &Environment) -> Self {
         let names = &environment.dialect.variables;
@@ -115,38 +139,83 @@ impl Plan {
 
         let token_from_file = chosen.and_then(|connection| connection.auth_token.clone());
         let token_origin = if token_from_file.is_some() { Origin::File } else { Origin::Variable };
-        let token =
-            token_from_file.or_else(|| Some(environment.var(names.auth_token)?.to_owned().into()));
+        let token = token_from_file.or_else(|| environment.token());
         let workspace_path = chosen
             .and_then(|connection| connection.workspace_path.as_deref())
             .or_else(|| environment.var(names.workspace_path));
-        let workspace = validate(workspace_path, &environment.cwd);
+        let workspace = validate(environment.dialect.roots, workspace_path, &environment.cwd);
 
         let mut routes = Vec::new();
-        let mut add = |target, origin| routes.push(Route { target, origin });
+        // The last token that was found is kept.
+        let mut own_token = None;
         if let Some(connection) = chosen {
-            if let Some(port) = connection.truthy_port() {
-                add(http(environment, port), Origin::File);
+            let targets = connection.truthy_port().map(|port| http(environment, port));
+            let targets = targets.into_iter().flatten();
+            let route = |target| Route { target, origin: Origin::File, token: None };
+            routes.extend(targets.map(route));
+            if !routes.is_empty() && matches!(environment.dialect.naming, Naming::Port { .. }) {
+                own_token = add_others(environment, &search, connection, &mut routes);
             }
-            if let Some(stdio) = &connection.stdio {
-                add(Target::Stdio(stdio.clone()), Origin::File);
-            }
+            let stdio = connection.stdio.clone().map(Target::Stdio);
+            routes.extend(stdio.map(route));
         }
-        if let Some(port) = environment.set(names.port) {
-            add(http(environment, port), Origin::Variable);
-        }
-        if let Some(stdio) = stdio_from(environment) {
-            add(Target::Stdio(stdio), Origin::Variable);
-        }
+        let is_rejected =
+            |port: &&str| rejected(environment, &search).any(|one| one.port() == Some(*port));
+        let port = environment.set(names.port).filter(|port| !is_rejected(port));
+        let targets = port.into_iter().flat_map(|port| http(environment, port));
+        let targets = targets.chain(stdio_from(environment).map(Target::Stdio));
+        let route = |target| Route { target, origin: Origin::Variable, token: own_token.clone() };
+        routes.extend(targets.map(route));
         let ide = ide::detect(environment, chosen.and_then(|c| c.ide_info.as_ref()));
-        Self { search, ide, workspace, token, token_origin, routes }
+        let rejected = rejected(environment, &search).any(|one| one.port().is_some());
+        Self { search, ide, workspace, token, token_origin, routes, rejected }
     }
 }
 
-fn http(environment: &Environment, text: &str) -> Target {
+/// What a client that has the port in the files' names tries after the chosen file: all others that
+/// are for its folder, then those that are for none. Returns the token that it has in the end.
+fn add_others(
+    environment: &Environment,
+    search: &Search,
+    chosen: &Connection,
+    routes: &mut Vec<Route>,
+) -> Option<Token> {
+    let of =
+        |standing: Standing| search.candidates.iter().filter(move |one| one.standing == standing);
+    let others = of(Standing::Outranked).chain(of(Standing::Workspace(WorkspaceError::Unknown)));
+    let mut token = None;
+    for other in others.filter_map(|one| one.connection.as_ref()) {
+        let Some(port) = other.truthy_port().filter(|port| Some(*port) != chosen.truthy_port())
+        else {
+            continue;
+        };
+        token = other.auth_token.clone().or(token);
+        let targets = http(environment, port).into_iter();
+        routes.extend(targets.map(|target| Route {
+            target,
+            origin: Origin::File,
+            token: token.clone(),
+        }));
+    }
+    token
+}
+
+/// The files that a client has passed over by now because they are for other folders. One that has
+/// the port in the files' names leaves their ports alone.
+fn rejected<'a>(
+    environment: &Environment,
+    search: &'a Search,
+) -> impl Iterator<Item = &'a Candidate> {
+    let by_port = matches!(environment.dialect.naming, Naming::Port { .. });
+    let elsewhere = |one: &&Candidate| matches!(&one.standing, Standing::Workspace(why) if *why != WorkspaceError::Unknown);
+    let before = |one: &&Candidate| !matches!(one.standing, Standing::Chosen(_));
+    search.candidates.iter().take_while(before).filter(elsewhere).filter(move |_| by_port)
+}
+
+fn http(environment: &Environment, text: &str) -> Vec<Target> {
     match leading_number(text).and_then(|number| u16::try_from(number).ok()) {
-        Some(port) => Target::Http { host: environment.server_host(), port },
-        None => Target::BadPort(text.to_owned()),
+        Some(port) => environment.hosts().iter().map(|host| Target::Http { host, port }).collect(),
+        None => vec![Target::BadPort(text.to_owned())],
     }
 }
 

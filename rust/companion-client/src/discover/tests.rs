@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use companion_platform::{ProcessInfo, current_user};
-use companion_protocol::dialect::GEMINI;
+use companion_protocol::dialect::{GEMINI, Roots};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -96,7 +96,7 @@ fn ranked(expected: &[(&str, Standing)]) -> Vec<(String, Standing)> {
 }
 
 fn http(port: u16, origin: Origin) -> Route {
-    Route { target: Target::Http { host: "127.0.0.1", port }, origin }
+    Route { target: Target::Http { host: "127.0.0.1", port }, origin, token: None }
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_file_of_the_old_name_is_taken_as_it_is() {
 #[test]
 fn routes_are_tried_in_the_clients_order_all_with_the_files_token() {
     let mut scene = Scene::new();
-    scene.var(GEMINI.variables.port, "8").var(GEMINI.variables.auth_token, "variable");
+    scene.var(GEMINI.variables.port, "8").var(GEMINI.variables.auth_token.unwrap(), "variable");
     scene
         .var(GEMINI.variables.stdio_command, "bridge")
         .var(GEMINI.variables.stdio_args, r#"["a b","c"]"#);
@@ -203,6 +203,7 @@ fn routes_are_tried_in_the_clients_order_all_with_the_files_token() {
             args: vec!["a b".to_owned(), "c".to_owned()],
         }),
         origin: Origin::Variable,
+        token: None,
     };
 
     let plan = scene.plan();
@@ -217,6 +218,7 @@ fn routes_are_tried_in_the_clients_order_all_with_the_files_token() {
     let file_stdio = Route {
         target: Target::Stdio(Stdio { command: "own".to_owned(), args: Vec::new() }),
         origin: Origin::File,
+        token: None,
     };
     let plan = scene.plan();
     let expected = [http(7, Origin::File), file_stdio, http(8, Origin::Variable), variable_stdio];
@@ -262,7 +264,7 @@ fn in_a_container_the_companion_is_on_the_host() {
         for name in vars {
             scene.var(name, "1");
         }
-        scene.environment.server_host()
+        scene.environment.hosts()[0]
     };
     let mark = Some("/.dockerenv");
     assert_eq!(host(&[], None), "127.0.0.1");
@@ -293,14 +295,18 @@ fn a_workspace_has_what_is_below_it() {
         (gone.clone(), &gone, true),
         (format!("{project}-2"), &project, false),
     ] {
-        assert_eq!(validate(Some(&list), Path::new(cwd)).is_ok(), inside, "{list} {cwd}");
+        assert_eq!(
+            validate(Roots::Uris, Some(&list), Path::new(cwd)).is_ok(),
+            inside,
+            "{list} {cwd}"
+        );
     }
     let cwd = Path::new(&project);
-    assert_eq!(validate(None, cwd), Err(WorkspaceError::Unknown));
-    assert_eq!(validate(Some(""), cwd), Err(WorkspaceError::Empty));
+    assert_eq!(validate(Roots::Uris, None, cwd), Err(WorkspaceError::Unknown));
+    assert_eq!(validate(Roots::Uris, Some(""), cwd), Err(WorkspaceError::Empty));
     let elsewhere = vec![real(&other), real(&scene.path(".")).join("gone")];
     let list = format!("{other}:{gone}");
-    assert_eq!(validate(Some(&list), cwd), Err(WorkspaceError::Elsewhere(elsewhere)));
+    assert_eq!(validate(Roots::Uris, Some(&list), cwd), Err(WorkspaceError::Elsewhere(elsewhere)));
 }
 
 #[cfg(unix)]
@@ -312,11 +318,14 @@ fn links_are_followed() {
     symlink("missing", scene.path("dangling")).unwrap();
     symlink("circle", scene.path("circle")).unwrap();
     let cwd = scene.environment.cwd.clone();
-    assert_eq!(validate(Some(&scene.path("link")), &cwd.join("sub")), Ok(()));
-    assert_eq!(validate(Some(&scene.path("project")), Path::new(&scene.path("link/sub"))), Ok(()));
+    assert_eq!(validate(Roots::Uris, Some(&scene.path("link")), &cwd.join("sub")), Ok(()));
+    assert_eq!(
+        validate(Roots::Uris, Some(&scene.path("project")), Path::new(&scene.path("link/sub"))),
+        Ok(())
+    );
     let missing = resolve_to_real_path(&scene.path("dangling/x"), &cwd);
     assert!(missing.ends_with("missing/x"), "{}", missing.display());
-    assert!(validate(Some(&scene.path("circle")), &cwd).is_err());
+    assert!(validate(Roots::Uris, Some(&scene.path("circle")), &cwd).is_err());
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use companion_platform::{Platform, relative_to};
+use companion_platform::{Platform, is_absolute, relative_to};
+use companion_protocol::dialect::Roots;
 
 /// Why the client does not connect from its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,16 +18,30 @@ pub enum WorkspaceError {
 }
 
 /// Whether `cwd` is in one of the folders of the list `workspace_path`, links resolved.
-pub fn validate(workspace_path: Option<&str>, cwd: &Path) -> Result<(), WorkspaceError> {
+pub fn validate(
+    rules: Roots,
+    workspace_path: Option<&str>,
+    cwd: &Path,
+) -> Result<(), WorkspaceError> {
     let list = workspace_path.ok_or(WorkspaceError::Unknown)?;
     if list.is_empty() {
         return Err(WorkspaceError::Empty);
     }
-    let roots: Vec<_> = list
-        .split(Platform::CURRENT.list_separator())
-        .map(|root| resolve_to_real_path(root, cwd))
-        .collect();
-    let real = resolve_to_real_path(&cwd.to_string_lossy(), cwd);
+    let roots: Vec<_> = match rules {
+        Roots::Uris => list
+            .split(Platform::CURRENT.list_separator())
+            .map(|root| resolve_to_real_path(root, cwd))
+            .collect(),
+        Roots::Paths => {
+            let array = serde_json::from_str::<Vec<String>>(list).ok();
+            let roots = array.unwrap_or_else(|| {
+                list.split(Platform::CURRENT.list_separator()).map(str::to_owned).collect()
+            });
+            let roots = roots.iter().filter(|root| is_absolute(Platform::CURRENT, root));
+            roots.map(|root| real_path(&normalize(Path::new(root)), 0)).collect()
+        }
+    };
+    let real = real_path(&normalize(cwd), 0);
     if roots.iter().any(|root| contains(root, &real)) {
         Ok(())
     } else {

@@ -12,6 +12,7 @@ use log::LevelFilter;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::dialect::{self, Dialect};
 use crate::ide::IdeInfo;
 pub use allowed_host::AllowedHost;
 pub use listen_address::ListenAddress;
@@ -30,6 +31,8 @@ pub struct Settings {
     /// The editor's process, by which a CLI in its terminal finds the server; this one, unless it
     /// is set.
     pub ide_pid: u32,
+    /// The clients that are to find the server.
+    pub clients: Vec<&'static Dialect>,
     /// Whether the user trusts the workspace; absent leaves that to the CLI. A client that is told
     /// `true` no longer asks.
     pub trusted: Option<bool>,
@@ -64,6 +67,7 @@ impl Default for Settings {
             ide_name: "companion".to_owned(),
             ide_display_name: "Companion for Gemini CLI".to_owned(),
             ide_pid: std::process::id(),
+            clients: dialect::ALL.to_vec(),
             trusted: None,
             diffs: true,
             resume: false,

@@ -1,22 +1,26 @@
-//! The thread that has the discovery file. A disk may take any time, and nobody else is to wait
+//! The thread that has the discovery files. A disk may take any time, and nobody else is to wait
 //! for it: who tells the thread something decides how long to wait for an answer.
 
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
 use companion_platform::{PrivateDir, Watch};
+use companion_protocol::dialect::Dialect;
 use companion_protocol::ide::DiscoveryFile;
 use tokio::sync::oneshot;
 
-use super::{File, sweep};
+use super::{File, Presence, sweep};
 use crate::runtime::Alive;
 
-/// After a change the file is left alone for that long, since changes come in bursts.
+/// After a change the files are left alone for that long, since changes come in bursts.
 const SETTLE: Duration = Duration::from_millis(200);
-/// And for that long after it was put back, should another program insist.
+/// And for that long after one was put back, should another program insist.
 const TRUCE: Duration = Duration::from_secs(1);
 /// A file that could not be written is tried again after this, then after twice as long, …
 const FIRST_RETRY: Duration = Duration::from_secs(1);
@@ -27,90 +31,103 @@ const UNWATCHED: Duration = Duration::from_secs(30);
 
 /// What the keeper is told.
 pub(super) enum Told {
-    /// The file may have been changed.
+    /// A file may have been changed.
     Changed,
-    /// It is to name this workspace, and it is to be told whether it does.
+    /// They are to name this workspace, and it is to be told whether they do.
     Workspace(String, SyncSender<io::Result<()>>),
-    /// It is to go for good; what comes with it is dropped once it has.
+    /// They are to go for good; what comes with it is dropped once they have.
     Remove(oneshot::Sender<()>),
 }
 
 pub(super) struct Keeper {
-    pub(super) file: Arc<File>,
-    pub(super) content: DiscoveryFile,
+    pub(super) kept: Vec<Kept>,
+    pub(super) removed: Arc<AtomicBool>,
     pub(super) told: Receiver<Told>,
-    /// For those who watch the file.
+    /// For those who watch the files.
     pub(super) tell: Sender<Told>,
     pub(super) alive: Alive,
-    /// Where it was last written.
-    pub(super) dir: Option<PrivateDir>,
-    /// Why it could not be written, as it was logged.
-    pub(super) trouble: Option<String>,
 }
 
-/// What a look at the file came to.
+/// One of the files, as its keeper has it.
+pub(super) struct Kept {
+    file: Arc<File>,
+    content: DiscoveryFile,
+    /// Where it was last written.
+    dir: Option<PrivateDir>,
+    /// Why it could not be written, as it was logged.
+    trouble: Option<String>,
+}
+
+/// What a look at the files came to.
 struct Seen {
-    /// Somebody else had removed or changed it.
+    failed: bool,
+    /// Somebody else had removed or changed one.
     restored: bool,
-    /// `None` if the system can't watch it.
     watch: Option<Watch>,
+    /// The system watches all of them.
+    watched: bool,
 }
 
 impl Keeper {
-    /// Writes the file, which `written` hears, clears away what is stale, and keeps the file in
-    /// place until it is to go.
+    /// Writes the files, which `written` hears, clears away what is stale, and keeps the files in
+    /// place until they are to go.
     pub(super) fn run(mut self, written: &SyncSender<()>) {
-        self.file.place.warn_if_exposed();
-        let in_place = self.write().is_ok(); // or an error was logged
-        if written.send(()).is_err() && in_place {
-            log::warn!("the discovery file is in place now");
+        for kept in &mut self.kept {
+            kept.file.place.warn_if_exposed();
+            let _ = kept.write(&self.removed); // or a warning was logged
         }
-        // It has a thread to itself, since it asks ports, which may take seconds.
-        let file = Arc::clone(&self.file);
-        if let Err(error) = self.alive.spawn("gemini-companion-sweep", move || sweep::sweep(&file))
-        {
-            log::warn!("could not look for stale discovery files: {error}");
+        if written.send(()).is_err() {
+            for file in self.kept.iter().map(|kept| &kept.file).filter(|file| file.is_in_place()) {
+                log::warn!("the discovery file {} is in place now", file.path().display());
+            }
         }
+        self.sweep();
         let _removed = self.keep();
-        let in_place = self.file.in_place.swap(false, Relaxed);
-        if let Some(Err(error)) = self.dir.map(|dir| dir.remove(&self.file.name))
-            && in_place
-        {
-            log::warn!("could not remove {}: {error}", self.file.path().display());
+        for kept in self.kept {
+            kept.remove();
         }
     }
 
-    /// Keeps the file in place. Returns who wants to hear of its end.
+    /// Clears away what is stale, on a thread of its own, since that asks ports, which may take
+    /// seconds.
+    fn sweep(&self) {
+        let files: Vec<_> = self.kept.iter().map(|kept| Arc::clone(&kept.file)).collect();
+        let removed = Arc::clone(&self.removed);
+        let sweep = move || files.iter().for_each(|file| sweep::sweep(file, &removed));
+        if let Err(error) = self.alive.spawn("gemini-companion-sweep", sweep) {
+            log::warn!("could not look for stale discovery files: {error}");
+        }
+    }
+
+    /// Keeps the files in place. Returns who wants to hear of their end.
     fn keep(&mut self) -> Option<oneshot::Sender<()>> {
         let mut retry = FIRST_RETRY;
         let mut _watch;
         loop {
             let later = retry;
             retry = LAST_RETRY.min(retry * 2);
-            let (patience, pause) = match self.look() {
-                Ok(Seen { restored, watch }) => {
-                    let patience = if watch.is_some() {
-                        retry = FIRST_RETRY;
-                        None
-                    } else {
-                        Some(later.min(UNWATCHED))
-                    };
-                    _watch = watch; // only now the old one ends, so that nothing is missed
-                    (patience, if restored { TRUCE } else { SETTLE })
+            let seen = self.look();
+            let patience = match seen {
+                Seen { failed: true, .. } => Some(later),
+                Seen { watched: false, .. } => Some(later.min(UNWATCHED)),
+                _ => {
+                    retry = FIRST_RETRY;
+                    None
                 }
-                Err(_) => (Some(later), Duration::ZERO), // which was logged
             };
+            _watch = seen.watch; // only now the old one ends, so that nothing is missed
             if let Err(gone) = self.listen(patience, true) {
                 return gone;
             }
+            let pause = if seen.restored { TRUCE } else { SETTLE };
             if let Err(gone) = self.listen(Some(pause), false) {
                 return gone;
             }
         }
     }
 
-    /// Does what it is told, for that long, or else until the file may have been changed if it is
-    /// to look then. An error if the file is to go.
+    /// Does what it is told, for that long, or else until a file may have been changed if it is to
+    /// look then. An error if the files are to go.
     fn listen(
         &mut self,
         patience: Option<Duration>,
@@ -126,8 +143,7 @@ impl Keeper {
                 Ok(Told::Changed) if for_change => return Ok(()),
                 Ok(Told::Changed) => {}
                 Ok(Told::Workspace(path, told)) => {
-                    self.content.workspace_path = path;
-                    let written = self.write();
+                    let written = self.set_workspace_path(&path);
                     let look = written.is_err() && for_change;
                     let _ = told.send(written);
                     if look {
@@ -141,68 +157,149 @@ impl Keeper {
         }
     }
 
-    /// Puts the file in place if it isn't, and watches it from then on.
-    fn look(&mut self) -> io::Result<Seen> {
-        let was_in_place = self.file.in_place.load(Relaxed);
-        let open = |this: &mut Self| this.file.place.open().map_err(|error| this.failed(error));
-        open(self)?; // which makes the folders that are to be watched
-        let watch = self.watch(); // before the look, so that nothing happens in between
-        let dir = open(self)?;
-        let wanted = super::json(&self.content);
-        // What can't be read is not what we have written.
-        let found = dir.read(&self.file.name, wanted.len() as u64).ok().flatten();
-        if found.is_some_and(|(found, _)| found == wanted) {
-            return Ok(Seen { restored: false, watch });
+    /// Writes all files anew; an error if that leaves none by which to be found.
+    fn set_workspace_path(&mut self, path: &str) -> io::Result<()> {
+        let mut all = Ok(());
+        for kept in &mut self.kept {
+            path.clone_into(&mut kept.content.workspace_path);
+            all = all.and(kept.write(&self.removed));
         }
-        self.write()?;
-        if was_in_place {
-            let path = self.file.path();
-            log::warn!("{} was removed or changed, and put back", path.display());
-        }
-        Ok(Seen { restored: was_in_place, watch })
+        if self.kept.iter().any(|kept| kept.file.is_in_place()) { Ok(()) } else { all }
     }
 
-    fn watch(&self) -> Option<Watch> {
+    /// Puts files in place that aren't, and watches all from then on.
+    fn look(&mut self) -> Seen {
+        for kept in &self.kept {
+            let _ = kept.file.place.open(); // makes the folders that are to be watched
+        }
+        let (dirs, names) = self.to_watch();
+        // Before the look, so that nothing happens in between.
+        let mut watch = self.watch(names);
+        let watched = watch.as_mut().is_some_and(|watch| add(watch, &dirs));
+        let (mut failed, mut restored) = (false, false);
+        for kept in &mut self.kept {
+            match kept.look(&self.removed) {
+                Ok(put_back) => restored |= put_back,
+                Err(_) => failed = true, // which was logged
+            }
+        }
+        if self.to_watch().0 != dirs {
+            let _ = self.tell.send(Told::Changed); // a folder has appeared or gone meanwhile
+        }
+        Seen { failed, restored, watch, watched }
+    }
+
+    /// Folders, and the names that matter in them.
+    fn to_watch(&self) -> (Vec<PathBuf>, HashSet<OsString>) {
+        let mut names = HashSet::new();
+        let mut dirs = Vec::new();
+        for Kept { file, .. } in &self.kept {
+            dirs.extend(file.place.watched(&mut names));
+            names.insert(file.name.clone().into());
+        }
+        (dirs, names)
+    }
+
+    fn watch(&self, names: HashSet<OsString>) -> Option<Watch> {
         let (tell, alive) = (self.tell.clone(), self.alive.clone());
         let changed = move || {
             let _held_by_its_thread = &alive;
             let _ = tell.send(Told::Changed);
         };
-        Watch::start(&self.file.place.dirs(), &self.file.name, changed)
-            .inspect_err(|error| log::debug!("the discovery file can't be watched: {error}"))
+        Watch::start(names, changed)
+            .inspect_err(|error| log::debug!("discovery files can't be watched: {error}"))
             .ok()
     }
+}
 
-    /// Writes the file, unless it is to go.
-    fn write(&mut self) -> io::Result<()> {
-        if self.file.removed.load(SeqCst) {
+/// Whether all of them are watched; one that can't be does not keep the others from it.
+fn add(watch: &mut Watch, dirs: &[PathBuf]) -> bool {
+    let mut all = true;
+    for dir in dirs {
+        if let Err(error) = watch.add(dir) {
+            log::debug!("{} can't be watched: {error}", dir.display());
+            all = false;
+        }
+    }
+    all
+}
+
+impl Kept {
+    /// The file with its content, not written yet.
+    pub(super) fn new(file: &Arc<File>, content: &DiscoveryFile) -> Self {
+        let content = DiscoveryFile { ppid: file.told_process(), ..content.clone() };
+        Self { file: Arc::clone(file), content, dir: None, trouble: None }
+    }
+
+    /// Puts the file in place if it isn't. Whether somebody else had removed or changed it.
+    fn look(&mut self, removed: &AtomicBool) -> io::Result<bool> {
+        let was_in_place = self.file.is_in_place();
+        let found = match self.file.place.open() {
+            Ok(Some(dir)) => {
+                let wanted = super::json(&self.content);
+                // What can't be read is not what we have written.
+                let found = dir.read(&self.file.name, wanted.len() as u64).ok().flatten();
+                found.is_some_and(|(found, _)| found == wanted)
+            }
+            _ => false,
+        };
+        if found {
+            return Ok(false);
+        }
+        self.write(removed)?;
+        let restored = was_in_place && self.file.is_in_place();
+        if restored {
+            log::warn!("{} was removed or changed, and put back", self.file.path().display());
+        }
+        Ok(restored)
+    }
+
+    /// Writes the file, unless it is to go or is not wanted.
+    fn write(&mut self, removed: &AtomicBool) -> io::Result<()> {
+        if removed.load(SeqCst) {
             return Ok(());
         }
         let written = self.file.place.open().and_then(|dir| {
-            dir.write(&self.file.name, &super::json(&self.content))?;
-            self.dir = Some(dir);
+            if let Some(dir) = &dir {
+                dir.write(&self.file.name, &super::json(&self.content))?;
+            }
+            self.dir = dir;
             Ok(())
         });
         written.map_err(|error| self.failed(error))?;
-        self.file.in_place.store(true, Relaxed);
-        if self.trouble.take().is_some() {
-            log::warn!("the discovery file is in place now");
+        let presence = if self.dir.is_some() { Presence::InPlace } else { Presence::Unwanted };
+        *self.file.presence.lock() = presence;
+        if self.trouble.take().is_some() && self.dir.is_some() {
+            log::warn!("the discovery file {} is in place now", self.file.path().display());
         }
         Ok(())
     }
 
     /// Logs why there is no file, once per reason.
     fn failed(&mut self, error: io::Error) -> io::Error {
-        self.file.in_place.store(false, Relaxed);
+        *self.file.presence.lock() = Presence::Missing;
         let reason = error.to_string();
         if self.trouble.as_ref() != Some(&reason) {
+            let Dialect { name, variables, .. } = self.file.dialect;
+            let finds = match variables.auth_token {
+                Some(_) => "finds this editor only from a terminal that has its environment",
+                None => "does not find this editor",
+            };
             log::warn!(
-                "could not write the discovery file {}: {reason}; until it can be, a CLI finds \
-                 this editor only from a terminal that has its environment",
+                "could not write the discovery file {}: {reason}; until it can be, {name} {finds}",
                 self.file.path().display()
             );
             self.trouble = Some(reason);
         }
         error
+    }
+
+    fn remove(self) {
+        let presence = std::mem::replace(&mut *self.file.presence.lock(), Presence::Missing);
+        if let Some(Err(error)) = self.dir.map(|dir| dir.remove(&self.file.name))
+            && presence == Presence::InPlace
+        {
+            log::warn!("could not remove {}: {error}", self.file.path().display());
+        }
     }
 }

@@ -1,7 +1,7 @@
-//! The discovery file, by which the CLI finds this server.
+//! The discovery files, by which CLIs find this server: one for the clients of each dialect.
 //!
-//! Owns the file from its first byte to its removal, puts it back if somebody else removes or
-//! changes it, and clears away those that dead processes left. It never takes anything from a
+//! Owns the files from their first byte to their removal, puts them back if somebody else removes
+//! or changes them, and clears away those that dead processes left. It never takes anything from a
 //! file, least of all a token: what it wrote is what it knows.
 
 mod keeper;
@@ -14,138 +14,185 @@ mod workspace;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
-use companion_protocol::dialect::GEMINI;
+use companion_platform::is_process_alive;
+use companion_protocol::dialect::{Dialect, Naming};
 use companion_protocol::ide::DiscoveryFile;
+use companion_protocol::status::DiscoveryStatus;
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::runtime::Alive;
-use keeper::{Keeper, Told};
+use keeper::{Keeper, Kept, Told};
 use place::Place;
 pub(crate) use workspace::workspace_path;
 
 /// How long a server waits for a disk, when it starts and when it stops.
 pub(crate) const DISK: Duration = Duration::from_millis(500);
 
-/// The file, from [`publish`](Self::publish) to [`remove`](Self::remove). Clones are the same.
+/// The files, from [`publish`](Self::publish) to [`remove`](Self::remove). Clones are the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Discovery {
-    file: Arc<File>,
+    files: Vec<Arc<File>>,
+    /// They are to be there no more.
+    removed: Arc<AtomicBool>,
     keeper: Sender<Told>,
 }
 
 #[derive(Debug)]
 struct File {
+    dialect: &'static Dialect,
     place: Place,
     pid: u32,
     port: u16,
     name: String,
-    /// It was there when its keeper last looked.
-    in_place: AtomicBool,
-    /// It is to be there no more.
-    removed: AtomicBool,
+    /// How it was when its keeper last looked.
+    presence: Mutex<Presence>,
+}
+
+/// Whether a file is where clients look for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// There is to be none, because nobody here uses such a client.
+    Unwanted,
+    /// It is not there.
+    Missing,
+    /// It is there.
+    InPlace,
 }
 
 impl File {
-    fn new(place: Place, pid: u32, port: u16) -> Self {
-        let name = GEMINI.file_name(pid, port);
-        let [in_place, removed] = [false, false].map(AtomicBool::new);
-        Self { place, pid, port, name, in_place, removed }
+    fn new(dialect: &'static Dialect, place: Place, pid: u32, port: u16) -> Self {
+        let name = dialect.naming.file_name(pid, port);
+        let presence = if place.is_optional() { Presence::Unwanted } else { Presence::Missing };
+        Self { dialect, place, pid, port, name, presence: Mutex::new(presence) }
     }
 
     fn path(&self) -> PathBuf {
         self.place.path().join(&self.name)
     }
 
-    fn is_silent(&self) -> String {
-        format!("the disk of {} does not answer", self.path().display())
+    /// The process that the file has to tell, if its name does not. Clients remove a file whose
+    /// process does not run, so this server stands in for an editor that is not seen to.
+    fn told_process(&self) -> Option<u32> {
+        let told = matches!(self.dialect.naming, Naming::Port { .. });
+        let alive = Some(self.pid).filter(|pid| is_process_alive(*pid));
+        told.then(|| alive.unwrap_or_else(std::process::id))
+    }
+
+    fn is_in_place(&self) -> bool {
+        *self.presence.lock() == Presence::InPlace
     }
 }
 
 impl Discovery {
-    /// Writes the file. `dir` is where the client looks, by default; `pid` is the editor's. A
-    /// failure is logged: terminals in the editor still have the server in their environment.
+    /// Writes a file for each dialect. `dir` is where its clients look, by default; `pid` is the
+    /// editor's. A failure is logged: terminals in the editor still have the server in their
+    /// environment.
     pub(crate) fn publish(
         alive: &Alive,
+        dialects: &[&'static Dialect],
         dir: Option<&Path>,
         pid: u32,
-        content: DiscoveryFile,
+        content: &DiscoveryFile,
     ) -> Self {
-        Self::publish_in(alive, Place::new(dir), pid, content)
+        let place = |dialect: &&'static Dialect| (*dialect, Place::new(&dialect.folder, dir));
+        Self::publish_in(alive, dialects.iter().map(place), pid, content)
     }
 
-    fn publish_in(alive: &Alive, place: Place, pid: u32, content: DiscoveryFile) -> Self {
-        let file = Arc::new(File::new(place, pid, content.port));
+    fn publish_in(
+        alive: &Alive,
+        places: impl IntoIterator<Item = (&'static Dialect, Place)>,
+        pid: u32,
+        content: &DiscoveryFile,
+    ) -> Self {
+        let file = |(dialect, place)| Arc::new(File::new(dialect, place, pid, content.port));
+        let files: Vec<_> = places.into_iter().map(file).collect();
+        let removed = Arc::default();
         let (tell, told) = mpsc::channel();
         let keeper = Keeper {
-            file: Arc::clone(&file),
-            content,
+            kept: files.iter().map(|file| Kept::new(file, content)).collect(),
+            removed: Arc::clone(&removed),
             told,
             tell: tell.clone(),
             alive: alive.clone(),
-            dir: None,
-            trouble: None,
         };
+        let discovery = Self { files, removed, keeper: tell };
         let (written, write) = mpsc::sync_channel(1);
         match alive.spawn("gemini-companion-file", move || keeper.run(&written)) {
             Ok(()) if write.recv_timeout(DISK).is_ok() => {}
-            Ok(()) => log::warn!("{}; it is not waited for", file.is_silent()),
-            Err(error) => log::warn!("could not write {}: {error}", file.path().display()),
+            Ok(()) => log::warn!("{}; it is not waited for", is_silent(&discovery.files)),
+            Err(error) => log::warn!("could not write the discovery files: {error}"),
         }
-        Self { file, keeper: tell }
+        discovery
     }
 
-    /// Puts another workspace into the file.
+    /// Puts another workspace into the files.
     pub(crate) fn set_workspace_path(&self, workspace_path: String) -> io::Result<()> {
         let (told, tell) = mpsc::sync_channel(1);
         if self.keeper.send(Told::Workspace(workspace_path, told)).is_err() {
-            return Ok(()); // it has been removed
+            return Ok(()); // they have been removed
         }
         tell.recv_timeout(DISK).unwrap_or_else(|_| {
-            if self.file.removed.load(SeqCst) {
+            if self.removed.load(SeqCst) {
                 return Ok(());
             }
-            Err(io::Error::new(io::ErrorKind::TimedOut, self.file.is_silent()))
+            Err(io::Error::new(io::ErrorKind::TimedOut, is_silent(&self.files)))
         })
     }
 
-    /// Where the file is, if it is.
-    pub(crate) fn path(&self) -> Option<PathBuf> {
-        let is_there = self.file.in_place.load(Relaxed) && !self.file.removed.load(SeqCst);
-        is_there.then(|| self.file.path())
+    /// The files that are to be there, and whether each is.
+    pub(crate) fn files(&self) -> Vec<DiscoveryStatus> {
+        let removed = self.removed.load(SeqCst);
+        let status = |file: &Arc<File>| {
+            let presence = *file.presence.lock();
+            (presence != Presence::Unwanted).then(|| DiscoveryStatus {
+                client: file.dialect,
+                path: file.path().to_string_lossy().into_owned(),
+                in_place: presence == Presence::InPlace && !removed,
+            })
+        };
+        self.files.iter().filter_map(status).collect()
     }
 
-    /// Has the file removed for good, also one that is just being written.
+    /// Has the files removed for good, also one that is just being written.
     pub(crate) fn remove(&self) -> Removal {
-        self.file.removed.store(true, SeqCst);
+        self.removed.store(true, SeqCst);
         let (gone, removal) = oneshot::channel();
-        let _ = self.keeper.send(Told::Remove(gone)); // or it has been removed
-        Removal { file: Arc::clone(&self.file), gone: removal }
+        let _ = self.keeper.send(Told::Remove(gone)); // or they have been removed
+        Removal { files: self.files.clone(), gone: removal }
     }
 }
 
-/// A file that is being removed.
+/// Files that are being removed.
 pub(crate) struct Removal {
-    file: Arc<File>,
+    files: Vec<Arc<File>>,
     gone: oneshot::Receiver<()>,
 }
 
 impl Removal {
-    /// Waits until it is gone, for as long as others can wait for it.
+    /// Waits until they are gone, for as long as others can wait for it.
     pub(crate) async fn begin(&mut self) {
         let _ = timeout(DISK, &mut self.gone).await; // else the end will tell
     }
 
-    /// Waits until it is gone, or `end`.
+    /// Waits until they are gone, or `end`.
     pub(crate) async fn end(self, end: Instant) {
         if !self.gone.is_terminated() && timeout_at(end, self.gone).await.is_err() {
-            log::warn!("{}; the file will go once it does", self.file.is_silent());
+            log::warn!("{}; the file will go once it does", is_silent(&self.files));
         }
     }
+}
+
+/// Names the first file that is not as it should be, or the first.
+fn is_silent(files: &[Arc<File>]) -> String {
+    let missing = files.iter().find(|file| *file.presence.lock() == Presence::Missing);
+    let path = missing.or(files.first()).map(|file| file.path()).unwrap_or_default();
+    format!("the disk of {} does not answer", path.display())
 }
 
 fn json(content: &DiscoveryFile) -> Vec<u8> {

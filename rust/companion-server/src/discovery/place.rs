@@ -1,65 +1,91 @@
-//! Where the discovery file goes.
+//! Where a discovery file goes.
 
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_platform::{Platform, PrivateDir, others_can_rename_in, temp_dir};
-use companion_protocol::dialect::GEMINI;
+use companion_platform::{Platform, PrivateDir, home_dir, others_can_rename_in, temp_dir};
+use companion_protocol::dialect::{Base, Folder, Surroundings};
 
 /// A directory for discovery files.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// Others may be its owner.
-    parent: PathBuf,
-    /// Those below `parent` that are to be for us alone.
+    /// Others may be its owner, unless it is a client's own.
+    base: PathBuf,
+    /// Whether `base` is a folder of the client's own, which is not made for those who do not use
+    /// that client.
+    optional: bool,
+    /// Those below `base` that are to be for us alone.
     names: &'static [&'static str],
 }
 
 impl Place {
     /// `dir` itself, or where the client looks.
-    pub(super) fn new(dir: Option<&Path>) -> Self {
+    pub(super) fn new(folder: &Folder, dir: Option<&Path>) -> Self {
         if let Some(dir) = dir {
-            return Self { parent: dir.to_owned(), names: &[] };
+            return Self { base: dir.to_owned(), optional: false, names: &[] };
         }
-        let env = |name: &str| std::env::var(name).ok();
-        Self::below(temp_dir(Platform::CURRENT, env).as_ref())
+        let var = |name: &str| std::env::var(name).ok();
+        let temp_dir = temp_dir(Platform::CURRENT, var);
+        let home = home_dir(Platform::CURRENT, var);
+        let around = Surroundings {
+            temp_dir: temp_dir.as_ref(),
+            home: home.as_deref().map(Path::new),
+            cwd: &std::env::current_dir().unwrap_or_default(),
+        };
+        Self::below(folder, folder.base.path(around, var))
     }
 
-    /// Where the client looks if this is the folder for temporary files.
-    pub(super) fn below(temp_dir: &Path) -> Self {
-        Self { parent: temp_dir.to_owned(), names: GEMINI.folders }
+    /// Where the client looks if the folder begins there.
+    pub(super) fn below(folder: &Folder, base: PathBuf) -> Self {
+        Self { base, optional: folder.base != Base::Temp, names: folder.names }
     }
 
-    /// The directory, which is made if need be.
-    pub(super) fn open(&self) -> io::Result<PrivateDir> {
-        PrivateDir::open(&self.parent, self.names)
+    /// Whether there may be none.
+    pub(super) fn is_optional(&self) -> bool {
+        self.optional
+    }
+
+    /// The directory, which is made if need be; nothing if no file is to be there now.
+    pub(super) fn open(&self) -> io::Result<Option<PrivateDir>> {
+        if self.optional {
+            PrivateDir::open_below(&self.base, self.names)
+        } else {
+            PrivateDir::open(&self.base, self.names).map(Some)
+        }
     }
 
     pub(super) fn path(&self) -> PathBuf {
-        self.dirs().pop().expect("there is at least one")
+        self.names.iter().fold(self.base.clone(), |path, name| path.join(name))
     }
 
-    /// All directories that are ours, the innermost last.
-    pub(super) fn dirs(&self) -> Vec<PathBuf> {
-        let mut dirs = vec![self.parent.clone()];
-        for name in self.names {
-            dirs.push(dirs[dirs.len() - 1].join(name));
-        }
-        if dirs.len() > 1 {
-            dirs.remove(0);
-        }
-        dirs
+    /// What is to be watched as things are: the directories that are ours and, where the client has
+    /// none, the one in which that would begin to appear. All names that matter there go to `names`.
+    pub(super) fn watched(&self, names: &mut HashSet<OsString>) -> Vec<PathBuf> {
+        let path = self.path();
+        names.extend(path.iter().map(ToOwned::to_owned));
+        let is_dir = |dir: &Path| dir.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let dirs: Vec<_> = if !self.optional {
+            path.ancestors().take(self.names.len().max(1)).collect()
+        } else if is_dir(&self.base) && is_dir(&path) {
+            path.ancestors().take(self.names.len() + 1).collect()
+        } else {
+            // Links above the client's own folder are the system's or the user's.
+            let nearest = self.base.ancestors().skip(1).find(|dir| dir.is_dir());
+            Some(&*self.base).filter(|base| is_dir(base)).or(nearest).into_iter().collect()
+        };
+        dirs.into_iter().map(Path::to_owned).collect()
     }
 
-    /// Others who can rename our directory can hide the file, but neither read it nor put one
-    /// of their own in its place, since the client looks at a file's owner. So this is no reason
+    /// Others who can rename our directory can hide the file, but not read it. So this is no reason
     /// to do without.
     pub(super) fn warn_if_exposed(&self) {
-        if !self.names.is_empty() && others_can_rename_in(&self.parent).is_ok_and(|can| can) {
+        if !self.names.is_empty() && others_can_rename_in(&self.base).is_ok_and(|can| can) {
             log::warn!(
                 "everybody can rename what is in {}, and so hide this editor from the CLI; \
                  `chmod +t` on it prevents that",
-                self.parent.display()
+                self.base.display()
             );
         }
     }

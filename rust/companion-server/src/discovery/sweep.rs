@@ -4,28 +4,35 @@
 //! on Windows it takes every process for alive.
 
 use std::net::{Ipv4Addr, TcpStream};
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-use companion_platform::Processes;
-use companion_protocol::dialect::GEMINI;
+use companion_platform::{PrivateDir, Processes};
+use companion_protocol::dialect::Naming;
+use companion_protocol::ide::DiscoveryFile;
 
 use super::File;
 
 /// How long a local port may take to refuse or accept. Windows tries for 2 s before it refuses.
 const PROBE: Duration = Duration::from_secs(4);
 
+/// The largest file that is looked into.
+const MAX_FILE: u64 = 1 << 20;
+
 /// Removes our own user's files of dead processes, and those that an earlier server of the same
 /// editor left behind when it was killed, unless somebody listens at their port: where a folder
 /// is shared but process ids are not, as by containers, a process only seems to be dead.
 ///
-/// Takes its time: there may be thousands, and a port may be slow to answer. Ends early if `ours`
-/// is to be removed.
-pub(super) fn sweep(ours: &File) {
+/// Takes its time: there may be thousands, and a port may be slow to answer. Ends early once
+/// `removed` says that `ours` is to go.
+pub(super) fn sweep(ours: &File, removed: &AtomicBool) {
     let place = &ours.place;
-    let found = place.open().and_then(|dir| Ok((dir.own_files()?, dir)));
+    let found = place
+        .open()
+        .and_then(|dir| dir.map(|dir| dir.own_files().map(|names| (names, dir))).transpose());
     let (names, dir) = match found {
-        Ok(found) => found,
+        Ok(Some(found)) => found,
+        Ok(None) => return,
         Err(error) => {
             let place = place.path();
             return log::debug!("no look for stale files in {}: {error}", place.display());
@@ -33,47 +40,65 @@ pub(super) fn sweep(ours: &File) {
     };
     // After the list: whoever wrote a file before it runs still, or has ended.
     let processes = Processes::now();
-    let mut removed = 0_usize;
+    let mut count = 0_usize;
     for name in names {
-        if ours.removed.load(SeqCst) {
+        if removed.load(SeqCst) {
             break;
         }
-        let Some(owner) = Owner::parse(&name) else { continue };
-        let may_be_stale = if owner.pid == ours.pid {
-            owner.port.is_some_and(|port| port != ours.port)
-        } else {
-            !processes.has(owner.pid)
+        let Some(owner) = Owner::of(ours.dialect.naming, &dir, &name) else { continue };
+        let may_be_stale = match owner.pid {
+            Some(pid) if pid == ours.pid => owner.port.is_some_and(|port| port != ours.port),
+            Some(pid) => !processes.has(pid),
+            None => owner.port != Some(ours.port),
         };
         // At our own port it is we who listen.
         let is_unused = |port| port == ours.port || nobody_listens(port);
-        if may_be_stale && owner.port.is_none_or(is_unused) {
+        if may_be_stale && name != ours.name && owner.port.is_none_or(is_unused) {
             match dir.remove(&name) {
-                Ok(()) => removed += 1,
+                Ok(()) => count += 1,
                 Err(error) => log::warn!("could not remove {name}: {error}"),
             }
         }
     }
-    if removed > 0 {
-        log::info!("removed {removed} stale discovery files");
+    if count > 0 {
+        log::info!("removed {count} stale discovery files of {}", ours.dialect.name);
     }
 }
 
-/// Whom a file belongs to, by its name.
+/// Whom a file belongs to.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Owner {
-    pub(super) pid: u32,
+    /// Absent if a file that tells it was not finished.
+    pub(super) pid: Option<u32>,
     /// Absent in the form that old companions wrote, which the client still reads first.
     pub(super) port: Option<u16>,
 }
 
 impl Owner {
-    /// Reads the name of a discovery file, or of one that was not finished.
-    pub(super) fn parse(name: &str) -> Option<Self> {
-        let (pid, port) = GEMINI.parse_file_name(name.strip_suffix(".tmp").unwrap_or(name))?;
-        let port = port.map(str::parse).transpose().ok()?;
-        Some(Self { pid: pid.parse().ok()?, port })
+    /// That of a file in `dir`, also of one that was not finished; `None` if it is not one that a
+    /// server like this wrote.
+    fn of(naming: Naming, dir: &PrivateDir, name: &str) -> Option<Self> {
+        let owner = Self::parse(naming, name)?;
+        if matches!(naming, Naming::Process { .. }) || name.ends_with(TEMPORARY) {
+            return Some(owner);
+        }
+        let (content, _) = dir.read(name, MAX_FILE).ok()??;
+        let content: DiscoveryFile = serde_json::from_slice(&content).ok()?;
+        let pid = Some(content.ppid?);
+        (owner.port == Some(content.port)).then_some(Self { pid, ..owner })
+    }
+
+    /// What the name alone tells.
+    pub(super) fn parse(naming: Naming, name: &str) -> Option<Self> {
+        let numbers = naming.parse(name.strip_suffix(TEMPORARY).unwrap_or(name))?;
+        let pid = numbers.pid.map(str::parse).transpose().ok()?;
+        let port = numbers.port.map(str::parse).transpose().ok()?;
+        Some(Self { pid, port })
     }
 }
+
+/// What the names of unfinished files end with.
+const TEMPORARY: &str = ".tmp";
 
 fn nobody_listens(port: u16) -> bool {
     let refused = TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), PROBE);

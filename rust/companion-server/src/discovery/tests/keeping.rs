@@ -11,23 +11,27 @@ use super::*;
 /// Above what a busy machine needs, below the time after which the file is looked at unasked.
 const PATIENCE: Duration = Duration::from_secs(25);
 
-/// A file that is kept, in a folder for temporary files of its own.
+/// A file that is kept, in a folder of its own.
 pub(super) struct Kept {
     tmp: TempDir,
+    dialect: &'static Dialect,
     pub(super) discovery: Discovery,
     runtime: Runtime,
 }
 
 impl Kept {
-    pub(super) fn start() -> Self {
-        Self::start_in(tempfile::tempdir().unwrap())
+    /// The file of a client that is used here.
+    pub(super) fn start(dialect: &'static Dialect) -> Self {
+        let tmp = tempfile::tempdir().unwrap();
+        fs::create_dir_all(place_below(dialect, tmp.path()).1.path()).unwrap();
+        Self::start_in(tmp, dialect)
     }
 
-    pub(super) fn start_in(tmp: TempDir) -> Self {
+    pub(super) fn start_in(tmp: TempDir, dialect: &'static Dialect) -> Self {
         let runtime = Runtime::start().unwrap();
-        let place = Place::below(tmp.path());
-        let discovery = Discovery::publish_in(runtime.alive(), place, 7, content(4000));
-        Self { tmp, discovery, runtime }
+        let place = place_below(dialect, tmp.path());
+        let discovery = Discovery::publish_in(runtime.alive(), [place], 7, &content(4000));
+        Self { tmp, dialect, discovery, runtime }
     }
 
     /// Waits until nobody looks after the file any more.
@@ -38,19 +42,31 @@ impl Kept {
         self.tmp
     }
 
-    /// A path below the folder for temporary files.
+    /// A path below the folder of its own.
     pub(super) fn at(&self, path: &str) -> PathBuf {
         self.tmp.path().join(path)
     }
 
+    /// The folder of the file.
+    fn folder(&self) -> PathBuf {
+        place_below(self.dialect, self.tmp.path()).1.path()
+    }
+
     /// The file.
     pub(super) fn file(&self) -> PathBuf {
-        self.at("gemini/ide/gemini-ide-server-7-4000.json")
+        self.folder().join(self.dialect.naming.file_name(7, 4000))
+    }
+
+    /// What is to be in it.
+    pub(super) fn wanted(&self) -> Vec<u8> {
+        let (dialect, place) = place_below(self.dialect, self.tmp.path());
+        let ppid = File::new(dialect, place, 7, 4000).told_process();
+        json(&DiscoveryFile { ppid, ..content(4000) })
     }
 
     /// Waits until the file is there and as it should be.
     pub(super) async fn in_place(&self) {
-        let wanted = json(&content(4000));
+        let wanted = self.wanted();
         until("the file is in place", || {
             let is_file = self.file().symlink_metadata().is_ok_and(|found| found.is_file());
             is_file && fs::read(self.file()).is_ok_and(|found| found == wanted)
@@ -79,36 +95,42 @@ pub(super) async fn until(what: &str, condition: impl Fn() -> bool) {
 
 #[tokio::test]
 async fn a_file_that_is_removed_comes_back() {
-    let kept = Kept::start();
-    kept.survives(|| fs::remove_file(kept.file()).unwrap()).await;
-}
-
-#[tokio::test]
-async fn a_file_that_is_edited_is_written_anew() {
-    let kept = Kept::start();
-    let edited = String::from_utf8(json(&content(4000))).unwrap().replace("secret", "SECRET");
-    kept.survives(|| fs::write(kept.file(), &edited).unwrap()).await;
-    kept.survives(|| fs::write(kept.file(), "").unwrap()).await;
-    let other = kept.at("other");
-    let replace = || {
-        fs::write(&other, &edited).unwrap();
-        fs::rename(&other, kept.file()).unwrap();
-    };
-    kept.survives(replace).await;
-}
-
-#[tokio::test]
-async fn a_folder_that_is_removed_is_made_again() {
-    let kept = Kept::start();
-    for folder in ["gemini/ide", "gemini", ""] {
-        kept.survives(|| fs::remove_dir_all(kept.at(folder)).unwrap()).await;
+    for dialect in dialect::ALL {
+        let kept = Kept::start(dialect);
+        kept.survives(|| fs::remove_file(kept.file()).unwrap()).await;
     }
 }
 
 #[tokio::test]
+async fn a_file_that_is_edited_is_written_anew() {
+    for dialect in dialect::ALL {
+        let kept = Kept::start(dialect);
+        let edited = String::from_utf8(kept.wanted()).unwrap().replace("secret", "SECRET");
+        kept.survives(|| fs::write(kept.file(), &edited).unwrap()).await;
+        kept.survives(|| fs::write(kept.file(), "").unwrap()).await;
+        let other = kept.at("other");
+        let replace = || {
+            fs::write(&other, &edited).unwrap();
+            fs::rename(&other, kept.file()).unwrap();
+        };
+        kept.survives(replace).await;
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_is_removed_is_made_again() {
+    let kept = Kept::start(&GEMINI);
+    for folder in ["gemini/ide", "gemini", ""] {
+        kept.survives(|| fs::remove_dir_all(kept.at(folder)).unwrap()).await;
+    }
+    let kept = Kept::start(&QWEN);
+    kept.survives(|| fs::remove_dir_all(kept.at(".qwen/ide")).unwrap()).await;
+}
+
+#[tokio::test]
 async fn a_folder_that_is_moved_away_is_made_again() {
-    let kept = Kept::start();
-    for folder in ["gemini/ide", "gemini"] {
+    for (dialect, folder) in [(&GEMINI, "gemini/ide"), (&GEMINI, "gemini"), (&QWEN, ".qwen/ide")] {
+        let kept = Kept::start(dialect);
         let away = kept.at("away");
         let move_away = || {
             let _ = fs::remove_dir_all(&away);
@@ -118,30 +140,86 @@ async fn a_folder_that_is_moved_away_is_made_again() {
     }
 }
 
+/// Who does not use a client is not to find a folder of it.
+#[tokio::test]
+async fn a_clients_own_folder_is_not_made_and_is_not_missed() {
+    let kept = Kept::start_in(tempfile::tempdir().unwrap(), &QWEN);
+    assert!(kept.discovery.files().is_empty());
+    kept.discovery.set_workspace_path("/work".to_owned()).unwrap();
+    for _ in 0..2 {
+        assert!(names(&kept.at("")).is_empty());
+        fs::create_dir(kept.at(".qwen")).unwrap();
+        kept.in_place().await;
+        kept.survives(|| fs::remove_file(kept.file()).unwrap()).await;
+        fs::remove_dir_all(kept.at(".qwen")).unwrap();
+        until("it is noticed", || kept.discovery.files().is_empty()).await;
+    }
+}
+
+/// It may be named by a variable, and any folder above it may come later.
+#[tokio::test]
+async fn a_clients_own_folder_may_come_bit_by_bit() {
+    let tmp = tempfile::tempdir().unwrap();
+    let base = tmp.path().join("a/b/home");
+    let runtime = Runtime::start().unwrap();
+    let place = (&QWEN, Place::below(&QWEN.folder, base.clone()));
+    let discovery = Discovery::publish_in(runtime.alive(), [place], 7, &content(4000));
+    for folder in ["a", "a/b", "a/b/home"] {
+        assert!(discovery.files().is_empty());
+        fs::create_dir(tmp.path().join(folder)).unwrap();
+    }
+    until("it is there", || in_place(&discovery) == Some(base.join("ide/4000.lock"))).await;
+}
+
 #[tokio::test]
 async fn what_could_not_be_written_is_tried_again() {
+    for (dialect, in_the_way) in [(&GEMINI, "gemini"), (&QWEN, ".qwen")] {
+        let tmp = tempfile::tempdir().unwrap();
+        let in_the_way = tmp.path().join(in_the_way);
+        fs::write(&in_the_way, "").unwrap();
+        let kept = Kept::start_in(tmp, dialect);
+        assert_eq!(in_place(&kept.discovery), None);
+        assert!(kept.discovery.set_workspace_path("/work".to_owned()).is_err());
+        fs::remove_file(&in_the_way).unwrap();
+        fs::create_dir(&in_the_way).unwrap();
+        kept.in_place().await;
+        until("it says where it is", || in_place(&kept.discovery) == Some(kept.file())).await;
+    }
+}
+
+/// What is wrong with one client's folder is no trouble for another's.
+#[tokio::test]
+async fn each_file_is_kept_whatever_becomes_of_the_others() {
     let tmp = tempfile::tempdir().unwrap();
-    let in_the_way = tmp.path().join("gemini");
-    fs::write(&in_the_way, "").unwrap();
-    let kept = Kept::start_in(tmp);
-    assert_eq!(kept.discovery.path(), None);
-    assert!(kept.discovery.set_workspace_path("/work".to_owned()).is_err());
-    fs::remove_file(&in_the_way).unwrap();
-    kept.in_place().await;
-    until("it says where it is", || kept.discovery.path() == Some(kept.file())).await;
+    fs::write(tmp.path().join(".qwen"), "").unwrap();
+    let runtime = Runtime::start().unwrap();
+    let places = dialect::ALL.map(|dialect| place_below(dialect, tmp.path()));
+    let discovery = Discovery::publish_in(runtime.alive(), places, 7, &content(4000));
+    let status = || discovery.files().into_iter().map(|file| (file.client.id, file.in_place));
+    assert_eq!(status().collect::<Vec<_>>(), [("gemini", true), ("qwen", false)]);
+    discovery.set_workspace_path("/other".to_owned()).unwrap();
+    let file = in_place(&discovery).unwrap();
+    let written = fs::read(&file).unwrap();
+    for _ in 0..2 {
+        fs::remove_file(&file).unwrap();
+        until("it is back", || fs::read(&file).is_ok_and(|found| found == written)).await;
+    }
+    drop(discovery.remove());
+    until("it is gone", || !file.exists()).await;
 }
 
 #[tokio::test]
 async fn nothing_brings_the_file_back_after_the_end() {
-    for _ in 0..20 {
-        let kept = Kept::start();
+    for dialect in [dialect::ALL; 10].as_flattened() {
+        let kept = Kept::start(dialect);
         kept.in_place().await;
         // The watch is about to notice that the file is gone, and so is the folder's owner.
         fs::remove_file(kept.file()).unwrap();
         drop(kept.discovery.remove());
         kept.discovery.set_workspace_path("/late".to_owned()).unwrap();
-        let tmp = kept.ended();
-        assert!(names(&tmp.path().join("gemini/ide")).is_empty());
+        let folder = kept.folder();
+        let _tmp = kept.ended();
+        assert!(names(&folder).is_empty());
     }
 }
 
@@ -155,11 +233,12 @@ async fn thousands_of_stale_files_hold_up_nothing() {
     for pid in 0..STALE {
         // Above all that are given to processes.
         let pid = 2_000_000_000 + u32::try_from(pid).unwrap();
-        fs::write(folder.join(GEMINI.file_name(pid, port)), "{}").unwrap();
+        fs::write(folder.join(GEMINI.naming.file_name(pid, port)), "{}").unwrap();
     }
-    let kept = Kept::start_in(tmp);
-    assert!(kept.discovery.path().is_some(), "they go later");
-    until("they are gone", || names(&folder) == [GEMINI.file_name(7, 4000)]).await;
+    let kept = Kept::start_in(tmp, &GEMINI);
+    assert!(in_place(&kept.discovery).is_some(), "they go later");
+    let ours = GEMINI.naming.file_name(7, 4000);
+    until("they are gone", || names(&folder) == [&*ours]).await;
     drop(kept.discovery.remove());
     kept.ended();
 }

@@ -6,6 +6,7 @@ mod keeping;
 
 use std::path::Path;
 
+use companion_protocol::dialect::{self, Base, Dialect, GEMINI, QWEN};
 use companion_protocol::ide::{DiscoveryFile, IdeInfo};
 
 use super::sweep::Owner;
@@ -18,6 +19,7 @@ fn content(port: u16) -> DiscoveryFile {
         port,
         workspace_path: "/work".to_owned(),
         auth_token: "secret".to_owned(),
+        ppid: None,
         ide_info: IdeInfo { name: "test".to_owned(), display_name: "Test".to_owned() },
     }
 }
@@ -46,40 +48,109 @@ fn closed_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
+/// Where the clients of a dialect look if they are to look below `tmp`.
+fn place_below(dialect: &'static Dialect, tmp: &Path) -> (&'static Dialect, Place) {
+    let base = match dialect.folder.base {
+        Base::Temp => tmp.to_owned(),
+        Base::Own { name, .. } => tmp.join(name),
+    };
+    (dialect, Place::below(&dialect.folder, base))
+}
+
+/// Where the file is if it is there.
+fn in_place(discovery: &Discovery) -> Option<PathBuf> {
+    discovery.files().into_iter().find(|file| file.in_place).map(|file| file.path.into())
+}
+
 #[test]
-fn the_file_is_there_as_long_as_its_owner() {
+fn the_files_are_there_as_long_as_their_owner() {
     let dir = tempfile::tempdir().unwrap();
     let runtime = Runtime::start().unwrap();
-    let discovery = Discovery::publish(runtime.alive(), Some(dir.path()), 7, content(4000));
-    assert_eq!(names(dir.path()), ["gemini-ide-server-7-4000.json"]);
-    assert_eq!(discovery.path(), Some(dir.path().join("gemini-ide-server-7-4000.json")));
-    let read = || std::fs::read_to_string(dir.path().join("gemini-ide-server-7-4000.json"));
+    let pid = std::process::id();
+    let (all, at) = (&dialect::ALL, Some(dir.path()));
+    let discovery = Discovery::publish(runtime.alive(), all, at, pid, &content(4000));
+    let gemini = format!("gemini-ide-server-{pid}-4000.json");
+    let files = ["4000.lock", &*gemini];
+    assert_eq!(names(dir.path()), files);
+    let status = discovery.files().into_iter().map(|file| (file.client.id, file.in_place));
+    assert_eq!(status.collect::<Vec<_>>(), [("gemini", true), ("qwen", true)]);
+    let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
     let json = r#"{"port":4000,"workspacePath":"/work","authToken":"secret","ideInfo":{"name":"test","displayName":"Test"}}"#;
-    assert_eq!(read().unwrap(), json);
+    let with_pid = json.replace(r#","ideInfo""#, &format!(r#","ppid":{pid},"ideInfo""#));
+    assert_eq!([read(&gemini), read("4000.lock")], [json, &with_pid]);
     discovery.set_workspace_path("/other".to_owned()).unwrap();
-    assert_eq!(read().unwrap(), json.replace("/work", "/other"));
-    assert_eq!(names(dir.path()).len(), 1, "nothing is left of the writing");
+    let others = [json, &with_pid].map(|json| json.replace("/work", "/other"));
+    assert_eq!([read(&gemini), read("4000.lock")], others);
+    assert_eq!(names(dir.path()), files, "nothing is left of the writing");
     discovery.remove().gone();
     assert!(names(dir.path()).is_empty());
-    assert_eq!(discovery.path(), None);
+    assert_eq!(in_place(&discovery), None);
+}
+
+/// A client would remove the file of a process that does not run.
+#[test]
+fn a_server_stands_in_for_an_editor_that_is_not_seen_to_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let runtime = Runtime::start().unwrap();
+    let (qwen, at) = ([&QWEN], Some(dir.path()));
+    let _discovery = Discovery::publish(runtime.alive(), &qwen, at, dead_pid(), &content(4000));
+    let file = std::fs::read(dir.path().join("4000.lock")).unwrap();
+    let file: DiscoveryFile = serde_json::from_slice(&file).unwrap();
+    assert_eq!(file.ppid, Some(std::process::id()));
+}
+
+/// Files in a folder that is swept, and which of them are to stay.
+struct Swept {
+    dir: tempfile::TempDir,
+    kept: Vec<String>,
+}
+
+impl Swept {
+    fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap(), kept: Vec::new() }
+    }
+
+    fn goes(&mut self, name: String, content: &str) {
+        let file = self.dir.path().join(name);
+        std::fs::write(&file, content).unwrap();
+        #[cfg(unix)]
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+            .unwrap();
+    }
+
+    fn stays(&mut self, name: String, content: &str) {
+        self.goes(name.clone(), content);
+        self.kept.push(name);
+    }
+
+    fn check(mut self, dialect: &'static Dialect, pid: u32, port: u16) {
+        let place = Place::new(&dialect.folder, Some(self.dir.path()));
+        let ours = File::new(dialect, place, pid, port);
+        self.stays(ours.name.clone(), "{}");
+        sweep::sweep(&ours, &AtomicBool::new(false));
+        self.kept.sort();
+        assert_eq!(names(self.dir.path()), self.kept);
+    }
 }
 
 #[test]
 fn stale_files_go_and_all_others_stay() {
-    let dir = tempfile::tempdir().unwrap();
     let (dead, alive, ours) = (dead_pid(), std::process::id(), 2_000_000_000);
     let listeners = [(); 2].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
     let [open, our_port] = listeners.each_ref().map(|one| one.local_addr().unwrap().port());
     let closed = closed_port();
-    let stale = [
+    let mut swept = Swept::new();
+    for name in [
         format!("gemini-ide-server-{dead}-{closed}.json"),
         format!("gemini-ide-server-{dead}.json"),
         format!("gemini-ide-server-{dead}-{closed}.json.tmp"),
         format!("gemini-ide-server-{ours}-{closed}.json"),
         // Of one that was killed, whom we follow.
         format!("gemini-ide-server-{dead}-{our_port}.json"),
-    ];
-    let mut kept = vec![
+    ] {
+        swept.goes(name, "{}");
+    }
+    for name in [
         format!("gemini-ide-server-{alive}-4000.json"),
         format!("gemini-ide-server-{alive}.json"),
         format!("gemini-ide-server-{ours}-{open}.json"),
@@ -88,27 +159,49 @@ fn stale_files_go_and_all_others_stay() {
         format!("gemini-ide-server-{dead}-{closed}.json.bak"),
         format!("gemini-ide-server-{dead}-x.json"),
         "something-else.json".to_owned(),
-    ];
-    for name in stale.iter().chain(&kept) {
-        std::fs::write(dir.path().join(name), "{}").unwrap();
+    ] {
+        swept.stays(name, "{}");
     }
-    let new = format!("gemini-ide-server-{ours}-{our_port}.json");
-    std::fs::write(dir.path().join(&new), "{}").unwrap();
-    sweep::sweep(&File::new(Place::new(Some(dir.path())), ours, our_port));
-    kept.push(new);
-    kept.sort();
-    assert_eq!(names(dir.path()), kept);
+    swept.check(&GEMINI, ours, our_port);
+}
+
+#[test]
+fn a_file_that_tells_its_process_is_swept_only_if_a_server_like_this_wrote_it() {
+    let (dead, alive, ours) = (dead_pid(), std::process::id(), 2_000_000_000);
+    let listeners = [(); 2].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    let [open, our_port] = listeners.each_ref().map(|one| one.local_addr().unwrap().port());
+    let json = |port: u16, pid: u32| {
+        serde_json::to_string(&DiscoveryFile { ppid: Some(pid), ..content(port) }).unwrap()
+    };
+    // All at once, so that they are different ones.
+    let closed = [(); 8].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    let closed = closed.map(|one| one.local_addr().unwrap().port());
+    let lock = |port: u16| format!("{port}.lock");
+    let mut swept = Swept::new();
+    swept.goes(lock(closed[0]), &json(closed[0], dead));
+    swept.goes(lock(closed[1]), &json(closed[1], ours));
+    swept.goes(lock(closed[2]) + ".tmp", "{\"po");
+    swept.stays(lock(open), &json(open, dead));
+    swept.stays(lock(closed[3]), &json(closed[3], alive));
+    swept.stays(lock(closed[4]), "{");
+    swept.stays(lock(closed[5]), &serde_json::to_string(&content(closed[5])).unwrap());
+    swept.stays(lock(closed[6]), &json(1, dead));
+    swept.stays(lock(closed[7]), &json(closed[7], dead).replace("ideInfo", "ideName"));
+    swept.stays(lock(our_port) + ".tmp", "");
+    swept.stays("7x.lock".to_owned(), "");
+    swept.check(&QWEN, ours, our_port);
 }
 
 #[test]
 fn names_are_read_as_the_client_reads_them() {
     let owner = |pid, port| Some(Owner { pid, port });
-    assert_eq!(Owner::parse("gemini-ide-server-12-4000.json"), owner(12, Some(4000)));
-    assert_eq!(Owner::parse("gemini-ide-server-12.json"), owner(12, None));
-    assert_eq!(Owner::parse("gemini-ide-server-12-4000.json.tmp"), owner(12, Some(4000)));
-    for other in ["gemini-ide-server-.json", "gemini-ide-server-a-1.json", "x", "12-4000.json"] {
-        assert_eq!(Owner::parse(other), None, "{other}");
-    }
+    let parse = |name| Owner::parse(GEMINI.naming, name);
+    assert_eq!(parse("gemini-ide-server-12-4000.json"), owner(Some(12), Some(4000)));
+    assert_eq!(parse("gemini-ide-server-12-4000.json.tmp"), owner(Some(12), Some(4000)));
+    assert_eq!(parse("gemini-ide-server-12-70000.json"), None, "that is no port");
+    let parse = |name| Owner::parse(QWEN.naming, name);
+    assert_eq!(parse("4000.lock"), owner(None, Some(4000)));
+    assert_eq!(parse("70000.lock"), None);
 }
 
 #[test]

@@ -24,7 +24,7 @@ class CompanionServiceTest : ServiceTestCase() {
     private val service get() = CompanionService.getInstance(project)
     private val running get() = service.state as CompanionState.Running
 
-    private fun file(state: CompanionState.Running) = File(checkNotNull(state.status.discoveryFile))
+    private fun file(state: CompanionState.Running) = File(state.status.discoveryFiles.first().path)
 
     /** All that this process has published. */
     private fun discoveryFiles(state: CompanionState.Running): List<File> {
@@ -110,7 +110,7 @@ class CompanionServiceTest : ServiceTestCase() {
         await { service.state is CompanionState.Running }
         val state = service.state as CompanionState.Running
         ProjectManagerEx.getInstanceEx().forceCloseProject(other, true)
-        await { !File(checkNotNull(state.status.discoveryFile)).exists() }
+        await { !File(state.status.discoveryFiles.first().path).exists() }
         assertRefused(state.status.port)
         assertNull("what the worker has still to do is done for nothing", ProjectConfig.of(other))
     }
@@ -156,7 +156,7 @@ class CompanionServiceTest : ServiceTestCase() {
     }
 
     private fun published(): JsonObject =
-        JsonParser().parse(File(checkNotNull(running.status.discoveryFile)).readText()).asJsonObject
+        JsonParser().parse(File(running.status.discoveryFiles.first().path).readText()).asJsonObject
 
     private fun workspace() = published()["workspacePath"].asString.split(File.pathSeparator)
 

@@ -119,7 +119,13 @@ class ActionsTest : ServiceTestCase() {
         val text = Diagnostics.of(project)
         assertTrue(text, "\nWhat the CLI connects to\n" in text)
         val helps =
-            listOf("running on port ${status.port}", "${status.discoveryFile}", "Connected: 0", "Folders: ", "183.") +
+            listOf(
+                "running on port ${status.port}",
+                "${status.discoveryFiles.first().path}",
+                "Connected: 0",
+                "Folders: ",
+                "183.",
+            ) +
                 listOf("127.0.0.2:${status.port}", "Not listening: can't listen on 192.0.2.1", "further hosts 1")
         for (help in helps + System.getProperty("java.version")) assertTrue("$help in $text", help in text)
         val environment = checkNotNull(service.core).terminalEnvironment

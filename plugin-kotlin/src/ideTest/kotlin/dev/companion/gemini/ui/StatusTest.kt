@@ -12,6 +12,7 @@ import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.wm.StatusBarWidgetProvider
 import com.intellij.openapi.wm.WindowManager
 import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.core.DiscoveryFile
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionState
@@ -48,7 +49,10 @@ class StatusTest : ServiceTestCase() {
         file: String?,
         listening: List<String> = emptyList(),
         missing: List<String> = emptyList(),
-    ) = Running(ServerStatus(1, listening, missing, file, connected))
+    ) = Running(ServerStatus(1, listening, missing, files(file), connected))
+
+    /** One for a client that is used here; without a name it could not be written. */
+    private fun files(path: String?) = listOf(DiscoveryFile("gemini", path ?: "/gone", inPlace = path != null))
 
     private fun actions(notification: Notification): List<String?> =
         notification.actions.map { action: AnAction -> action.templatePresentation.text }
@@ -72,7 +76,7 @@ class StatusTest : ServiceTestCase() {
         state(running(1, null))
         val notification = shown.first()
         assertEquals(NotificationType.WARNING, notification.type)
-        assertTrue(notification.content, "check the permissions" in notification.content)
+        assertTrue(notification.content, "could not be written: /gone" in notification.content)
         assertEquals(1, shown.count { it.type == NotificationType.WARNING })
     }
 

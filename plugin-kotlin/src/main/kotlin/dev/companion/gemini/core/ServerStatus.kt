@@ -10,10 +10,19 @@ data class ServerStatus(
     val listening: List<String> = emptyList(),
     /** Where it does not listen although it was to: a sentence for each address. */
     val notListening: List<String> = emptyList(),
-    /** The file by which CLIs find it; absent if it could not be written. */
-    val discoveryFile: String? = null,
+    /** The files by which CLIs find it; none for clients that nobody here uses. */
+    val discoveryFiles: List<DiscoveryFile> = emptyList(),
     /** How many CLIs are connected. */
     val connected: Int = 0,
     /** How many proposals wait for a decision. */
     val openDiffs: Int = 0,
+)
+
+/** A file by which the CLIs of one sort find the server. */
+data class DiscoveryFile(
+    /** The client's name in [ServerSettings]. */
+    val client: String = "",
+    val path: String = "",
+    /** Whether it is there; if it could not be written, the log says why. */
+    val inPlace: Boolean = false,
 )

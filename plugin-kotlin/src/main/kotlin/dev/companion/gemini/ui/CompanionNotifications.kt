@@ -39,7 +39,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
 
     private fun running(status: ServerStatus) {
         val problems =
-            listOfNotNull(message("notification.no.discovery.file").takeIf { status.discoveryFile == null }) +
+            status.discoveryFiles.filterNot { it.inPlace }.map { message("notification.no.discovery.file", it.path) } +
                 status.notListening.map { message("notification.not.listening", it) }
         if (problems.isEmpty()) hideProblem() else showProblem(problems.joinToString(" "), NotificationType.WARNING)
         if (status.connected > 0) greetOnce()

@@ -5,6 +5,7 @@ package dev.companion.gemini.ui
 import com.intellij.openapi.application.ApplicationInfo
 import com.intellij.openapi.application.ApplicationNamesInfo
 import com.intellij.openapi.project.Project
+import dev.companion.gemini.core.DiscoveryFile
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionService
@@ -58,10 +59,13 @@ internal object Diagnostics {
             "Server: running on port ${status.port}",
             "Listening: ${StatusText.listening(status)}",
             *status.notListening.map { "Not listening: $it" }.toTypedArray(),
-            "Discovery file: ${status.discoveryFile ?: "could not be written"}",
+            *status.discoveryFiles.map(::discoveryFile).toTypedArray(),
             "Connected: ${status.connected}",
             "Open proposals: $openDiffs",
         )
+
+    private fun discoveryFile(file: DiscoveryFile) =
+        "Discovery file for ${file.client}: ${file.path}${if (file.inPlace) "" else " could not be written"}"
 
     private fun trust(trusted: Boolean?) =
         when (trusted) {

@@ -70,7 +70,13 @@ internal class StatusPopup(private val project: Project) {
         row(form, "status.popup.port", status.port.toString())
         if (status.listening.size > 1) row(form, "status.popup.listening", StatusText.listening(status))
         status.notListening.forEach { form.addComponent(text(it)) }
-        row(form, "status.popup.file", status.discoveryFile ?: message("status.popup.file.none"))
+        for (file in status.discoveryFiles) {
+            row(
+                form,
+                "status.popup.file",
+                if (file.inPlace) file.path else message("status.popup.file.none", file.path),
+            )
+        }
         row(form, "status.popup.connected", status.connected.toString())
         row(form, "status.popup.diffs", proposals.waiting().size.toString())
     }

@@ -23,7 +23,7 @@ class LifecycleTest {
     @Test
     fun `a server says where it is, and takes its file with it`() {
         val window = Window(root)
-        val file = Path.of(requireNotNull(window.core.status.discoveryFile))
+        val file = Path.of(window.core.status.discoveryFiles.first().path)
         val environment = window.core.terminalEnvironment
         assertTrue(Files.exists(file))
         assertEquals(window.core.status.port.toString(), environment["GEMINI_CLI_IDE_SERVER_PORT"])
@@ -73,7 +73,7 @@ class LifecycleTest {
             val reply = socket.getInputStream().bufferedReader()
             // It waits for the body now.
             assertEquals("HTTP/1.1 100 Continue", reply.readLine())
-            val file = Path.of(requireNotNull(first.core.status.discoveryFile))
+            val file = Path.of(first.core.status.discoveryFiles.first().path)
             val stopping = Thread { first.close() }.apply { start() }
             val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE)
             while (Files.exists(file)) assertTrue(System.nanoTime() < deadline, "it does not stop")

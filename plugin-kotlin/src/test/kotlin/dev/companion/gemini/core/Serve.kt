@@ -49,7 +49,7 @@ object Serve {
             "port" to core.status.port,
             "url" to "http://127.0.0.1:${core.status.port}/mcp",
             "authToken" to core.terminalEnvironment["GEMINI_CLI_IDE_AUTH_TOKEN"],
-            "discoveryFile" to core.status.discoveryFile,
+            "discoveryFiles" to core.status.discoveryFiles.filter { it.inPlace }.associate { it.client to it.path },
             "env" to core.terminalEnvironment,
         )
         notify("companion/ready", ready)

@@ -35,7 +35,7 @@ class ShapesTest {
             port = 4001,
             listening = listOf("127.0.0.1:4001", "[fd00::1]:4001"),
             notListening = listOf("can't listen on 192.0.2.1"),
-            discoveryFile = "/tmp/file.json",
+            discoveryFiles = listOf(DiscoveryFile("gemini", "/tmp/file.json", inPlace = true)),
             connected = 2,
             openDiffs = 3,
         )

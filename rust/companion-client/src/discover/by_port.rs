@@ -1,0 +1,84 @@
+//! Which file a client takes that has the port in the files' names
+//! (`getConnectionConfigFromFile` of `ide-client.ts`).
+
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::files::{Candidate, Reason, Search, Standing, candidate, names};
+use super::{Environment, WorkspaceError};
+
+/// First the file of the terminal's port, then those of the old form, then the one that was
+/// written last. Of each sort it takes only one whose workspace has the client's folder; all but
+/// the last sort may also have none.
+pub(super) fn search(environment: &Environment, dir: PathBuf, old_prefix: &str) -> Search {
+    let port = terminal_port(environment);
+    let at = |path: PathBuf| candidate(environment, path, None);
+
+    let numbers = [Some(environment.ide_pid.to_string()), port.map(|port| port.to_string())];
+    let old = numbers.into_iter().flatten().map(|number| format!("{old_prefix}{number}.json"));
+    let old = old.map(|name| environment.temp_dir.join(name)).find(|path| path.is_file());
+    let mut candidates: Vec<_> = old.map(at).into_iter().collect();
+    let old_is_chosen = candidates.first().is_some_and(fits_or_names_none);
+
+    let (names, listed) = match names(environment.dialect.naming, &dir) {
+        Ok(names) => (names, Ok(())),
+        Err(error) => (Vec::new(), Err(error.kind())),
+    };
+    let mut files: Vec<_> = names.into_iter().map(|name| at(dir.join(name))).collect();
+    files.sort_by_key(|one| Reverse(written(&one.path)));
+    let own = port.map(|port| environment.dialect.naming.file_name(0, port));
+    let own = files.iter().position(|one| one.path.file_name() == own.as_ref().map(AsRef::as_ref));
+    if let Some(own) = own {
+        let own = files.remove(own);
+        candidates.insert(0, own);
+    }
+    let by_port = own.is_some() && fits_or_names_none(&candidates[0]);
+    let (chosen, reason) = if by_port {
+        (Some(0), Reason::Port)
+    } else if old_is_chosen {
+        (Some(candidates.len() - 1), Reason::OldName)
+    } else {
+        (None, Reason::First)
+    };
+    candidates.extend(files);
+    for one in &mut candidates {
+        if is_stale(one) {
+            one.standing = Standing::Stale;
+        }
+    }
+    let fitting = candidates.iter().filter(|one| one.standing == Standing::Outranked).count();
+    let first = candidates.iter().position(|one| one.standing == Standing::Outranked);
+    let reason = if chosen.is_none() && fitting == 1 { Reason::OnlyOne } else { reason };
+    if let Some(chosen) = chosen.or(first) {
+        candidates[chosen].standing = Standing::Chosen(reason);
+    }
+    Search { dir, listed, candidates }
+}
+
+/// The port that the terminal names, if it is one.
+pub(super) fn terminal_port(environment: &Environment) -> Option<u16> {
+    let port = environment.set(environment.dialect.variables.port)?;
+    let digits = port.bytes().all(|byte| byte.is_ascii_digit());
+    port.parse().ok().filter(|port| digits && *port > 0)
+}
+
+fn fits_or_names_none(one: &Candidate) -> bool {
+    use Standing::{Outranked, Workspace};
+    matches!(one.standing, Outranked | Workspace(WorkspaceError::Unknown))
+}
+
+/// The client removes such files, unless it takes one before it looks at the others.
+fn is_stale(one: &Candidate) -> bool {
+    let Some(connection) = &one.connection else { return false };
+    if connection.ppid.is_some() {
+        return !one.alive;
+    }
+    // Of several roots this is no path.
+    let workspace = connection.workspace_path.as_deref().filter(|path| !path.is_empty());
+    workspace.is_some_and(|path| !Path::new(path).exists())
+}
+
+fn written(path: &Path) -> Option<SystemTime> {
+    path.metadata().and_then(|metadata| metadata.modified()).ok()
+}
