@@ -23,9 +23,11 @@ export class Window {
   /** What all of them wrote to stderr. */
   log = '';
 
-  static async open(t) {
+  /** `prepare(sandbox)` is done before the first one starts. */
+  static async open(t, prepare = () => {}) {
     const window = new Window();
     window.sandbox = Sandbox.of(t);
+    prepare(window.sandbox);
     await window.start();
     return window;
   }
@@ -46,9 +48,9 @@ export class Window {
     this.log += this.companion.log;
   }
 
-  /** A client that has been told that the file `before.txt` is open. */
-  async connect(env) {
-    const client = await IdeClient.connect(this.sandbox, { env });
+  /** A client, perhaps that of `module`, that has been told that the file `before.txt` is open. */
+  async connect(env, module) {
+    const client = await IdeClient.connect(this.sandbox, { env, module });
     await this.#seeFile(client, 'before.txt');
     client.events.status.takeAll();
     return client;

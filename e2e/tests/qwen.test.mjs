@@ -1,0 +1,172 @@
+// Owns Qwen Code beside Gemini CLI: the real client of its bundle finds the companion, and does with
+// it what Gemini CLI does.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import { Editor } from '../lib/editor.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { QWEN_CLIENT, lock, locks, qwenHome } from '../lib/qwen-code.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { REJECTED, Window, accepted } from '../lib/window.mjs';
+
+const connect = (sandbox, options) =>
+  IdeClient.connect(sandbox, { module: QWEN_CLIENT, ...options });
+
+/** A window of somebody who uses Qwen Code. */
+async function openWindow(t, options) {
+  const sandbox = Sandbox.of(t);
+  const home = qwenHome(sandbox);
+  const companion = await Companion.start(sandbox, options);
+  return { sandbox, home, companion, editor: new Editor(companion) };
+}
+
+const startNamed = (sandbox, name) =>
+  Companion.start(sandbox, { args: ['--ide-display-name', name] });
+
+test('in any terminal it connects, and sees what is open and selected', async (t) => {
+  const { sandbox, companion } = await openWindow(t, { args: ['--ide-display-name', 'Editor'] });
+  const client = await connect(sandbox, { cwd: sandbox.folder('project', 'sub', 'folder') });
+  assert.equal(await client.displayName(), 'Editor');
+  assert.equal(await client.isDiffingEnabled(), true);
+  const file = sandbox.file('a.txt', 'one two');
+  companion.notify('editor/focused', { path: file });
+  companion.notify('editor/cursor', { path: file, line: 1, character: 5 });
+  companion.notify('editor/selection', { path: file, text: 'two' });
+  const [open] = await client.openFiles((files) => files[0]?.selectedText === 'two');
+  assert.deepEqual([open.path, open.cursor], [file, { line: 1, character: 5 }]);
+});
+
+test('of several editors of one folder it takes the newest, or the terminal’s own', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const home = qwenHome(sandbox);
+  const windows = [];
+  for (const name of ['older', 'newer']) windows.push(await startNamed(sandbox, name));
+  // The times of files are as fine as the file system has them.
+  const [older, newer] = windows.map(({ ready }) => ready.discoveryFiles.qwen);
+  assert.deepEqual(locks(home).sort(), [older, newer].sort());
+  fs.utimesSync(older, new Date(), new Date(Date.now() - 10_000));
+  for (const [index, name, env] of [
+    [1, 'newer', {}],
+    [0, 'older', windows[0].ready.env],
+    [1, 'newer', windows[1].ready.env],
+  ]) {
+    const client = await connect(sandbox, { env });
+    assert.equal(await client.displayName(), name);
+    assert.equal((await windows[index].next('companion/sessions')).params.count, 1);
+    await client.close();
+    assert.equal((await windows[index].next('companion/sessions')).params.count, 0);
+  }
+});
+
+test('one of several roots will do, whatever its name', async (t) => {
+  const sandbox = Sandbox.of(t);
+  qwenHome(sandbox);
+  const roots = ['first', 'with blanks and é', '文件夹 100% [x]'].map((name) => sandbox.folder(name));
+  await Companion.start(sandbox, { workspace: roots });
+  for (const cwd of roots) {
+    const client = await connect(sandbox, { cwd });
+    await client.close();
+  }
+  const outside = await IdeClient.start(sandbox, { module: QWEN_CLIENT });
+  assert.equal((await outside.connect()).status, 'disconnected');
+});
+
+test('it hears what the user decides, and closeDiff has the text', async (t) => {
+  const { sandbox, editor } = await openWindow(t);
+  const client = await connect(sandbox);
+  const file = sandbox.file('a.txt', 'old\n');
+  const endings = [
+    [() => editor.accept(file, 'changed by the user\n'), accepted('changed by the user\n')],
+    [() => editor.accept(file), accepted('proposed\n')],
+    [() => editor.accept(file, ''), accepted('')],
+    [() => editor.reject(file), REJECTED],
+    [() => client.closeDiff(file), REJECTED],
+    [() => client.resolveDiffFromCli(file, 'rejected'), REJECTED],
+  ];
+  for (const [decide, expected] of endings) {
+    const decision = client.openDiff(file, 'proposed\n');
+    assert.deepEqual(await editor.view(file), { filePath: file, newContent: 'proposed\n' });
+    decide();
+    assert.deepEqual(await decision, expected);
+  }
+  // Accepted in the terminal: what the user has written in the editor counts.
+  const decision = client.openDiff(file, 'proposed\n');
+  await editor.view(file);
+  editor.edit(file, 'changed in the editor\n');
+  await client.resolveDiffFromCli(file, 'accepted');
+  assert.deepEqual(await decision, accepted('changed in the editor\n'));
+  assert.equal(await client.status(), 'connected');
+});
+
+test('it and Gemini CLI review at the same time, each its own edits', async (t) => {
+  const { sandbox, companion, editor } = await openWindow(t);
+  const clients = [await IdeClient.connect(sandbox), await connect(sandbox)];
+  await companion.inbox.next(({ params }) => params?.count === 2);
+  const files = ['gemini.txt', 'qwen.txt'].map((name) => sandbox.file(name, 'old'));
+  const decisions = clients.map((client, index) => client.openDiff(files[index], `for ${index}`));
+  for (const file of files) await editor.view(file);
+  editor.accept(files[1], 'by the user');
+  assert.deepEqual(await decisions[1], accepted('by the user'));
+  editor.reject(files[0]);
+  assert.deepEqual(await decisions[0], REJECTED);
+
+  // About the same file the newer question counts, whoever asks.
+  for (const [first, second] of [clients, clients.toReversed()]) {
+    const earlier = first.openDiff(files[0], 'first');
+    await editor.view(files[0]);
+    const later = second.openDiff(files[0], 'second');
+    assert.deepEqual(await earlier, REJECTED);
+    assert.equal((await editor.view(files[0])).newContent, 'second');
+    editor.accept(files[0]);
+    assert.deepEqual(await later, accepted('second'));
+  }
+});
+
+test('it does not notice', { concurrency: true }, async (t) => {
+  for (const end of ['stop', 'kill']) {
+    await t.test(`that the editor’s companion ends by a ${end} and comes back`, async (t) => {
+      const window = await Window.open(t, qwenHome);
+      const client = await window.connect(undefined, QWEN_CLIENT);
+      await window[end]();
+      await window.start();
+      await window.assertGoesOn(client);
+    });
+  }
+});
+
+test('the file says who the editor is, for its user only, and goes with the companion', async (t) => {
+  const { sandbox, home, companion } = await openWindow(t);
+  const { gemini, qwen } = companion.ready.discoveryFiles;
+  const { port, authToken } = companion.ready;
+  assert.deepEqual(locks(home), [qwen]);
+  assert.equal(qwen, path.join(home, 'ide', `${port}.lock`));
+  assert.deepEqual(lock(qwen), {
+    port,
+    workspacePath: sandbox.project,
+    authToken,
+    ppid: process.pid,
+    ideInfo: { name: 'companion', displayName: 'Companion for Gemini CLI' },
+  });
+  const mode = (file) => (fs.statSync(file).mode & 0o777).toString(8);
+  assert.deepEqual([mode(qwen), mode(path.dirname(qwen))], ['600', '700']);
+  await companion.close();
+  assert.deepEqual([fs.existsSync(gemini), fs.existsSync(qwen)], [false, false]);
+});
+
+test('a companion for some clients has files and variables for those only', async (t) => {
+  for (const [clients, other] of [
+    ['gemini', 'qwen'],
+    ['qwen', 'gemini'],
+  ]) {
+    const { companion } = await openWindow(t, { args: ['--clients', clients] });
+    assert.deepEqual(Object.keys(companion.ready.discoveryFiles), [clients]);
+    const named = (id) =>
+      Object.keys(companion.ready.env).filter((name) => name.startsWith(`${id.toUpperCase()}_C`));
+    assert.ok(named(clients).length > 0);
+    assert.deepEqual(named(other), []);
+  }
+});
