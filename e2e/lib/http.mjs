@@ -1,5 +1,7 @@
 // Owns MCP by hand: requests and event streams as bare as they go over the wire.
 
+import net from 'node:net';
+
 import { Inbox, within } from './inbox.mjs';
 
 /** Sends a request with the token, and waits for the head of the reply. */
@@ -142,4 +144,13 @@ export class EventStream {
     this.#abort.abort();
     return this.ended();
   }
+}
+
+/** A port at which nobody listens. */
+export async function closedPort() {
+  const server = net.createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }

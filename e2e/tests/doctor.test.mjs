@@ -11,6 +11,7 @@ import { describe, test } from 'node:test';
 import { Companion } from '../lib/companion.mjs';
 import { inContainer } from '../lib/container.mjs';
 import { assertFailure, examine, settings } from '../lib/doctor.mjs';
+import { closedPort } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
@@ -33,15 +34,6 @@ async function serve(t, answer) {
     server.close();
   });
   return server.address().port;
-}
-
-/** A port at which nobody listens. */
-async function closedPort() {
-  const server = http.createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** A companion whose file is not where the client looks; it would put it back if it only went. */

@@ -34,6 +34,8 @@ pub struct Dialect {
     pub terminal: (&'static str, &'static str),
     /// What it says if it finds neither.
     pub unsupported: &'static str,
+    /// What it says once a port does not answer, if it then says no more than that.
+    pub lost: Option<&'static str>,
     /// Where it is installed, and how it is set up.
     pub installation: Installation,
 }
@@ -255,6 +257,7 @@ pub static GEMINI: Dialect = Dialect {
     unsupported: "IDE integration is not supported in your current environment. To use this \
                   feature, run Gemini CLI in one of these supported IDEs: Antigravity, VS Code, or \
                   VS Code forks.",
+    lost: None,
     installation: Installation {
         package: "@google/gemini-cli",
         tested: "0.61.0",
@@ -291,6 +294,10 @@ pub static QWEN: Dialect = Dialect {
     terminal: ("TERM_PROGRAM", "vscode"),
     unsupported: "IDE integration is not supported in your current environment. To use this \
                   feature, run Qwen Code in one of these supported IDEs: VS Code or VS Code forks",
+    lost: Some(
+        "IDE connection error. The connection was lost unexpectedly. Please try reconnecting by \
+         running /ide enable",
+    ),
     installation: Installation {
         package: "@qwen-code/qwen-code",
         tested: "0.24.4",

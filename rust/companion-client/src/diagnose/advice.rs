@@ -10,6 +10,9 @@ use super::probe::Failure;
 use super::text::{list, quoted};
 use crate::discover::{Origin, Standing, Target};
 
+const NAME_THE_HOST: &str = "Start the container with gemini-companion container -- docker run …, or \
+                             with --add-host host.docker.internal:host-gateway.";
+
 fn new_terminal(dialect: &Dialect) -> String {
     format!("Open a new terminal in the editor, and start {} there.", dialect.id)
 }
@@ -44,10 +47,7 @@ pub(super) fn advice(facts: &Facts, problem: Problem) -> Vec<String> {
         Problem::WrongName => fixed(&[
             "Allow that name: gemini-companion serve --allow-host NAME, or the plugin's setting.",
         ]),
-        Problem::UnknownHost => fixed(&[
-            "Start the container with gemini-companion container -- docker run …, or with \
-             --add-host host.docker.internal:host-gateway.",
-        ]),
+        Problem::UnknownHost => fixed(&[NAME_THE_HOST]),
         Problem::HostSilent => fixed(&[
             "See that the editor is open on the host.",
             "Let the companion listen where containers reach it: gemini-companion serve --listen \
@@ -153,6 +153,9 @@ fn other_folder(facts: &Facts) -> Vec<String> {
 /// Something is left over from an earlier companion: a file, or the terminal's variables.
 fn left_over(facts: &Facts) -> Vec<String> {
     let mut advice = Vec::new();
+    if facts.tried.iter().any(|tried| tried.outcome == Err(Failure::UnknownHost)) {
+        advice.push(format!("If the editor runs on the host: {NAME_THE_HOST}"));
+    }
     let file_fails = facts.tried.iter().any(|tried| {
         tried.route.origin == Origin::File
             && matches!(

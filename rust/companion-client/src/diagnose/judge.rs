@@ -1,7 +1,5 @@
 //! What keeps the client from connecting: the first thing in the order of its own steps.
 
-use companion_protocol::dialect::Dialect;
-
 use super::facts::{Facts, Tried};
 use super::probe::Failure;
 use super::{Diagnosis, Problem, advice, evidence};
@@ -17,7 +15,7 @@ pub fn diagnose(facts: &Facts) -> Diagnosis {
         connects: problem.is_none(),
         problem,
         verdict: verdict(facts, problem),
-        client_says: problem.map(|problem| client_message(dialect, &facts.plan, problem)),
+        client_says: problem.map(|problem| client_message(facts, problem)),
         advice: problem.map(|problem| advice::advice(facts, problem)).unwrap_or_default(),
         evidence: evidence::evidence(facts),
     }
@@ -68,11 +66,16 @@ fn no_folder_fits(plan: &Plan) -> Option<Problem> {
     }
 }
 
-/// The first attempt; where a port is tried on several hosts, the one that says most.
+/// The first attempt; where a port is tried on several hosts, the one that says most. A host without
+/// an address is then none that the client tries.
 fn most_telling(tried: &[Tried], hosts: usize) -> Option<&Tried> {
+    if hosts == 1 {
+        return tried.first();
+    }
     let is_http = |one: &&Tried| matches!(one.route.target, Target::Http { .. });
+    let counts = |one: &&Tried| one.outcome != Err(Failure::UnknownHost);
     let silent = |one: &&Tried| matches!(one.outcome, Err(Failure::Refused | Failure::Unreachable));
-    let port = || tried.iter().take(hosts).take_while(is_http);
+    let port = || tried.iter().take(hosts).take_while(is_http).filter(counts);
     port().find(|one| !silent(one)).or(port().last()).or(tried.first())
 }
 
@@ -92,9 +95,11 @@ fn of_failure(tried: &Tried) -> Problem {
     }
 }
 
-/// What the client itself says (`ide-client`, `ide-connection-utils`); not always in these words in
-/// other versions.
-fn client_message(dialect: &Dialect, plan: &Plan, problem: Problem) -> String {
+/// What the client itself says, its first line (`ide-client`, `ide-connection-utils`); not always in
+/// these words in other versions.
+fn client_message(facts: &Facts, problem: Problem) -> String {
+    let (dialect, plan) = (facts.environment.dialect, &facts.plan);
+    let tried_port = facts.tried.iter().any(|one| matches!(one.route.target, Target::Http { .. }));
     let text = match (&plan.ide, &plan.workspace) {
         (None, _) => dialect.unsupported,
         (_, Err(WorkspaceError::Unknown)) => {
@@ -115,10 +120,14 @@ fn client_message(dialect: &Dialect, plan: &Plan, problem: Problem) -> String {
         _ if problem == Problem::SwitchedOff => {
             "IDE integration is currently disabled. To enable it, run /ide enable."
         }
+        _ if tried_port && dialect.lost.is_some() => dialect.lost.unwrap_or_default(),
         _ if plan.rejected => {
-            "Found IDE companion extension, but its workspace does not match the current \
-             directory. Run Qwen Code from the workspace open in your IDE, or switch the IDE to \
-             this project."
+            return format!(
+                "Found IDE companion extension, but its workspace does not match the current \
+                 directory. Run {} from the workspace open in your IDE, or switch the IDE to this \
+                 project.",
+                dialect.name
+            );
         }
         (Some(ide), Ok(())) => {
             return format!(

@@ -1,0 +1,188 @@
+// Owns what the program's commands do for Qwen Code: doctor in the client's own words, env, container
+// and bridge. The client itself is in the same place, and asked the same.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import { assertFailure, examine, run, settings } from '../lib/doctor.mjs';
+import { Editor } from '../lib/editor.mjs';
+import { closedPort } from '../lib/http.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { accepted } from '../lib/window.mjs';
+
+const qwen = { id: 'qwen', module: QWEN_CLIENT };
+const UNSUPPORTED = /^IDE integration is not supported .* run Qwen Code in one of these/;
+
+/** A folder in which somebody uses Qwen Code, with the IDE integration on. */
+function sandboxOf(t) {
+  const sandbox = Sandbox.of(t);
+  settings(sandbox, true, '.qwen');
+  return { sandbox, home: qwenHome(sandbox) };
+}
+
+/** Writes a lock file, as of a process that runs. */
+function writeLock(sandbox, home, port, more = {}) {
+  const file = path.join(home, 'ide', `${port}.lock`);
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  const content = {
+    port,
+    workspacePath: sandbox.project,
+    authToken: 'token-of-a-test',
+    ppid: process.pid,
+    ideInfo: { name: 'editor', displayName: 'Editor' },
+    ...more,
+  };
+  fs.writeFileSync(file, JSON.stringify(content));
+  return file;
+}
+
+const told = ({ evidence }, subject) =>
+  evidence
+    .filter((one) => one.subject === subject)
+    .map(({ text }) => text)
+    .join('\n');
+
+describe('doctor for Qwen Code', { concurrency: 3 }, () => {
+  test('where the client connects, doctor says to whom, and no secret', async (t) => {
+    const { sandbox } = sandboxOf(t);
+    const { ready } = await Companion.start(sandbox, { args: ['--ide-display-name', 'Editor'] });
+    const client = await IdeClient.connect(sandbox, qwen);
+    const diagnosis = await examine(sandbox, { ...qwen, secrets: [ready.authToken] });
+    assert.equal(diagnosis.verdict, `Qwen Code connects to Editor, at 127.0.0.1:${ready.port}.`);
+    assert.match(told(diagnosis, 'files'), /chosen: the only one for this folder/);
+    await client.close();
+  });
+
+  test('without a file nothing is found, whatever the terminal says', async (t) => {
+    const { sandbox } = sandboxOf(t);
+    await assertFailure(sandbox, 'unknown-terminal', UNSUPPORTED, qwen);
+    const env = { TERM_PROGRAM: 'vscode' };
+    await assertFailure(sandbox, 'no-companion', /^Failed to connect to IDE companion extension\. /, {
+      ...qwen,
+      env,
+    });
+  });
+
+  test('files for other folders are passed over', async (t) => {
+    const { sandbox, home } = sandboxOf(t);
+    const other = sandbox.folder('other');
+    writeLock(sandbox, home, await closedPort(), { workspacePath: other });
+    const { advice } = await assertFailure(sandbox, 'other-folder', UNSUPPORTED, qwen);
+    assert.equal(advice[0], `cd ${other}, and start qwen there.`);
+    const env = { TERM_PROGRAM: 'vscode', QWEN_CODE_IDE_WORKSPACE_PATH: sandbox.project };
+    const found = /^Found IDE companion extension, but its workspace does not match/;
+    await assertFailure(sandbox, 'other-folder', found, { ...qwen, env });
+    const elsewhere = { TERM_PROGRAM: 'vscode', QWEN_CODE_IDE_WORKSPACE_PATH: other };
+    const mismatch = /^Directory mismatch\. Qwen Code is running .* directories: .*other$/;
+    await assertFailure(sandbox, 'other-folder', mismatch, { ...qwen, env: elsewhere });
+  });
+
+  test('an editor without a folder', async (t) => {
+    const { sandbox, home } = sandboxOf(t);
+    writeLock(sandbox, home, await closedPort(), { workspacePath: '' });
+    await assertFailure(sandbox, 'no-folder', UNSUPPORTED, qwen);
+  });
+
+  test('nobody listens, or another token is wanted', async (t) => {
+    const { sandbox, home } = sandboxOf(t);
+    writeLock(sandbox, home, await closedPort());
+    const lost = /^IDE connection error\. The connection was lost unexpectedly\./;
+    await assertFailure(sandbox, 'not-running', lost, qwen);
+    const second = sandboxOf(t);
+    const { ready } = await Companion.start(second.sandbox, { args: ['--clients', 'gemini'] });
+    writeLock(second.sandbox, second.home, ready.port);
+    await assertFailure(second.sandbox, 'wrong-token', lost, qwen);
+  });
+
+  test('when the newest file leads nowhere, the others are tried', async (t) => {
+    const { sandbox, home } = sandboxOf(t);
+    const { ready } = await Companion.start(sandbox);
+    const newest = writeLock(sandbox, home, await closedPort());
+    fs.utimesSync(newest, new Date(), new Date(Date.now() + 10_000));
+    const client = await IdeClient.connect(sandbox, qwen);
+    await client.close();
+    const diagnosis = await examine(sandbox, qwen);
+    assert.ok(diagnosis.verdict.endsWith(`at 127.0.0.1:${ready.port}.`), diagnosis.text);
+    assert.match(told(diagnosis, 'connection'), /nobody listens at its port/);
+  });
+
+  test('what is broken or stale is named', async (t) => {
+    const { sandbox, home } = sandboxOf(t);
+    const dead = 2 ** 22 + 1; // above all that Linux gives to processes
+    writeLock(sandbox, home, 1, { ppid: dead });
+    fs.writeFileSync(path.join(home, 'ide', '2.lock'), '{');
+    fs.writeFileSync(path.join(home, 'ide', '3.lock'), '[]');
+    const diagnosis = await examine(sandbox, qwen);
+    const files = told(diagnosis, 'files');
+    assert.match(files, /1\.lock: .*\n.*removed by the CLI when it starts; process \d+ has ended/);
+    for (const name of ['2.lock', '3.lock']) {
+      assert.match(files, new RegExp(`${name}\npassed over: it is not a JSON object`));
+    }
+  });
+
+  test('the switch is in settings of its own', async (t) => {
+    const { sandbox } = sandboxOf(t);
+    await Companion.start(sandbox);
+    settings(sandbox, true);
+    settings(sandbox, false, '.qwen');
+    const diagnosis = await examine(sandbox, qwen);
+    assert.equal(diagnosis.problem, 'switched-off');
+    assert.match(diagnosis.verdict, /switched off in Qwen Code/);
+  });
+
+  test('without an option it is about all clients that are installed', async (t) => {
+    const { sandbox } = sandboxOf(t);
+    await Companion.start(sandbox);
+    const env = { PATH: '/usr/bin:/bin' };
+    const { stdout } = await run(sandbox, ['doctor', '--json'], { env });
+    assert.deepEqual(
+      JSON.parse(stdout).map(({ client }) => client),
+      ['qwen'],
+    );
+  });
+});
+
+test('env has the variables of a window, and only the port leads Qwen Code to it', async (t) => {
+  const { sandbox } = sandboxOf(t);
+  const { ready } = await Companion.start(sandbox);
+  const env = async (...args) =>
+    JSON.parse((await run(sandbox, ['env', '--format', 'json', ...args])).stdout);
+  assert.deepEqual(await env('--client', 'qwen'), {
+    QWEN_CODE_IDE_SERVER_PORT: String(ready.port),
+    QWEN_CODE_IDE_WORKSPACE_PATH: sandbox.project,
+  });
+  const both = await env();
+  for (const [name, value] of Object.entries(ready.env)) assert.equal(both[name], value, name);
+});
+
+test('through the bridge Qwen Code reviews an edit', async (t) => {
+  const { sandbox, home } = sandboxOf(t);
+  for (const clients of ['gemini', 'qwen']) {
+    const companion = await Companion.start(sandbox, { args: ['--clients', clients] });
+    const editor = new Editor(companion);
+    // The client sees no file, but the bridge does.
+    const env = {
+      QWEN_HOME: sandbox.folder('none'),
+      QWEN_CODE_IDE_SERVER_STDIO_COMMAND: path.resolve(process.env.GEMINI_COMPANION),
+      QWEN_CODE_IDE_SERVER_STDIO_ARGS: JSON.stringify(
+        clients === 'gemini' ? ['bridge', '--temp-dir', sandbox.tmp] : ['bridge'],
+      ),
+      QWEN_CODE_IDE_WORKSPACE_PATH: sandbox.project,
+      TERM_PROGRAM: 'vscode',
+    };
+    const client = await IdeClient.connect(sandbox, { ...qwen, env });
+    const file = sandbox.file('a.txt', 'old');
+    const decision = client.openDiff(file, 'new');
+    await editor.view(file);
+    editor.accept(file, 'by the user');
+    assert.deepEqual(await decision, accepted('by the user'), clients);
+    await client.close();
+    await companion.close();
+    assert.deepEqual(locks(home), []);
+  }
+});
