@@ -19,11 +19,11 @@ export class Editor {
     companion.onRequest((method, params) => this.#answer(method, params));
   }
 
-  #answer(method, { filePath, newContent }) {
+  #answer(method, { filePath, kind, newContent }) {
     if (method === 'diff/open') {
       if (this.refusal) throw new Error(this.refusal);
       this.#views.set(filePath, newContent);
-      this.opened.push({ filePath, newContent });
+      this.opened.push({ filePath, kind, newContent });
       return {};
     }
     const content = this.#views.get(filePath);

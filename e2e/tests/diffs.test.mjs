@@ -17,7 +17,8 @@ test('an edit that the user changes and accepts comes back as the user left it',
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
   const decision = client.openDiff(file, 'proposed\n');
-  assert.deepEqual(await editor.view(file), { filePath: file, newContent: 'proposed\n' });
+  const view = { filePath: file, kind: 'change', newContent: 'proposed\n' };
+  assert.deepEqual(await editor.view(file), view);
   editor.accept(file, 'proposed, with a change\n');
   assert.deepEqual(await decision, { status: 'accepted', content: 'proposed, with a change\n' });
   assert.equal(fs.readFileSync(file, 'utf8'), 'old\n', 'it is the CLI that writes the file');
@@ -27,7 +28,7 @@ test('an edit that the user accepts unchanged comes back unchanged', async (t) =
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = path.join(sandbox.project, 'new', 'file.txt');
   const decision = client.openDiff(file, 'proposed\r\n\tno newline at the end');
-  await editor.view(file);
+  assert.equal((await editor.view(file)).kind, 'create');
   editor.accept(file);
   const content = 'proposed\r\n\tno newline at the end';
   assert.deepEqual(await decision, { status: 'accepted', content });

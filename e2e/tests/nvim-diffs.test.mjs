@@ -2,13 +2,21 @@
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 
+import { Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { noNeovim as skip, openNeovimWithClient } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
 
 const REJECTED = { status: 'rejected', content: undefined };
 const accepted = (content) => ({ status: 'accepted', content });
+
+/** What stands above the file and above the proposal. */
+const bars = (neovim) =>
+  neovim.lua(`return vim.tbl_map(function(window)
+    return vim.wo[window][vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline']
+  end, vim.api.nvim_tabpage_list_wins(0))`);
 
 const oneTab = (neovim) => neovim.until('#vim.api.nvim_list_tabpages() == 1');
 
@@ -36,6 +44,10 @@ test('a proposal shows beside the file, in a tab page of its own', { skip }, asy
     2, // the first change
   ]);
   assert.match(await neovim.messages(), /Gemini CLI proposes an edit to a\.lua$/);
+  assert.deepEqual(await bars(neovim), [
+    ' The file as it is',
+    ' Proposed by Gemini CLI (:w accepts, :q rejects)',
+  ]);
 
   fs.writeFileSync(file, 'local changed\n');
   await neovim.command('doautocmd FocusGained');
@@ -50,6 +62,26 @@ test('a proposal shows beside the file, in a tab page of its own', { skip }, asy
   end, vim.api.nvim_list_bufs())`);
   assert.deepEqual(left_over, []);
   assert.equal(await neovim.lua('return vim.o.eventignore'), '');
+});
+
+test('a proposal says whether it creates its file', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  const { port, discovery_file } = await neovim.until("require('gemini_companion.server').status()");
+  const { authToken } = JSON.parse(fs.readFileSync(discovery_file, 'utf8'));
+  // The real client has one proposal for a file at a time; another may put one in place of the other.
+  const session = await Session.open(sandbox, { ready: { url: `http://127.0.0.1:${port}`, authToken } });
+  const filePath = path.join(sandbox.project, 'new', 'a.lua');
+  await session.callTool('openDiff', { filePath, newContent: 'local a = 1\n' });
+  const created = [' No file yet', ' New file, proposed by Gemini CLI (:w accepts, :q rejects)'];
+  assert.deepEqual(await bars(neovim), created);
+  assert.match(await neovim.messages(), /Gemini CLI proposes the new file new\/a\.lua$/);
+
+  fs.mkdirSync(path.dirname(filePath));
+  fs.writeFileSync(filePath, 'local b = 1\n');
+  await session.callTool('openDiff', { filePath, newContent: 'local b = 2\n' });
+  assert.deepEqual((await neovim.sides(filePath)).right, ['local b = 2']);
+  const changed = [' The file as it is', ' Proposed by Gemini CLI (:w accepts, :q rejects)'];
+  assert.deepEqual(await bars(neovim), changed);
 });
 
 test(

@@ -7,9 +7,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use companion_platform::{Platform, is_absolute};
-use companion_protocol::editor::{
-    DiffPath, DiffResult, EditorNotification as Told, OpenDiff, Sessions,
-};
+use companion_protocol::editor::{DiffPath, DiffResult, EditorNotification as Told, Sessions};
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, code, parse,
 };
@@ -31,8 +29,8 @@ impl Outgoing {
     fn write(&self, output: &mut impl Write) -> io::Result<()> {
         match self {
             Self::Line(line) => output.write_all(line)?,
-            Self::Open(number, Proposal { file_path, new_content, .. }) => {
-                let params = OpenDiff { file_path, new_content };
+            Self::Open(number, proposal) => {
+                let params = proposal.to_show();
                 output.write_all(&line(&Request::new(Id::from(*number), "diff/open", params)))?;
             }
         }

@@ -11,6 +11,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use companion_protocol::editor::OpenDiff;
 use companion_server::{EditorHost, Proposal, Remaining, Responder, Responders};
 use jni::objects::{JObject, JString, JThrowable, JValue};
 use jni::refs::Global;
@@ -207,11 +208,13 @@ fn call_ask(
     let request = JValue::Long(request.cast_signed());
     let (name, path) = match ask {
         Ask::Open(proposal) => {
-            let path = JString::from_str(env, &proposal.file_path)?;
             let content = env.byte_array_from_slice(proposal.new_content.as_bytes())?;
+            let rest = OpenDiff { new_content: "", ..proposal.to_show() };
+            let rest = serde_json::to_string(&rest).expect("a proposal is JSON");
+            let rest = JString::from_str(env, rest)?;
             drop(proposal);
             let (name, sig) = (jni_str!("openDiff"), jni_sig!((jlong, JString, jbyte[])));
-            let arguments = [request, JValue::Object(&path), JValue::Object(&content)];
+            let arguments = [request, JValue::Object(&rest), JValue::Object(&content)];
             return env.call_method(object, name, sig, &arguments).map(drop);
         }
         Ask::Close(path) => (jni_str!("closeDiff"), path),

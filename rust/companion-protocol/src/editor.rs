@@ -152,14 +152,27 @@ pub struct Sessions {
     pub count: usize,
 }
 
-/// The parameters of the request `diff/open`; its result is `{}`.
-#[derive(Debug, Serialize)]
+/// A proposal as the editor is to show it: the parameters of the request `diff/open`, whose result
+/// is `{}`.
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenDiff<'a> {
-    /// The file; it may not exist yet.
+    /// The file.
     pub file_path: &'a str,
+    /// What accepting does to it.
+    pub kind: ProposalKind,
     /// The whole proposed text.
     pub new_content: &'a str,
+}
+
+/// What accepting a proposal does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProposalKind {
+    /// Changes a file that there is.
+    Change,
+    /// Creates a file: it does not exist when the proposal comes.
+    Create,
 }
 
 /// The result of the request `diff/close`. Those of the other requests are not looked at.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use companion_protocol::dialect::GEMINI;
 use companion_protocol::editor::{
-    AcceptedDiff, CursorMoved, DiffPath, EditorNotification, FilePath, Folders, OpenDiff, Ready,
-    Renamed, SelectionChanged, Sessions, Trust,
+    AcceptedDiff, CursorMoved, DiffPath, EditorNotification, FilePath, Folders, OpenDiff,
+    ProposalKind, Ready, Renamed, SelectionChanged, Sessions, Trust,
 };
 use companion_protocol::ide::{
     self, Cursor, DiscoveryFile, IdeContext, IdeInfo, OpenFile, WorkspaceState,
@@ -82,7 +82,7 @@ fn to_the_editor() {
         env: BTreeMap::from([(GEMINI.variables.port, "41234".to_owned())]),
     };
     let diff = || DiffPath { file_path: "/a".to_owned() };
-    let open = OpenDiff { file_path: "/a", new_content: "text\n" };
+    let open = OpenDiff { file_path: "/a", kind: ProposalKind::Create, new_content: "text\n" };
     let messages = [
         text(&Notification::new("companion/ready", ready)),
         text(&Notification::new("companion/sessions", Sessions { count: 2 })),

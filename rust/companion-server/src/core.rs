@@ -13,6 +13,7 @@ use crate::diffs::{Diffs, Journal, Left};
 use crate::guard::Guard;
 use crate::host::EditorHost;
 use crate::http::{Bodies, Places};
+use crate::kind::Kinds;
 use crate::monitor::{MonitorStream, Monitors};
 use crate::resume::{SIGN_OF_LIFE, Token};
 use crate::session::{Full, Session, SessionId, Sessions};
@@ -27,6 +28,7 @@ pub(crate) struct Core {
     pub(crate) diffs: Arc<Diffs>,
     pub(crate) context: EditorContext,
     pub(crate) workspace: Workspace,
+    pub(crate) kinds: Arc<Kinds>,
     pub(crate) threads: Arc<Threads>,
     pub(crate) places: Places,
     pub(crate) bodies: Bodies,
@@ -72,6 +74,7 @@ impl Core {
             guard: Guard::new(port, token.expose(), &config.settings.allowed_hosts),
             context: EditorContext::new(config.settings.trusted),
             workspace: Workspace::new(config.settings.workspace.clone(), Arc::clone(&threads)),
+            kinds: Arc::new(Kinds::new(Arc::clone(&threads))),
             threads,
             places: Places::default(),
             bodies: Bodies::new(limits),

@@ -1,12 +1,15 @@
 //! The editor, as the server sees it.
 
 use std::collections::HashMap;
-use std::sync::Weak;
+use std::fmt;
+use std::sync::{Arc, Weak};
 
+use companion_protocol::editor::OpenDiff;
 use parking_lot::Mutex;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::diffs::{CallId, Diffs};
+use crate::kind::Kinds;
 
 /// What the server asks of the editor.
 ///
@@ -37,22 +40,29 @@ pub trait EditorHost: Send + Sync + 'static {
 
 /// A proposed edit. Until it is dropped the editor has not taken it, and further proposals are
 /// refused if there are too many bytes of such.
-#[derive(Debug)]
 pub struct Proposal {
     /// The file, absolute and as the client wrote it; it may not exist yet.
     pub file_path: String,
     /// The whole proposed text.
     pub new_content: String,
-    _untaken: OwnedSemaphorePermit,
+    pub(crate) kinds: Arc<Kinds>,
+    /// What it takes of the bytes that the editor may leave untaken.
+    pub(crate) untaken: Option<OwnedSemaphorePermit>,
 }
 
 impl Proposal {
-    pub(crate) fn new(
-        file_path: String,
-        new_content: String,
-        untaken: OwnedSemaphorePermit,
-    ) -> Self {
-        Self { file_path, new_content, _untaken: untaken }
+    /// The proposal as the editor is to show it. Asks the disk, for a tenth of a second at most, so it
+    /// is not for the calls of [`EditorHost`].
+    pub fn to_show(&self) -> OpenDiff<'_> {
+        let Self { file_path, new_content, kinds, .. } = self;
+        OpenDiff { file_path, kind: kinds.of(file_path), new_content }
+    }
+}
+
+impl fmt::Debug for Proposal {
+    /// Without the text, which is nothing for a log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proposal").field("file_path", &self.file_path).finish_non_exhaustive()
     }
 }
 

@@ -20,6 +20,7 @@ mod guard;
 mod host;
 mod http;
 mod json;
+mod kind;
 mod listen;
 mod monitor;
 mod resume;

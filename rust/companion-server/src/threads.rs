@@ -9,9 +9,9 @@ use tokio::task::JoinHandle;
 
 use crate::runtime::Alive;
 
-/// The most at a time: the context, the workspace and the next process each need one, and no
-/// more, since each waits for its answer before it asks again.
-const THREADS: usize = 3;
+/// The most at a time: the context, the workspace, the kind of a proposal and the next process each
+/// need one, and no more, since each waits for its answer before it asks again.
+const THREADS: usize = 4;
 
 pub(crate) struct Threads {
     handle: Handle,

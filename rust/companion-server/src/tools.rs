@@ -3,6 +3,8 @@
 //! A call that can't be carried out has a result with `isError` whose text names the argument,
 //! because that text is what the client fails the edit with.
 
+use std::sync::Arc;
+
 use companion_protocol::ide::{DiffArguments, truncate_utf16};
 use companion_protocol::jsonrpc::{Params, describe};
 use companion_protocol::mcp::{CallToolParams, CallToolResult, ListToolsResult, Tool};
@@ -10,6 +12,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::core::Core;
+use crate::host::Proposal;
 use crate::session::Session;
 use companion_platform::{Platform, is_absolute};
 
@@ -147,8 +150,13 @@ async fn run(
     }
     Ok(match tool {
         "openDiff" => {
-            let new_content = arguments.new_content.ok_or("newContent is missing")?;
-            core.diffs.open(session, path, new_content).await
+            let proposal = Proposal {
+                file_path: path,
+                new_content: arguments.new_content.ok_or("newContent is missing")?,
+                kinds: Arc::clone(&core.kinds),
+                untaken: None,
+            };
+            core.diffs.open(session, proposal).await
         }
         "closeDiff" => {
             let suppress = arguments.suppress_notification.unwrap_or_default();

@@ -102,18 +102,18 @@ local function remarks(proposal, words)
   return more
 end
 
-local function open(path, content)
+local function open(path, content, kind)
   local parsed, words = in_form_of(path, content)
   local proposal = proposals[path]
   if proposal and not proposal.orphan then
-    proposal.view:replace(parsed)
+    proposal.view:replace(parsed, kind)
   else
     if proposal then
       close(proposal)
     end
     proposal = { path = path }
     local options = { focus = config.options.focus, mappings = config.options.mappings }
-    proposal.view = view.open(path, parsed, options, {
+    proposal.view = view.open(path, parsed, kind, options, {
       accept = function()
         accept(proposal)
       end,
@@ -132,7 +132,8 @@ local function open(path, content)
     proposals[path] = proposal
   end
   proposal.content = text.render(parsed)
-  log.tell(('Gemini CLI proposes an edit to %s%s'):format(short(path), remarks(proposal, words)))
+  local what = kind == 'create' and 'the new file' or 'an edit to'
+  log.tell(('Gemini CLI proposes %s %s%s'):format(what, short(path), remarks(proposal, words)))
 end
 
 local function with_proposal(params, fail, act)
@@ -148,7 +149,7 @@ end
 M.requests = {
   ['diff/open'] = function(params, done, fail)
     idle.when_idle(function()
-      local ok, why = pcall(open, params.filePath, params.newContent)
+      local ok, why = pcall(open, params.filePath, params.newContent, params.kind)
       if ok then
         done()
       else

@@ -54,12 +54,24 @@ local function set_filetype(buffer, path)
   end)
 end
 
---- Makes a window a side of the diff, labelled above its text or, where that is not possible, below.
-local function dress(window, label)
+--- What stands above the two sides, by the kind of the proposal.
+local LABELS = {
+  change = { 'The file as it is', 'Proposed by Gemini CLI (:w accepts, :q rejects)' },
+  create = { 'No file yet', 'New file, proposed by Gemini CLI (:w accepts, :q rejects)' },
+}
+
+--- Labels a side of the diff above its text or, where that is not possible, below.
+local function label(window, text)
+  api.nvim_win_call(window, function()
+    local option = vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline'
+    api.nvim_set_option_value(option, ' ' .. text, { scope = 'local' })
+  end)
+end
+
+--- Makes a window a side of the diff.
+local function dress(window)
   api.nvim_win_call(window, function()
     vim.cmd('diffthis')
-    local option = vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline'
-    api.nvim_set_option_value(option, ' ' .. label, { scope = 'local' })
     if vim.fn.exists('&winfixbuf') == 1 then
       api.nvim_set_option_value('winfixbuf', true, { scope = 'local' })
     end
@@ -101,7 +113,7 @@ function View:show_file()
 end
 
 --- Puts a text, as `text.parse` returns it, in place of the proposal; the user can undo that.
-function View:replace(parsed)
+function View:replace(parsed, kind)
   self:set_form(parsed)
   set_lines(self.right, parsed.lines)
   self.shown = api.nvim_buf_get_lines(self.right, 0, -1, true)
@@ -112,6 +124,17 @@ function View:replace(parsed)
     api.nvim_win_call(window, function()
       vim.cmd('diffupdate')
     end)
+  end
+  self:set_kind(kind)
+end
+
+--- Says in the bars what accepting does.
+function View:set_kind(kind)
+  for side, buffer in ipairs({ self.left, self.right }) do
+    local window = window_of(buffer)
+    if window then
+      label(window, LABELS[kind][side])
+    end
   end
 end
 
@@ -164,9 +187,10 @@ local function open_windows(view)
   local left = window_of(view.left)
   view.windows = { right, left }
   if left then
-    dress(left, 'The file as it is')
+    dress(left)
   end
-  dress(right, 'Proposed by Gemini CLI (:w accepts, :q rejects)')
+  dress(right)
+  view:set_kind(view.kind)
   go_to(right)
   find_first_change(right)
 end
@@ -245,10 +269,11 @@ function View:listen()
 end
 
 --- Opens a view. `on` has `accept`, `reject`, `closed` and `copy(path)`. Fails by an error.
-function M.open(path, parsed, options, on)
+function M.open(path, parsed, kind, options, on)
   local mode = api.nvim_get_mode().mode
   local view = setmetatable({
     path = path,
+    kind = kind,
     on = on,
     origin = api.nvim_get_current_win(),
     from_terminal = mode == 't',

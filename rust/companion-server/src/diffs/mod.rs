@@ -120,12 +120,7 @@ impl Diffs {
     }
 
     /// `openDiff`
-    pub(crate) async fn open(
-        &self,
-        asker: &Session,
-        file_path: String,
-        new_content: String,
-    ) -> CallToolResult {
+    pub(crate) async fn open(&self, asker: &Session, mut proposal: Proposal) -> CallToolResult {
         let (waiting, bytes) = self.ledger.lock().backlog(asker.id);
         let count = waiting + self.ledger.lock().count(asker.id);
         if count >= self.limits.diffs_per_session || bytes >= self.limits.queued_bytes {
@@ -133,7 +128,7 @@ impl Diffs {
                 "Too many diffs are open, or decided and not yet read from the event stream.",
             );
         }
-        let size = file_path.len() + new_content.len() + QUEUED;
+        let size = proposal.file_path.len() + proposal.new_content.len() + QUEUED;
         let size = size.min(untaken(&self.limits));
         let size = u32::try_from(size).unwrap_or(u32::MAX);
         // It does not wait for its turn here: a `closeDiff` that came later would overtake it.
@@ -142,8 +137,8 @@ impl Diffs {
                 "The editor is busy: it has not taken the proposals before this one.",
             );
         };
-        let path: Arc<str> = Arc::from(file_path.as_str());
-        let proposal = Proposal::new(file_path, new_content, taking);
+        proposal.untaken = Some(taking);
+        let path: Arc<str> = Arc::from(proposal.file_path.as_str());
         self.call(Some(proposal), |ledger, call| ledger.open(asker.id, &path, call)).await
     }
 

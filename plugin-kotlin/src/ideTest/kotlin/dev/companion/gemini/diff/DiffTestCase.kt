@@ -24,6 +24,8 @@ import com.intellij.ui.EditorNotificationPanel
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.EditorRequest
+import dev.companion.gemini.core.OpenDiff
+import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.dispatchUntil
 import java.io.File
 import javax.swing.JComponent
@@ -87,6 +89,10 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
 
     protected fun virtualFile(file: File): VirtualFile =
         checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
+
+    /** As a server would say it. */
+    internal fun ProposalService.open(request: EditorRequest, path: String, text: String) =
+        open(request, OpenDiff(path, text, if (File(path).exists()) ProposalKind.CHANGE else ProposalKind.CREATE))
 
     /** Waits for [condition], and lets the IDE go on meanwhile. */
     protected fun await(what: String, condition: () -> Boolean) = dispatchUntil(10, what, condition)

@@ -61,6 +61,7 @@ class TargetTest : DiffTestCase() {
         FileUtil.delete(file)
         refresh()
         await("a word") { "deleted meanwhile" in view.banner }
+        assertTrue(view.banner, "proposes to change" in view.banner)
         assertEquals("mine\n", text(view.right))
         view.click("Accept")
         assertEquals(listOf("accepted a.txt 'mine\r\n'"), told)

@@ -25,8 +25,8 @@ interface EditorRequest {
 
 /** What CLIs ask of the editor. All calls come from one thread of the server's and return at once. */
 interface EditorRequests {
-    /** Show [newText] as a proposal for [filePath], in place of one that shows for the same path. */
-    fun openDiff(request: EditorRequest, filePath: String, newText: String)
+    /** Show a proposal, in place of one that shows for the same path. */
+    fun openDiff(request: EditorRequest, diff: OpenDiff)
 
     /** Close the proposal for [filePath] without a decision, and complete with its text. */
     fun closeDiff(request: EditorRequest, filePath: String)

@@ -70,8 +70,10 @@ class NativeCompanionCore private constructor(
     }
 
     private inner class Callbacks : NativeCallbacks {
-        override fun openDiff(request: Long, filePath: String, newContent: ByteArray) =
-            requests.openDiff(Request(request), filePath, newContent.decodeToString())
+        override fun openDiff(request: Long, diff: String, newContent: ByteArray) {
+            val read = GSON.fromJson(diff, OpenDiff::class.java)
+            requests.openDiff(Request(request), read.copy(newContent = newContent.decodeToString()))
+        }
 
         override fun closeDiff(request: Long, filePath: String) = requests.closeDiff(Request(request), filePath)
 

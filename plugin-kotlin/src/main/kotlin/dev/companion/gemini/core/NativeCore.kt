@@ -87,8 +87,8 @@ internal object NativeCore {
  * Requests are answered later, by [NativeCore.completeRequest] or [NativeCore.failRequest], within 30 s.
  */
 internal interface NativeCallbacks {
-    /** Show [newContent], UTF-8, as a proposal for [filePath]; complete the request when it shows. */
-    fun openDiff(request: Long, filePath: String, newContent: ByteArray)
+    /** Show a proposal, [newContent] in UTF-8 and the rest the JSON of an [OpenDiff]; complete the request then. */
+    fun openDiff(request: Long, diff: String, newContent: ByteArray)
 
     /** Close the view without a decision; complete the request with the proposal's text. */
     fun closeDiff(request: Long, filePath: String)

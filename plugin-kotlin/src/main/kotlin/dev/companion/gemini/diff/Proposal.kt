@@ -15,15 +15,18 @@ import com.intellij.openapi.util.Disposer
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
+import dev.companion.gemini.core.OpenDiff
+import dev.companion.gemini.core.ProposalKind
 
 /** What the CLI proposed, ready to be shown. Made off the EDT. */
 internal class ProposedText(
     project: Project,
     target: Target,
-    text: String,
+    diff: OpenDiff,
 ) {
-    val form = TextForm.of(text)
-    val plain = TextForm.plain(text)
+    val kind = diff.kind
+    val form = TextForm.of(diff.newContent)
+    val plain = TextForm.plain(diff.newContent)
     val document: Document
 
     init {
@@ -56,9 +59,6 @@ internal class Proposal(
     var target = target
         private set
 
-    /** It existed when the proposal came. */
-    private val existed = target.file != null
-
     private var changed = false
     private var form = target.form(proposed.form)
     private var targetListening: Disposable? = null
@@ -77,17 +77,22 @@ internal class Proposal(
     /** The file, as the user is told of it. */
     val shownPath: String get() = ShownPath.of(project, target.path)
 
-    /** What the CLI wants. */
+    /** What the CLI wants, whatever has become of the file since. */
+    val kind: ProposalKind get() = proposed.kind
+
     val offer: String
-        get() = CompanionBundle.message(if (target.file == null) "diff.creates" else "diff.changes", shownPath)
+        get() = when (kind) {
+            ProposalKind.CHANGE -> CompanionBundle.message("diff.changes", shownPath)
+            ProposalKind.CREATE -> CompanionBundle.message("diff.creates", shownPath)
+        }
 
     /** What the user should know before deciding. */
     val remarks: List<Remark>
         get() = listOfNotNull(
             Remark.OUTSIDE.takeIf { target.outside },
             Remark.READ_ONLY.takeIf { target.file?.isWritable == false },
-            Remark.DELETED.takeIf { existed && target.file == null },
-            Remark.CREATED.takeIf { !existed && target.file != null },
+            Remark.DELETED.takeIf { kind == ProposalKind.CHANGE && target.file == null },
+            Remark.CREATED.takeIf { kind == ProposalKind.CREATE && target.file != null },
             Remark.CHANGED.takeIf { changed },
             Remark.UNSAVED.takeIf { !changed && isUnsaved() },
         )

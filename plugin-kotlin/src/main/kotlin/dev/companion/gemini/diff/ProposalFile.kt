@@ -6,6 +6,7 @@ import com.intellij.openapi.fileTypes.FileType
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.testFramework.LightVirtualFile
 import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.platform.Platform
 import java.nio.file.Paths
 import javax.swing.Icon
@@ -36,9 +37,9 @@ class ProposalFile internal constructor(
     internal var title: String = shownName(targetPath)
         private set
 
-    /** Whether the proposal creates its file. */
+    /** The proposal's. */
     @Volatile
-    internal var isNew = false
+    internal var kind = ProposalKind.CHANGE
         private set
 
     init {
@@ -47,10 +48,10 @@ class ProposalFile internal constructor(
     }
 
     /** Returns whether that is news. */
-    internal fun rename(title: String, isNew: Boolean): Boolean {
-        if (this.title == title && this.isNew == isNew) return false
+    internal fun rename(title: String, kind: ProposalKind): Boolean {
+        if (this.title == title && this.kind == kind) return false
         this.title = title
-        this.isNew = isNew
+        this.kind = kind
         return true
     }
 

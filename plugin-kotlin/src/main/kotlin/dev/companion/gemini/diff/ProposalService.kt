@@ -16,6 +16,7 @@ import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.EditorRequest
+import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.platform.Platform
 import java.awt.datatransfer.StringSelection
 
@@ -56,15 +57,15 @@ class ProposalService(private val project: Project) : Disposable {
     }
 
     /** From the server's thread, as are the next three: returns at once. */
-    fun open(request: EditorRequest, filePath: String, newText: String) {
+    fun open(request: EditorRequest, diff: OpenDiff) {
         val asking = core
         prepare(request) { pending ->
-            val target = Target.find(project, filePath)
-            val text = ProposedText(project, target, newText)
+            val target = Target.find(project, diff.filePath)
+            val text = ProposedText(project, target, diff)
             later(pending) {
                 val core = core?.takeIf { asking == null || it === asking }
                     ?: throw TargetException(CompanionBundle.message("diff.error.closed"))
-                add(filePath, core, target, text)
+                add(diff.filePath, core, target, text)
                 pending.complete()
             }
         }

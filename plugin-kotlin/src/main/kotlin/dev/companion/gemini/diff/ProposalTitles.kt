@@ -7,13 +7,18 @@ import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.ProposalKind
 
 /** Any thread. */
 class ProposalTitleProvider :
     EditorTabTitleProvider,
     DumbAware {
     override fun getEditorTabTitle(project: Project, file: VirtualFile): String? =
-        (file as? ProposalFile)?.let { CompanionBundle.message(if (it.isNew) "diff.tab.new" else "diff.tab", it.title) }
+        when ((file as? ProposalFile)?.kind) {
+            ProposalKind.CHANGE -> CompanionBundle.message("diff.tab", file.title)
+            ProposalKind.CREATE -> CompanionBundle.message("diff.tab.new", file.title)
+            null -> null
+        }
 }
 
 internal object ProposalTitles {
@@ -23,7 +28,7 @@ internal object ProposalTitles {
         val renamed = proposals.filter { proposal ->
             val name = ProposalFile.shownName(proposal.path)
             val title = if (names.getValue(name) > 1) proposal.shownPath else name
-            proposal.file.rename(title, isNew = proposal.target.file == null)
+            proposal.file.rename(title, proposal.kind)
         }
         return renamed.map { it.file }
     }

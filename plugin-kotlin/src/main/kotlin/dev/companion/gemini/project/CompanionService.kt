@@ -16,6 +16,7 @@ import dev.companion.gemini.context.systemPath
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.EditorRequest
 import dev.companion.gemini.core.EditorRequests
+import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.diff.ProposalService
 import dev.companion.gemini.platform.Platform
@@ -170,8 +171,7 @@ class CompanionService internal constructor(
 
     /** The server's callback thread. */
     private inner class Requests : EditorRequests {
-        override fun openDiff(request: EditorRequest, filePath: String, newText: String) =
-            proposals.open(request, filePath, newText)
+        override fun openDiff(request: EditorRequest, diff: OpenDiff) = proposals.open(request, diff)
 
         override fun closeDiff(request: EditorRequest, filePath: String) = proposals.close(request, filePath)
 

@@ -147,7 +147,7 @@ class FailuresTest {
 }
 
 internal object SilentCallbacks : NativeCallbacks {
-    override fun openDiff(request: Long, filePath: String, newContent: ByteArray) = Unit
+    override fun openDiff(request: Long, diff: String, newContent: ByteArray) = Unit
 
     override fun closeDiff(request: Long, filePath: String) = Unit
 

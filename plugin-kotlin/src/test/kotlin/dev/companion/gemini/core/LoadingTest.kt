@@ -172,8 +172,8 @@ class IsolatedServer :
         return listOf(core.status.port.toString(), core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
     }
 
-    override fun openDiff(request: EditorRequest, filePath: String, newText: String) {
-        check(newText != "throw")
+    override fun openDiff(request: EditorRequest, diff: OpenDiff) {
+        check(diff.newContent != "throw")
         request.complete()
     }
 

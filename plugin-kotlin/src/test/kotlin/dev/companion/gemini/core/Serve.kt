@@ -17,8 +17,7 @@ object Serve {
 
     /** The editor at the other end of stdin and stdout. */
     private object Editor : EditorRequests {
-        override fun openDiff(request: EditorRequest, filePath: String, newText: String) =
-            ask(request, "diff/open", mapOf("filePath" to filePath, "newContent" to newText))
+        override fun openDiff(request: EditorRequest, diff: OpenDiff) = ask(request, "diff/open", gson.toJsonTree(diff))
 
         override fun closeDiff(request: EditorRequest, filePath: String) = ask(request, "diff/close", filePath)
 
@@ -31,7 +30,7 @@ object Serve {
         private fun ask(request: EditorRequest, method: String, filePath: String) =
             ask(request, method, mapOf("filePath" to filePath))
 
-        private fun ask(request: EditorRequest, method: String, params: Map<String, Any>) {
+        private fun ask(request: EditorRequest, method: String, params: Any) {
             val id = lastRequest.incrementAndGet()
             requests[id] = request
             send(mapOf("id" to id, "method" to method, "params" to params))

@@ -35,6 +35,19 @@ class TextsTest {
         assertEquals("$text typed", cli.nextTold("ide/diffAccepted")["content"].asString)
     }
 
+    @Test
+    fun `a proposal says whether its file is to be created`() {
+        val path = root.resolve("a.txt")
+        for (kind in listOf(ProposalKind.CREATE, ProposalKind.CHANGE)) {
+            val opened = cli.openDiff(path.toString(), "text")
+            window.show()
+            opened.get()
+            assertEquals(kind, window.requests.kinds.next("a kind"))
+            assertEquals(Delivery.DELIVERED, core.diffRejected(path.toString()))
+            if (kind == ProposalKind.CREATE) Files.createFile(path)
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = ["space in it", "é 文", "😀", "\"\\"])
     fun `a path comes through`(name: String) {

@@ -32,6 +32,7 @@ class Asked(
 /** Keeps what is asked until a test looks at it. [hook] runs first, on the server's thread. */
 class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequests {
     val asked = LinkedBlockingQueue<Asked>()
+    val kinds = LinkedBlockingQueue<ProposalKind>()
     val connected = LinkedBlockingQueue<Int>()
 
     private fun ask(what: String, path: String, text: String?, request: EditorRequest) {
@@ -39,8 +40,10 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
         asked.put(Asked(what, path, text, request))
     }
 
-    override fun openDiff(request: EditorRequest, filePath: String, newText: String) =
-        ask("openDiff", filePath, newText, request)
+    override fun openDiff(request: EditorRequest, diff: OpenDiff) {
+        kinds.put(diff.kind)
+        ask("openDiff", diff.filePath, diff.newContent, request)
+    }
 
     override fun closeDiff(request: EditorRequest, filePath: String) = ask("closeDiff", filePath, null, request)
 

@@ -1,0 +1,25 @@
+// Owns a proposal as a CLI makes it, in the shape of `OpenDiff` in rust/companion-protocol.
+
+package dev.companion.gemini.core
+
+import com.google.gson.annotations.SerializedName
+
+/** What accepting a proposal does. */
+enum class ProposalKind {
+    /** Changes a file that there is. */
+    @SerializedName("change")
+    CHANGE,
+
+    /** Creates a file: it does not exist when the proposal comes. */
+    @SerializedName("create")
+    CREATE,
+}
+
+/** Comes from Rust as JSON, but for the text, which comes beside it. */
+data class OpenDiff(
+    /** As the CLI wrote it, by which it knows the proposal later. */
+    val filePath: String = "",
+    /** The whole proposed text. */
+    val newContent: String = "",
+    val kind: ProposalKind = ProposalKind.CHANGE,
+)
