@@ -3,11 +3,15 @@
 package dev.companion.gemini.project
 
 import com.intellij.openapi.project.Project
+import dev.companion.gemini.terminal.CliPlace
 import org.jetbrains.plugins.terminal.LocalTerminalCustomizer
 
 /**
  * Every terminal asks it, also the newest: that prefers an interface which 2024.2 lacks, and still asks this class.
  * Not the EDT.
+ *
+ * A shell in WSL gets none: there another 127.0.0.1 answers, if any, and the paths are others. The README says how a CLI
+ * gets from there to here.
  */
 class TerminalEnvironment : LocalTerminalCustomizer() {
     override fun customizeCommandAndEnvironment(
@@ -16,6 +20,7 @@ class TerminalEnvironment : LocalTerminalCustomizer() {
         command: Array<String>,
         envs: MutableMap<String, String>,
     ): Array<String> {
+        if (CliPlace.isInWsl(workingDirectory, command.asList())) return command
         CompanionService.getInstance(project).core?.let { envs.putAll(it.terminalEnvironment) }
         return command
     }

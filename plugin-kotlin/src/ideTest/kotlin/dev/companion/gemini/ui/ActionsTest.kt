@@ -96,7 +96,7 @@ class ActionsTest : ServiceTestCase() {
         assertTrue(presentation("Companion.RunCli").isEnabledAndVisible)
         set { cliCommand = "npx gemini" }
         perform("Companion.RunCli")
-        assertEquals(listOf("${project.name}: npx gemini"), ran)
+        await { ran == listOf("${project.name}: npx gemini") }
     }
 
     fun testDiagnosticsGoToTheClipboard() {

@@ -4,13 +4,16 @@ package dev.companion.gemini.ui
 
 import com.intellij.ide.util.PropertiesComponent
 import com.intellij.notification.Notification
+import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationType
 import com.intellij.notification.Notifications
 import com.intellij.notification.NotificationsAdapter
 import com.intellij.openapi.actionSystem.AnAction
+import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.wm.StatusBarWidgetProvider
 import com.intellij.openapi.wm.WindowManager
+import com.intellij.testFramework.TestActionEvent
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.DiscoveryFile
 import dev.companion.gemini.core.ServerStatus
@@ -22,6 +25,7 @@ import dev.companion.gemini.project.CompanionState.Running
 import dev.companion.gemini.project.CompanionState.Starting
 import dev.companion.gemini.project.CompanionStateListener
 import dev.companion.gemini.project.ServiceTestCase
+import java.awt.datatransfer.DataFlavor
 import javax.swing.JLabel
 
 class StatusTest : ServiceTestCase() {
@@ -124,5 +128,22 @@ class StatusTest : ServiceTestCase() {
             icons += label.icon
         }
         assertEquals("off, waiting, connected, failed", 4, icons.size)
+    }
+
+    fun testAMissingCLIComesWithTheLineThatInstallsIt() {
+        var hasRun = false
+        CompanionNotifications.getInstance(project).sayMissing { hasRun = true }
+        val notification = shown.single()
+        assertTrue(notification.content, notification.content.endsWith(": npm install -g @google/gemini-cli"))
+        assertEquals(listOf("Copy the Line", "Run Anyway", "Settings\u2026"), actions(notification))
+        val (copy, run) = notification.actions.map { it as NotificationAction }
+        val event = TestActionEvent(copy)
+        copy.actionPerformed(event, notification)
+        val clipboard = CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor)
+        assertEquals("npm install -g @google/gemini-cli", clipboard)
+        assertFalse(hasRun)
+        run.actionPerformed(event, notification)
+        assertTrue(hasRun)
+        assertTrue("it is over", notification.isExpired)
     }
 }

@@ -12,13 +12,21 @@ import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
+import dev.companion.gemini.terminal.CliPlace
 import dev.companion.gemini.terminal.CliTerminal
 import java.awt.datatransfer.StringSelection
 
 /** EDT. */
 internal object CompanionCommands {
+    /** Runs the CLI, or says how to install it. */
     fun runCli(project: Project) {
-        CliTerminal.find()?.run(project, CompanionSettings.getInstance().values.cliCommand)
+        val terminal = CliTerminal.find() ?: return
+        val command = CompanionSettings.getInstance().values.cliCommand
+        val run = { terminal.run(project, command) }
+        inBackground(project) {
+            val isMissing = CliPlace.isMissing(command, project.basePath);
+            { if (isMissing) CompanionNotifications.getInstance(project).sayMissing(run) else run() }
+        }
     }
 
     fun restart(project: Project) = CompanionService.getInstance(project).restart()
@@ -29,17 +37,25 @@ internal object CompanionCommands {
         return state is CompanionState.Running || state is CompanionState.Failed
     }
 
-    /** They are on the clipboard some seconds later, which the status bar tells. */
+    /** They are on the clipboard some seconds later, which a balloon tells. */
     fun copyDiagnostics(project: Project) {
         StatusBar.Info.set(message("status.diagnostics.gathering"), project)
+        inBackground(project) {
+            val text = Diagnostics.of(project);
+            {
+                CopyPasteManager.getInstance().setContents(StringSelection(text))
+                StatusBar.Info.set(null, project)
+                CompanionNotifications.getInstance(project).confirm(message("status.diagnostics.copied"))
+            }
+        }
+    }
+
+    /** [work] returns what is to be done on the EDT afterwards, also below a dialog, unless the project has gone. */
+    private fun inBackground(project: Project, work: () -> () -> Unit) {
         val application = ApplicationManager.getApplication()
         application.executeOnPooledThread {
-            val text = Diagnostics.of(project)
-            val copy = Runnable {
-                CopyPasteManager.getInstance().setContents(StringSelection(text))
-                if (!project.isDisposed) StatusBar.Info.set(message("status.diagnostics.copied"), project)
-            }
-            application.invokeLater(copy, ModalityState.any())
+            val next = work()
+            application.invokeLater(next, ModalityState.any(), project.disposed)
         }
     }
 

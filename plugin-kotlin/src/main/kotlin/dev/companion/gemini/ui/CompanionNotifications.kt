@@ -1,4 +1,4 @@
-// Owns the few notifications: that the server can't be used, and once that a CLI has connected.
+// Owns the few notifications: what can't be used, what was done, and once that a CLI has connected.
 
 package dev.companion.gemini.ui
 
@@ -7,6 +7,7 @@ import com.intellij.notification.Notification
 import com.intellij.notification.NotificationAction
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.Disposable
+import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
@@ -14,6 +15,8 @@ import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionStateListener
+import dev.companion.gemini.terminal.CliPlace
+import java.awt.datatransfer.StringSelection
 
 /** Project service; everything is on the EDT. */
 class CompanionNotifications(private val project: Project) : Disposable {
@@ -72,6 +75,21 @@ class CompanionNotifications(private val project: Project) : Disposable {
         notification.addAction(settingsAction()).notify(project)
     }
 
+    /** The CLI was not found where the IDE looks for programs; the user's shell may know better. */
+    fun sayMissing(run: () -> Unit) {
+        val notification = create(message("notification.no.cli", CliPlace.INSTALLATION), NotificationType.WARNING)
+        val copy = NotificationAction.createSimple(message("notification.no.cli.copy")) {
+            CopyPasteManager.getInstance().setContents(StringSelection(CliPlace.INSTALLATION))
+        }
+        val runAnyway = NotificationAction.createSimple(message("notification.no.cli.run")) {
+            notification.expire()
+            run()
+        }
+        notification.addAction(copy).addAction(runAnyway).addAction(settingsAction()).notify(project)
+    }
+
+    fun confirm(text: String) = create(text, NotificationType.INFORMATION).notify(project)
+
     private fun create(text: String, type: NotificationType): Notification {
         val content = XmlStringUtil.escapeString(text)
         return Platform.notificationGroup().createNotification(content, type).setTitle(message("notification.title"))
@@ -84,7 +102,10 @@ class CompanionNotifications(private val project: Project) : Disposable {
 
     override fun dispose() = hideProblem()
 
-    private companion object {
-        const val GREETED = "dev.companion.gemini.greeted"
+    companion object {
+        private const val GREETED = "dev.companion.gemini.greeted"
+
+        fun getInstance(project: Project): CompanionNotifications =
+            Platform.service(project, CompanionNotifications::class.java)
     }
 }
