@@ -14,8 +14,8 @@
 // a page and a mail of the vendor's that are reached.
 //
 // With -Pcompanion.issues=URL reports of errors open that page, for a new issue: it takes ?title= and body=, as GitHub's.
-// With -Pcompanion.natives=DIR the zip has the libraries of other systems too, from DIR/<os>-<arch>/. None is signed or
-// published that lacks one.
+// With -Pcompanion.natives=DIR the zip has the libraries of all systems, which `cargo xtask dist` has built, from
+// DIR/<os>-<arch>/, in place of one that is built for this machine. None is signed or published that lacks one.
 
 import org.jetbrains.intellij.platform.gradle.tasks.PrepareSandboxTask
 import org.jetbrains.kotlin.gradle.dsl.KotlinVersion
@@ -153,13 +153,11 @@ val hostFolder = run {
 // The library lies beside lib/ in the plugin's folder, where NativeLibrary looks for it.
 tasks.named<PrepareSandboxTask>("prepareSandbox") {
     val host = hostFolder
-    val folder = checkout
-    from(cargoRelease) {
-        into(pluginName.map { "$it/native/$host" })
-    }
-    from(providers.gradleProperty("companion.natives").map { listOf(folder.dir(it)) }.orElse(emptyList())) {
-        exclude("$host/**")
-        into(pluginName.map { "$it/native" })
+    val natives = providers.gradleProperty("companion.natives").orNull
+    if (natives == null) {
+        from(cargoRelease) { into(pluginName.map { "$it/native/$host" }) }
+    } else {
+        from(checkout.dir(natives)) { into(pluginName.map { "$it/native" }) }
     }
 }
 

@@ -23,8 +23,8 @@ export class Companion {
   #onRequest;
 
   /** Starts one, on this machine or on `machine`, and waits until it is ready. */
-  static async start(sandbox, { args = [], workspace = [sandbox.project], machine } = {}) {
-    const companion = new Companion(sandbox, { args, workspace, machine });
+  static async start(sandbox, options = {}) {
+    const companion = new Companion(sandbox, options);
     try {
       companion.ready = (await companion.next('companion/ready')).params;
     } catch (error) {
@@ -35,10 +35,10 @@ export class Companion {
     return companion;
   }
 
-  constructor(sandbox, { args, workspace, machine }) {
-    if (!PROGRAM) throw new Error('GEMINI_COMPANION must be the path of gemini-companion');
+  constructor(sandbox, { args = [], workspace = [sandbox.project], machine, program = PROGRAM }) {
+    if (!program) throw new Error('GEMINI_COMPANION must be the path of gemini-companion');
     const folders = workspace.flatMap((folder) => ['--workspace', folder]);
-    const serve = [...(machine?.prefix('/') ?? []), PROGRAM, 'serve', ...folders, ...args];
+    const serve = [...(machine?.prefix('/') ?? []), program, 'serve', ...folders, ...args];
     this.#process = spawn(serve[0], serve.slice(1), { env: sandbox.env(machine?.env) });
     this.#process.stdin.on('error', () => {}); // it has exited, which `exited` tells
     this.#process.stderr.setEncoding('utf8').on('data', (text) => (this.log += text));

@@ -15,50 +15,13 @@ import { Proxy } from '../lib/proxy.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { Window, accepted } from '../lib/window.mjs';
-
-const REJECTED = { status: 'rejected', content: undefined };
+import { REJECTED, assertWorks } from '../lib/works.mjs';
 
 /** A window and a client whose only way to it is a bridge. */
 async function openWindowBehindBridge(t, args = byDiscovery) {
   const window = await openWindow(t);
   const env = bridgeEnv(window.sandbox, args(window.sandbox, window.companion));
   return { ...window, client: await IdeClient.connect(window.sandbox, { env }) };
-}
-
-/** Everything that the client and the editor do with each other. */
-async function assertWorks({ companion, editor, client }, { here, there }) {
-  companion.notify('editor/focused', { path: there });
-  companion.notify('editor/selection', { path: there, text: there });
-  const [file] = await client.openFiles(([first]) => first?.selectedText);
-  assert.deepEqual([file.path, file.selectedText], [here, there]);
-
-  let decision = client.openDiff(here, `${here}\n`);
-  assert.equal((await editor.view(there)).newContent, `${here}\n`);
-  editor.accept(there, `${there}, changed\n`);
-  assert.deepEqual(await decision, { status: 'accepted', content: `${there}, changed\n` });
-
-  decision = client.openDiff(here, 'proposed');
-  await editor.view(there);
-  editor.reject(there);
-  assert.deepEqual(await decision, REJECTED);
-
-  decision = client.openDiff(here, 'proposed');
-  await editor.view(there);
-  editor.edit(there, 'typed in the editor');
-  await client.resolveDiffFromCli(here, 'accepted');
-  assert.deepEqual(await decision, { status: 'accepted', content: 'typed in the editor' });
-  assert.equal(await editor.closed.next(), there);
-
-  decision = client.openDiff(here, 'proposed');
-  await editor.view(there);
-  assert.equal(await client.closeDiff(here), 'proposed');
-  assert.deepEqual(await decision, REJECTED);
-  assert.equal(await editor.closed.next(), there);
-
-  editor.refusal = `can't show ${there}`;
-  await assert.rejects(client.openDiff(here, ''), { message: `can't show ${there}` });
-  editor.refusal = undefined;
-  assert.equal(await client.status(), 'connected');
 }
 
 describe('through a bridge', { concurrency: 3 }, () => {

@@ -25,6 +25,12 @@ pub use windows::{
     parent_process, process_info, run_instead,
 };
 
+/// That of musl asks the system for each large text anew, which costs a third of the time that a
+/// proposal of 1 MB takes. Without `no_thp` it would hold 8 MB more from the beginning, in huge pages.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What a process tells about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessInfo {

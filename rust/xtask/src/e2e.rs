@@ -1,11 +1,13 @@
 //! The tests and the demo that need the real client, from npm, and some of them a window of the IDE.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use xshell::{Shell, cmd};
 
 use crate::{Result, kotlin, platform, plugin, tools};
+
+const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
 /// The tests in `e2e/`, against the program that was just built.
 pub(crate) fn test(sh: &Shell) -> Result {
@@ -24,6 +26,25 @@ pub(crate) fn test_on_jvm(sh: &Shell) -> Result {
     let tests = ["content", "diffs", "two-clients"].map(|name| format!("tests/{name}.test.mjs"));
     let test = cmd!(sh, "node --test --test-reporter=spec --test-concurrency=3 {tests...}");
     Ok(test.env("GEMINI_COMPANION", companion).run()?)
+}
+
+/// Those tests that show that a program serves the client, on any system and whoever compiled it.
+pub(crate) fn test_released(sh: &Shell, program: &Path) -> Result {
+    install(sh)?;
+    let _dir = sh.push_dir("e2e");
+    let tests = ["connection", "content", "context", "diffs", "two-clients"];
+    let tests = tests.map(|name| format!("tests/{name}.test.mjs"));
+    let test = cmd!(sh, "node --test --test-reporter=dot --test-concurrency=2 {tests...}");
+    Ok(test.env("GEMINI_COMPANION", program).run()?)
+}
+
+/// A program for Windows, in Wine, with a client on Linux: as from WSL, by way of a bridge.
+pub(crate) fn test_windows(sh: &Shell, bridge: &Path, program: &Path, drive_c: &Path) -> Result {
+    install(sh)?;
+    let _dir = sh.push_dir("e2e");
+    let test = cmd!(sh, "node --test --test-reporter=dot wine-tests/windows.test.mjs");
+    let test = test.env("GEMINI_COMPANION", bridge).env("COMPANION_ON_WINDOWS", program);
+    Ok(test.env("COMPANION_DRIVE_C", drive_c).run()?)
 }
 
 /// The tests in a window, one after the other: there is but one focus.
@@ -69,7 +90,8 @@ fn prepare(sh: &Shell) -> Result {
     Ok(())
 }
 
-fn build(sh: &Shell) -> Result<PathBuf> {
+/// The program, as it is tested.
+pub(crate) fn build(sh: &Shell) -> Result<PathBuf> {
     cmd!(sh, "cargo build --quiet --package companion-cli --locked").run()?;
     let program = format!("gemini-companion{}", std::env::consts::EXE_SUFFIX);
     Ok(tools::target_dir(sh).join("debug").join(program))
@@ -84,6 +106,6 @@ fn install(sh: &Shell) -> Result {
         return Ok(());
     }
     println!("installing the client into e2e/node_modules (npm ci)");
-    cmd!(sh, "npm ci --silent --no-fund --no-audit").run()?;
+    cmd!(sh, "{NPM} ci --silent --no-fund --no-audit").run()?;
     Ok(sh.write_file(stamp, wanted)?)
 }

@@ -34,6 +34,25 @@ pub(crate) fn bench(sh: &Shell) -> Result {
     Ok(bench.env("COMPANION_JVM_OPTIONS", "").env("COMPANION_JVM_MAIN", "Bench").run()?)
 }
 
+/// The class path of the tests without an IDE, with a launcher of its own: for JVMs that Maven can't
+/// start.
+pub(crate) fn boundary_tests(sh: &Shell) -> Result<Vec<PathBuf>> {
+    const DEPENDENCY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";
+    let made = sh.current_dir().join(MAVEN);
+    let jars = made.join("boundary");
+    if !jars.exists() {
+        let to = format!("-DoutputDirectory={}", jars.display());
+        let copy = format!("{DEPENDENCY}:copy-dependencies");
+        let wanted = "-DincludeArtifactIds=kotlin-stdlib,gson";
+        maven(sh, POM, &["-DskipUTs", "process-test-classes", &copy, wanted, &to])?;
+        let launcher = "org.junit.platform:junit-platform-console-standalone:1.13.4";
+        let (copy, launcher) = (format!("{DEPENDENCY}:copy"), format!("-Dartifact={launcher}"));
+        maven(sh, POM, &[&copy, &launcher, &to])?;
+    }
+    let classes = ["test-classes", "classes"].map(|folder| made.join(folder));
+    Ok(classes.into_iter().chain(sh.read_dir(jars)?).collect())
+}
+
 /// A program like `gemini-companion` that has its server in a JVM; made by [`test`].
 pub(crate) fn companion_on_jvm(sh: &Shell) -> PathBuf {
     sh.current_dir().join(MAVEN).join("jni-tests/companion-on-jvm")

@@ -2,8 +2,10 @@
 
 #![expect(clippy::print_stdout, reason = "these commands talk to people")]
 
+mod changelog;
 mod current_api;
 mod display;
+mod dist;
 mod e2e;
 mod ide;
 mod kotlin;
@@ -13,6 +15,7 @@ mod platform;
 mod plugin;
 mod test;
 mod tools;
+mod workflows;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -41,6 +44,9 @@ enum Command {
         /// Also run what takes long: half an hour of random use, fuzzers with a million inputs each.
         #[arg(long)]
         long: bool,
+        /// Run only what Windows and macOS have all for, too: Rust, and the program with the client.
+        #[arg(long, conflicts_with = "long")]
+        portable: bool,
     },
     /// Play the main job in a real IDE: the real Gemini CLI client proposes edits, and a scripted
     /// user reviews them. Pictures of it go to target/demo.
@@ -72,6 +78,27 @@ enum Command {
         #[arg(long)]
         all: bool,
     },
+    /// Build all that is released, for all systems, into target/dist. An hour on two cores. For
+    /// single systems, build only the program and the library.
+    Dist {
+        #[command(flatten)]
+        args: dist::Args,
+        /// The plugin is the one that Gradle makes, for 2024.2 and newer; signed, if it has the keys.
+        #[arg(long)]
+        gradle: bool,
+    },
+    /// Run what `dist` has built: with the real client, and in a JVM; by QEMU and Wine where need be.
+    DistTest {
+        #[command(flatten)]
+        args: dist::Args,
+        /// Leave out the libraries.
+        #[arg(long)]
+        program_only: bool,
+    },
+    /// Check GitHub's workflows, as `test` does.
+    LintWorkflows,
+    /// Print what CHANGELOG.md says of this version, if TAG is the tag of it.
+    ReleaseNotes { tag: String },
     /// Build the IDE platform (2018.3) that the plugin is compiled, run and tested with.
     Platform,
 }
@@ -80,15 +107,30 @@ impl Command {
     /// What it will do, for which everything is to be there before it begins.
     fn works(&self) -> Vec<Work> {
         match self {
+            Self::Test { portable: true, .. } | Self::DistTest { program_only: true, .. } => {
+                vec![Work::Client]
+            }
             Self::Test { .. } => {
-                vec![Work::Plugin, Work::Client, Work::Display, Work::Robot, Work::Tests]
+                vec![
+                    Work::Workflows,
+                    Work::Plugin,
+                    Work::Client,
+                    Work::Display,
+                    Work::Robot,
+                    Work::Tests,
+                ]
             }
             Self::Demo { .. } | Self::BenchIde => {
                 vec![Work::Plugin, Work::Client, Work::Display, Work::Robot]
             }
+            Self::LintWorkflows => vec![Work::Workflows],
             Self::Run { ide: None, .. } if display::is_there() => vec![Work::Plugin],
             Self::Run { ide: None, .. } => vec![Work::Plugin, Work::Display],
-            Self::Run { ide: Some(_), .. } | Self::CheckLibraries { .. } => Vec::new(),
+            Self::Run { ide: Some(_), .. }
+            | Self::CheckLibraries { .. }
+            | Self::ReleaseNotes { .. } => Vec::new(),
+            Self::Dist { args, gradle } => args.works(*gradle),
+            Self::DistTest { .. } => vec![Work::Dist, Work::DistTest, Work::Plugin, Work::Client],
             Self::BenchJni | Self::Plugin | Self::Platform => vec![Work::Plugin],
         }
     }
@@ -109,13 +151,21 @@ fn run(args: &Args) -> Result {
     sh.change_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?);
     needs::ensure(&sh, &args.command.works(), args.yes)?;
     match &args.command {
-        Command::Test { long } => test::test(&sh, *long),
+        Command::Test { portable: true, .. } => test::test_portable(&sh),
+        Command::Test { long, .. } => test::test(&sh, *long),
         Command::Demo { screenshots } => e2e::demo(&sh, *screenshots),
         Command::BenchIde => e2e::bench_ide(&sh),
         Command::BenchJni => kotlin::bench(&sh),
         Command::Run { project, ide } => ide::run(&sh, project, ide.as_deref()),
         Command::Plugin => plugin::zip(&sh),
         Command::CheckLibraries { native, all } => check_libraries(native, *all),
+        Command::Dist { args, gradle } => dist::dist(&sh, args, *gradle),
+        Command::DistTest { args, program_only } => dist::test(&sh, args, *program_only),
+        Command::LintWorkflows => workflows::lint(&sh),
+        Command::ReleaseNotes { tag } => {
+            println!("{}", changelog::notes(&sh, tag)?);
+            Ok(())
+        }
         Command::Platform => platform::build(&sh),
     }
 }

