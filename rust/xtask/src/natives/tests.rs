@@ -90,7 +90,7 @@ fn problem(home: &Path) -> String {
 #[test]
 fn libraries_that_fit_are_fine_and_the_others_are_named() {
     let home = TempDir::new().unwrap();
-    assert!(natives().contains("port__J"));
+    assert!(natives().contains("status__J"));
     for (index, system) in SYSTEMS.iter().enumerate() {
         link(home.path(), system, &natives(), wanted_abi().unwrap());
         let missing: Vec<_> = SYSTEMS[index + 1..].iter().map(|system| system.0).collect();
@@ -107,9 +107,9 @@ fn a_library_of_another_version_is_refused_on_every_system() {
         assert!(problem(home.path()).contains(&format!("ABI number is [{}]", abi + 1)));
 
         let mut older = natives();
-        older.remove("port__J");
+        older.remove("status__J");
         link(home.path(), system, &older, abi);
-        assert!(problem(home.path()).contains(r#"natives missing: ["port__J"], not declared: []"#));
+        assert!(problem(home.path()).contains(r#"natives missing: ["status__J"], not declared: []"#));
 
         let mut newer = natives();
         newer.insert("port__I".to_owned());
