@@ -192,6 +192,19 @@ describe('a proposal in a window', () => {
     await scene.noProposal();
   });
 
+  scene.test('who types in it types on when its file goes', async (scene) => {
+    const { ide } = scene;
+    const { file, decision } = await edited(scene, 'going.txt');
+    await ide.robot('delete', { path: file });
+    const { title } = await scene.proposal(file, (tab) => tab.title.includes('new file'));
+    await ide.until(({ focus }) => focus?.editor === 'DIFF', 'the focus in the proposal');
+    await ide.display.type('on ');
+    await scene.proposal(file, ({ right }) => right === 'mine on new\n');
+    await scene.accept(title);
+    assert.deepEqual(await decision, accepted('mine on new\n'));
+    await scene.noProposal();
+  });
+
   scene.test('no key that is typed elsewhere gets into one of 200', async (scene) => {
     const { client, ide } = scene;
     const file = await scene.edit('typing.txt', '');

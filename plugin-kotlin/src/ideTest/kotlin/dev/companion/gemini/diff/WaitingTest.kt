@@ -15,6 +15,7 @@ import com.intellij.openapi.ui.TestDialog
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
+import java.lang.ref.WeakReference
 
 class WaitingTest : DiffTestCase() {
     private val notified = ArrayList<Notification>()
@@ -50,6 +51,15 @@ class WaitingTest : DiffTestCase() {
         val event = AnActionEvent.createFromDataContext("test", null, DataContext { null })
         notification.actions.single().actionPerformed(event)
         UIUtil.dispatchAllInvocationEvents()
+    }
+
+    /** Waits until nobody holds what [make] returns. */
+    private fun awaitGone(what: String, make: () -> Any) {
+        val reference = WeakReference(make())
+        await("the end of $what") {
+            System.gc()
+            reference.get() == null
+        }
     }
 
     private fun edited(name: String) = propose(name, "two").also { it.type("mine") }
@@ -191,5 +201,21 @@ class WaitingTest : DiffTestCase() {
         const val NONE = -1
         const val KEEP = 0
         const val REJECT = 1
+    }
+
+    /** The platform remembers files that were open. */
+    fun testWhatWasProposedIsForgottenAtItsEnd() {
+        val file = propose("ended.txt", "two").file
+        awaitGone("the proposal") {
+            checkNotNull(file.proposal).also {
+                assertEquals(Answer.DONE, answer { request -> service.reject(request, path("ended.txt")) })
+            }
+        }
+        assertFalse(file.isValid)
+    }
+
+    fun testARequestIsForgottenWhenItIsAnswered() {
+        val requests = PendingRequests()
+        awaitGone("the request") { Answer().also { requests.add(it).complete() } }
     }
 }

@@ -7,6 +7,7 @@ import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.EditorRequest
 import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
 
 /** The requests that wait for an answer. Any thread. The server itself gives up after 30 s, with a vaguer message. */
@@ -16,11 +17,7 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
     fun add(request: EditorRequest): Pending {
         val added = Pending(request)
         pending += added
-        AppExecutorUtil.getAppScheduledExecutorService().schedule(
-            { added.fail(CompanionBundle.message("diff.error.busy")) },
-            deadlineMillis,
-            TimeUnit.MILLISECONDS,
-        )
+        added.failLater()
         return added
     }
 
@@ -30,12 +27,25 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
         /** Whether anybody still waits for the answer. */
         val isWaiting get() = this in pending
 
+        @Volatile
+        private var deadline: Future<*>? = null
+
+        fun failLater() {
+            val busy = { fail(CompanionBundle.message("diff.error.busy")) }
+            val timers = AppExecutorUtil.getAppScheduledExecutorService()
+            deadline = timers.schedule(busy, deadlineMillis, TimeUnit.MILLISECONDS)
+            // The project may have ended in between.
+            if (!isWaiting) deadline?.cancel(false)
+        }
+
         override fun complete(text: String?) {
-            if (pending.remove(this)) request.complete(text)
+            if (ends()) request.complete(text)
         }
 
         override fun fail(message: String) {
-            if (pending.remove(this)) request.fail(message)
+            if (ends()) request.fail(message)
         }
+
+        private fun ends(): Boolean = pending.remove(this).also { deadline?.cancel(false) }
     }
 }

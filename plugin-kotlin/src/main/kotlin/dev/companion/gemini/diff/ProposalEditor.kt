@@ -10,6 +10,8 @@ import com.intellij.diff.util.DiffUserDataKeys
 import com.intellij.diff.util.Side
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.editor.Document
+import com.intellij.openapi.editor.Editor
+import com.intellij.openapi.editor.EditorFactory
 import com.intellij.openapi.fileEditor.DocumentsEditor
 import com.intellij.openapi.fileEditor.FileEditor
 import com.intellij.openapi.fileEditor.FileEditorLocation
@@ -26,6 +28,7 @@ import java.awt.Component
 import java.beans.PropertyChangeListener
 import javax.swing.JComponent
 import javax.swing.JPanel
+import javax.swing.SwingUtilities
 
 class ProposalEditorProvider :
     FileEditorProvider,
@@ -60,13 +63,22 @@ internal class ProposalEditor(
         showProposal()
     }
 
-    /** Shows what the tab is for now. */
+    /** Shows what the tab is for now. Who types in it types on where the caret was, though the editor is another. */
     fun showProposal() {
         assertEdt()
         val proposal = file.proposal ?: return
+        val caret = editorOf(proposal)?.caretModel?.offset
         viewer.setRequest(request(proposal))
+        if (caret != null) editorOf(proposal)?.caretModel?.moveToOffset(caret)
         showBanner()
     }
+
+    /** The one that shows the proposal's side here; none if the tab shows another proposal yet. */
+    private fun editorOf(proposal: Proposal): Editor? =
+        EditorFactory
+            .getInstance()
+            .getEditors(proposal.document)
+            .find { SwingUtilities.isDescendingFrom(it.component, panel) }
 
     fun showBanner() {
         assertEdt()

@@ -214,6 +214,8 @@ class ProposalService(private val project: Project) : Disposable {
     private fun closeTab(file: ProposalFile) {
         tabs.close(file)
         file.isValid = false
+        // The platform keeps files that were open, but what was proposed is to go.
+        file.proposal = null
         changed()
     }
 
