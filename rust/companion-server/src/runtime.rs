@@ -8,6 +8,7 @@
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::io;
+use std::sync::Weak;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
@@ -19,13 +20,21 @@ use tokio_util::sync::CancellationToken;
 /// How long the end waits for threads. Only a disk that does not answer holds one up.
 const END: Duration = Duration::from_millis(500);
 
-/// The thread; it ends when this is dropped, together with all servers.
-#[derive(Debug)]
+/// The thread. When this is dropped, servers that still run on it are stopped first, each in its
+/// order; so whoever has started both may drop them in any order.
 pub struct Runtime {
     handle: Handle,
     stop: CancellationToken,
+    /// The servers on it, as far as there are any.
+    guests: Mutex<Vec<Weak<dyn Guest>>>,
     /// Nothing once it has ended.
     threads: Option<(Alive, Remaining)>,
+}
+
+/// What runs on a runtime, and has an end of its own.
+pub(crate) trait Guest: Send + Sync {
+    /// Comes to that end, and waits for it. Does nothing the second time.
+    fn stop(&self);
 }
 
 impl Runtime {
@@ -38,7 +47,8 @@ impl Runtime {
         let (alive, gone) = mpsc::channel();
         let alive = Alive(alive);
         alive.spawn("gemini-companion", move || runtime.block_on(stopped.cancelled()))?;
-        Ok(Self { handle, stop, threads: Some((alive, Remaining(Mutex::new(gone)))) })
+        let threads = Some((alive, Remaining(Mutex::new(gone))));
+        Ok(Self { handle, stop, guests: Mutex::default(), threads })
     }
 
     pub(crate) fn handle(&self) -> &Handle {
@@ -51,13 +61,23 @@ impl Runtime {
         alive
     }
 
-    /// Ends it, and waits for half a second at most. Returns the threads that still wait for a
+    /// `guest` is stopped before this ends, unless it is gone by then.
+    pub(crate) fn host(&self, guest: Weak<dyn Guest>) {
+        let mut guests = self.guests.lock();
+        guests.retain(|guest| guest.strong_count() > 0);
+        guests.push(guest);
+    }
+
+    /// Ends it, and waits for half a second at most, besides what its servers take. Returns the threads that still wait for a
     /// disk then, if there are any.
     pub fn end(mut self) -> Option<Remaining> {
         self.stop()
     }
 
     fn stop(&mut self) -> Option<Remaining> {
+        for guest in self.guests.get_mut().drain(..).filter_map(|guest| guest.upgrade()) {
+            guest.stop();
+        }
         self.stop.cancel();
         let (_, mut remaining) = self.threads.take()?;
         let ended = remaining.0.get_mut().recv_timeout(END);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use companion_protocol::dialect::Dialect;
@@ -23,7 +23,7 @@ use crate::discovery::{Discovery, workspace_path};
 use crate::host::{Delivery, EditorHost};
 use crate::listen::{Listeners, Missing};
 use crate::resume::{self, Resume, Token};
-use crate::runtime::Runtime;
+use crate::runtime::{Guest, Runtime};
 use crate::threads::Threads;
 use crate::{http, shutdown};
 use companion_platform::{Platform, container_mark};
@@ -31,8 +31,8 @@ use companion_platform::{Platform, container_mark};
 /// How long [`Server::stop`] takes at most.
 const STOP: Duration = Duration::from_secs(2);
 
-/// A running server. Clones are the same server; it stops at [`Server::stop`], or when the last
-/// clone is dropped.
+/// A running server. Clones are the same server; it stops at [`Server::stop`], when its [`Runtime`]
+/// ends, or when the last clone is dropped, but does not wait for its end then.
 ///
 /// The editor's events may come from any thread. None of them waits or does IO, but for
 /// [`Server::workspace_changed`], which waits for the discovery file, half a second at most.
@@ -146,7 +146,10 @@ impl Server {
             runtime: handle,
             stopped: Mutex::new(false),
         };
-        Ok(Self { inner: Arc::new(inner) })
+        let inner = Arc::new(inner);
+        let guest: Weak<Inner> = Arc::downgrade(&inner);
+        runtime.host(guest);
+        Ok(Self { inner })
     }
 
     /// The port it listens on.
@@ -264,20 +267,7 @@ impl Server {
     /// Stops the server, in the order of [`shutdown`], and waits for it, 2 s at most. Once it
     /// has stopped, this does nothing. Not to be called from within an [`EditorHost`].
     pub fn stop(&self) {
-        let mut stopped = self.inner.stopped.lock();
-        if std::mem::replace(&mut *stopped, true) {
-            return;
-        }
-        let (done, wait) = mpsc::sync_channel(1);
-        let discovery = self.inner.discovery.clone();
-        let core = Arc::clone(&self.inner.core);
-        self.inner.runtime.spawn(async move {
-            shutdown::shut_down(&core, Some(&discovery)).await;
-            let _ = done.send(());
-        });
-        if wait.recv_timeout(STOP).is_err() {
-            log::warn!("the server did not stop in time");
-        }
+        self.inner.stop();
     }
 }
 
@@ -297,6 +287,25 @@ fn tell(addresses: &[SocketAddr], missing: &[Missing]) {
     }
     for Missing { reason, .. } in missing {
         log::warn!("{reason}");
+    }
+}
+
+impl Guest for Inner {
+    fn stop(&self) {
+        let mut stopped = self.stopped.lock();
+        if std::mem::replace(&mut *stopped, true) {
+            return;
+        }
+        let (done, wait) = mpsc::sync_channel(1);
+        let discovery = self.discovery.clone();
+        let core = Arc::clone(&self.core);
+        self.runtime.spawn(async move {
+            shutdown::shut_down(&core, Some(&discovery)).await;
+            let _ = done.send(());
+        });
+        if wait.recv_timeout(STOP).is_err() {
+            log::warn!("the server did not stop in time");
+        }
     }
 }
 

@@ -1,0 +1,79 @@
+//! The end of a server whose owner drops things in whatever order.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::Arc;
+
+use companion_protocol::settings::Settings;
+use companion_server::{Config, EditorHost, Proposal, Responder, Runtime, Server};
+
+/// An editor that opens nothing.
+struct NoEditor;
+
+impl EditorHost for NoEditor {
+    fn open_diff(&self, _: Proposal, _: Responder) {}
+    fn close_diff(&self, _: &str, _: Responder) {}
+    fn accept_diff(&self, _: &str, _: Responder) {}
+    fn reject_diff(&self, _: &str, _: Responder) {}
+    fn sessions_changed(&self, _: usize) {}
+}
+
+/// Starts a server with a client's connection, ends both as `end` does, and looks at what is left.
+fn after(end: impl FnOnce(Runtime, Server)) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut config = Config::new(Settings::default());
+    config.discovery_dir = Some(dir.path().to_owned());
+    let runtime = Runtime::start().unwrap();
+    let server = Server::open(&runtime, config, Arc::new(NoEditor)).unwrap();
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
+    let (host, token) = (format!("127.0.0.1:{}", server.port()), server.token().to_owned());
+    write!(
+        stream,
+        "GET /events HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
+         accept: text/event-stream\r\n\r\n"
+    )
+    .unwrap();
+    let mut head = [0; 12];
+    stream.read_exact(&mut head).unwrap();
+    assert_eq!(&head, b"HTTP/1.0 200");
+    end(runtime, server);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "the discovery file is left");
+    // FIN, not RST, which would be an error.
+    stream.read_to_end(&mut Vec::new()).unwrap();
+}
+
+#[test]
+fn a_server_is_stopped_before_its_runtime() {
+    after(|runtime, server| {
+        server.stop();
+        drop(runtime);
+    });
+}
+
+#[test]
+fn a_runtime_that_goes_first_stops_its_servers_in_order() {
+    after(|runtime, server| {
+        drop(runtime);
+        drop(server);
+    });
+    after(|runtime, server| {
+        drop(runtime);
+        server.stop();
+    });
+    after(|runtime, server| {
+        runtime.end();
+        assert_eq!(server.status().connected, 0);
+    });
+}
+
+#[test]
+fn a_server_that_is_only_dropped_stops_while_its_runtime_ends() {
+    after(|runtime, server| {
+        drop(server);
+        drop(runtime);
+    });
+}
