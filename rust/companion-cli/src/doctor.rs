@@ -2,14 +2,37 @@
 
 use std::error::Error;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use companion_client::diagnose::{Facts, diagnose, installed};
 use companion_client::discover::Environment;
-use companion_protocol::dialect;
+use companion_protocol::dialect::{self, Dialect};
 
-use crate::args::DoctorArgs;
+use crate::clients;
 use crate::serve::folder;
+
+/// Say why Gemini CLI does or does not connect, and what to do.
+///
+/// Run it where you run gemini: in the same terminal, the same folder, the same container. It
+/// finds what the CLI would find, judges it as the CLI does, and tries each connection for
+/// real. It prints no token and nothing of your files, so the output can go into a report.
+///
+/// It exits with 0 if Gemini CLI would connect, else with 1.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DoctorArgs {
+    /// Where Gemini CLI runs.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) workspace: PathBuf,
+
+    /// Print JSON, for programs: a list with an object for each client.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// The client that is meant [default: all that are installed].
+    #[arg(long, value_name = "CLIENT", value_delimiter = ',', value_parser = clients::parser())]
+    pub(crate) client: Vec<&'static Dialect>,
+}
 
 /// Prints a diagnosis for each client that is asked for, or else installed. It succeeds if all of
 /// them would connect.

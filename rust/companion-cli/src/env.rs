@@ -2,18 +2,64 @@
 
 use std::error::Error;
 use std::io::Write;
+use std::path::PathBuf;
 
+use clap::ValueEnum;
 use companion_client::discover::Environment;
 use companion_protocol::dialect::Dialect;
 
-use crate::args::{EnvArgs, EnvFormat, clients_or_all};
+use crate::clients;
 use crate::quote;
 use crate::running::{Running, Variables, container_marks};
 use crate::serve::folder;
 
+/// Print the environment variables by which Gemini CLI finds the companion.
+///
+/// In any terminal: eval "$(gemini-companion env)". It also sets what gemini --sandbox hands on
+/// to its container.
+///
+/// One of the values is the token, with which anybody on this machine can talk to your editor.
+/// So let the output go into a shell, or into a file that only you can read; not onto a screen
+/// that you share, into a log, or onto a command line.
+#[derive(Debug, clap::Args)]
+pub(crate) struct EnvArgs {
+    /// How to print them: for a shell's eval, for docker run --env-file, or as a JSON object.
+    ///
+    /// docker is for inside of a container; all others are for a terminal.
+    #[arg(long, value_name = "FORMAT", default_value = "sh")]
+    pub(crate) format: EnvFormat,
+
+    /// The folder whose companion is meant.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) workspace: PathBuf,
+
+    /// The container has the network of the host (--network host): keep the CLI on 127.0.0.1.
+    #[arg(long)]
+    pub(crate) host_network: bool,
+
+    /// The client that is meant [default: all that find a companion].
+    #[arg(long, value_name = "CLIENT", value_delimiter = ',', value_parser = clients::parser())]
+    pub(crate) client: Vec<&'static Dialect>,
+}
+
+/// A way to write environment variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EnvFormat {
+    /// export NAME='value', for sh, bash and zsh.
+    Sh,
+    /// set -gx NAME 'value'.
+    Fish,
+    /// $env:NAME = 'value'.
+    Powershell,
+    /// NAME=value, for --env-file.
+    Docker,
+    /// An object.
+    Json,
+}
+
 /// Prints them.
 pub(crate) fn env(args: &EnvArgs) -> Result<(), Box<dyn Error>> {
-    let clients = clients_or_all(&args.client);
+    let clients = clients::or_all(&args.client);
     let environment = Environment::current(clients[0], folder(&args.workspace)?);
     let mut variables = Variables::new();
     for running in Running::find_all(&environment, &clients)? {

@@ -2,6 +2,7 @@
 
 mod args;
 mod bridge;
+mod clients;
 mod container;
 mod doctor;
 mod editor;

@@ -97,8 +97,7 @@ pub struct Variables {
     pub port: &'static str,
     /// The workspace's roots, as in the discovery file.
     pub workspace_path: &'static str,
-    /// The bearer token, for when the client finds no discovery file. One without such a variable
-    /// takes the token from a file only.
+    /// The bearer token, for when the client finds no discovery file; absent if it needs the file.
     pub auth_token: Option<&'static str>,
     /// The editor's process id: the client's own guess, the shell's grandparent, can be wrong.
     pub pid: Option<&'static str>,

@@ -12,6 +12,7 @@ mod stdio;
 
 use std::error::Error;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,13 +22,74 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::args::BridgeArgs;
 use diffs::Diffs;
 use find::{Finder, Place, TokenSource};
 use keeper::Keeper;
 use link::Link;
 use mapping::Mapping;
-pub(crate) use mapping::Rule;
+use mapping::Rule;
+
+const BRIDGE_HELP: &str = "\
+Gemini CLI uses it with these variables, here for a project that is /work where the CLI runs:
+
+  GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=gemini-companion
+  GEMINI_CLI_IDE_SERVER_STDIO_ARGS='[\"bridge\", \"--map\", \"/work=/home/me/project\"]'
+  GEMINI_CLI_IDE_WORKSPACE_PATH=/work
+  TERMINAL_EMULATOR=JetBrains-JediTerm
+
+With the last one Gemini CLI takes the terminal for an editor's; TERM_PROGRAM=vscode does as well,
+but not within tmux. Of its own variables Gemini CLI passes on to the bridge only HOME,
+PATH and their like, so whatever the bridge is to know has to stand among the arguments.";
+
+/// Be a companion that runs somewhere else, on stdin and stdout.
+///
+/// Gemini CLI starts this itself where it can't reach the companion: in a container, in WSL,
+/// on another machine. The companion may start later, restart or go away: the bridge finds
+/// it, by the same rules as Gemini CLI, and finds it again. It ends when its stdin does.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = BRIDGE_HELP)]
+pub(crate) struct BridgeArgs {
+    /// The client's folder; a companion that has it open is looked for [default: the current one].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+
+    /// A folder as the client sees it, and as the companion does; may be given several times.
+    ///
+    /// Both are absolute, each as its own system writes paths: /work=/home/me/project,
+    /// /mnt/c=C:\, /=\\wsl$\Debian. Of several that fit a path, the longest counts.
+    #[arg(long, value_name = "FROM=TO")]
+    pub(crate) map: Vec<Rule>,
+
+    /// The folder in which the companion's side has its temporary files, as seen from here.
+    ///
+    /// Companions are found by their files in gemini/ide there. The default is this side's own,
+    /// which is a wrong guess if that is another machine's, or if the editor has TMPDIR set.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) temp_dir: Option<PathBuf>,
+
+    /// The companion's port; it is not looked for then.
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: Option<u16>,
+
+    /// A file with the companion's token, for --port.
+    ///
+    /// Without it, the token is that of the variable `GEMINI_CLI_IDE_AUTH_TOKEN`.
+    #[arg(long, value_name = "FILE", requires = "port")]
+    pub(crate) token_file: Option<PathBuf>,
+
+    /// The companion's host [default: 127.0.0.1; in a container host.docker.internal comes first].
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+
+    /// How long to wait for a companion that is not there, in seconds.
+    ///
+    /// After that, requests fail with the reason, open diffs count as rejected, and further ones
+    /// are reviewed in the terminal alone. The default is 3 when Gemini CLI starts, since it takes
+    /// no prompt meanwhile, and 10 later.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) wait: Option<u64>,
+}
+
 use relay::{Bridge, Requests};
 use stdio::Output;
 

@@ -6,18 +6,63 @@ mod prepare;
 
 use std::error::Error;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use companion_client::discover::Environment;
 use companion_platform::run_instead;
 use companion_protocol::dialect::{self, Dialect};
 
-use crate::args::{ContainerArgs, clients_or_all};
+use crate::clients;
 use crate::quote;
 use crate::running::{Running, Variables};
 use crate::serve::folder;
 use command::Invocation;
 use prepare::{Prepared, Wishes, prepare};
+
+/// Start a container in which Gemini CLI finds the companion.
+///
+/// Write it in front of your own command:
+///
+///   gemini-companion container -- docker run --rm -it IMAGE gemini
+///
+/// It adds what is missing and no more: variables (the token not on the command line), the
+/// host's name, the project at its own path and as the folder to start in. What your command
+/// says itself, stays. It understands docker, podman and nerdctl with run, create, exec and
+/// compose run, and ends with the command's exit code.
+///
+/// The companion has to listen where the container gets: see serve --listen.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ContainerArgs {
+    /// The folder whose companion is meant, and in which the container's command starts.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) workspace: PathBuf,
+
+    /// Bring a bridge into the container, and have the CLI connect through it.
+    ///
+    /// It translates paths, if your command mounts the project somewhere else. PROGRAM is a
+    /// gemini-companion that runs in the image; the default is this one.
+    #[arg(long, value_name = "PROGRAM", num_args = 0..=1, require_equals = true)]
+    #[expect(clippy::option_option, reason = "an option with an optional value")]
+    pub(crate) bridge: Option<Option<PathBuf>>,
+
+    /// The client that is meant [default: the one that your command names, else all that find a
+    /// companion].
+    #[arg(long, value_name = "CLIENT", value_delimiter = ',', value_parser = clients::parser())]
+    pub(crate) client: Vec<&'static Dialect>,
+
+    /// Pass nothing at all: the CLI in the container runs without the editor.
+    #[arg(long, conflicts_with = "bridge")]
+    pub(crate) no_ide: bool,
+
+    /// Print the command and do not run it; the token is shown as ***.
+    #[arg(long)]
+    pub(crate) print: bool,
+
+    /// The command, after --.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
 
 /// Starts the command, or prints it. It ends as the command does.
 pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>> {
@@ -73,7 +118,7 @@ fn with_companion(args: &ContainerArgs) -> Result<Prepared, Box<dyn Error>> {
 fn clients(args: &ContainerArgs) -> Vec<&'static Dialect> {
     let is_named = |dialect: &&Dialect| args.command.iter().any(|word| word == dialect.id);
     let named: Vec<_> = dialect::ALL.into_iter().filter(is_named).collect();
-    clients_or_all(if args.client.is_empty() { &named } else { &args.client })
+    clients::or_all(if args.client.is_empty() { &named } else { &args.client })
 }
 
 fn is_token(name: &str) -> bool {

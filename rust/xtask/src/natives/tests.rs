@@ -109,7 +109,9 @@ fn a_library_of_another_version_is_refused_on_every_system() {
         let mut older = natives();
         older.remove("status__J");
         link(home.path(), system, &older, abi);
-        assert!(problem(home.path()).contains(r#"natives missing: ["status__J"], not declared: []"#));
+        assert!(
+            problem(home.path()).contains(r#"natives missing: ["status__J"], not declared: []"#)
+        );
 
         let mut newer = natives();
         newer.insert("port__I".to_owned());
