@@ -10,6 +10,7 @@
 //! - [`dialect`]: how a client finds a companion.
 //! - [`editor`]: what `gemini-companion serve` and an editor say to each other.
 //! - [`settings`]: what a server is started with.
+//! - [`tool`]: the tools.
 //! - [`status`]: what a server has to say about itself.
 
 pub mod dialect;
@@ -20,3 +21,4 @@ pub mod mcp;
 pub mod settings;
 pub mod status;
 mod text;
+pub mod tool;

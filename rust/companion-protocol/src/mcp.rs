@@ -67,7 +67,7 @@ pub struct ServerCapabilities {
 /// A tool as `tools/list` describes it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Tool {
+pub struct ToolDefinition {
     /// What `tools/call` calls it.
     pub name: &'static str,
     /// For people.
@@ -82,7 +82,7 @@ pub struct Tool {
 #[derive(Debug, Serialize)]
 pub struct ListToolsResult {
     /// All of them; there are no pages.
-    pub tools: Vec<Tool>,
+    pub tools: Vec<ToolDefinition>,
 }
 
 /// The parameters of `tools/call`, with arguments of type `A`.

@@ -1,4 +1,4 @@
-//! The four tools: what the model reads about them, and their arguments.
+//! The tools: which are offered, their arguments, and who carries them out.
 //!
 //! A call that can't be carried out has a result with `isError` whose text names the argument,
 //! because that text is what the client fails the edit with.
@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use companion_protocol::ide::{DiffArguments, truncate_utf16};
 use companion_protocol::jsonrpc::{Params, describe};
-use companion_protocol::mcp::{CallToolParams, CallToolResult, ListToolsResult, Tool};
+use companion_protocol::mcp::{CallToolParams, CallToolResult, ListToolsResult};
+use companion_protocol::tool::Tool;
 use serde::de::IgnoredAny;
-use serde_json::{Value, json};
 
 use crate::core::Core;
 use crate::host::Proposal;
@@ -21,76 +21,8 @@ const MAX_PATH: usize = 32_767;
 
 /// `tools/list`. Without openDiff and closeDiff the client does not review edits here.
 pub(crate) fn list(diffs: bool) -> ListToolsResult {
-    ListToolsResult { tools: if diffs { tools() } else { Vec::new() } }
-}
-
-fn tools() -> Vec<Tool> {
-    let file_path = json!({
-        "type": "string",
-        "minLength": 1,
-        "description": "The absolute path of the file. It names the diff in later calls and in \
-            notifications, character for character.",
-    });
-    let only_path = schema(&json!({ "filePath": file_path }), &["filePath"]);
-    vec![
-        Tool {
-            name: "openDiff",
-            title: "Open a diff",
-            description: "Shows a proposed edit in the user's editor: the file as it is beside \
-                the proposed content, which the user can edit, accept or reject. The file may be \
-                new. Returns as soon as the diff shows; the decision follows as a notification, \
-                ide/diffAccepted with the final content or ide/diffRejected. Nothing is written \
-                to the file. A diff that is open for the same file is replaced.",
-            input_schema: schema(
-                &json!({
-                    "filePath": file_path,
-                    "newContent": {
-                        "type": "string",
-                        "description": "The whole proposed content of the file; may be empty.",
-                    },
-                }),
-                &["filePath", "newContent"],
-            ),
-        },
-        Tool {
-            name: "closeDiff",
-            title: "Close a diff",
-            description: "Closes an open diff without a decision. Returns JSON, \
-                {\"content\": \"...\"} with the final text of the proposal, or {} if no diff is \
-                open for the file.",
-            input_schema: schema(
-                &json!({
-                    "filePath": file_path,
-                    "suppressNotification": {
-                        "type": "boolean",
-                        "description": "Do not send ide/diffRejected to the caller. \
-                            The default is false.",
-                    },
-                }),
-                &["filePath"],
-            ),
-        },
-        Tool {
-            name: "acceptDiff",
-            title: "Accept a diff",
-            description: "Accepts an open diff in the user's place: the editor puts the \
-                proposal, with the edits made so far, into the file, and ide/diffAccepted is \
-                sent to the client that opened the diff. Only for files within the workspace; \
-                others the user accepts in the editor.",
-            input_schema: only_path.clone(),
-        },
-        Tool {
-            name: "rejectDiff",
-            title: "Reject a diff",
-            description: "Rejects an open diff in the user's place: the proposal is dropped, \
-                and ide/diffRejected is sent to the client that opened the diff.",
-            input_schema: only_path,
-        },
-    ]
-}
-
-fn schema(properties: &Value, required: &[&str]) -> Value {
-    json!({ "type": "object", "properties": properties, "required": required })
+    let offered: &[Tool] = if diffs { &Tool::ALL } else { &[] };
+    ListToolsResult { tools: offered.iter().map(|tool| tool.definition()).collect() }
 }
 
 /// `tools/call`
@@ -122,17 +54,16 @@ pub(crate) async fn call(
 }
 
 /// The tool of that name, if it is offered.
-fn find(core: &Core, name: &str) -> Result<&'static str, String> {
-    let known = ["openDiff", "closeDiff", "acceptDiff", "rejectDiff"];
-    let tool = known.into_iter().find(|tool| core.config.settings.diffs && *tool == name);
+fn find(core: &Core, name: &str) -> Result<Tool, String> {
+    let tool = Tool::named(name).filter(|_| core.config.settings.diffs);
     tool.ok_or_else(|| format!("Unknown tool: {name}"))
 }
 
-/// Calls a tool of [`tools`], or says which argument is wrong.
+/// Carries a tool out, or says which argument is wrong.
 async fn run(
     core: &Core,
     session: &Session,
-    tool: &str,
+    tool: Tool,
     arguments: DiffArguments,
 ) -> Result<CallToolResult, &'static str> {
     let path = arguments.file_path.ok_or("filePath is missing")?;
@@ -149,7 +80,7 @@ async fn run(
         return Err("filePath is too long for a path");
     }
     Ok(match tool {
-        "openDiff" => {
+        Tool::OpenDiff => {
             let proposal = Proposal {
                 file_path: path,
                 new_content: arguments.new_content.ok_or("newContent is missing")?,
@@ -158,11 +89,11 @@ async fn run(
             };
             core.diffs.open(session, proposal).await
         }
-        "closeDiff" => {
+        Tool::CloseDiff => {
             let suppress = arguments.suppress_notification.unwrap_or_default();
             core.diffs.close(session.id, path, suppress).await
         }
-        "acceptDiff" => {
+        Tool::AcceptDiff => {
             // The user may accept any proposal in the editor; a client has no business elsewhere.
             let patience = core.config.limits.host_timeout;
             match core.workspace.check(&path, patience).await {
@@ -172,6 +103,6 @@ async fn run(
                 }
             }
         }
-        _ => core.diffs.decide(path, false).await,
+        Tool::RejectDiff => core.diffs.decide(path, false).await,
     })
 }

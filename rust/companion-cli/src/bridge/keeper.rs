@@ -7,6 +7,7 @@ use std::time::Duration;
 use companion_client::http::{Error, Events, Initialized, Session, Stage, initialize};
 use companion_protocol::ide::{IdeContext, context_update};
 use companion_protocol::jsonrpc::{Id, Request};
+use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -247,8 +248,8 @@ impl Keeper {
     fn close_given_up(&self, session: &Session) {
         for path in self.bridge.diffs.lock().take_given_up() {
             let params = json!({
-                "name": "closeDiff",
-                "arguments": { "filePath": path, "suppressNotification": true },
+                "name": Tool::CloseDiff.name(),
+                "arguments": { (Tool::CloseDiff.path_argument()): path, "suppressNotification": true },
             });
             let message = Request::new(Id::from(u64::MAX), "tools/call", params);
             let message = serde_json::to_vec(&message).expect("our messages are JSON");

@@ -2,9 +2,11 @@
 //! stays byte for byte as it was sent.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use companion_protocol::jsonrpc::{Id, Message, Params, Payload, parse};
+use companion_protocol::tool::Tool;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -33,23 +35,12 @@ pub(super) enum FromClient {
 pub(super) enum Asked {
     /// `initialize`.
     Initialize,
-    /// A tool for a diff, and the diff's path.
-    Diff(DiffTool, PathField),
+    /// A tool of a companion's, and the path among its arguments.
+    Tool(Tool, PathField),
     /// Any other tool: asked twice, it may do something twice.
     OtherTool,
     /// Anything else.
     Other,
-}
-
-/// A tool for a diff.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DiffTool {
-    /// `openDiff`.
-    Open,
-    /// `closeDiff`.
-    Close,
-    /// `acceptDiff` or `rejectDiff`.
-    Decide,
 }
 
 /// A message of the companion's.
@@ -71,14 +62,6 @@ struct Call<'a> {
     name: Cow<'a, str>,
     #[serde(borrow, default)]
     arguments: Option<&'a RawValue>,
-}
-
-/// Arguments of a tool, or parameters of a notification.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct WithPath<'a> {
-    #[serde(borrow, default)]
-    file_path: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -137,7 +120,7 @@ pub(super) fn from_companion(text: &str) -> Result<FromCompanion, String> {
                 FromCompanion::Context(paths.filter_map(|path| field(text, path)).collect())
             }
             "ide/diffAccepted" | "ide/diffRejected" | "ide/diffClosed" => {
-                let path = params.parse().ok().and_then(|params| path_of(text, params));
+                let path = params.parse().ok().and_then(|params| member(text, params, "filePath"));
                 path.map_or(FromCompanion::Other, FromCompanion::DiffEnded)
             }
             _ => FromCompanion::Other,
@@ -161,20 +144,15 @@ fn single(text: &str) -> Result<Message<'_>, String> {
 
 fn tool_call<'a>(text: &'a str, params: Params<'a>) -> Asked {
     let Ok(Call { name, arguments }) = params.parse::<Call>() else { return Asked::OtherTool };
-    let path = arguments.and_then(|arguments| path_of(text, arguments));
-    match (&*name, path) {
-        ("openDiff", Some(path)) => Asked::Diff(DiffTool::Open, path),
-        ("closeDiff", Some(path)) => Asked::Diff(DiffTool::Close, path),
-        ("acceptDiff" | "rejectDiff", Some(path)) => Asked::Diff(DiffTool::Decide, path),
-        _ => Asked::OtherTool,
-    }
+    let Some(tool) = Tool::named(&name) else { return Asked::OtherTool };
+    let path = arguments.and_then(|arguments| member(text, arguments, tool.path_argument()));
+    path.map_or(Asked::OtherTool, |path| Asked::Tool(tool, path))
 }
 
-/// The member `filePath` of an object.
-fn path_of(text: &str, object: &RawValue) -> Option<PathField> {
-    // Serde would read an array as well.
-    let object = Some(object.get()).filter(|json| json.starts_with('{'))?;
-    field(text, serde_json::from_str::<WithPath>(object).ok()?.file_path?)
+/// A member of an object, if it is a string.
+fn member(text: &str, object: &RawValue, name: &str) -> Option<PathField> {
+    let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(object.get()).ok()?;
+    field(text, members.get(name)?)
 }
 
 /// `raw`, which was read out of `text`, if it is a string.
@@ -225,7 +203,7 @@ mod tests {
     fn client(text: &str) -> String {
         let FromClient::Request(_, asked) = from_client(text).unwrap() else { panic!("{text}") };
         let fields = match asked {
-            Asked::Diff(_, path) => vec![path],
+            Asked::Tool(_, path) => vec![path],
             Asked::Initialize | Asked::OtherTool | Asked::Other => Vec::new(),
         };
         capitals(text, fields)

@@ -8,6 +8,7 @@ use std::time::Duration;
 use companion_client::http::Error;
 use companion_protocol::jsonrpc::{ErrorObject, ErrorResponse, Id, Response, code};
 use companion_protocol::mcp::CallToolResult;
+use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
@@ -15,8 +16,8 @@ use super::diffs::Diffs;
 use super::link::{Link, Up};
 use super::mapping::Mapping;
 use super::message::{
-    Asked, DiffTool, FromClient, FromCompanion, PathField, from_client, from_companion, replace,
-    to_json, to_line,
+    Asked, FromClient, FromCompanion, PathField, from_client, from_companion, replace, to_json,
+    to_line,
 };
 use super::stdio::Output;
 
@@ -120,7 +121,7 @@ impl Requests {
         let permit = self.permit(text).await;
         let bridge = Arc::clone(&self.bridge);
         let (tool, field) = match asked {
-            Asked::Diff(tool, field) => (tool, field),
+            Asked::Tool(tool, field) => (tool, field),
             Asked::OtherTool | Asked::Initialize | Asked::Other => {
                 let once = asked == Asked::OtherTool;
                 let effect = if once { Effect::Unrepeatable } else { Effect::None };
@@ -143,11 +144,11 @@ impl Requests {
         self.calls.retain(|_, call| call.outcome.is_empty() && !call.outcome.is_terminated());
         let previous = self.calls.insert(path.clone(), call);
         let effect = match tool {
-            DiffTool::Open => Effect::Open { client, companion: path, withdrawn },
-            DiffTool::Close => Effect::Close { companion: path },
-            DiffTool::Decide => Effect::Unrepeatable,
+            Tool::OpenDiff => Effect::Open { client, companion: path, withdrawn },
+            Tool::CloseDiff => Effect::Close { companion: path },
+            Tool::AcceptDiff | Tool::RejectDiff => Effect::Unrepeatable,
         };
-        if let (Some(previous), DiffTool::Close) = (&previous, tool) {
+        if let (Some(previous), Tool::CloseDiff) = (&previous, tool) {
             previous.withdrawn.notify_one();
         }
         tokio::spawn(async move {
@@ -157,7 +158,7 @@ impl Requests {
                 None => None,
             };
             let outcome = match (before, tool) {
-                (Some(Outcome::NeverOpened), DiffTool::Close) => {
+                (Some(Outcome::NeverOpened), Tool::CloseDiff) => {
                     bridge.succeed(&id, &CallToolResult::text("{}")).await;
                     Outcome::Answered
                 }

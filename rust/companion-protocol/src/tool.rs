@@ -1,0 +1,112 @@
+//! The tools that a companion offers: what the model reads about them, and where paths stand.
+//!
+//! Who carries a tool out, and who hands it on, matches all of them.
+
+use serde_json::{Value, json};
+
+use crate::mcp::ToolDefinition;
+
+/// A tool of a companion's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    /// Shows a proposed edit.
+    OpenDiff,
+    /// Closes a proposal without a decision.
+    CloseDiff,
+    /// Accepts a proposal in the user's place.
+    AcceptDiff,
+    /// Rejects a proposal in the user's place.
+    RejectDiff,
+}
+
+impl Tool {
+    /// All tools, as they are listed.
+    pub const ALL: [Self; 4] =
+        [Self::OpenDiff, Self::CloseDiff, Self::AcceptDiff, Self::RejectDiff];
+
+    /// The tool of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.name() == name)
+    }
+
+    /// What `tools/call` calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenDiff => "openDiff",
+            Self::CloseDiff => "closeDiff",
+            Self::AcceptDiff => "acceptDiff",
+            Self::RejectDiff => "rejectDiff",
+        }
+    }
+
+    /// The argument that is a path. The answers have none in them.
+    pub const fn path_argument(self) -> &'static str {
+        match self {
+            Self::OpenDiff | Self::CloseDiff | Self::AcceptDiff | Self::RejectDiff => "filePath",
+        }
+    }
+
+    /// What `tools/list` says of it.
+    pub fn definition(self) -> ToolDefinition {
+        let (title, description) = match self {
+            Self::OpenDiff => (
+                "Open a diff",
+                "Shows a proposed edit in the user's editor: the file as it is beside \
+                the proposed content, which the user can edit, accept or reject. The file may be \
+                new. Returns as soon as the diff shows; the decision follows as a notification, \
+                ide/diffAccepted with the final content or ide/diffRejected. Nothing is written \
+                to the file. A diff that is open for the same file is replaced.",
+            ),
+            Self::CloseDiff => (
+                "Close a diff",
+                "Closes an open diff without a decision. Returns JSON, \
+                {\"content\": \"...\"} with the final text of the proposal, or {} if no diff is \
+                open for the file.",
+            ),
+            Self::AcceptDiff => (
+                "Accept a diff",
+                "Accepts an open diff in the user's place: the editor puts the \
+                proposal, with the edits made so far, into the file, and ide/diffAccepted is \
+                sent to the client that opened the diff. Only for files within the workspace; \
+                others the user accepts in the editor.",
+            ),
+            Self::RejectDiff => (
+                "Reject a diff",
+                "Rejects an open diff in the user's place: the proposal is dropped, \
+                and ide/diffRejected is sent to the client that opened the diff.",
+            ),
+        };
+        ToolDefinition { name: self.name(), title, description, input_schema: self.schema() }
+    }
+
+    /// JSON Schema of the arguments.
+    fn schema(self) -> Value {
+        let path = self.path_argument();
+        let mut properties = json!({
+            path: {
+                "type": "string",
+                "minLength": 1,
+                "description": "The absolute path of the file. It names the diff in later calls \
+                    and in notifications, character for character.",
+            },
+        });
+        let mut required = vec![path];
+        match self {
+            Self::OpenDiff => {
+                properties["newContent"] = json!({
+                    "type": "string",
+                    "description": "The whole proposed content of the file; may be empty.",
+                });
+                required.push("newContent");
+            }
+            Self::CloseDiff => {
+                properties["suppressNotification"] = json!({
+                    "type": "boolean",
+                    "description": "Do not send ide/diffRejected to the caller. The default is false.",
+                });
+            }
+            Self::AcceptDiff | Self::RejectDiff => {}
+        }
+        json!({ "type": "object", "properties": properties, "required": required })
+    }
+}
