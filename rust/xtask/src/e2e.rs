@@ -7,7 +7,8 @@ use xshell::{Shell, cmd};
 
 use crate::{Result, kotlin, platform, plugin, tools};
 
-const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
+/// npm, which is a script on Windows.
+pub(crate) const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
 /// The tests in `e2e/`, against the program that was just built.
 pub(crate) fn test(sh: &Shell) -> Result {

@@ -95,6 +95,14 @@ enum Command {
         #[arg(long)]
         program_only: bool,
     },
+    /// Pack the program as it is tested for npm, and install it from a registry on this machine.
+    Npm,
+    /// Publish what `dist` has packed for npm; only its workflow may.
+    NpmPublish {
+        /// Only say what would be published.
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Check GitHub's workflows, as `test` does.
     LintWorkflows,
     /// Print what CHANGELOG.md says of this version, if TAG is the tag of it.
@@ -107,7 +115,10 @@ impl Command {
     /// What it will do, for which everything is to be there before it begins.
     fn works(&self) -> Vec<Work> {
         match self {
-            Self::Test { portable: true, .. } | Self::DistTest { program_only: true, .. } => {
+            Self::Npm
+            | Self::NpmPublish { .. }
+            | Self::Test { portable: true, .. }
+            | Self::DistTest { program_only: true, .. } => {
                 vec![Work::Client]
             }
             Self::Test { .. } => {
@@ -161,6 +172,8 @@ fn run(args: &Args) -> Result {
         Command::CheckLibraries { native, all } => check_libraries(native, *all),
         Command::Dist { args, gradle } => dist::dist(&sh, args, *gradle),
         Command::DistTest { args, program_only } => dist::test(&sh, args, *program_only),
+        Command::Npm => dist::npm::test(&sh),
+        Command::NpmPublish { dry_run } => dist::npm::publish(&sh, *dry_run),
         Command::LintWorkflows => workflows::lint(&sh),
         Command::ReleaseNotes { tag } => {
             println!("{}", changelog::notes(&sh, tag)?);

@@ -28,7 +28,12 @@ pub(crate) fn zip(sh: &Shell) -> Result {
 
 /// Makes the zip with the libraries of all systems, which are in `libraries`, into the folder `to`:
 /// by Gradle for 2024.2 and newer, signed if the environment has the keys, or for 2018.3.
-pub(crate) fn release_zip(sh: &Shell, gradle: bool, libraries: &Path, to: &Path) -> Result {
+pub(crate) fn release_zip(
+    sh: &Shell,
+    gradle: bool,
+    libraries: &Path,
+    to: &Path,
+) -> Result<PathBuf> {
     let (name, since) = if gradle {
         let zip = gradle_zip(sh, libraries)?;
         let name = format!("{NAME}-{VERSION}.zip");
@@ -44,7 +49,8 @@ pub(crate) fn release_zip(sh: &Shell, gradle: bool, libraries: &Path, to: &Path)
         "<plugins>\n  <plugin id=\"{ID}\" url=\"{name}\" version=\"{VERSION}\">\n    \
          <idea-version since-build=\"{since}\"/>\n  </plugin>\n</plugins>\n"
     );
-    Ok(sh.write_file(to.join("updatePlugins.xml"), updates)?)
+    sh.write_file(to.join("updatePlugins.xml"), updates)?;
+    Ok(to.join(name))
 }
 
 fn gradle_zip(sh: &Shell, libraries: &Path) -> Result<PathBuf> {

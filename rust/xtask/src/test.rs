@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use xshell::{Shell, cmd};
 
+use crate::dist::npm;
 use crate::{Result, current_api, e2e, kotlin, platform, tools, workflows};
 
 /// What every system can run: Rust, and the program with the real client.
@@ -35,6 +36,7 @@ pub(crate) fn test(sh: &Shell, long: bool) -> Result {
     step("Kotlin", || kotlin::test(sh))?;
     step("the plugin on today's platform", || current_api::test(sh))?;
     step("the real client", || e2e::test(sh))?;
+    step("the packages for npm", || npm::test(sh))?;
     step("the real client, with the server in a JVM", || e2e::test_on_jvm(sh))?;
     step("the real client, in a window of the IDE", || e2e::test_in_window(sh))?;
     println!("\nAll checks passed.");

@@ -6,12 +6,14 @@
 //! - [`signature`]: that of a file for macOS.
 //! - [`run`]: the tests with the real client and in a JVM, on a [`machine`] of the system.
 //! - [`archive`]: files of the same bytes whenever and wherever they are packed.
+//! - [`npm`]: the packages for npm.
 //! - [`sbom`]: what the program and the library are made of.
 
 pub(crate) mod archive;
 pub(crate) mod compile;
 mod inspect;
 mod machine;
+pub(crate) mod npm;
 mod run;
 mod sbom;
 mod signature;
@@ -68,8 +70,11 @@ pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
         archive::program(sh, &program, system, &out.release())?;
     }
     if all {
-        println!("\n== the plugin, the list of parts, the sums");
-        plugin::release_zip(sh, gradle, &out.libraries(), &out.release())?;
+        println!("\n== the plugin, the packages, the lists");
+        let plugin = plugin::release_zip(sh, gradle, &out.libraries(), &out.release())?;
+        let programs: Vec<_> =
+            args.systems().iter().map(|&system| (system, out.program(system))).collect();
+        npm::pack(sh, &programs, Some(&plugin), &out.home.join("npm"))?;
         sbom::write(sh, &out.release())?;
         sums(sh, &out.release())?;
     }
