@@ -40,15 +40,13 @@ pub(crate) fn boundary_tests(sh: &Shell) -> Result<Vec<PathBuf>> {
     const DEPENDENCY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";
     let made = sh.current_dir().join(MAVEN);
     let jars = made.join("boundary");
-    if !jars.exists() {
-        let to = format!("-DoutputDirectory={}", jars.display());
-        let copy = format!("{DEPENDENCY}:copy-dependencies");
-        let wanted = "-DincludeArtifactIds=kotlin-stdlib,gson";
-        maven(sh, POM, &["-DskipUTs", "process-test-classes", &copy, wanted, &to])?;
-        let launcher = "org.junit.platform:junit-platform-console-standalone:1.13.4";
-        let (copy, launcher) = (format!("{DEPENDENCY}:copy"), format!("-Dartifact={launcher}"));
-        maven(sh, POM, &[&copy, &launcher, &to])?;
-    }
+    let to = format!("-DoutputDirectory={}", jars.display());
+    let copy = format!("{DEPENDENCY}:copy-dependencies");
+    let wanted = "-DincludeArtifactIds=kotlin-stdlib,gson";
+    maven(sh, POM, &["-DskipUTs", "process-test-classes", &copy, wanted, &to])?;
+    let launcher = "org.junit.platform:junit-platform-console-standalone:1.13.4";
+    let (copy, launcher) = (format!("{DEPENDENCY}:copy"), format!("-Dartifact={launcher}"));
+    maven(sh, POM, &[&copy, &launcher, &to])?;
     let classes = ["test-classes", "classes"].map(|folder| made.join(folder));
     Ok(classes.into_iter().chain(sh.read_dir(jars)?).collect())
 }

@@ -74,11 +74,41 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::newest_glibc;
+    use std::path::Path;
+
+    use xshell::Shell;
+
+    use super::super::system::System;
+    use super::{inspect, is_everywhere, newest_glibc};
 
     #[test]
     fn versions_of_glibc_are_compared_as_numbers() {
         assert_eq!(newest_glibc("Name: GLIBC_2.4  Name: GLIBC_2.17, GLIBC_2.2.5"), Some((2, 17)));
         assert_eq!(newest_glibc("GLIBC_PRIVATE"), None);
+    }
+
+    #[test]
+    fn a_file_with_a_path_of_this_machine_is_refused() {
+        let sh = Shell::new().expect("there is a current folder");
+        sh.change_dir(
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("it is here"),
+        );
+        // What debuggers need says where the sources are.
+        let this = std::env::current_exe().expect("it runs");
+        let refusal = inspect(&sh, &this, System::LinuxX64).expect_err("it tells of the machine");
+        assert!(refusal.to_string().contains("a path of this machine is in it"), "{refusal}");
+    }
+
+    #[test]
+    fn only_what_every_system_has_may_be_needed() {
+        let library = Path::new("libcompanion_jni.so");
+        let program = Path::new("gemini-companion");
+        assert!(is_everywhere("libc.so.6", library, System::LinuxArm64));
+        assert!(!is_everywhere("libc.so.6", program, System::LinuxX64), "it is static");
+        assert!(!is_everywhere("libgcc_s.so.1", library, System::LinuxX64));
+        assert!(is_everywhere("KERNEL32.dll", program, System::WindowsX64));
+        assert!(!is_everywhere("libgcc_s_seh-1.dll", program, System::WindowsX64));
+        assert!(is_everywhere("/usr/lib/libSystem.B.dylib", program, System::MacosX64));
+        assert!(!is_everywhere("/opt/homebrew/lib/libz.dylib", program, System::MacosArm64));
     }
 }

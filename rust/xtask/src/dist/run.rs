@@ -27,12 +27,13 @@ pub(super) fn program(sh: &Shell, out: &Output, machine: &Machine, system: Syste
 pub(super) fn library(sh: &Shell, out: &Output, machine: &Machine, system: System) -> Result {
     println!("{system}: the library, in a JVM");
     let scripts = scripts(sh, system);
-    let java = machine.java(sh, &scripts)?;
+    let jvm =
+        Jvm { machine, java: machine.java(sh, &scripts)?, tests: kotlin::boundary_tests(sh)? };
     // As it is released, it has nothing that panics.
-    boundary(sh, machine, &java, &out.library(system), system, "--exclude-methodname")?;
+    jvm.test(sh, &out.library(system), system, "--exclude-methodname")?;
     let panicking = scripts.join(system.library());
     Compiler::find(sh)?.build_library(sh, system, &panicking, &["--features", "test-entry"])?;
-    boundary(sh, machine, &java, &panicking, system, "--include-methodname")
+    jvm.test(sh, &panicking, system, "--include-methodname")
 }
 
 /// Where the scripts are that run programs of another system.
@@ -40,37 +41,48 @@ fn scripts(sh: &Shell, system: System) -> PathBuf {
     sh.current_dir().join("target/dist-run").join(system.to_string())
 }
 
-/// Runs the tests of the boundary, with those that panic or without.
-fn boundary(
-    sh: &Shell,
-    machine: &Machine,
-    java: &Path,
-    library: &Path,
-    system: System,
-    panicking: &str,
-) -> Result {
-    let plugin = sh.current_dir().join("target/dist-run/plugin");
-    sh.remove_path(&plugin)?;
-    let folder = plugin.join("native").join(system.to_string());
-    sh.create_dir(&folder)?;
-    sh.copy_file(library, &folder)?;
-    let class_path = kotlin::boundary_tests(sh)?;
-    let class_path: Vec<_> = class_path.iter().map(|path| machine.path(path)).collect();
-    let class_path = class_path.join(machine.separator());
-    let home = format!("-Dcompanion.plugin.home={}", machine.path(&plugin));
-    // An emulated processor is fast enough for the quick compiler only.
-    let options = ["-Xcheck:jni", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8"];
-    let launcher = ["org.junit.platform.console.ConsoleLauncher", "execute", "--disable-banner"];
-    let tests = cmd!(sh, "{java} {options...} {home} -cp {class_path} {launcher...}")
-        .args(["--details=summary", "--disable-ansi-colors", "--include-engine=junit-jupiter"])
-        .args(["--select-package=dev.companion.gemini.core", panicking, ".*panic.*"])
-        .env("RUST_BACKTRACE", "0");
-    let output = tests.quiet().ignore_status().output()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let summary = text.lines().filter(|line| line.contains(" tests ") && !line.contains("[ 0 "));
-    println!("{}", summary.collect::<Vec<_>>().join("\n"));
-    if !output.status.success() || text.contains("WARNING") || !text.contains(" tests successful") {
-        return Err(format!("{text}{}", String::from_utf8_lossy(&output.stderr)).into());
+/// A JVM of a system, with the tests of the boundary.
+struct Jvm<'a> {
+    machine: &'a Machine,
+    java: PathBuf,
+    /// The class path.
+    tests: Vec<PathBuf>,
+}
+
+impl Jvm<'_> {
+    /// Runs the tests, with those that panic or without.
+    fn test(&self, sh: &Shell, library: &Path, system: System, panicking: &str) -> Result {
+        let plugin = sh.current_dir().join("target/dist-run/plugin");
+        sh.remove_path(&plugin)?;
+        let folder = plugin.join("native").join(system.to_string());
+        sh.create_dir(&folder)?;
+        sh.copy_file(library, &folder)?;
+        let class_path: Vec<_> = self.tests.iter().map(|path| self.machine.path(path)).collect();
+        let class_path = class_path.join(self.machine.separator());
+        let home = format!("-Dcompanion.plugin.home={}", self.machine.path(&plugin));
+        // An emulated processor is fast enough for the quick compiler only.
+        let options = ["-Xcheck:jni", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8"];
+        let launcher = "org.junit.platform.console.ConsoleLauncher";
+        let java = &self.java;
+        let tests = cmd!(sh, "{java} {options...} {home} -cp {class_path} {launcher} execute")
+            .args(["--disable-banner", "--disable-ansi-colors", "--details=summary"])
+            .args(["--include-engine=junit-jupiter", "--select-package=dev.companion.gemini.core"])
+            .args([panicking, ".*panic.*"])
+            .env("RUST_BACKTRACE", "0");
+        let output = tests.quiet().ignore_status().output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let counts = text.lines().filter(|line| line.contains(" tests ") && !line.contains(" 0 "));
+        println!("{}", counts.collect::<Vec<_>>().join("\n"));
+        let passed = output.status.success() && counts_some(&text);
+        if !passed || text.contains("WARNING in native method") {
+            return Err(format!("{text}{}", String::from_utf8_lossy(&output.stderr)).into());
+        }
+        Ok(())
     }
-    Ok(())
+}
+
+/// Whether a test has run at all: no test is no failure to the launcher.
+fn counts_some(summary: &str) -> bool {
+    let passed = summary.lines().find(|line| line.contains(" tests successful "));
+    passed.is_some_and(|line| !line.contains(" 0 "))
 }

@@ -47,3 +47,46 @@ fn big(bytes: &[u8], at: usize) -> Option<usize> {
     let bytes = bytes.get(at..at + 4)?.try_into().ok()?;
     usize::try_from(u32::from_be_bytes(bytes)).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CODE_DIRECTORY, LC_CODE_SIGNATURE, wrong_pages};
+    use sha2::{Digest, Sha256};
+
+    const PAGE_SHIFT: u8 = 8;
+    const PAGES: usize = 3;
+
+    /// A file of three pages with a signature behind them, of which only what is read is there.
+    fn signed() -> Vec<u8> {
+        let limit = PAGES << PAGE_SHIFT;
+        let mut file = vec![7; limit];
+        let command = [LC_CODE_SIGNATURE, 16, u32::try_from(limit).expect("it is small")];
+        file[16..20].copy_from_slice(&1_u32.to_le_bytes());
+        file[32..44].copy_from_slice(&command.map(u32::to_le_bytes).concat());
+        let mut directory = [CODE_DIRECTORY, 0, 0x20400, 2, 44, 0, 0, 3, 768, 0, 0];
+        directory[9] = u32::from_be_bytes([32, 2, 0, PAGE_SHIFT]);
+        let hashes: Vec<u8> = file.chunks(1 << PAGE_SHIFT).flat_map(Sha256::digest).collect();
+        file.extend([0, 0, 1, 0, 20].map(u32::to_be_bytes).concat());
+        file.extend(directory.map(u32::to_be_bytes).concat());
+        file.extend(hashes);
+        file
+    }
+
+    #[test]
+    fn a_page_that_was_changed_after_signing_is_noticed() {
+        let mut file = signed();
+        assert_eq!(wrong_pages(&file), Some(0));
+        file[600] ^= 1;
+        assert_eq!(wrong_pages(&file), Some(1));
+        file[300] ^= 1;
+        assert_eq!(wrong_pages(&file), Some(2));
+    }
+
+    #[test]
+    fn a_file_without_a_signature_has_none() {
+        let mut file = signed();
+        file[16] = 0;
+        assert_eq!(wrong_pages(&file), None);
+        assert_eq!(wrong_pages(&signed()[..700]), None, "it is cut off");
+    }
+}

@@ -78,7 +78,7 @@ class Cli(
 
     /** Opens a diff as soon as a server listens. A CLI that is not back on its stream is answered with one. */
     fun openAsSoonAsItListens(path: String): String {
-        val params = """{"name":"openDiff","arguments":{"filePath":"$path","newContent":"text"}}"""
+        val params = """{"name":"openDiff","arguments":{"filePath":${Gson().toJson(path)},"newContent":"text"}}"""
         while (true) {
             try {
                 val lines = HTTP.send(post(request("tools/call", params), session), BodyHandlers.ofLines()).body()

@@ -7,11 +7,14 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Assumptions.assumeTrue
 import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.condition.EnabledOnOs
+import org.junit.jupiter.api.condition.OS
 import org.junit.jupiter.api.io.TempDir
 import java.nio.file.Files
 import java.nio.file.Path
 import kotlin.system.measureTimeMillis
 
+@EnabledOnOs(OS.LINUX, disabledReason = "Its disks are Linux's.")
 class DeadDiskTest {
     @TempDir
     lateinit var root: Path

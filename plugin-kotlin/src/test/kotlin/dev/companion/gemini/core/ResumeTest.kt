@@ -59,7 +59,8 @@ class ResumeTest {
         repeat(3) { round ->
             val requests = RecordingRequests()
             val showing = CompletableFuture.runAsync { requests.asked.next("openDiff").request.complete() }
-            val opened = CompletableFuture.supplyAsync { cli.openAsSoonAsItListens("/round $round") }
+            val path = root.resolve("round $round").toString()
+            val opened = CompletableFuture.supplyAsync { cli.openAsSoonAsItListens(path) }
             Window(root, requests, configure = { it.copy(resume = true) }).use {
                 showing.get()
                 assertTrue(opened.get().contains("\"content\":[]"), opened.get())
