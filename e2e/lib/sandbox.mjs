@@ -53,7 +53,11 @@ export class Sandbox {
 
   /** The environment of the programs under test: nothing of the developer's own gets in. */
   env(more = {}) {
-    return { PATH: process.env.PATH, HOME: this.home, TMPDIR: this.tmp, ...more };
+    const { PATH, SystemRoot } = process.env;
+    // The same places, as Windows names them, and what its sockets need.
+    const windows = { SystemRoot, TEMP: this.tmp, TMP: this.tmp, USERPROFILE: this.home };
+    const system = process.platform === 'win32' ? windows : {};
+    return { PATH, HOME: this.home, TMPDIR: this.tmp, ...system, ...more };
   }
 
   /** Has `close` called at the end; what was made last goes first. */

@@ -71,3 +71,43 @@ fn zip(files: &[(String, PathBuf)], to: &Path) -> Result {
     zip.finish()?.flush()?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use xshell::Shell;
+
+    use super::zip_folder;
+
+    #[test]
+    fn the_same_files_make_the_same_zip_in_another_folder_and_another_order() {
+        let sh = Shell::new().expect("there is a current folder");
+        let files = [("b/c.txt", "c".repeat(9000)), ("a.txt", "a".to_owned())];
+        let mut zips = Vec::new();
+        for reverse in [false, true] {
+            let home = tempfile::tempdir().expect("there is space");
+            let folder = home.path().join("plugin");
+            fs::create_dir_all(folder.join("b")).expect("there is space");
+            let mut files = files.clone();
+            if reverse {
+                files.reverse();
+            }
+            for (name, text) in files {
+                let file = folder.join(name);
+                fs::write(&file, text).expect("there is space");
+                let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1 << 30);
+                let file = fs::File::options().write(true).open(file).expect("it is there");
+                if reverse {
+                    file.set_modified(long_ago).expect("it is ours");
+                }
+            }
+            let zip = home.path().join("plugin.zip");
+            zip_folder(&sh, &folder, &zip).expect("it is packed");
+            zips.push(fs::read(zip).expect("it is there"));
+        }
+        assert!(zips[0] == zips[1]);
+        let name = b"plugin/b/c.txt";
+        assert!(zips[0].windows(name.len()).any(|window| window == name));
+    }
+}

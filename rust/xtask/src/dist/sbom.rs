@@ -33,6 +33,9 @@ pub(super) fn write(sh: &Shell, to: &Path) -> Result {
             }
         }
         let sbom = sbom.ok_or_else(|| format!("cargo cyclonedx has said nothing of {package}"))?;
+        // Where the sources lie here is nobody's matter, and would make each machine's another.
+        let here = format!("path+file://{}", sh.current_dir().display());
+        let sbom = sbom.replace(&here, "path+file://");
         sh.write_file(to.join(format!("{name}-{VERSION}.cdx.json")), sbom)?;
     }
     Ok(())
