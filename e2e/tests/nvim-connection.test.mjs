@@ -151,7 +151,7 @@ test('a restart rejects what is open, and clients stay connected', { skip }, asy
   // What the user had typed is still there, to be saved elsewhere.
   assert.deepEqual((await neovim.sides(kept)).right, ['edited']);
   await neovim.type(':w<CR>');
-  assert.match(await neovim.messages(), /no Gemini CLI waits for this any more/);
+  assert.match(await neovim.messages(), /no CLI waits for this any more/);
   await neovim.type(`:w ${sandbox.project}/saved.txt<CR>:q!<CR>`);
   assert.equal(fs.readFileSync(path.join(sandbox.project, 'saved.txt'), 'utf8'), 'edited\n');
   for (const each of [client, other]) {
@@ -271,7 +271,7 @@ test('status, log and health say how things are', { skip }, async (t) => {
   const status = await neovim.lua(`return vim.fn.execute('GeminiCompanion')`);
   assert.equal(
     status.trim(),
-    `The companion is running: process ${pid}, port ${port}.\nWorkspace: ${sandbox.project}\nGemini CLIs that are connected: 1`,
+    `The companion is running: process ${pid}, port ${port}.\nWorkspace: ${sandbox.project}\nCLIs that are connected: 1`,
   );
   await neovim.command('GeminiCompanion nonsense');
   assert.match(
@@ -290,7 +290,7 @@ test('status, log and health say how things are', { skip }, async (t) => {
     /OK:? Discovery file: .*gemini-ide-server-\d+-\d+\.json/,
     new RegExp(`OK:? Workspace: ${sandbox.project}`),
     /OK:? A new :terminal has the variables/,
-    /OK:? Gemini CLIs that are connected: 1/,
+    /OK:? CLIs that are connected: 1/,
   ]) {
     assert.match(report, line);
   }

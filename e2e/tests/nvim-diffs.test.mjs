@@ -43,10 +43,10 @@ test('a proposal shows beside the file, in a tab page of its own', { skip }, asy
     `gemini-companion://proposal${file}`,
     2, // the first change
   ]);
-  assert.match(await neovim.messages(), /Gemini CLI proposes an edit to a\.lua$/);
+  assert.match(await neovim.messages(), /The CLI proposes an edit to a\.lua$/);
   assert.deepEqual(await bars(neovim), [
     ' The file as it is',
-    ' Proposed by Gemini CLI (:w accepts, :q rejects)',
+    ' Proposed by the CLI (:w accepts, :q rejects)',
   ]);
 
   fs.writeFileSync(file, 'local changed\n');
@@ -74,13 +74,13 @@ test('a proposal says whether it creates its file', { skip }, async (t) => {
   await session.callTool('openDiff', { filePath, newContent: 'local a = 1\n' });
   const created = [' No file yet', ' New file, proposed by Gemini CLI (:w accepts, :q rejects)'];
   assert.deepEqual(await bars(neovim), created);
-  assert.match(await neovim.messages(), /Gemini CLI proposes the new file new\/a\.lua$/);
+  assert.match(await neovim.messages(), /The CLI proposes the new file new\/a\.lua$/);
 
   fs.mkdirSync(path.dirname(filePath));
   fs.writeFileSync(filePath, 'local b = 1\n');
   await session.callTool('openDiff', { filePath, newContent: 'local b = 2\n' });
   assert.deepEqual((await neovim.sides(filePath)).right, ['local b = 2']);
-  const changed = [' The file as it is', ' Proposed by Gemini CLI (:w accepts, :q rejects)'];
+  const changed = [' The file as it is', ' Proposed by the CLI (:w accepts, :q rejects)'];
   assert.deepEqual(await bars(neovim), changed);
 });
 

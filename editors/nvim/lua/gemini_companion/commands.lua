@@ -21,7 +21,7 @@ local function status()
   local lines = {
     ('The companion is running: process %d, port %d.'):format(server.pid, server.port),
     ('Workspace: %s'):format(table.concat(require('gemini_companion.workspace').folders(), ', ')),
-    ('Gemini CLIs that are connected: %d'):format(server.clients),
+    ('CLIs that are connected: %d'):format(server.clients),
   }
   local paths = require('gemini_companion.diff').paths()
   if #paths > 0 then

@@ -5,6 +5,7 @@ local M = {}
 --- The help file says what each is for.
 local defaults = {
   cmd = { 'gemini-companion' },
+  clients = { 'gemini', 'qwen' },
   autostart = true,
   focus = true,
   diffs = true,
@@ -14,6 +15,7 @@ local defaults = {
 
 local types = {
   cmd = { 'table', 'string' },
+  clients = { 'table' },
   autostart = { 'boolean' },
   workspace = { 'table', 'function' },
   focus = { 'boolean' },
@@ -42,7 +44,9 @@ function M.set(options)
   end
   M.options = vim.tbl_deep_extend('force', vim.deepcopy(defaults), options or {})
   -- A list is one value; merged by position it would keep the tail of the default.
-  M.options.cmd = (options or {}).cmd or defaults.cmd
+  for _, name in ipairs({ 'cmd', 'clients' }) do
+    M.options[name] = (options or {})[name] or defaults[name]
+  end
 end
 
 --- The program and its first arguments, as a list.

@@ -46,7 +46,7 @@ end
 
 local function accept(proposal)
   if proposal.orphan then
-    log.warn('no Gemini CLI waits for this any more; :w {file} saves it, :q! drops it')
+    log.warn('no CLI waits for this any more; :w {file} saves it, :q! drops it')
     return false
   end
   reload.expect(proposal.path)
@@ -133,7 +133,7 @@ local function open(path, content, kind)
   end
   proposal.content = text.render(parsed)
   local what = kind == 'create' and 'the new file' or 'an edit to'
-  log.tell(('Gemini CLI proposes %s %s%s'):format(what, short(path), remarks(proposal, words)))
+  log.tell(('The CLI proposes %s %s%s'):format(what, short(path), remarks(proposal, words)))
 end
 
 local function with_proposal(params, fail, act)

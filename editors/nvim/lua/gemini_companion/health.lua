@@ -30,10 +30,14 @@ local function check_programs()
     local say = vim.v.shell_error == 0 and ok or problem
     say(('%s: %s'):format(path, vim.trim(version)))
   end
-  if vim.fn.executable('gemini') == 1 then
-    ok('gemini: ' .. vim.fn.exepath('gemini'))
-  else
-    warn('gemini not found', { 'Install Gemini CLI, or run it where it is installed' })
+  local found = vim.tbl_filter(function(client)
+    return vim.fn.executable(client) == 1
+  end, require('gemini_companion.config').options.clients)
+  for _, client in ipairs(found) do
+    ok(client .. ': ' .. vim.fn.exepath(client))
+  end
+  if #found == 0 then
+    warn('no CLI found', { 'Install Gemini CLI or Qwen Code, or run it where it is installed' })
   end
 end
 
@@ -68,15 +72,19 @@ local function check_server()
   end
   local folders = require('gemini_companion.workspace').folders()
   ok('Workspace: ' .. table.concat(folders, ', '))
-  if vim.env.GEMINI_CLI_IDE_PID == tostring(vim.fn.getpid()) then
+  local changed = vim.tbl_filter(function(name)
+    return (vim.env[name] or '') ~= status.env[name]
+  end, vim.tbl_keys(status.env))
+  if #changed == 0 then
     ok('A new :terminal has the variables by which a CLI finds this Neovim')
-  else
-    warn('GEMINI_CLI_IDE_PID was changed by something else', { ':GeminiCompanion restart' })
+  end
+  for _, name in ipairs(changed) do
+    warn(name .. ' was changed by something else', { ':GeminiCompanion restart' })
   end
   if status.clients > 0 then
-    ok(('Gemini CLIs that are connected: %d'):format(status.clients))
+    ok(('CLIs that are connected: %d'):format(status.clients))
   else
-    info('No Gemini CLI is connected: run `gemini` in the workspace, and /ide enable in it')
+    info('No CLI is connected: run `gemini` or `qwen` in the workspace, and /ide enable in it')
   end
 end
 

@@ -1,4 +1,4 @@
--- Owns the look at a file that Gemini CLI is about to write: its buffer is to show what was written,
+-- Owns the look at a file that the CLI is about to write: its buffer is to show what was written,
 -- and to lose nothing.
 
 local file = require('gemini_companion.file')

@@ -89,6 +89,7 @@ local function arguments(folders)
   vim.list_extend(list, { 'serve', '--resume', '--log-level', options.log_level })
   vim.list_extend(list, { '--ide-name', 'neovim', '--ide-display-name', 'Neovim' })
   vim.list_extend(list, { '--ide-pid', tostring(vim.fn.getpid()) })
+  vim.list_extend(list, { '--clients', table.concat(options.clients, ',') })
   for _, folder in ipairs(folders) do
     vim.list_extend(list, { '--workspace', folder })
   end
@@ -164,8 +165,8 @@ function M.notify(method, params)
   return false
 end
 
---- nil while none runs, else `{pid, stopping, clients, port, discovery_files}`; the port and
---- the files, by the client's name, come once it is ready.
+--- nil while none runs, else `{pid, stopping, clients, port, discovery_files, env}`; the port,
+--- the files by the client's name, and what is for terminals come once it is ready.
 function M.status()
   local server = current
   return server
@@ -175,6 +176,7 @@ function M.status()
       clients = server.clients,
       port = server.ready and server.ready.port,
       discovery_files = server.ready and server.ready.discoveryFiles,
+      env = server.ready and server.ready.env,
     }
 end
 

@@ -56,7 +56,7 @@ end
 
 --- What stands above the two sides, by the kind of the proposal.
 local LABELS = {
-  change = { 'The file as it is', 'Proposed by Gemini CLI (:w accepts, :q rejects)' },
+  change = { 'The file as it is', 'Proposed by the CLI (:w accepts, :q rejects)' },
   create = { 'No file yet', 'New file, proposed by Gemini CLI (:w accepts, :q rejects)' },
 }
 
@@ -218,7 +218,7 @@ function View:map(mappings)
   for _, buffer in ipairs({ self.left, self.right }) do
     for name, action in pairs(actions) do
       if mappings and mappings[name] then
-        local options = { buffer = buffer, nowait = true, desc = name .. ' the proposal of Gemini CLI' }
+        local options = { buffer = buffer, nowait = true, desc = name .. ' the proposal of the CLI' }
         vim.keymap.set('n', mappings[name], action, options)
       end
     end
@@ -260,7 +260,7 @@ function View:listen()
       end
     end,
   })
-  vim.keymap.set('n', 'ZZ', '<Cmd>wq<CR>', { buffer = self.right, desc = 'accept the proposal of Gemini CLI' })
+  vim.keymap.set('n', 'ZZ', '<Cmd>wq<CR>', { buffer = self.right, desc = 'accept the proposal of the CLI' })
   on({ 'BufEnter', 'FocusGained', 'BufWritePost', 'FileChangedShellPost' }, {
     callback = function()
       self:show_file()

@@ -3,12 +3,16 @@
 //! They are forks of one program, and speak alike once they are connected. *Invariant:* whatever
 //! differs between them is a value in here, and nothing else asks which client it is.
 
+mod clients;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use clients::{GEMINI, QWEN};
 
 /// How a client finds a companion.
 #[derive(Debug, PartialEq, Eq)]
@@ -225,91 +229,6 @@ pub struct FileName<'a> {
     /// The server's port.
     pub port: Option<&'a str>,
 }
-
-/// Gemini CLI (`ide-connection-utils.js`, `process-utils.js` and `detect-ide.js` of
-/// `@google/gemini-cli-core` 0.61.0).
-pub static GEMINI: Dialect = Dialect {
-    id: "gemini",
-    name: "Gemini CLI",
-    variables: Variables {
-        port: "GEMINI_CLI_IDE_SERVER_PORT",
-        workspace_path: "GEMINI_CLI_IDE_WORKSPACE_PATH",
-        auth_token: Some("GEMINI_CLI_IDE_AUTH_TOKEN"),
-        pid: Some("GEMINI_CLI_IDE_PID"),
-        stay_local: Some("REMOTE_CONTAINERS"),
-        stdio_command: "GEMINI_CLI_IDE_SERVER_STDIO_COMMAND",
-        stdio_args: "GEMINI_CLI_IDE_SERVER_STDIO_ARGS",
-    },
-    folder: Folder { base: Base::Temp, names: &["gemini", "ide"] },
-    naming: Naming::Process { prefix: "gemini-ide-server-" },
-    asks_owner: true,
-    roots: Roots::Uris,
-    terminals: &[
-        Mark::Is("TERM_PROGRAM", "vscode"),
-        Mark::Is("TERM_PROGRAM", "sublime"),
-        Mark::Is("TERM_PROGRAM", "Zed"),
-        Mark::Set("ZED_SESSION_ID"),
-        Mark::Set("XCODE_VERSION_ACTUAL"),
-        Mark::Contains("TERMINAL_EMULATOR", "jetbrains"),
-    ],
-    terminal: ("TERMINAL_EMULATOR", "JetBrains-JediTerm"),
-    unsupported: "IDE integration is not supported in your current environment. To use this \
-                  feature, run Gemini CLI in one of these supported IDEs: Antigravity, VS Code, or \
-                  VS Code forks.",
-    lost: None,
-    installation: Installation {
-        package: "@google/gemini-cli",
-        tested: "0.61.0",
-        settings: ".gemini",
-        home: Some("GEMINI_CLI_HOME"),
-        system_settings: "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
-        system_folders: [
-            "/etc/gemini-cli",
-            "/Library/Application Support/GeminiCli",
-            "C:\\ProgramData\\gemini-cli",
-        ],
-    },
-};
-
-/// Qwen Code (`ide-client.ts`, `detect-ide.ts` and `storage.ts` in the bundle of
-/// `@qwen-code/qwen-code` 0.24.4).
-pub static QWEN: Dialect = Dialect {
-    id: "qwen",
-    name: "Qwen Code",
-    variables: Variables {
-        port: "QWEN_CODE_IDE_SERVER_PORT",
-        workspace_path: "QWEN_CODE_IDE_WORKSPACE_PATH",
-        auth_token: None,
-        pid: None,
-        stay_local: None,
-        stdio_command: "QWEN_CODE_IDE_SERVER_STDIO_COMMAND",
-        stdio_args: "QWEN_CODE_IDE_SERVER_STDIO_ARGS",
-    },
-    folder: Folder { base: Base::Own { variable: "QWEN_HOME", name: ".qwen" }, names: &["ide"] },
-    naming: Naming::Port { suffix: ".lock", old_prefix: "qwen-code-ide-server-" },
-    asks_owner: false,
-    roots: Roots::Paths,
-    terminals: &[Mark::Is("TERM_PROGRAM", "vscode")],
-    terminal: ("TERM_PROGRAM", "vscode"),
-    unsupported: "IDE integration is not supported in your current environment. To use this \
-                  feature, run Qwen Code in one of these supported IDEs: VS Code or VS Code forks",
-    lost: Some(
-        "IDE connection error. The connection was lost unexpectedly. Please try reconnecting by \
-         running /ide enable",
-    ),
-    installation: Installation {
-        package: "@qwen-code/qwen-code",
-        tested: "0.24.4",
-        settings: ".qwen",
-        home: None,
-        system_settings: "QWEN_CODE_SYSTEM_SETTINGS_PATH",
-        system_folders: [
-            "/etc/qwen-code",
-            "/Library/Application Support/QwenCode",
-            "C:\\ProgramData\\qwen-code",
-        ],
-    },
-};
 
 /// All of them.
 pub static ALL: [&Dialect; 2] = [&GEMINI, &QWEN];
