@@ -66,8 +66,8 @@ test('a proposal shows beside the file, in a tab page of its own', { skip }, asy
 
 test('a proposal says whether it creates its file', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
-  const { port, discovery_file } = await neovim.until("require('gemini_companion.server').status()");
-  const { authToken } = JSON.parse(fs.readFileSync(discovery_file, 'utf8'));
+  const { port, discovery_files } = await neovim.until("require('gemini_companion.server').status()");
+  const { authToken } = JSON.parse(fs.readFileSync(discovery_files.gemini, 'utf8'));
   // The real client has one proposal for a file at a time; another may put one in place of the other.
   const session = await Session.open(sandbox, { ready: { url: `http://127.0.0.1:${port}`, authToken } });
   const filePath = path.join(sandbox.project, 'new', 'a.lua');
