@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod by_port;
+
 use std::fs;
 use std::path::Path;
 
