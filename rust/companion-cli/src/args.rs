@@ -12,6 +12,7 @@ use crate::container::ContainerArgs;
 use crate::doctor::DoctorArgs;
 use crate::env::EnvArgs;
 use crate::serve::ServeArgs;
+use crate::setup::SetupArgs;
 
 /// Lets Gemini CLI see your editor and review its edits there.
 ///
@@ -30,6 +31,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Serve(ServeArgs),
+    Setup(SetupArgs),
     Doctor(DoctorArgs),
     Env(EnvArgs),
     Container(ContainerArgs),

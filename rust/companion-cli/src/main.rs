@@ -10,6 +10,7 @@ mod env;
 mod quote;
 mod running;
 mod serve;
+mod setup;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Env(args) => env::env(&args).map(|()| ExitCode::SUCCESS),
         Command::Container(args) => container::container(&args),
+        Command::Setup(args) => setup::setup(&args),
         Command::Bridge(args) => bridge::bridge(args).map(|()| ExitCode::SUCCESS),
     };
     match result {

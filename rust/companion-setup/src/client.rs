@@ -1,0 +1,168 @@
+//! The settings of a client, in which its IDE mode is turned on. They are JSON with comments; what
+//! is not changed stays as it is, byte for byte.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+
+use crate::files::{check_own, create_dir, replace};
+use crate::machine::Machine;
+
+/// A client whose settings are changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// Its name for people.
+    pub name: &'static str,
+    /// A variable that stands for the home folder, if there is one.
+    pub home: Option<&'static str>,
+    /// A variable that names its folder, if there is one.
+    pub folder: Option<&'static str>,
+    /// What its folder is called in the home folder.
+    pub name_in_home: &'static str,
+    /// Whether its folder is made if it is not there.
+    pub is_wanted: bool,
+}
+
+/// What `ide.enabled` was before it was turned on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Before {
+    /// There was no file.
+    NoFile,
+    /// It was not said.
+    Unset,
+    /// It was off.
+    Off,
+}
+
+/// What turning it on means.
+#[derive(Debug)]
+pub(crate) enum Change {
+    /// It is on.
+    None,
+    /// The file becomes this.
+    Write { before: Before, text: String },
+}
+
+impl Client {
+    /// The file of the user's settings; nothing if the client is not used here.
+    pub(crate) fn settings(&self, machine: &Machine) -> Option<PathBuf> {
+        let named = |variable: Option<&str>| machine.var(variable?).map(PathBuf::from);
+        let home = || named(self.home).unwrap_or_else(|| machine.home.clone());
+        let folder = named(self.folder).unwrap_or_else(|| home().join(self.name_in_home));
+        (self.is_wanted || folder.is_dir()).then(|| folder.join("settings.json"))
+    }
+}
+
+/// What turning the IDE mode on in that file means.
+pub(crate) fn plan(file: &Path) -> io::Result<Change> {
+    check_own(file)?;
+    let text = match fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let text = "{\n  \"ide\": {\n    \"enabled\": true\n  }\n}\n".to_owned();
+            return Ok(Change::Write { before: Before::NoFile, text });
+        }
+        text => text?,
+    };
+    let (root, settings) = parse(&text)?;
+    let ide = match settings.get("ide") {
+        Some(ide) => ide.object_value().ok_or_else(|| invalid("its \"ide\" is no object"))?,
+        None => settings.object_value_or_set("ide"),
+    };
+    let before = match ide.get("enabled") {
+        None => {
+            ide.append("enabled", CstInputValue::Bool(true));
+            Before::Unset
+        }
+        Some(enabled) => match enabled.value().as_ref().and_then(CstNode::as_boolean_lit) {
+            Some(value) if value.value() => return Ok(Change::None),
+            Some(value) => {
+                value.set_value(true);
+                Before::Off
+            }
+            None => return Err(invalid("its \"ide.enabled\" is neither true nor false")),
+        },
+    };
+    Ok(Change::Write { before, text: root.to_string() })
+}
+
+/// Writes what was planned. Returns the backup of what there was, and the folders that were made.
+pub(crate) fn write(file: &Path, text: &str) -> io::Result<(Option<PathBuf>, Vec<PathBuf>)> {
+    let dirs = create_dir(file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
+    let backup = match fs::read(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        before => Some(back_up(file, &before?)?),
+    };
+    replace(file, text)?;
+    Ok((backup, dirs))
+}
+
+/// Writes what a file has beside it, under a name that is free.
+fn back_up(file: &Path, content: &[u8]) -> io::Result<PathBuf> {
+    let dir = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut copy = NamedTempFile::new_in(dir)?;
+    copy.write_all(content)?;
+    copy.as_file().set_permissions(fs::metadata(file)?.permissions())?;
+    for number in 1..100 {
+        let backup = dir.join(format!("settings.json.before-setup-{number}"));
+        copy = match copy.persist_noclobber(&backup) {
+            Ok(_) => return Ok(backup),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => error.file,
+            Err(error) => return Err(error.error),
+        };
+    }
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "there are a hundred backups beside it"))
+}
+
+/// What the file is without what was turned on; `None` if that was changed since.
+pub(crate) fn undone(file: &Path, before: Before) -> io::Result<Option<String>> {
+    let text = fs::read_to_string(file)?;
+    let (root, settings) = parse(&text)?;
+    let ide = settings.object_value("ide");
+    let Some(enabled) = ide.as_ref().and_then(|ide| ide.get("enabled")) else { return Ok(None) };
+    let Some(value) = enabled.value().as_ref().and_then(CstNode::as_boolean_lit) else {
+        return Ok(None);
+    };
+    if !value.value() {
+        return Ok(None);
+    }
+    if before == Before::Off {
+        value.set_value(false);
+    } else {
+        enabled.remove();
+        if let Some(ide) = settings.get("ide")
+            && ide.object_value().is_some_and(|ide| ide.properties().is_empty())
+        {
+            ide.remove();
+        }
+    }
+    Ok(Some(root.to_string()))
+}
+
+fn parse(text: &str) -> io::Result<(CstRootNode, CstObject)> {
+    // As the client reads it: JSON, and comments.
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_loose_object_property_names: false,
+        allow_trailing_commas: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let root = CstRootNode::parse(text, &options).map_err(|error| invalid(&error.to_string()))?;
+    let object = root.object_value().ok_or_else(|| invalid("it is no object"))?;
+    Ok((root, object))
+}
+
+fn invalid(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why.to_owned())
+}

@@ -1,0 +1,192 @@
+//! The JetBrains IDEs of a machine. Each describes itself in a `product-info.json`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::machine::{Machine, Os};
+
+/// An IDE that is installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ide {
+    /// Such as `IntelliJ IDEA`.
+    pub name: String,
+    /// Such as `2025.1.2`.
+    pub version: String,
+    /// Such as `251.23774.435`.
+    pub build: Build,
+    /// The folder in which its `bin` is.
+    pub home: PathBuf,
+    /// Whether it runs.
+    pub is_running: bool,
+    /// What is named after it besides `home`: a file beside it may hold its options (Toolbox).
+    pub(crate) bundle: PathBuf,
+    /// What its folders for settings and plugins are called.
+    pub(crate) data_directory: String,
+    /// The folder in which they are.
+    pub(crate) vendor: String,
+    /// What the environment variables begin with that say where its options are.
+    pub(crate) variables: Option<String>,
+    /// The file of its JVM's options that comes with it.
+    pub(crate) vm_options: Option<PathBuf>,
+}
+
+/// The number of a build; the first part is the platform's branch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Build(Vec<u32>);
+
+impl Build {
+    /// Reads `251.23774.435`, also with a product's code in front (`IU-251.…`). A `*` is larger than
+    /// any number.
+    pub fn parse(text: &str) -> Option<Self> {
+        let numbers = text.rsplit_once('-').map_or(text, |(_, numbers)| numbers);
+        let number = |part: &str| if part == "*" { Some(u32::MAX) } else { part.parse().ok() };
+        numbers.split('.').map(number).collect::<Option<Vec<_>>>().map(Self)
+    }
+}
+
+/// What `setup` reads of a `product-info.json`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ProductInfo {
+    name: String,
+    version: String,
+    build_number: String,
+    product_code: String,
+    data_directory_name: String,
+    #[serde(default = "jetbrains")]
+    product_vendor: String,
+    env_var_base_name: Option<String>,
+    #[serde(default)]
+    launch: Vec<Launch>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Launch {
+    vm_options_file_path: Option<String>,
+}
+
+fn jetbrains() -> String {
+    "JetBrains".to_owned()
+}
+
+/// Products that are no editors: Gateway, and the client of Remote Development.
+const NO_EDITORS: [&str; 2] = ["GW", "JBC"];
+
+/// How many folders of one are looked at.
+const CHILDREN: usize = 2000;
+
+impl Ide {
+    /// Whatever is installed, or runs, in the usual places. Sorted by folder.
+    pub fn find(machine: &Machine) -> Vec<Self> {
+        let mut found = BTreeMap::new();
+        let mut add = |ide: Self| {
+            let real = ide.home.canonicalize().unwrap_or_else(|_| ide.home.clone());
+            found.entry(real).or_insert(ide);
+        };
+        for (dir, depth) in places(machine) {
+            search(machine, &dir, depth, &mut add);
+        }
+        for program in &machine.programs {
+            // `bin/idea`, `jbr/bin/java`
+            let above = program.ancestors().skip(1).take(4);
+            above.filter_map(|dir| Self::at(machine, dir)).take(1).for_each(&mut add);
+        }
+        found.into_values().collect()
+    }
+
+    /// The IDE whose folder that is; on macOS the `.app`, or the `Contents` in it.
+    pub fn at(machine: &Machine, dir: &Path) -> Option<Self> {
+        let (bundle, home, info) = match machine.os {
+            Os::MacOs => {
+                let bundle = if dir.ends_with("Contents") { dir.parent()? } else { dir };
+                let home = bundle.join("Contents");
+                (bundle, home.clone(), home.join("Resources"))
+            }
+            Os::Linux | Os::Windows => (dir, dir.to_owned(), dir.to_owned()),
+        };
+        let file = info.join("product-info.json");
+        let text = fs::read_to_string(&file).ok()?;
+        let product: ProductInfo = match serde_json::from_str(&text) {
+            Ok(product) => product,
+            Err(error) => {
+                log::warn!("{}: {error}", file.display());
+                return None;
+            }
+        };
+        if NO_EDITORS.contains(&product.product_code.as_str()) {
+            return None;
+        }
+        let vm_options = product.launch.into_iter().find_map(|launch| launch.vm_options_file_path);
+        Some(Self {
+            name: product.name,
+            version: product.version,
+            build: Build::parse(&product.build_number)?,
+            is_running: machine.runs_from(&home),
+            bundle: bundle.to_owned(),
+            home,
+            data_directory: product.data_directory_name,
+            vendor: product.product_vendor,
+            variables: product.env_var_base_name,
+            vm_options: vm_options.map(|path| info.join(path)),
+        })
+    }
+}
+
+/// The folders in which IDEs are, and how deep below.
+fn places(machine: &Machine) -> Vec<(PathBuf, usize)> {
+    let home = |path: &str| machine.home.join(path);
+    let root = |path: &str| machine.root.join(path);
+    match machine.os {
+        Os::Linux => vec![
+            // `<app>`, of old `<app>/ch-0/<build>`
+            (machine.dir("XDG_DATA_HOME", ".local/share").join("JetBrains/Toolbox/apps"), 3),
+            (root("snap"), 2),
+            (root("opt"), 2),
+            (root("usr/local"), 1),
+            (root("usr/share"), 1),
+            (home("Applications"), 2),
+            (home("apps"), 2),
+            (home("opt"), 2),
+            (home(".local/opt"), 2),
+            (home(""), 1),
+        ],
+        Os::MacOs => vec![
+            (home("Library/Application Support/JetBrains/Toolbox/apps"), 4),
+            (root("Applications"), 2),
+            (home("Applications"), 2),
+        ],
+        Os::Windows => {
+            let local = machine.dir("LOCALAPPDATA", "AppData/Local");
+            let mut places =
+                vec![(local.join("JetBrains/Toolbox/apps"), 3), (local.join("Programs"), 2)];
+            for variable in ["ProgramFiles", "ProgramFiles(x86)"] {
+                let programs = machine.var(variable).map(Path::new);
+                places.extend(programs.map(|dir| (dir.join("JetBrains"), 1)));
+                places.extend(programs.map(|dir| (dir.join("Android"), 1)));
+            }
+            places
+        }
+    }
+}
+
+/// Looks for IDEs at most `depth` folders below `dir`.
+fn search(machine: &Machine, dir: &Path, depth: usize, add: &mut impl FnMut(Ide)) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for entry in entries.take(CHILDREN).flatten() {
+        let child = entry.path();
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        if is_hidden || !child.is_dir() {
+            continue;
+        }
+        match Ide::at(machine, &child) {
+            Some(ide) => add(ide),
+            // A link could lead anywhere, and around in circles.
+            None if depth > 1 && !child.is_symlink() => search(machine, &child, depth - 1, add),
+            None => {}
+        }
+    }
+}

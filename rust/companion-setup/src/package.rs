@@ -1,0 +1,176 @@
+//! The plugin as it is released: a zip with one folder, in whose `lib` a jar describes it.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read, Seek};
+use std::path::{Component, Path, PathBuf};
+
+use zip::ZipArchive;
+
+use crate::ide::Build;
+
+/// A file that can't be installed.
+#[derive(Debug, thiserror::Error)]
+pub enum PackageError {
+    /// It can't be read.
+    #[error("{0}: {1}")]
+    Unreadable(PathBuf, zip::result::ZipError),
+    /// It is something else.
+    #[error("{0}: {1}, so this is not the plugin's zip")]
+    Foreign(PathBuf, String),
+}
+
+/// The plugin's zip.
+#[derive(Debug)]
+pub struct Package {
+    file: PathBuf,
+    /// Its one folder.
+    pub(crate) root: String,
+    pub(crate) plugin: Plugin,
+}
+
+/// What a plugin says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Plugin {
+    pub(crate) id: String,
+    pub(crate) version: String,
+    since: Option<Build>,
+    until: Option<Build>,
+}
+
+/// The largest that anything in a package can be, in bytes.
+const LARGEST: u64 = 256 << 20;
+
+impl Package {
+    /// Reads what a zip is.
+    pub fn open(file: &Path) -> Result<Self, PackageError> {
+        let unreadable = |error| PackageError::Unreadable(file.to_owned(), error);
+        let foreign = |why: &str| PackageError::Foreign(file.to_owned(), why.to_owned());
+        let mut archive = File::open(file)
+            .map_err(|error| unreadable(error.into()))
+            .and_then(|file| ZipArchive::new(file).map_err(unreadable))?;
+        let mut roots = BTreeSet::new();
+        let mut plugin = None;
+        for index in 0..archive.len() {
+            let mut entry = archive.by_index(index).map_err(unreadable)?;
+            let Some(path) = entry.enclosed_name() else {
+                return Err(foreign("it has a path that leads out of it"));
+            };
+            if entry.size() > LARGEST || entry.is_symlink() {
+                return Err(foreign("it has something in it that is no file of the plugin"));
+            }
+            if let Some(Component::Normal(root)) = path.components().next() {
+                roots.insert(root.to_string_lossy().into_owned());
+            }
+            let is_jar = path.extension().is_some_and(|extension| extension == "jar");
+            if plugin.is_none() && is_jar {
+                let mut jar = Vec::new();
+                entry.read_to_end(&mut jar).map_err(|error| unreadable(error.into()))?;
+                plugin = Plugin::in_jar(Cursor::new(jar));
+            }
+        }
+        let (Some(root), true) = (roots.pop_first(), roots.is_empty()) else {
+            return Err(foreign("it has not one folder"));
+        };
+        let plugin = plugin.ok_or_else(|| foreign("no jar in it describes a plugin"))?;
+        Ok(Self { file: file.to_owned(), root, plugin })
+    }
+
+    /// The plugin's version.
+    pub fn version(&self) -> &str {
+        &self.plugin.version
+    }
+
+    /// Whether it is for IDEs of that build.
+    pub fn fits(&self, build: &Build) -> bool {
+        let Plugin { since, until, .. } = &self.plugin;
+        since.as_ref().is_none_or(|since| build >= since)
+            && until.as_ref().is_none_or(|until| build <= until)
+    }
+
+    /// Puts what is in it into `dir`.
+    pub(crate) fn unpack(&self, dir: &Path) -> io::Result<()> {
+        let mut archive = ZipArchive::new(File::open(&self.file)?)?;
+        for index in 0..archive.len() {
+            let mut entry = archive.by_index(index)?;
+            let name = entry.enclosed_name().ok_or(io::ErrorKind::InvalidData)?;
+            let path = dir.join(name);
+            if entry.is_dir() {
+                fs::create_dir_all(path)?;
+                continue;
+            }
+            fs::create_dir_all(path.parent().ok_or(io::ErrorKind::InvalidData)?)?;
+            let mut file = File::create_new(path)?;
+            io::copy(&mut entry, &mut file)?;
+            file.sync_data()?;
+        }
+        Ok(())
+    }
+
+    /// Whether `dir` is what would be unpacked.
+    pub(crate) fn is_at(&self, dir: &Path) -> io::Result<bool> {
+        let mut archive = ZipArchive::new(File::open(&self.file)?)?;
+        let mut files = 0;
+        for index in 0..archive.len() {
+            let mut entry = archive.by_index(index)?;
+            if entry.is_dir() {
+                continue;
+            }
+            files += 1;
+            let name = entry.enclosed_name().ok_or(io::ErrorKind::InvalidData)?;
+            let Ok(there) = fs::read(dir.join(name.strip_prefix(&self.root).unwrap_or(&name)))
+            else {
+                return Ok(false);
+            };
+            let mut here = Vec::new();
+            entry.read_to_end(&mut here)?;
+            if here != there {
+                return Ok(false);
+            }
+        }
+        Ok(count_files(dir)? == files)
+    }
+}
+
+fn count_files(dir: &Path) -> io::Result<usize> {
+    fs::read_dir(dir)?.try_fold(0, |count, entry| {
+        let entry = entry?;
+        let more = if entry.file_type()?.is_dir() { count_files(&entry.path())? } else { 1 };
+        Ok(count + more)
+    })
+}
+
+impl Plugin {
+    /// The plugin that is installed in a folder, or is a jar by itself.
+    pub(crate) fn installed(path: &Path) -> Option<Self> {
+        if path.extension().is_some_and(|extension| extension == "jar") {
+            return Self::in_jar(File::open(path).ok()?);
+        }
+        let jars = fs::read_dir(path.join("lib")).ok()?;
+        let mut jars = jars.flatten().map(|entry| entry.path()).filter(|path| path.is_file());
+        jars.find_map(|jar| Self::in_jar(File::open(jar).ok()?))
+    }
+
+    fn in_jar(jar: impl Read + Seek) -> Option<Self> {
+        let mut jar = ZipArchive::new(jar).ok()?;
+        let mut text = String::new();
+        let entry = jar.by_name("META-INF/plugin.xml").ok()?;
+        entry.take(LARGEST).read_to_string(&mut text).ok()?;
+        Self::parse(&text)
+    }
+
+    fn parse(xml: &str) -> Option<Self> {
+        let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+        let document = roxmltree::Document::parse_with_options(xml, options).ok()?;
+        let child =
+            |name: &str| document.root_element().children().find(|of| of.has_tag_name(name));
+        let text = |name: &str| Some(child(name)?.text()?.trim().to_owned());
+        let build = |name: &str| Build::parse(child("idea-version")?.attribute(name)?);
+        Some(Self {
+            id: text("id").or_else(|| text("name"))?,
+            version: text("version")?,
+            since: build("since-build"),
+            until: build("until-build"),
+        })
+    }
+}

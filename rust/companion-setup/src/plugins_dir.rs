@@ -1,0 +1,117 @@
+//! Where an IDE has its plugins: `PathManager` of the platform, and its launcher (`XPlatLauncher`).
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::ide::Ide;
+use crate::machine::{Machine, Os};
+
+/// The folder in which an IDE has the plugins of its user.
+pub(crate) fn plugins_dir(machine: &Machine, ide: &Ide) -> PathBuf {
+    let properties = properties(machine, ide);
+    let named = |name: &str| Some(absolute(machine, ide, properties.get(name)?));
+    if let Some(plugins) = named("idea.plugins.path") {
+        return plugins;
+    }
+    if let Some(config) = named("idea.config.path") {
+        return config.join("plugins");
+    }
+    let data = match machine.os {
+        Os::Linux => machine.dir("XDG_DATA_HOME", ".local/share"),
+        Os::MacOs => machine.home.join("Library/Application Support"),
+        Os::Windows => machine.dir("APPDATA", "AppData/Roaming"),
+    };
+    let dir = data.join(&ide.vendor).join(&ide.data_directory);
+    if machine.os == Os::Linux { dir } else { dir.join("plugins") }
+}
+
+/// Where an IDE has its settings, as long as nothing else is said.
+fn config_dir(machine: &Machine, ide: &Ide) -> PathBuf {
+    let config = match machine.os {
+        Os::Linux => machine.dir("XDG_CONFIG_HOME", ".config"),
+        Os::MacOs => machine.home.join("Library/Application Support"),
+        Os::Windows => machine.dir("APPDATA", "AppData/Roaming"),
+    };
+    config.join(&ide.vendor).join(&ide.data_directory)
+}
+
+/// The system properties of its JVM that say where its folders are. Those of options count more
+/// than those of files; of several options the last counts, of several files the first.
+fn properties(machine: &Machine, ide: &Ide) -> HashMap<String, String> {
+    let config = config_dir(machine, ide);
+    let variable = |suffix: &str| {
+        let name = format!("{}{suffix}", ide.variables.as_ref()?);
+        machine.var(&name).map(PathBuf::from)
+    };
+    let mut properties = HashMap::new();
+    let user_options = || {
+        let beside = {
+            let mut name = ide.bundle.file_name()?.to_owned();
+            name.push(".vmoptions");
+            ide.bundle.with_file_name(name)
+        };
+        let of_config = config.join(ide.vm_options.as_ref()?.file_name()?);
+        [variable("_VM_OPTIONS"), Some(beside), Some(of_config)]
+            .into_iter()
+            .flatten()
+            .find(|file| file.is_file())
+    };
+    for file in [ide.vm_options.clone(), user_options()].into_iter().flatten() {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let options =
+            text.lines().filter_map(|line| line.trim().strip_prefix("-D")?.split_once('='));
+        properties.extend(options.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    }
+    let bin = ide.home.join("bin");
+    let of_system = bin.join(if machine.os == Os::Windows { "win" } else { "linux" });
+    let files = [
+        variable("_PROPERTIES"),
+        Some(config.join("idea.properties")),
+        Some(machine.home.join("idea.properties")),
+        Some(bin.join("idea.properties")),
+        Some(of_system.join("idea.properties")),
+    ];
+    for file in files.into_iter().flatten() {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        for (name, value) in text.lines().filter_map(property) {
+            properties.entry(name).or_insert(value);
+        }
+    }
+    properties
+}
+
+/// A line of a `.properties` file, if there is a property in it. Names of folders have no escapes
+/// besides that of the backslash.
+fn property(line: &str) -> Option<(String, String)> {
+    let line = line.trim_start();
+    if line.starts_with(['#', '!']) {
+        return None;
+    }
+    let (name, value) = line.split_once(['=', ':'])?;
+    Some((name.trim().to_owned(), value.trim().replace("\\\\", "\\").replace("\\:", ":")))
+}
+
+/// What a property means as a path.
+fn absolute(machine: &Machine, ide: &Ide, value: &str) -> PathBuf {
+    let home = machine.home.to_string_lossy();
+    let ide_home = ide.home.to_string_lossy();
+    let mut value = value.trim_matches('"').to_owned();
+    for (name, path) in [
+        ("${user.home}", &home),
+        ("$USER_HOME", &home),
+        ("%USER_HOME%", &home),
+        ("${idea.home.path}", &ide_home),
+        ("${idea.home}", &ide_home),
+        ("$APP_PACKAGE/Contents", &ide_home),
+        ("$IDE_HOME", &ide_home),
+        ("%IDE_HOME%", &ide_home),
+    ] {
+        value = value.replace(name, path);
+    }
+    match value.strip_prefix('~').and_then(|rest| rest.strip_prefix(['/', '\\'])) {
+        Some(below_home) => machine.home.join(below_home),
+        None if value.starts_with("..") => ide.home.join("bin").join(value),
+        None => Path::new(&value).to_owned(),
+    }
+}

@@ -1,0 +1,78 @@
+//! What was done, or would be: for people, and as JSON for programs.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+/// All steps.
+#[derive(Debug, Default, Serialize)]
+pub struct Report {
+    /// In the order in which they are done.
+    pub steps: Vec<Step>,
+}
+
+/// A step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// An IDE, with its version, or a client.
+    pub subject: String,
+    /// What becomes of it.
+    pub outcome: Outcome,
+    /// A sentence about that.
+    pub message: String,
+    /// What is written to, or would be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+}
+
+/// What becomes of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Outcome {
+    /// It would be done.
+    Planned,
+    /// It was done.
+    Done,
+    /// There was nothing to do.
+    Unchanged,
+    /// It is left out, with good reason.
+    Skipped,
+    /// It could not be done.
+    Failed,
+}
+
+impl Report {
+    /// Whether a step has that outcome.
+    pub fn has(&self, outcome: Outcome) -> bool {
+        self.steps.iter().any(|step| step.outcome == outcome)
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        subject: &str,
+        path: Option<PathBuf>,
+        (outcome, message): (Outcome, String),
+    ) {
+        self.steps.push(Step { subject: subject.to_owned(), outcome, message, path });
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Step { subject, outcome, message, path } in &self.steps {
+            let mark = match outcome {
+                Outcome::Planned => "would",
+                Outcome::Done => "done",
+                Outcome::Unchanged => "same",
+                Outcome::Skipped => "skip",
+                Outcome::Failed => "FAIL",
+            };
+            writeln!(f, "{mark:>5}  {subject}: {message}")?;
+            if let Some(path) = path {
+                writeln!(f, "       {}", path.display())?;
+            }
+        }
+        Ok(())
+    }
+}

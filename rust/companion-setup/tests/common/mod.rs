@@ -1,0 +1,156 @@
+//! Machines that are made up, in a folder for temporary files.
+
+#![allow(dead_code, reason = "each test file uses what it needs")]
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+
+use companion_setup::{Client, Ide, Machine, Os, Outcome, Package, Report, Setup};
+use serde_json::json;
+use tempfile::TempDir;
+use zip::CompressionMethod::Stored;
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+pub(crate) const GEMINI: Client = Client {
+    name: "Gemini CLI",
+    home: Some("GEMINI_CLI_HOME"),
+    folder: None,
+    name_in_home: ".gemini",
+    is_wanted: true,
+};
+pub(crate) const QWEN: Client = Client {
+    name: "Qwen Code",
+    home: None,
+    folder: Some("QWEN_HOME"),
+    name_in_home: ".qwen",
+    is_wanted: false,
+};
+
+/// A machine that is made up.
+pub(crate) struct Made {
+    dir: TempDir,
+    pub(crate) machine: Machine,
+}
+
+impl Made {
+    pub(crate) fn new(os: Os) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let home = root.join("home/me é");
+        fs::create_dir_all(&home).unwrap();
+        let machine = Machine { os, root, home, env: HashMap::new(), programs: Vec::new() };
+        Self { dir, machine }
+    }
+
+    pub(crate) fn root(&self, path: &str) -> PathBuf {
+        self.machine.root.join(path)
+    }
+
+    pub(crate) fn home(&self, path: &str) -> PathBuf {
+        self.machine.home.join(path)
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: impl AsRef<Path>) {
+        let value = value.as_ref().to_str().unwrap().to_owned();
+        self.machine.env.insert(name.to_owned(), value);
+    }
+
+    pub(crate) fn write(&self, path: impl AsRef<Path>, content: &str) -> PathBuf {
+        let path = path.as_ref();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+        path.to_owned()
+    }
+
+    /// An IDE whose `product-info.json` is in that folder.
+    pub(crate) fn ide(&self, info: &Path, name: &str, build: &str, data: &str) -> PathBuf {
+        self.product(info, name, build, data, json!({}))
+    }
+
+    /// The same, with further fields.
+    pub(crate) fn product(
+        &self,
+        info: &Path,
+        name: &str,
+        build: &str,
+        data: &str,
+        more: serde_json::Value,
+    ) -> PathBuf {
+        let mut product = json!({
+            "name": name, "version": "2025.1", "buildNumber": build, "productCode": "IU",
+            "dataDirectoryName": data, "productVendor": "JetBrains", "envVarBaseName": "IDEA",
+            "launch": [{ "os": "Linux", "vmOptionsFilePath": "bin/idea64.vmoptions" }],
+            "modules": ["com.intellij.modules.platform"],
+        });
+        product.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.write(info.join("product-info.json"), &product.to_string());
+        info.to_owned()
+    }
+
+    /// The plugin's zip.
+    pub(crate) fn package(&self, version: &str) -> Package {
+        let file = self.root(&format!("plugin-{version}.zip"));
+        fs::write(&file, plugin_zip("companion-for-gemini-cli", "dev.companion.gemini", version))
+            .unwrap();
+        Package::open(&file).unwrap()
+    }
+
+    pub(crate) fn setup(&self) -> Setup<'_> {
+        Setup { machine: &self.machine, clients: &[GEMINI, QWEN] }
+    }
+
+    pub(crate) fn carry_out(&self, package: &Package) -> Report {
+        self.setup().carry_out(package, &Ide::find(&self.machine)).unwrap()
+    }
+
+    /// Every file below the machine's root with its content, but for the zips.
+    pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut files = Vec::new();
+        list(&self.machine.root, &mut files);
+        files.retain(|(path, _)| path.extension().is_none_or(|extension| extension != "zip"));
+        files.sort();
+        files
+    }
+}
+
+fn list(dir: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.is_symlink() {
+            files.push((path.clone(), Vec::new()));
+            list(&path, files);
+        } else {
+            files.push((path.clone(), fs::read(&path).unwrap_or_default()));
+        }
+    }
+}
+
+/// A zip as the plugin's.
+pub(crate) fn plugin_zip(root: &str, id: &str, version: &str) -> Vec<u8> {
+    let xml = format!(
+        "<idea-plugin><id>{id}</id><version>{version}</version>\
+         <idea-version since-build=\"242\"/></idea-plugin>"
+    );
+    let jar = zip(&[("META-INF/plugin.xml", xml.as_bytes())]);
+    let path = |name: &str| format!("{root}/{name}");
+    zip(&[
+        (&path("lib/plugin.jar"), &*jar),
+        (&path("native/linux-x64/libcompanion_jni.so"), version.as_bytes()),
+    ])
+}
+
+pub(crate) fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in files {
+        zip.start_file(*name, SimpleFileOptions::default().compression_method(Stored)).unwrap();
+        zip.write_all(content).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// What became of each subject, with where.
+pub(crate) fn outcomes(report: &Report) -> Vec<(&str, Outcome)> {
+    report.steps.iter().map(|step| (&*step.subject, step.outcome)).collect()
+}

@@ -1,0 +1,210 @@
+//! The plugin gets into IDEs as one step, and out of them again.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+use common::{Made, outcomes, plugin_zip};
+use companion_setup::{Ide, Os, Outcome, Package, Report};
+use serde_json::json;
+use zip::ZipArchive;
+
+const BUILD: &str = "251.23774.435";
+const IDE: &str = "IntelliJ IDEA 2025.1";
+
+/// A machine with one IDE, whose IDE mode is on.
+fn made() -> Made {
+    let made = Made::new(Os::Linux);
+    made.ide(&made.root("opt/idea"), "IntelliJ IDEA", BUILD, "IntelliJIdea2025.1");
+    made.write(made.home(".gemini/settings.json"), "{\"ide\": {\"enabled\": true}}");
+    made
+}
+
+fn plugins(made: &Made) -> PathBuf {
+    made.home(".local/share/JetBrains/IntelliJIdea2025.1")
+}
+
+/// The version that an IDE would load from that folder.
+fn version(plugin: &Path) -> String {
+    fs::read_to_string(plugin.join("native/linux-x64/libcompanion_jni.so")).unwrap()
+}
+
+/// What became of the IDE, and the sentence about it.
+fn ide(report: &Report) -> (Outcome, &str) {
+    let step = report.steps.iter().find(|step| step.subject == IDE).unwrap();
+    (step.outcome, &step.message)
+}
+
+/// Puts a plugin where an IDE has its own.
+fn put(dir: &Path, id: &str, version: &str) {
+    let name = dir.file_name().unwrap().to_str().unwrap();
+    let mut zip = ZipArchive::new(Cursor::new(plugin_zip(name, id, version))).unwrap();
+    fs::create_dir_all(dir.parent().unwrap()).unwrap();
+    zip.extract(dir.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn it_is_installed_and_taken_away_again_without_a_trace() {
+    let made = made();
+    let package = made.package("1.2.3");
+    let before = made.files();
+    let planned = made.setup().plan(&package, &Ide::find(&made.machine));
+    assert_eq!(ide(&planned), (Outcome::Planned, "install 1.2.3"));
+    assert_eq!(made.files(), before, "a plan touches nothing");
+    let report = made.carry_out(&package);
+    assert_eq!(ide(&report), (Outcome::Done, "installed 1.2.3"));
+    let plugin = plugins(&made).join("companion-for-gemini-cli");
+    assert_eq!(report.steps[0].path.as_deref(), Some(&*plugin));
+    assert_eq!(version(&plugin), "1.2.3");
+    assert!(plugin.join("lib/plugin.jar").is_file());
+    let done = made.files();
+    let report = made.carry_out(&package);
+    assert_eq!(outcomes(&report), [(IDE, Outcome::Unchanged), ("Gemini CLI", Outcome::Unchanged)]);
+    assert_eq!(made.files(), done, "run twice it changes nothing");
+
+    let planned = made.setup().remove(true).unwrap();
+    assert_eq!(outcomes(&planned), [(IDE, Outcome::Planned)]);
+    assert_eq!(made.files(), done);
+    let removed = made.setup().remove(false).unwrap();
+    assert_eq!(outcomes(&removed), [(IDE, Outcome::Done)]);
+    let left: Vec<_> = made.files().into_iter().filter(|file| !before.contains(file)).collect();
+    let state = [".local", ".local/state", ".local/state/gemini-companion"];
+    assert_eq!(left, state.map(|dir| (made.home(dir), Vec::new())));
+}
+
+#[test]
+fn an_older_copy_is_replaced_whatever_its_folder_is_called() {
+    let made = made();
+    put(&plugins(&made).join("companion-for-gemini-cli"), "dev.companion.gemini", "0.9");
+    put(&plugins(&made).join("companion"), "dev.companion.gemini", "0.8");
+    put(&plugins(&made).join("other"), "other.plugin", "0.8");
+    let report = made.carry_out(&made.package("1.0"));
+    assert_eq!(ide(&report).0, Outcome::Done);
+    let mut there: Vec<_> = fs::read_dir(plugins(&made)).unwrap().flatten().collect();
+    there.sort_by_key(|entry| entry.file_name());
+    let there: Vec<_> = there.iter().map(|entry| entry.file_name()).collect();
+    assert_eq!(there, ["companion-for-gemini-cli", "other"]);
+    assert_eq!(version(&plugins(&made).join("companion-for-gemini-cli")), "1.0");
+}
+
+#[test]
+fn a_file_that_is_missing_or_changed_is_brought_back() {
+    let made = made();
+    let package = made.package("1.0");
+    made.carry_out(&package);
+    let library =
+        plugins(&made).join("companion-for-gemini-cli/native/linux-x64/libcompanion_jni.so");
+    for damage in [|path: &Path| fs::remove_file(path), |path: &Path| fs::write(path, "x")] {
+        damage(&library).unwrap();
+        assert_eq!(ide(&made.carry_out(&package)), (Outcome::Done, "installed 1.0 again"));
+        assert_eq!(fs::read_to_string(&library).unwrap(), "1.0");
+    }
+}
+
+#[test]
+fn an_ide_that_runs_loads_it_at_its_next_start_and_keeps_what_it_has_loaded() {
+    let mut made = made();
+    let program = made.write(made.root("opt/idea/bin/idea"), "");
+    made.machine.programs.push(program);
+    let report = made.carry_out(&made.package("1.0"));
+    let sentence = "installed 1.0; it is loaded when the IDE starts next";
+    assert_eq!(ide(&report), (Outcome::Done, sentence));
+    let newer = made.package("2.0");
+    let report = made.carry_out(&newer);
+    assert_eq!(ide(&report).0, Outcome::Failed, "{report}");
+    assert!(ide(&report).1.contains("runs with 1.0"), "{report}");
+    assert_eq!(version(&plugins(&made).join("companion-for-gemini-cli")), "1.0");
+    let removed = made.setup().remove(false).unwrap();
+    assert_eq!(outcomes(&removed), [(IDE, Outcome::Failed)]);
+    made.machine.programs.clear();
+    assert_eq!(ide(&made.carry_out(&newer)), (Outcome::Done, "installed 2.0 in place of 1.0"));
+    assert_eq!(outcomes(&made.setup().remove(false).unwrap()), [(IDE, Outcome::Done)]);
+}
+
+#[test]
+fn an_ide_that_is_too_old_is_left_out_and_two_versions_are_told_apart() {
+    let made = made();
+    made.product(
+        &made.root("opt/old"),
+        "IntelliJ IDEA",
+        "241.1",
+        "IntelliJIdea2024.1",
+        json!({ "version": "2024.1" }),
+    );
+    made.product(
+        &made.root("opt/eap"),
+        "IntelliJ IDEA",
+        "261.1",
+        "IntelliJIdea2026.1",
+        json!({ "version": "2026.1 EAP" }),
+    );
+    made.ide(&made.root("opt/same"), "IntelliJ IDEA", BUILD, "IntelliJIdea2025.1");
+    let report = made.carry_out(&made.package("1.0"));
+    let expected = [
+        ("IntelliJ IDEA 2026.1 EAP", Outcome::Done),
+        (IDE, Outcome::Done),
+        ("IntelliJ IDEA 2024.1", Outcome::Skipped),
+        (IDE, Outcome::Skipped),
+        ("Gemini CLI", Outcome::Unchanged),
+    ];
+    assert_eq!(outcomes(&report), expected, "{report}");
+}
+
+#[test]
+fn what_was_there_stays_if_the_new_one_can_not_be_unpacked() {
+    let made = made();
+    made.carry_out(&made.package("1.0"));
+    let before = made.files();
+    let mut broken = plugin_zip("companion-for-gemini-cli", "dev.companion.gemini", "2.0.0-long");
+    let at = broken.windows(10).position(|bytes| bytes == b"2.0.0-long").unwrap();
+    let at = at + broken[at + 1..].windows(10).position(|bytes| bytes == b"2.0.0-long").unwrap();
+    broken[at + 5] ^= 1;
+    let file = made.root("broken.zip");
+    fs::write(&file, broken).unwrap();
+    let report = made.carry_out(&Package::open(&file).unwrap());
+    assert_eq!(ide(&report).0, Outcome::Failed, "{report}");
+    assert_eq!(made.files(), before);
+}
+
+#[test]
+fn links_and_foreign_folders_are_refused() {
+    let linked = made();
+    let elsewhere = linked.root("elsewhere");
+    put(&elsewhere, "dev.companion.gemini", "0.9");
+    fs::create_dir_all(plugins(&linked)).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, plugins(&linked).join("companion-for-gemini-cli"))
+        .unwrap();
+    let report = linked.carry_out(&linked.package("1.0"));
+    assert_eq!(ide(&report).0, Outcome::Failed);
+    assert!(ide(&report).1.contains("link"), "{report}");
+    assert_eq!(version(&elsewhere), "0.9");
+
+    let foreign = made();
+    put(&plugins(&foreign).join("companion-for-gemini-cli"), "other.plugin", "3.0");
+    let report = foreign.carry_out(&foreign.package("1.0"));
+    assert_eq!(ide(&report).0, Outcome::Failed);
+    assert!(ide(&report).1.contains("another plugin"), "{report}");
+}
+
+#[test]
+fn other_files_are_not_taken_for_the_plugin() {
+    let made = made();
+    let open = |name: &str, content: &[u8]| {
+        let file = made.root(name);
+        fs::write(&file, content).unwrap();
+        Package::open(&file).unwrap_err().to_string()
+    };
+    assert!(open("no.zip", b"no zip").contains("no.zip"));
+    let out = common::zip(&[("../x/lib/a.jar", b"")]);
+    assert!(open("out.zip", &out).contains("leads out"));
+    let two = common::zip(&[("a/x", b""), ("b/x", b"")]);
+    assert!(open("two.zip", &two).contains("not one folder"));
+    let none = common::zip(&[("a/lib/x.jar", b"")]);
+    assert!(open("none.zip", &none).contains("no jar"));
+    let missing = Package::open(&made.root("missing.zip")).unwrap_err().to_string();
+    assert!(missing.contains("missing.zip"), "{missing}");
+}

@@ -1,0 +1,140 @@
+//! The IDE mode is turned on, and all else in the clients' settings stays as it is.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+
+use common::{Made, outcomes};
+use companion_setup::{Os, Outcome};
+
+/// What becomes of a settings file, and of it again when all is taken away.
+fn on_and_off(text: &str) -> (String, String) {
+    let made = Made::new(Os::Linux);
+    let file = made.write(made.home(".gemini/settings.json"), text);
+    let report = made.carry_out(&made.package("1.0"));
+    assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Done)], "{report}");
+    let on = fs::read_to_string(&file).unwrap();
+    let backup = made.home(".gemini/settings.json.before-setup-1");
+    assert_eq!(fs::read_to_string(&backup).unwrap(), text, "a backup is made");
+    assert_eq!(outcomes(&made.setup().remove(false).unwrap()), [("Gemini CLI", Outcome::Done)]);
+    assert!(!backup.exists());
+    (on, fs::read_to_string(&file).unwrap())
+}
+
+#[test]
+fn comments_order_and_formatting_stay() {
+    for (text, expected) in [
+        ("{}", "{\n  \"ide\": {\n    \"enabled\": true\n  }\n}"),
+        (
+            "{ \"ide\": { \"enabled\": false } } // end\n",
+            "{ \"ide\": { \"enabled\": true } } // end\n",
+        ),
+        (
+            "{\n    // mine\n    \"z\": 1, /* b */\n    \"ide\": {\n        \"hasSeenNudge\": true\n    },\n    \"a\": [1,2]\n}\n",
+            "{\n    // mine\n    \"z\": 1, /* b */\n    \"ide\": {\n        \"hasSeenNudge\": true,\n        \"enabled\": true\n    },\n    \"a\": [1,2]\n}\n",
+        ),
+        (
+            "{\r\n  \"key\": \"é // no comment\"\r\n}\r\n",
+            "{\r\n  \"key\": \"é // no comment\",\r\n  \"ide\": {\r\n    \"enabled\": true\r\n  }\r\n}\r\n",
+        ),
+    ] {
+        let (on, off) = on_and_off(text);
+        assert_eq!(on, expected);
+        assert_eq!(off, text, "nothing is left of it");
+    }
+}
+
+#[test]
+fn what_is_on_stays_and_what_is_not_there_is_made() {
+    let made = Made::new(Os::Linux);
+    let package = made.package("1.0");
+    let file = made.home(".gemini/settings.json");
+    assert_eq!(outcomes(&made.carry_out(&package)), [("Gemini CLI", Outcome::Done)]);
+    let made_text = fs::read_to_string(&file).unwrap();
+    assert!(made_text.contains("\"enabled\": true"));
+    assert_eq!(outcomes(&made.carry_out(&package)), [("Gemini CLI", Outcome::Unchanged)]);
+    made.setup().remove(false).unwrap();
+    assert!(!made.home(".gemini").exists());
+    assert_eq!(outcomes(&made.setup().remove(false).unwrap()), []);
+}
+
+#[test]
+fn what_the_user_has_changed_since_stays() {
+    let made = Made::new(Os::Linux);
+    let file = made.write(made.home(".gemini/settings.json"), "{\"a\": 1}");
+    made.carry_out(&made.package("1.0"));
+    let on = fs::read_to_string(&file).unwrap();
+    fs::write(&file, on.replace("\"a\": 1", "\"a\": 2")).unwrap();
+    made.setup().remove(false).unwrap();
+    assert_eq!(
+        fs::read_to_string(&file).unwrap().split_whitespace().collect::<String>(),
+        "{\"a\":2}"
+    );
+
+    made.carry_out(&made.package("1.0"));
+    let off = fs::read_to_string(&file).unwrap().replace("true", "false");
+    fs::write(&file, &off).unwrap();
+    let report = made.setup().remove(false).unwrap();
+    assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Unchanged)]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), off);
+}
+
+#[test]
+fn a_file_that_can_not_be_changed_is_left_alone_with_a_sentence() {
+    for (text, why) in [
+        ("{ \"a\": ", "/ide enable"),
+        ("{ \"a\": 1, }", "/ide enable"),
+        ("[]", "no object"),
+        ("{ \"ide\": true }", "\"ide\" is no object"),
+        ("{ \"ide\": { \"enabled\": \"yes\" } }", "neither true nor false"),
+    ] {
+        let made = Made::new(Os::Linux);
+        let file = made.write(made.home(".gemini/settings.json"), text);
+        let report = made.carry_out(&made.package("1.0"));
+        assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Failed)], "{text}");
+        assert!(report.steps[0].message.contains(why), "{report}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        assert_eq!(fs::read_dir(made.home(".gemini")).unwrap().count(), 1, "nothing lies around");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_refused_and_permissions_stay() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let linked = Made::new(Os::Linux);
+    let real = linked.write(linked.root("dotfiles/settings.json"), "{}");
+    fs::create_dir(linked.home(".gemini")).unwrap();
+    symlink(&real, linked.home(".gemini/settings.json")).unwrap();
+    let report = linked.carry_out(&linked.package("1.0"));
+    assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Failed)]);
+    assert!(report.steps[0].message.contains("link"), "{report}");
+    assert_eq!(fs::read_to_string(&real).unwrap(), "{}");
+
+    let made = Made::new(Os::Linux);
+    let file = made.write(made.home(".gemini/settings.json"), "{}");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+    made.carry_out(&made.package("1.0"));
+    for name in ["settings.json", "settings.json.before-setup-1"] {
+        let metadata = fs::metadata(made.home(".gemini").join(name)).unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o640, "{name}");
+    }
+}
+
+#[test]
+fn clients_are_found_where_their_variables_say() {
+    let mut made = Made::new(Os::Linux);
+    for (name, dir) in [("GEMINI_CLI_HOME", "g"), ("QWEN_HOME", "q")] {
+        let dir = made.root(dir);
+        made.set(name, dir);
+    }
+    fs::create_dir(made.root("q")).unwrap();
+    let report = made.carry_out(&made.package("1.0"));
+    assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Done), ("Qwen Code", Outcome::Done)]);
+    for file in ["g/.gemini/settings.json", "q/settings.json"] {
+        assert!(fs::read_to_string(made.root(file)).unwrap().contains("true"), "{file}");
+    }
+}
