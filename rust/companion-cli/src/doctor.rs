@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use companion_client::diagnose::{Facts, diagnose, installed};
+use companion_client::diagnose::{Diagnosis, Facts, diagnose, installed};
 use companion_client::discover::Environment;
 use companion_protocol::dialect::{self, Dialect};
 
@@ -40,17 +40,24 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode, Box<dyn Error>> {
     let environment = Environment::current(dialect::ALL[0], folder(&args.workspace)?);
     let clients =
         if args.client.is_empty() { installed(&environment) } else { args.client.clone() };
-    let diagnoses: Vec<_> = clients
-        .into_iter()
-        .map(|client| diagnose(&Facts::gather(environment.with_dialect(client))))
-        .collect();
-    let text = if args.json {
-        serde_json::to_string_pretty(&diagnoses)? + "\n"
-    } else {
-        let texts: Vec<_> = diagnoses.iter().map(ToString::to_string).collect();
-        texts.join("\n\n")
-    };
+    let diagnoses = diagnoses(&environment, clients);
+    let text =
+        if args.json { serde_json::to_string_pretty(&diagnoses)? + "\n" } else { text(&diagnoses) };
     std::io::stdout().write_all(text.as_bytes())?;
     let all = diagnoses.iter().all(|diagnosis| diagnosis.connects);
     Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A diagnosis for each client.
+pub(crate) fn diagnoses(
+    environment: &Environment,
+    clients: Vec<&'static Dialect>,
+) -> Vec<Diagnosis> {
+    let facts = |client| Facts::gather(environment.with_dialect(client));
+    clients.into_iter().map(|client| diagnose(&facts(client))).collect()
+}
+
+/// For people.
+pub(crate) fn text(diagnoses: &[Diagnosis]) -> String {
+    diagnoses.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n")
 }

@@ -5,8 +5,9 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use companion_client::diagnose::{Diagnosis, Facts, diagnose};
+use companion_client::diagnose::{Diagnosis, installed, user_settings};
 use companion_client::discover::Environment;
+use companion_protocol::dialect::{self, Dialect};
 use companion_setup::{Client, Ide, Machine, Outcome, Package, Report, Setup, packages};
 use serde::Serialize;
 
@@ -48,38 +49,28 @@ pub(crate) struct SetupArgs {
     json: bool,
 }
 
-/// The clients, and where their settings are.
-const CLIENTS: [Client; 2] = [
-    Client {
-        name: "Gemini CLI",
-        home: Some("GEMINI_CLI_HOME"),
-        folder: None,
-        name_in_home: ".gemini",
-        is_wanted: true,
-    },
-    Client {
-        name: "Qwen Code",
-        home: None,
-        folder: Some("QWEN_HOME"),
-        name_in_home: ".qwen",
-        is_wanted: false,
-    },
-];
-
 /// What a program is told.
 #[derive(Serialize)]
 struct Told<'a> {
     #[serde(flatten)]
     report: &'a Report,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    doctor: Option<Diagnosis>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    doctor: Vec<Diagnosis>,
 }
 
 /// Exits with 0 if all is set up, with 1 if something could not be done, and with 3 if there is no
 /// IDE to install into.
 pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
     let machine = Machine::current().ok_or("the environment names no home folder; set HOME")?;
-    let setup = Setup { machine: &machine, clients: &CLIENTS };
+    let environment = Environment::current(dialect::ALL[0], std::env::current_dir()?);
+    let clients: Vec<_> = installed(&environment)
+        .into_iter()
+        .map(|dialect| Client {
+            name: dialect.name.to_owned(),
+            settings: user_settings(&environment.with_dialect(dialect)),
+        })
+        .collect();
+    let setup = Setup { machine: &machine, clients: &clients };
     if args.remove {
         return finish(args, &setup.remove(true)?, || setup.remove(false));
     }
@@ -172,15 +163,14 @@ fn agrees() -> io::Result<bool> {
 /// Prints a report, and in the end what doctor says.
 fn tell(args: &SetupArgs, report: &Report) -> Result<(), Box<dyn Error>> {
     let is_over = !args.remove && !report.has(Outcome::Planned);
-    let doctor = is_over.then(|| -> io::Result<_> {
-        Ok(diagnose(&Facts::gather(Environment::current(std::env::current_dir()?))))
-    });
-    let doctor = doctor.transpose()?;
+    let environment = Environment::current(dialect::ALL[0], std::env::current_dir()?);
+    let clients: Vec<&Dialect> = if is_over { installed(&environment) } else { Vec::new() };
+    let doctor = doctor::diagnoses(&environment, clients);
     let text = if args.json {
         serde_json::to_string_pretty(&Told { report, doctor })? + "\n"
     } else {
-        let doctor = doctor.map(|doctor| format!("\n{doctor}")).unwrap_or_default();
-        format!("{report}{doctor}")
+        let blank = if is_over { "\n" } else { "" };
+        format!("{report}{blank}{}", doctor::text(&doctor))
     };
     io::stdout().write_all(text.as_bytes())?;
     Ok(())

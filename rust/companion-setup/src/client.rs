@@ -11,21 +11,14 @@ use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
 use crate::files::{check_own, create_dir, replace};
-use crate::machine::Machine;
 
-/// A client whose settings are changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A client whose IDE mode is turned on.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
     /// Its name for people.
-    pub name: &'static str,
-    /// A variable that stands for the home folder, if there is one.
-    pub home: Option<&'static str>,
-    /// A variable that names its folder, if there is one.
-    pub folder: Option<&'static str>,
-    /// What its folder is called in the home folder.
-    pub name_in_home: &'static str,
-    /// Whether its folder is made if it is not there.
-    pub is_wanted: bool,
+    pub name: String,
+    /// The file of its user's settings.
+    pub settings: PathBuf,
 }
 
 /// What `ide.enabled` was before it was turned on.
@@ -47,16 +40,6 @@ pub(crate) enum Change {
     None,
     /// The file becomes this.
     Write { before: Before, text: String },
-}
-
-impl Client {
-    /// The file of the user's settings; nothing if the client is not used here.
-    pub(crate) fn settings(&self, machine: &Machine) -> Option<PathBuf> {
-        let named = |variable: Option<&str>| machine.var(variable?).map(PathBuf::from);
-        let home = || named(self.home).unwrap_or_else(|| machine.home.clone());
-        let folder = named(self.folder).unwrap_or_else(|| home().join(self.name_in_home));
-        (self.is_wanted || folder.is_dir()).then(|| folder.join("settings.json"))
-    }
 }
 
 /// What turning the IDE mode on in that file means.

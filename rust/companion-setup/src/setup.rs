@@ -59,10 +59,8 @@ impl Setup<'_> {
             seen.push(plugins);
         }
         for client in self.clients {
-            if let Some(file) = client.settings(self.machine) {
-                let outcome = turn_on(client, &file, record.as_deref_mut());
-                report.add(client.name, Some(file), outcome);
-            }
+            let outcome = turn_on(client, record.as_deref_mut());
+            report.add(&client.name, Some(client.settings.clone()), outcome);
         }
         report
     }
@@ -140,7 +138,8 @@ fn bring_plugin(
     }
 }
 
-fn turn_on(client: &Client, file: &Path, record: Option<&mut Record>) -> (Outcome, String) {
+fn turn_on(client: &Client, record: Option<&mut Record>) -> (Outcome, String) {
+    let file = &*client.settings;
     let failed = |error: io::Error| {
         let why = format!("{error}; turn the IDE mode on yourself, by /ide enable");
         (Outcome::Failed, why)
@@ -160,7 +159,7 @@ fn turn_on(client: &Client, file: &Path, record: Option<&mut Record>) -> (Outcom
             let kept = kept.map(|name| format!("; what was there is in {}", name.display()));
             record.settings.retain(|brought| brought.file != file);
             record.settings.push(BroughtSetting {
-                client: client.name.to_owned(),
+                client: client.name.clone(),
                 file: file.to_owned(),
                 before,
                 backup,

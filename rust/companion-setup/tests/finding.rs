@@ -6,7 +6,7 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::Made;
+use common::{Made, write};
 use companion_setup::{Ide, Os};
 use serde_json::json;
 
@@ -33,23 +33,23 @@ const BUILD: &str = "251.23774.435";
 fn on_linux() {
     let made = Made::new(Os::Linux);
     let toolbox = made.home(".local/share/JetBrains/Toolbox/apps");
-    made.ide(&toolbox.join("IDEA-U/ch-0/251.1"), "A Toolbox 1", BUILD, "A1");
-    made.ide(&toolbox.join("intellij-idea-ultimate"), "B Toolbox 2", BUILD, "B1");
-    made.ide(&made.root("snap/pycharm/current"), "C snap", BUILD, "C1");
-    made.ide(&made.root("opt/jetbrains/idea"), "D opt", BUILD, "D1");
-    made.ide(&made.home("idea-IU-251"), "E unpacked at home", BUILD, "E1");
-    made.ide(&made.home("Applications/goland"), "F at home", BUILD, "F1");
+    Made::ide(&toolbox.join("IDEA-U/ch-0/251.1"), "A Toolbox 1", BUILD, "A1");
+    Made::ide(&toolbox.join("intellij-idea-ultimate"), "B Toolbox 2", BUILD, "B1");
+    Made::ide(&made.root("snap/pycharm/current"), "C snap", BUILD, "C1");
+    Made::ide(&made.root("opt/jetbrains/idea"), "D opt", BUILD, "D1");
+    Made::ide(&made.home("idea-IU-251"), "E unpacked at home", BUILD, "E1");
+    Made::ide(&made.home("Applications/goland"), "F at home", BUILD, "F1");
     let studio = json!({ "productVendor": "Google", "productCode": "AI" });
-    made.product(
+    Made::product(
         &made.root("opt/android-studio"),
         "G Android Studio",
         BUILD,
         "AndroidStudio2025.1",
-        studio,
+        &studio,
     );
     let gateway = json!({ "productCode": "GW" });
-    made.product(&made.root("opt/gateway"), "H Gateway", BUILD, "H1", gateway);
-    made.write(made.root("opt/broken/product-info.json"), "{");
+    Made::product(&made.root("opt/gateway"), "H Gateway", BUILD, "H1", &gateway);
+    write(made.root("opt/broken/product-info.json"), "{");
     let data = |name: &str| made.home(".local/share/JetBrains").join(name);
     assert_found(
         &made,
@@ -71,9 +71,9 @@ fn on_macos() {
     let info = |app: PathBuf| app.join("Contents/Resources");
     let support = made.home("Library/Application Support");
     let toolbox = support.join("JetBrains/Toolbox/apps/IDEA-U/ch-0/251.1/IntelliJ IDEA.app");
-    made.ide(&info(toolbox), "A Toolbox 1", BUILD, "A1");
-    made.ide(&info(made.root("Applications/PyCharm.app")), "B Applications", BUILD, "B1");
-    made.ide(&info(made.home("Applications/GoLand EAP.app")), "C at home", BUILD, "C1");
+    Made::ide(&info(toolbox), "A Toolbox 1", BUILD, "A1");
+    Made::ide(&info(made.root("Applications/PyCharm.app")), "B Applications", BUILD, "B1");
+    Made::ide(&info(made.home("Applications/GoLand EAP.app")), "C at home", BUILD, "C1");
     let plugins = |name: &str| support.join("JetBrains").join(name).join("plugins");
     assert_found(
         &made,
@@ -95,9 +95,9 @@ fn on_windows() {
     {
         made.set(name, dir);
     }
-    made.ide(&local.join("JetBrains/Toolbox/apps/IDEA-U/ch-0/251.1"), "A Toolbox 1", BUILD, "A1");
-    made.ide(&local.join("Programs/IntelliJ IDEA Ultimate"), "B Toolbox 2", BUILD, "B1");
-    made.ide(&programs.join("JetBrains/PyCharm 2025.1"), "C Program Files", BUILD, "C1");
+    Made::ide(&local.join("JetBrains/Toolbox/apps/IDEA-U/ch-0/251.1"), "A Toolbox 1", BUILD, "A1");
+    Made::ide(&local.join("Programs/IntelliJ IDEA Ultimate"), "B Toolbox 2", BUILD, "B1");
+    Made::ide(&programs.join("JetBrains/PyCharm 2025.1"), "C Program Files", BUILD, "C1");
     let plugins = |name: &str| roaming.join("JetBrains").join(name).join("plugins");
     assert_found(
         &made,
@@ -112,9 +112,9 @@ fn on_windows() {
 #[test]
 fn one_that_runs_is_found_wherever_it_is() {
     let mut made = Made::new(Os::Linux);
-    let ide = made.ide(&made.root("srv/tools/my/idea"), "A", BUILD, "A1");
+    let ide = Made::ide(&made.root("srv/tools/my/idea"), "A", BUILD, "A1");
     assert_eq!(Ide::find(&made.machine), []);
-    made.machine.programs.push(made.write(ide.join("jbr/bin/java"), ""));
+    made.machine.programs.push(write(ide.join("jbr/bin/java"), ""));
     let [found] = &Ide::find(&made.machine)[..] else { panic!("it is there once") };
     assert!(found.is_running);
 }
@@ -123,7 +123,7 @@ fn one_that_runs_is_found_wherever_it_is() {
 fn the_folder_for_plugins_can_be_set() {
     let one = |prepare: &dyn Fn(&mut Made, &Path)| {
         let mut made = Made::new(Os::Linux);
-        let ide = made.ide(&made.root("opt/idea"), "A", BUILD, "A1");
+        let ide = Made::ide(&made.root("opt/idea"), "A", BUILD, "A1");
         prepare(&mut made, &ide);
         let (_, dir) = found(&made).remove(0);
         dir.strip_prefix(&made.machine.root).unwrap().to_str().unwrap().to_owned()
@@ -139,58 +139,55 @@ fn the_folder_for_plugins_can_be_set() {
         "data/JetBrains/A1"
     );
     assert_eq!(
-        one(&|made, ide| {
-            made.write(
-                ide.join("bin/idea.properties"),
-                "# x\nidea.plugins.path = ${user.home}/p\n",
-            );
+        one(&|_, ide| {
+            write(ide.join("bin/idea.properties"), "# x\nidea.plugins.path = ${user.home}/p\n");
         }),
         "home/me é/p"
     );
     assert_eq!(
-        one(&|made, ide| {
-            made.write(ide.join("bin/idea.properties"), "idea.config.path=../config\n");
+        one(&|_, ide| {
+            write(ide.join("bin/idea.properties"), "idea.config.path=../config\n");
         }),
         "opt/idea/bin/../config/plugins"
     );
     assert_eq!(
         one(&|made, ide| {
-            made.write(ide.join("bin/idea.properties"), "idea.plugins.path=~/of-bin\n");
-            made.write(config(made).join("idea.properties"), "idea.plugins.path=~/of-config\n");
+            write(ide.join("bin/idea.properties"), "idea.plugins.path=~/of-bin\n");
+            write(config(made).join("idea.properties"), "idea.plugins.path=~/of-config\n");
         }),
         "home/me é/of-config",
         "the user's file comes first"
     );
     assert_eq!(
         one(&|made, ide| {
-            made.write(config(made).join("idea.properties"), "idea.plugins.path=~/of-config\n");
-            let named = made.write(made.home("my.properties"), "idea.plugins.path=~/named\n");
+            write(config(made).join("idea.properties"), "idea.plugins.path=~/of-config\n");
+            let named = write(made.home("my.properties"), "idea.plugins.path=~/named\n");
             made.set("IDEA_PROPERTIES", named);
-            made.write(ide.join("bin/idea64.vmoptions"), "-Xmx1g\n");
+            write(ide.join("bin/idea64.vmoptions"), "-Xmx1g\n");
         }),
         "home/me é/named",
         "the variable's file comes before"
     );
     assert_eq!(
         one(&|made, ide| {
-            made.write(ide.join("bin/idea64.vmoptions"), &options("$USER_HOME/of-ide"));
-            made.write(config(made).join("idea64.vmoptions"), &options("$USER_HOME/of-user"));
-            made.write(config(made).join("idea.properties"), "idea.plugins.path=~/of-config\n");
+            write(ide.join("bin/idea64.vmoptions"), &options("$USER_HOME/of-ide"));
+            write(config(made).join("idea64.vmoptions"), &options("$USER_HOME/of-user"));
+            write(config(made).join("idea.properties"), "idea.plugins.path=~/of-config\n");
         }),
         "home/me é/of-user",
         "options count more than properties, the user's more than the IDE's"
     );
     assert_eq!(
         one(&|made, ide| {
-            made.write(config(made).join("idea64.vmoptions"), &options("$USER_HOME/of-user"));
-            made.write(ide.with_extension("vmoptions"), &options("$USER_HOME/of-toolbox"));
+            write(config(made).join("idea64.vmoptions"), &options("$USER_HOME/of-user"));
+            write(ide.with_extension("vmoptions"), &options("$USER_HOME/of-toolbox"));
         }),
         "home/me é/of-toolbox"
     );
     assert_eq!(
         one(&|made, ide| {
-            made.write(ide.with_extension("vmoptions"), &options("$USER_HOME/of-toolbox"));
-            let named = made.write(made.home("my.vmoptions"), &options("$IDE_HOME/named"));
+            write(ide.with_extension("vmoptions"), &options("$USER_HOME/of-toolbox"));
+            let named = write(made.home("my.vmoptions"), &options("$IDE_HOME/named"));
             made.set("IDEA_VM_OPTIONS", named);
         }),
         "opt/idea/named"

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use common::{Made, outcomes, plugin_zip};
+use common::{Made, outcomes, plugin_zip, write};
 use companion_setup::{Ide, Os, Outcome, Package, Report};
 use serde_json::json;
 use zip::ZipArchive;
@@ -19,8 +19,8 @@ const IDE: &str = "IntelliJ IDEA 2025.1";
 /// A machine with one IDE, whose IDE mode is on.
 fn made() -> Made {
     let made = Made::new(Os::Linux);
-    made.ide(&made.root("opt/idea"), "IntelliJ IDEA", BUILD, "IntelliJIdea2025.1");
-    made.write(made.home(".gemini/settings.json"), "{\"ide\": {\"enabled\": true}}");
+    Made::ide(&made.root("opt/idea"), "IntelliJ IDEA", BUILD, "IntelliJIdea2025.1");
+    write(made.home(".gemini/settings.json"), "{\"ide\": {\"enabled\": true}}");
     made
 }
 
@@ -85,8 +85,8 @@ fn an_older_copy_is_replaced_whatever_its_folder_is_called() {
     let report = made.carry_out(&made.package("1.0"));
     assert_eq!(ide(&report).0, Outcome::Done);
     let mut there: Vec<_> = fs::read_dir(plugins(&made)).unwrap().flatten().collect();
-    there.sort_by_key(|entry| entry.file_name());
-    let there: Vec<_> = there.iter().map(|entry| entry.file_name()).collect();
+    there.sort_by_key(fs::DirEntry::file_name);
+    let there: Vec<_> = there.iter().map(fs::DirEntry::file_name).collect();
     assert_eq!(there, ["companion-for-gemini-cli", "other"]);
     assert_eq!(version(&plugins(&made).join("companion-for-gemini-cli")), "1.0");
 }
@@ -108,7 +108,7 @@ fn a_file_that_is_missing_or_changed_is_brought_back() {
 #[test]
 fn an_ide_that_runs_loads_it_at_its_next_start_and_keeps_what_it_has_loaded() {
     let mut made = made();
-    let program = made.write(made.root("opt/idea/bin/idea"), "");
+    let program = write(made.root("opt/idea/bin/idea"), "");
     made.machine.programs.push(program);
     let report = made.carry_out(&made.package("1.0"));
     let sentence = "installed 1.0; it is loaded when the IDE starts next";
@@ -128,21 +128,21 @@ fn an_ide_that_runs_loads_it_at_its_next_start_and_keeps_what_it_has_loaded() {
 #[test]
 fn an_ide_that_is_too_old_is_left_out_and_two_versions_are_told_apart() {
     let made = made();
-    made.product(
+    Made::product(
         &made.root("opt/old"),
         "IntelliJ IDEA",
         "241.1",
         "IntelliJIdea2024.1",
-        json!({ "version": "2024.1" }),
+        &json!({ "version": "2024.1" }),
     );
-    made.product(
+    Made::product(
         &made.root("opt/eap"),
         "IntelliJ IDEA",
         "261.1",
         "IntelliJIdea2026.1",
-        json!({ "version": "2026.1 EAP" }),
+        &json!({ "version": "2026.1 EAP" }),
     );
-    made.ide(&made.root("opt/same"), "IntelliJ IDEA", BUILD, "IntelliJIdea2025.1");
+    Made::ide(&made.root("opt/same"), "IntelliJ IDEA", BUILD, "IntelliJIdea2025.1");
     let report = made.carry_out(&made.package("1.0"));
     let expected = [
         ("IntelliJ IDEA 2026.1 EAP", Outcome::Done),

@@ -6,13 +6,13 @@ mod common;
 
 use std::fs;
 
-use common::{Made, outcomes};
+use common::{Made, outcomes, write};
 use companion_setup::{Os, Outcome};
 
 /// What becomes of a settings file, and of it again when all is taken away.
 fn on_and_off(text: &str) -> (String, String) {
     let made = Made::new(Os::Linux);
-    let file = made.write(made.home(".gemini/settings.json"), text);
+    let file = write(made.home(".gemini/settings.json"), text);
     let report = made.carry_out(&made.package("1.0"));
     assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Done)], "{report}");
     let on = fs::read_to_string(&file).unwrap();
@@ -63,7 +63,7 @@ fn what_is_on_stays_and_what_is_not_there_is_made() {
 #[test]
 fn what_the_user_has_changed_since_stays() {
     let made = Made::new(Os::Linux);
-    let file = made.write(made.home(".gemini/settings.json"), "{\"a\": 1}");
+    let file = write(made.home(".gemini/settings.json"), "{\"a\": 1}");
     made.carry_out(&made.package("1.0"));
     let on = fs::read_to_string(&file).unwrap();
     fs::write(&file, on.replace("\"a\": 1", "\"a\": 2")).unwrap();
@@ -91,7 +91,7 @@ fn a_file_that_can_not_be_changed_is_left_alone_with_a_sentence() {
         ("{ \"ide\": { \"enabled\": \"yes\" } }", "neither true nor false"),
     ] {
         let made = Made::new(Os::Linux);
-        let file = made.write(made.home(".gemini/settings.json"), text);
+        let file = write(made.home(".gemini/settings.json"), text);
         let report = made.carry_out(&made.package("1.0"));
         assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Failed)], "{text}");
         assert!(report.steps[0].message.contains(why), "{report}");
@@ -106,7 +106,7 @@ fn a_link_is_refused_and_permissions_stay() {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     let linked = Made::new(Os::Linux);
-    let real = linked.write(linked.root("dotfiles/settings.json"), "{}");
+    let real = write(linked.root("dotfiles/settings.json"), "{}");
     fs::create_dir(linked.home(".gemini")).unwrap();
     symlink(&real, linked.home(".gemini/settings.json")).unwrap();
     let report = linked.carry_out(&linked.package("1.0"));
@@ -115,26 +115,11 @@ fn a_link_is_refused_and_permissions_stay() {
     assert_eq!(fs::read_to_string(&real).unwrap(), "{}");
 
     let made = Made::new(Os::Linux);
-    let file = made.write(made.home(".gemini/settings.json"), "{}");
+    let file = write(made.home(".gemini/settings.json"), "{}");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
     made.carry_out(&made.package("1.0"));
     for name in ["settings.json", "settings.json.before-setup-1"] {
         let metadata = fs::metadata(made.home(".gemini").join(name)).unwrap();
         assert_eq!(metadata.permissions().mode() & 0o777, 0o640, "{name}");
-    }
-}
-
-#[test]
-fn clients_are_found_where_their_variables_say() {
-    let mut made = Made::new(Os::Linux);
-    for (name, dir) in [("GEMINI_CLI_HOME", "g"), ("QWEN_HOME", "q")] {
-        let dir = made.root(dir);
-        made.set(name, dir);
-    }
-    fs::create_dir(made.root("q")).unwrap();
-    let report = made.carry_out(&made.package("1.0"));
-    assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Done), ("Qwen Code", Outcome::Done)]);
-    for file in ["g/.gemini/settings.json", "q/settings.json"] {
-        assert!(fs::read_to_string(made.root(file)).unwrap().contains("true"), "{file}");
     }
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 pub use facts::{Facts, Tried};
 pub use judge::diagnose;
 pub use probe::{Failure, Outcome};
-pub use settings::{IdeMode, OnOff, installed};
+pub use settings::{IdeMode, OnOff, installed, user_settings};
 
 /// What is wrong: the first thing that keeps the client from connecting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

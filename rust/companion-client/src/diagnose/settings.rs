@@ -73,7 +73,8 @@ fn system_settings(environment: &Environment) -> PathBuf {
     Path::new(folder).join(FILE)
 }
 
-fn user_settings(environment: &Environment) -> PathBuf {
+/// The file of the user's settings.
+pub fn user_settings(environment: &Environment) -> PathBuf {
     let Dialect { folder, installation, .. } = environment.dialect;
     let folder = match folder.base {
         own @ Base::Own { .. } => environment.folder(own),

@@ -13,25 +13,11 @@ use tempfile::TempDir;
 use zip::CompressionMethod::Stored;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-pub(crate) const GEMINI: Client = Client {
-    name: "Gemini CLI",
-    home: Some("GEMINI_CLI_HOME"),
-    folder: None,
-    name_in_home: ".gemini",
-    is_wanted: true,
-};
-pub(crate) const QWEN: Client = Client {
-    name: "Qwen Code",
-    home: None,
-    folder: Some("QWEN_HOME"),
-    name_in_home: ".qwen",
-    is_wanted: false,
-};
-
 /// A machine that is made up.
 pub(crate) struct Made {
     dir: TempDir,
     pub(crate) machine: Machine,
+    clients: Vec<Client>,
 }
 
 impl Made {
@@ -41,7 +27,9 @@ impl Made {
         let home = root.join("home/me é");
         fs::create_dir_all(&home).unwrap();
         let machine = Machine { os, root, home, env: HashMap::new(), programs: Vec::new() };
-        Self { dir, machine }
+        let settings = machine.home.join(".gemini/settings.json");
+        let clients = vec![Client { name: "Gemini CLI".to_owned(), settings }];
+        Self { dir, machine, clients }
     }
 
     pub(crate) fn root(&self, path: &str) -> PathBuf {
@@ -57,26 +45,18 @@ impl Made {
         self.machine.env.insert(name.to_owned(), value);
     }
 
-    pub(crate) fn write(&self, path: impl AsRef<Path>, content: &str) -> PathBuf {
-        let path = path.as_ref();
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content).unwrap();
-        path.to_owned()
-    }
-
     /// An IDE whose `product-info.json` is in that folder.
-    pub(crate) fn ide(&self, info: &Path, name: &str, build: &str, data: &str) -> PathBuf {
-        self.product(info, name, build, data, json!({}))
+    pub(crate) fn ide(info: &Path, name: &str, build: &str, data: &str) -> PathBuf {
+        Self::product(info, name, build, data, &json!({}))
     }
 
     /// The same, with further fields.
     pub(crate) fn product(
-        &self,
         info: &Path,
         name: &str,
         build: &str,
         data: &str,
-        more: serde_json::Value,
+        more: &serde_json::Value,
     ) -> PathBuf {
         let mut product = json!({
             "name": name, "version": "2025.1", "buildNumber": build, "productCode": "IU",
@@ -85,7 +65,7 @@ impl Made {
             "modules": ["com.intellij.modules.platform"],
         });
         product.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        self.write(info.join("product-info.json"), &product.to_string());
+        write(info.join("product-info.json"), &product.to_string());
         info.to_owned()
     }
 
@@ -98,7 +78,7 @@ impl Made {
     }
 
     pub(crate) fn setup(&self) -> Setup<'_> {
-        Setup { machine: &self.machine, clients: &[GEMINI, QWEN] }
+        Setup { machine: &self.machine, clients: &self.clients }
     }
 
     pub(crate) fn carry_out(&self, package: &Package) -> Report {
@@ -125,6 +105,14 @@ fn list(dir: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
             files.push((path.clone(), fs::read(&path).unwrap_or_default()));
         }
     }
+}
+
+/// Writes a file, and the folders above it.
+pub(crate) fn write(path: impl AsRef<Path>, content: &str) -> PathBuf {
+    let path = path.as_ref();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+    path.to_owned()
 }
 
 /// A zip as the plugin's.

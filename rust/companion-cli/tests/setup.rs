@@ -1,0 +1,43 @@
+//! `gemini-companion setup`: what it says, asks and exits with. What it does is tested in
+//! `companion-setup`.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+
+use common::{complaints, help, program, text};
+
+#[test]
+fn help_says_what_is_touched() {
+    insta::assert_snapshot!("setup_help", help("setup"));
+}
+
+#[test]
+fn wrong_files_and_arguments_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("no.zip"), "no zip").unwrap();
+    let run = |args: &[&str]| program(dir.path()).current_dir(&dir).args(args).output().unwrap();
+    insta::assert_snapshot!(complaints(
+        run,
+        &[
+            &["setup"],
+            &["setup", "--plugin", "missing.zip"],
+            &["setup", "--plugin", "no.zip"],
+            &["setup", "--remove", "--plugin", "no.zip"],
+        ],
+    ));
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "nothing was made");
+}
+
+#[test]
+fn nothing_to_take_away_is_fine() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = program(dir.path()).args(["setup", "--remove", "--json"]).output().unwrap();
+    assert!(output.status.success());
+    let told: serde_json::Value = serde_json::from_str(text(&output.stdout)).unwrap();
+    assert_eq!(told, serde_json::json!({ "steps": [] }));
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
+}
