@@ -11,6 +11,8 @@ use companion_protocol::dialect::{self, Dialect};
 use companion_setup::{Client, Ide, Machine, Outcome, Package, Report, Setup, packages};
 use serde::Serialize;
 
+use crate::doctor;
+
 /// Connect the JetBrains IDEs of this machine with Gemini CLI.
 ///
 /// It installs the plugin into all IDEs that it finds and that it fits (2024.2 and newer), turns on
