@@ -8,7 +8,7 @@ use companion_protocol::editor::OpenDiff;
 use parking_lot::Mutex;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::diffs::{CallId, Diffs};
+use crate::diffs::CallId;
 use crate::kind::Kinds;
 
 /// What the server asks of the editor.
@@ -67,22 +67,33 @@ impl fmt::Debug for Proposal {
 }
 
 /// The way to answer a request, once and from any thread. Dropped, the request has failed.
-#[derive(Debug)]
 pub struct Responder {
-    diffs: Weak<Diffs>,
+    asker: Weak<dyn Asker>,
     call: Option<CallId>,
 }
 
+/// Who asks the editor, and hears what comes of it.
+pub(crate) trait Asker: Send + Sync {
+    /// The editor has done what it was asked.
+    fn completed(&self, call: CallId, content: Option<String>);
+
+    /// The editor could not do what it was asked.
+    fn failed(&self, call: CallId, message: &str);
+
+    /// Whether anybody waits for what comes of it.
+    fn is_awaited(&self, call: CallId) -> bool;
+}
+
 impl Responder {
-    pub(crate) fn new(diffs: Weak<Diffs>, call: Option<CallId>) -> Self {
-        Self { diffs, call }
+    pub(crate) fn new(asker: Weak<dyn Asker>, call: Option<CallId>) -> Self {
+        Self { asker, call }
     }
 
     /// The editor has done what it was asked. `content` is the proposal's final text, which only
     /// [`close_diff`](EditorHost::close_diff) asks for.
     pub fn complete(mut self, content: Option<String>) {
-        if let (Some(diffs), Some(call)) = (self.diffs.upgrade(), self.call.take()) {
-            diffs.completed(call, content);
+        if let (Some(asker), Some(call)) = (self.asker.upgrade(), self.call.take()) {
+            asker.completed(call, content);
         }
     }
 
@@ -92,15 +103,21 @@ impl Responder {
     }
 
     fn failed(&mut self, message: &str) {
-        if let (Some(diffs), Some(call)) = (self.diffs.upgrade(), self.call.take()) {
-            diffs.failed(call, message);
+        if let (Some(asker), Some(call)) = (self.asker.upgrade(), self.call.take()) {
+            asker.failed(call, message);
         }
     }
 
     /// Whether anybody waits for the answer.
     fn is_awaited(&self) -> bool {
-        let diffs = self.diffs.upgrade();
-        diffs.is_some_and(|diffs| self.call.is_some_and(|call| diffs.is_awaited(call)))
+        let asker = self.asker.upgrade();
+        asker.is_some_and(|asker| self.call.is_some_and(|call| asker.is_awaited(call)))
+    }
+}
+
+impl fmt::Debug for Responder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Responder").field(&self.call).finish()
     }
 }
 

@@ -116,7 +116,8 @@ impl Server {
 
         let core = Arc::new(Core::new(port, &token, config, host, left, threads));
         if let (Some(journal), Some(saving)) = (&core.journal, saving) {
-            handle.spawn(resume::keep(Arc::clone(&core), Arc::clone(journal), saving));
+            let (diffs, threads) = (Arc::clone(&core.diffs), Arc::clone(&core.threads));
+            handle.spawn(resume::keep(diffs, threads, Arc::clone(journal), saving));
         }
         for socket in sockets {
             core.listening.spawn_on(http::accept(socket, Arc::clone(&core)), &handle);

@@ -107,7 +107,8 @@ impl Rig {
         let notes = Notes { asked: sender, counts: Arc::clone(&counts) };
         let core = Arc::new(Core::new(PORT, &token, config, Arc::new(notes), left, threads));
         if let (Some(journal), Some(saving)) = (&core.journal, saving) {
-            tokio::spawn(resume::keep(Arc::clone(&core), Arc::clone(journal), saving));
+            let (diffs, threads) = (Arc::clone(&core.diffs), Arc::clone(&core.threads));
+            tokio::spawn(resume::keep(diffs, threads, Arc::clone(journal), saving));
         }
         tokio::spawn(Arc::clone(&core).publish_context());
         tokio::spawn(Arc::clone(&core).keep_house());

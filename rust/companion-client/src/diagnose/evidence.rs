@@ -3,10 +3,9 @@
 use companion_protocol::dialect::Dialect;
 
 use super::facts::{Facts, Tried};
-use super::judge::place;
 use super::probe::{Failure, Outcome};
 use super::settings::{IdeMode, OnOff};
-use super::text::list;
+use super::text::{list, place};
 use super::{Finding, Level, Subject};
 use crate::discover::{Candidate, Origin, Reason, Standing, WorkspaceError};
 

@@ -2,6 +2,7 @@
 
 use super::facts::{Facts, Tried};
 use super::probe::Failure;
+use super::text::place;
 use super::{Diagnosis, Problem, advice, evidence};
 use crate::discover::{Origin, Plan, Standing, Target, WorkspaceError};
 
@@ -201,13 +202,4 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
         }
     };
     format!("{name} does not connect: {because}.")
-}
-
-/// A target as people write it. A command's arguments may be private.
-pub(super) fn place(target: &Target) -> String {
-    match target {
-        Target::Http { host, port } => format!("{host}:{port}"),
-        Target::BadPort(text) => format!("port {text:?}"),
-        Target::Stdio(stdio) => format!("the command {}", stdio.command),
-    }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::{Diagnosis, Level, Subject};
+use crate::discover::Target;
 
 impl fmt::Display for Diagnosis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,5 +59,14 @@ pub(super) fn quoted(path: &Path) -> String {
         text.into_owned()
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+/// A target as people write it. A command's arguments may be private.
+pub(super) fn place(target: &Target) -> String {
+    match target {
+        Target::Http { host, port } => format!("{host}:{port}"),
+        Target::BadPort(text) => format!("port {text:?}"),
+        Target::Stdio(stdio) => format!("the command {}", stdio.command),
     }
 }

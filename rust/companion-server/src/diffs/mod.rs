@@ -27,7 +27,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::config::Limits;
-use crate::host::{Delivery, EditorHost, Proposal, Responder};
+use crate::host::{Asker, Delivery, EditorHost, Proposal, Responder};
 use crate::monitor::Monitors;
 use crate::session::{Session, SessionId, Sessions};
 use crate::sse;
@@ -192,21 +192,6 @@ impl Diffs {
         self.step(|ledger| ledger.decided(path, accepted.map(Arc::new)))
     }
 
-    /// The editor has done what it was asked.
-    pub(crate) fn completed(&self, call: CallId, content: Option<String>) {
-        self.step(|ledger| ledger.completed(call, content.map(Arc::new)));
-    }
-
-    /// The editor could not do what it was asked.
-    pub(crate) fn failed(&self, call: CallId, message: &str) {
-        self.step(|ledger| ledger.failed(call, message));
-    }
-
-    /// Whether anybody waits for what comes of a request to the editor.
-    pub(crate) fn is_awaited(&self, call: CallId) -> bool {
-        self.calls.is_waiting(call)
-    }
-
     pub(crate) fn session_begun(&self, session: SessionId) {
         self.step(|ledger| ledger.session_begun(session));
     }
@@ -348,7 +333,7 @@ impl Diffs {
     }
 
     fn ask(&self, call: Option<CallId>, ask: Ask, proposal: &mut Option<Proposal>) {
-        let responder = Responder::new(Weak::clone(&self.me), call);
+        let responder = Responder::new(self.me.clone(), call);
         match ask {
             Ask::Open(_) => {
                 let proposal = proposal.take().expect("only openDiff opens");
@@ -372,6 +357,20 @@ impl Diffs {
             Some(text) => sse::data(&events::diff_accepted(path, text), text.len()),
             None => sse::data(&events::diff_rejected(path), 0),
         });
+    }
+}
+
+impl Asker for Diffs {
+    fn completed(&self, call: CallId, content: Option<String>) {
+        self.step(|ledger| ledger.completed(call, content.map(Arc::new)));
+    }
+
+    fn failed(&self, call: CallId, message: &str) {
+        self.step(|ledger| ledger.failed(call, message));
+    }
+
+    fn is_awaited(&self, call: CallId) -> bool {
+        self.calls.is_waiting(call)
     }
 }
 

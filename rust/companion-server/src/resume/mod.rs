@@ -21,8 +21,7 @@ use companion_protocol::settings::{ListenAddress, Settings};
 use tokio::task::JoinHandle;
 
 use crate::config::Config;
-use crate::core::Core;
-use crate::diffs::{Journal, Left};
+use crate::diffs::{Diffs, Journal, Left};
 use crate::discovery::DISK;
 use crate::listen::Listeners;
 use crate::runtime::Runtime;
@@ -173,13 +172,18 @@ impl Saving {
 }
 
 /// Saves what the server records, off its thread and one write at a time, until the end.
-pub(crate) async fn keep(core: Arc<Core>, journal: Arc<Journal>, saving: JoinHandle<Saving>) {
+pub(crate) async fn keep(
+    diffs: Arc<Diffs>,
+    threads: Arc<Threads>,
+    journal: Arc<Journal>,
+    saving: JoinHandle<Saving>,
+) {
     let _ended = Ended(&journal);
     let Ok(mut saving) = saving.await else { return };
     loop {
         let batch = journal.next().await;
         let (count, ends) = (batch.records.len(), batch.ends);
-        let written = core.threads.run(move || {
+        let written = threads.run(move || {
             let saved = saving.tell(|file| file.take(batch));
             (saving, saved)
         });
@@ -190,7 +194,7 @@ pub(crate) async fn keep(core: Arc<Core>, journal: Arc<Journal>, saving: JoinHan
         };
         let records = journal.done(count);
         if saved {
-            core.diffs.saved(records);
+            diffs.saved(records);
         }
         if ends {
             return;
