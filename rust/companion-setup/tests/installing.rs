@@ -170,6 +170,7 @@ fn what_was_there_stays_if_the_new_one_can_not_be_unpacked() {
     assert_eq!(made.files(), before);
 }
 
+#[cfg(unix)]
 #[test]
 fn links_and_foreign_folders_are_refused() {
     let linked = made();
