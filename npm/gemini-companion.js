@@ -47,7 +47,9 @@ function fail(problem) {
 
 const { path, problem } = program();
 if (problem) fail(problem);
-const child = spawn(path, withEditor(process.argv.slice(2)), { stdio: 'inherit' });
+// `setup` finds the plugin's zip here.
+const env = { ...process.env, GEMINI_COMPANION_PACKAGE: __dirname };
+const child = spawn(path, withEditor(process.argv.slice(2)), { stdio: 'inherit', env });
 for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
 child.on('error', (error) => fail(`${path} does not start: ${error.message}`));
 child.on('exit', (code, signal) => {

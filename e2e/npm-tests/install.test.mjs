@@ -74,6 +74,27 @@ test('npx starts it without an installation', async (t) => {
   assert.deepEqual([status, stdout], [0, `gemini-companion ${version()}\n`], stderr);
 });
 
+test('setup takes the plugin from the package', async (t) => {
+  const one = await user(t);
+  await install(one);
+  const dry = ['setup', '--dry-run'];
+  const without = await one.run(one.program, ...dry);
+  assert.deepEqual([without.status, without.stdout], [1, '']);
+  const folder = path.dirname(fs.realpathSync(one.program));
+  const made = [
+    'import io, sys, zipfile',
+    'jar = io.BytesIO()',
+    'with zipfile.ZipFile(jar, "w") as file: file.writestr("META-INF/plugin.xml", "<idea-plugin><id>x</id></idea-plugin>")',
+    'with zipfile.ZipFile(sys.argv[1], "w") as file: file.writestr("x/lib/x.jar", jar.getvalue())',
+  ];
+  const zip = path.join(folder, 'companion-for-gemini-cli-1.0.zip');
+  const { status, stderr } = await one.run('python3', '-c', made.join('\n'), zip);
+  assert.equal(status, 0, stderr);
+  const found = await one.run(one.program, ...dry);
+  assert.equal(found.status, 3, found.stderr);
+  assert.match(found.stderr, /No JetBrains IDE was found/);
+});
+
 test('the real client finds the companion that an editor has started so', async (t) => {
   const one = await user(t);
   await install(one);

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use companion_client::diagnose::{Diagnosis, installed, user_settings};
 use companion_client::discover::Environment;
 use companion_protocol::dialect::{self, Dialect};
-use companion_setup::{Client, Ide, Machine, Outcome, Package, Report, Setup, packages};
+use companion_setup::{Client, Ide, Machine, Outcome, Package, Report, Setup};
 use serde::Serialize;
 
 use crate::doctor;
@@ -117,7 +117,9 @@ fn package(named: Option<&Path>) -> Result<Package, Box<dyn Error>> {
     }
     let program = std::env::current_exe()?;
     let program = program.canonicalize().unwrap_or(program);
-    let Some(file) = packages(&program).pop() else {
+    // The package for npm has the program and the zip in two folders.
+    let package = std::env::var_os("GEMINI_COMPANION_PACKAGE");
+    let Some(file) = Package::find(package.as_deref().map(Path::new), &program) else {
         return Err(
             "the plugin's zip did not come with this program; name it: --plugin FILE".into()
         );

@@ -20,4 +20,4 @@ pub use ide::{Build, Ide};
 pub use machine::{Machine, Os};
 pub use package::{Package, PackageError};
 pub use report::{Outcome, Report, Step};
-pub use setup::{Setup, packages};
+pub use setup::Setup;

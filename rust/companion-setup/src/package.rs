@@ -42,6 +42,19 @@ pub(crate) struct Plugin {
 const LARGEST: u64 = 256 << 20;
 
 impl Package {
+    /// The plugin's zip that came with a program: in `dir`, beside the program, or in the `share` of
+    /// where it is installed.
+    pub fn find(dir: Option<&Path>, program: &Path) -> Option<PathBuf> {
+        let above = program.ancestors().skip(1).take(2);
+        let share = above.clone().map(|dir| dir.join("share/gemini-companion"));
+        let dirs = dir.into_iter().chain(above).map(Path::to_owned).chain(share);
+        let files = dirs.flat_map(|dir| fs::read_dir(dir).into_iter().flatten().flatten());
+        files.map(|entry| entry.path()).find(|file| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("companion-for-gemini-cli") && name.ends_with(".zip")
+        })
+    }
+
     /// Reads what a zip is.
     pub fn open(file: &Path) -> Result<Self, PackageError> {
         let unreadable = |error| PackageError::Unreadable(file.to_owned(), error);

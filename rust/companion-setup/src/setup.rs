@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::client::{self, Change, Client};
 use crate::files::{create_dir, remove_empty, replace};
@@ -222,20 +222,4 @@ fn turn_off(brought: &BroughtSetting, dry_run: bool) -> io::Result<(Outcome, Str
 fn same(one: &str, other: &str) -> bool {
     let without = |text: &str| text.split_whitespace().collect::<String>();
     without(one) == without(other)
-}
-
-/// Where the plugin's zip may be that came with this program.
-pub fn packages(program: &Path) -> Vec<PathBuf> {
-    let dirs = program.ancestors().skip(1).take(2);
-    let mut found: Vec<_> = dirs
-        .flat_map(|dir| [dir.to_owned(), dir.join("share").join("gemini-companion")])
-        .flat_map(|dir| fs::read_dir(dir).into_iter().flatten().flatten())
-        .map(|entry| entry.path())
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with("companion-for-gemini-cli") && name.ends_with(".zip")
-        })
-        .collect();
-    found.sort();
-    found
 }
