@@ -64,6 +64,8 @@ impl Jvm<'_> {
         let options = ["-Xcheck:jni", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8"];
         let launcher = "org.junit.platform.console.ConsoleLauncher";
         let java = &self.java;
+        // Where Maven runs them.
+        let _dir = sh.push_dir("plugin-kotlin");
         let tests = cmd!(sh, "{java} {options...} {home} -cp {class_path} {launcher} execute")
             .args(["--disable-banner", "--disable-ansi-colors", "--details=summary"])
             .args(["--include-engine=junit-jupiter", "--select-package=dev.companion.gemini.core"])
