@@ -17,7 +17,7 @@ async function losesItsTab(scene) {
 /** Goes back to the one proposal by the status bar, and accepts it as it is. */
 async function comesBack(scene, { file, decision }, text) {
   await scene.ide.click('text', { text: '1 proposal' });
-  const offer = `Gemini CLI proposes to change ${path.basename(file)}.`;
+  const offer = `The CLI proposes to change ${path.basename(file)}.`;
   await scene.ide.until(({ texts }) => texts.includes(offer), 'the list of proposals');
   await scene.ide.click('text', { text: offer });
   const { title } = await scene.proposal(file, ({ right }) => right === text);

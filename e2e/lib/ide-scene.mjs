@@ -15,7 +15,7 @@ import { Sandbox } from './sandbox.mjs';
 export const REJECTED = { status: 'rejected', content: undefined };
 
 /** What the status widget says while no client is there, and with one. */
-export const WAITING = 'Companion for Gemini CLI: Waiting for Gemini CLI';
+export const WAITING = 'Companion for Gemini CLI: Waiting for a CLI';
 export const CONNECTED = 'Companion for Gemini CLI: 1 CLI connected';
 
 const PICTURES = fileURLToPath(new URL('../../target/ide-tests', import.meta.url));

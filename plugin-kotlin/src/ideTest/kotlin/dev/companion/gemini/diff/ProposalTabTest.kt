@@ -49,7 +49,7 @@ class ProposalTabTest : DiffTestCase() {
         val view = propose("no/such/folder/a.xml", "<b/>")
         assertEquals("", text(view.left))
         assertEquals(XmlTokenType.XML_START_TAG_START, view.right.highlighter.createIterator(0).tokenType)
-        val offer = "Gemini CLI proposes the new file ${root.name}/no/such/folder/a.xml. |"
+        val offer = "The CLI proposes the new file ${root.name}/no/such/folder/a.xml. |"
         assertTrue(view.banner, view.banner.startsWith(offer))
         assertFalse(File(root, "no").exists())
     }
@@ -71,7 +71,7 @@ class ProposalTabTest : DiffTestCase() {
     fun `test the banner says what is proposed and offers to decide`() {
         file("a.txt", "one")
         assertEquals(
-            "Gemini CLI proposes to change ${root.name}/a.txt. | Accept (Ctrl+Enter) | Reject",
+            "The CLI proposes to change ${root.name}/a.txt. | Accept (Ctrl+Enter) | Reject",
             propose("a.txt", "two").banner,
         )
     }

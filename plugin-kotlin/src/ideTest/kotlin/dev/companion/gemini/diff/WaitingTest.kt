@@ -76,7 +76,7 @@ class WaitingTest : DiffTestCase() {
         view.lose()
         assertFalse(view.isOpen)
         assertEquals(emptyList<String>(), told)
-        val offer = "Gemini CLI proposes the new file ${root.name}/a.txt."
+        val offer = "The CLI proposes the new file ${root.name}/a.txt."
         assertEquals(listOf("$offer It waits without a tab."), notices)
         follow(notified.last())
         assertEquals("mine", text(view("a.txt").right))

@@ -15,6 +15,8 @@ class CompanionSettingsTest : LightPlatformTestCase() {
         val values = CompanionSettings.Values(
             false,
             false,
+            gemini = false,
+            qwen = true,
             TrustSetting.CLI,
             7,
             LogLevel.TRACE,
@@ -34,8 +36,10 @@ class CompanionSettingsTest : LightPlatformTestCase() {
     }
 
     fun testAFileThatWasEditedByHandCanDoNoHarm() {
-        settings.loadState(CompanionSettings.Values(bodyLimitMegabytes = 0, cliCommand = " "))
-        assertEquals(CompanionSettings.Values(bodyLimitMegabytes = 1), settings.state)
+        val wrong =
+            CompanionSettings.Values(gemini = false, qwen = false, bodyLimitMegabytes = 0, cliCommand = " ")
+        settings.loadState(wrong)
+        assertEquals(CompanionSettings.Values(qwen = false, bodyLimitMegabytes = 1), settings.state)
         settings.loadState(CompanionSettings.Values(bodyLimitMegabytes = Int.MAX_VALUE))
         assertEquals(1024, settings.state.bodyLimitMegabytes)
     }

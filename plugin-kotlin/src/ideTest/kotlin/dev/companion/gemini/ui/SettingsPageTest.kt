@@ -38,10 +38,13 @@ class SettingsPageTest : LightPlatformTestCase() {
     }
 
     fun testItShowsWhatIsSet() {
-        settings.set(Values(false, true, TrustSetting.CLI, 7, LogLevel.TRACE, "npx gemini", "10.0.0.1", "my.box"))
+        settings.set(
+            Values(false, true, true, false, TrustSetting.CLI, 7, LogLevel.TRACE, "npx gemini", "10.0.0.1", "my.box"),
+        )
         configurable.reset()
         assertEquals("false true", "${context.isSelected} ${diffs.isSelected}")
-        assertEquals("Leave it to Gemini CLI", trust.selectedItem?.toString())
+        assertEquals("true false", "${gemini.isSelected} ${qwen.isSelected}")
+        assertEquals("Leave it to the CLI", trust.selectedItem?.toString())
         assertEquals("7", limit.text)
         assertEquals("Everything", log.selectedItem?.toString())
         assertEquals("npx gemini", command.text)
@@ -53,6 +56,8 @@ class SettingsPageTest : LightPlatformTestCase() {
         val changes = listOf<Pair<Values, () -> Unit>>(
             Values(context = false) to { context.doClick() },
             Values(diffs = false) to { diffs.doClick() },
+            Values(gemini = false) to { gemini.doClick() },
+            Values(qwen = false) to { qwen.doClick() },
             Values(trust = TrustSetting.CLI) to { trust.selectedIndex = 1 },
             Values(bodyLimitMegabytes = 1024) to { limit.text = " 1024 " },
             Values(logLevel = LogLevel.OFF) to { log.selectedIndex = 0 },
@@ -120,10 +125,16 @@ class SettingsPageTest : LightPlatformTestCase() {
         assertEquals(Values(), settings.values)
     }
 
+    fun testSomeClientIsToFindTheIde() {
+        gemini.doClick()
+        qwen.doClick()
+        assertEquals("Please choose one client at least.", refusal())
+    }
+
     fun testItIsReachedByKeyboard() {
         val labels = all<JLabel>().filter { it.labelFor != null }
-        val mnemonics = listOf(context, diffs).map { it.mnemonic } + labels.map { it.displayedMnemonic }
-        assertEquals(8, mnemonics.filter { it != 0 }.distinct().size)
+        val mnemonics = all<JCheckBox>().map { it.mnemonic } + labels.map { it.displayedMnemonic }
+        assertEquals(10, mnemonics.filter { it != 0 }.distinct().size)
     }
 
     fun testItIsAmongTheTools() {
@@ -144,8 +155,10 @@ class SettingsPageTest : LightPlatformTestCase() {
             e.message
         }
 
-    private val context get() = all<JCheckBox>().first()
-    private val diffs get() = all<JCheckBox>().last()
+    private val context get() = all<JCheckBox>()[0]
+    private val diffs get() = all<JCheckBox>()[1]
+    private val gemini get() = all<JCheckBox>()[2]
+    private val qwen get() = all<JCheckBox>()[3]
     private val trust get() = all<JComboBox<*>>().first()
     private val log get() = all<JComboBox<*>>().last()
     private val texts get() = all<JTextField>().filter { it.columns > 10 }

@@ -115,7 +115,7 @@ class StatusTest : ServiceTestCase() {
         val icons = LinkedHashSet(listOf(label.icon))
         val expected = listOf(
             Starting to "|Companion for Gemini CLI: Starting\u2026",
-            running(0, "/file") to "|Companion for Gemini CLI: Waiting for Gemini CLI",
+            running(0, "/file") to "|Companion for Gemini CLI: Waiting for a CLI",
             running(1, "/file") to "1|Companion for Gemini CLI: 1 CLI connected",
             running(2, "/file") to "2|Companion for Gemini CLI: 2 CLIs connected",
             Failed("No port.") to "|Companion for Gemini CLI: Failed",

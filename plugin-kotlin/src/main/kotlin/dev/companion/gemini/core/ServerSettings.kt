@@ -2,8 +2,19 @@
 
 package dev.companion.gemini.core
 
+import com.google.gson.annotations.SerializedName
+
 /** What the server writes into the log: the names of Rust's `log::LevelFilter`. */
 enum class LogLevel { OFF, ERROR, WARN, INFO, DEBUG, TRACE }
+
+/** A CLI that can find the server: the names of Rust's dialects. */
+enum class Client {
+    @SerializedName("gemini")
+    GEMINI,
+
+    @SerializedName("qwen")
+    QWEN,
+}
 
 /** Goes to Rust as JSON, under these names. What is null is left out and has Rust's default. */
 data class ServerSettings(
@@ -12,6 +23,8 @@ data class ServerSettings(
     /** For the CLI; it shows the display name, and this one only to itself. */
     val ideName: String? = null,
     val ideDisplayName: String? = null,
+    /** The clients that are to find it. */
+    val clients: List<Client> = Client.entries,
     /** Whether the user trusts the workspace; null leaves that to the CLI. */
     val trusted: Boolean? = null,
     /** Whether edits are reviewed in the IDE. */

@@ -72,7 +72,7 @@ class ProposalFile internal constructor(
  * [ProposalFile].
  */
 private class ProposalFileType(private val icon: Icon?) : FileType {
-    override fun getName() = "Gemini CLI proposal"
+    override fun getName() = "CLI proposal"
 
     override fun getDescription(): String = CompanionBundle.message("diff.type")
 

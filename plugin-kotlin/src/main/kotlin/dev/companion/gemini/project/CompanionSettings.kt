@@ -7,6 +7,7 @@ import com.intellij.openapi.components.PersistentStateComponent
 import com.intellij.openapi.components.State
 import com.intellij.openapi.components.Storage
 import com.intellij.util.messages.Topic
+import dev.companion.gemini.core.Client
 import dev.companion.gemini.core.LogLevel
 import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.platform.Platform
@@ -23,6 +24,9 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
         var context: Boolean = true,
         /** Whether edits are reviewed in the IDE. */
         var diffs: Boolean = true,
+        /** Whether Gemini CLI is to find the projects, and whether Qwen Code is. */
+        var gemini: Boolean = true,
+        var qwen: Boolean = true,
         var trust: TrustSetting = TrustSetting.IDE,
         /** The largest request. */
         var bodyLimitMegabytes: Int = ServerSettings().bodyLimit,
@@ -33,7 +37,9 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
         var listenAddresses: String = "",
         /** Hosts by which clients may call this machine, besides the usual ones; see [words]. */
         var allowedHosts: String = "",
-    )
+    ) {
+        fun clients(): List<Client> = listOfNotNull(Client.GEMINI.takeIf { gemini }, Client.QWEN.takeIf { qwen })
+    }
 
     @Volatile
     var values = Values()
@@ -45,6 +51,7 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
     override fun loadState(state: Values) =
         set(
             state.copy(
+                gemini = state.gemini || !state.qwen,
                 bodyLimitMegabytes = state.bodyLimitMegabytes.coerceIn(BODY_LIMITS),
                 cliCommand = state.cliCommand.ifBlank { DEFAULT_COMMAND },
             ),

@@ -26,6 +26,7 @@ internal object ProjectConfig {
             ideDisplayName = ApplicationNamesInfo.getInstance().fullProductName,
             trusted = trusted(settings.trust, facts.trusted),
             diffs = settings.diffs,
+            clients = settings.clients(),
             bodyLimit = settings.bodyLimitMegabytes,
             logLevel = settings.logLevel,
             allowedHosts = CompanionSettings.words(settings.allowedHosts),

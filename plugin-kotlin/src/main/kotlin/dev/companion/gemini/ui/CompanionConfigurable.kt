@@ -14,10 +14,12 @@ import com.intellij.util.ui.FormBuilder
 import com.intellij.util.ui.JBUI
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.Client
 import dev.companion.gemini.core.LogLevel
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.ServerLaunch
 import dev.companion.gemini.project.TrustSetting
+import java.awt.FlowLayout
 import javax.swing.JComponent
 import javax.swing.JPanel
 
@@ -55,6 +57,7 @@ class CompanionConfigurable : SearchableConfigurable {
 internal class SettingsPage {
     val context = checkBox("settings.context")
     val diffs = checkBox("settings.diffs")
+    val clients = Client.entries.associateWith { checkBox("settings.clients.${it.name.lowercase()}") }
     val trust = ComboBox(TrustSetting.entries.map { message("settings.trust.$it") }.toTypedArray())
     val bodyLimit = JBTextField(NUMBER_COLUMNS)
     val logLevel = ComboBox(LogLevel.entries.map { message("settings.log.$it") }.toTypedArray())
@@ -68,6 +71,8 @@ internal class SettingsPage {
         .addComponent(explanation("settings.context.explanation", CHECK_BOX_INDENT), 0)
         .addComponent(diffs)
         .addComponent(explanation("settings.diffs.explanation", CHECK_BOX_INDENT), 0)
+        .addLabeledComponent(message("settings.clients"), inRow(clients.values))
+        .addComponentToRightColumn(explanation("settings.clients.explanation"), 0)
         .addLabeledComponent(message("settings.trust"), trust)
         .addComponentToRightColumn(explanation("settings.trust.explanation"), 0)
         .addLabeledComponent(message("settings.command"), command)
@@ -88,6 +93,7 @@ internal class SettingsPage {
     fun show(values: CompanionSettings.Values) {
         context.isSelected = values.context
         diffs.isSelected = values.diffs
+        clients.forEach { (client, box) -> box.isSelected = client in values.clients() }
         trust.selectedIndex = values.trust.ordinal
         bodyLimit.text = values.bodyLimitMegabytes.toString()
         logLevel.selectedIndex = values.logLevel.ordinal
@@ -105,6 +111,7 @@ internal class SettingsPage {
         val limits = CompanionSettings.BODY_LIMITS
         val limit = bodyLimit.text.trim().toIntOrNull()?.takeIf { it in limits }
             ?: throw ConfigurationException(message("settings.limit.error", limits.first, limits.last))
+        if (clients.values.none { it.isSelected }) throw ConfigurationException(message("settings.clients.error"))
         if (command.text.isBlank()) throw ConfigurationException(message("settings.command.error"))
         ServerLaunch
             .addressProblem(
@@ -118,6 +125,8 @@ internal class SettingsPage {
         CompanionSettings.Values(
             context = context.isSelected,
             diffs = diffs.isSelected,
+            gemini = clients.getValue(Client.GEMINI).isSelected,
+            qwen = clients.getValue(Client.QWEN).isSelected,
             trust = TrustSetting.entries[trust.selectedIndex],
             bodyLimitMegabytes = limit,
             logLevel = LogLevel.entries[logLevel.selectedIndex],
@@ -134,6 +143,9 @@ internal class SettingsPage {
         const val CHECK_BOX_INDENT = 24
         const val EXPLANATION_GAP = 6
         const val EXPLANATION_WIDTH = 480
+
+        fun inRow(boxes: Collection<JComponent>) =
+            JPanel(FlowLayout(FlowLayout.LEADING, 0, 0)).apply { boxes.forEach { add(it) } }
 
         fun checkBox(key: String) = JBCheckBox(message(key)).also(DialogUtil::registerMnemonic)
 
