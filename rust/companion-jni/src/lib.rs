@@ -7,6 +7,7 @@
 //! - [`gate`]: what Kotlin gets instead of a panic or an error.
 //! - [`cores`]: servers by number. Kotlin holds numbers, never pointers.
 //! - [`callbacks`]: the one thread that calls Kotlin, in order.
+//! - [`ide`]: how it attaches itself to the JVM, and what it calls there.
 //! - [`diagnostics`]: whether a CLI would connect, and why not.
 //! - [`logging`]: log lines on their way to the IDE's log.
 //! - [`panics`]: what is told of them.
@@ -19,6 +20,7 @@ mod callbacks;
 mod cores;
 mod diagnostics;
 mod gate;
+mod ide;
 mod logging;
 mod natives;
 mod panics;

@@ -1,24 +1,24 @@
 //! Log lines on their way to the IDE's log, by way of the thread that calls Kotlin.
 
-use log::{LevelFilter, Log, Metadata, Record};
+use log::{Level, LevelFilter, Log, Metadata, Record};
 use parking_lot::Mutex;
 
-use crate::callbacks::{Message, Queue};
+type Sink = Box<dyn Fn(Level, String) + Send>;
 
-static QUEUE: Mutex<Option<Queue>> = Mutex::new(None);
+static SINK: Mutex<Option<Sink>> = Mutex::new(None);
 
 struct Forward;
 
 /// Forwards lines from now on.
-pub(crate) fn forward_to(queue: Queue) {
-    *QUEUE.lock() = Some(queue);
+pub(crate) fn forward_to(sink: impl Fn(Level, String) + Send + 'static) {
+    *SINK.lock() = Some(Box::new(sink));
     // The second time there is a logger already: this one.
     let _ = log::set_logger(&Forward);
 }
 
 /// Drops lines from now on.
 pub(crate) fn forward_to_nobody() {
-    *QUEUE.lock() = None;
+    *SINK.lock() = None;
 }
 
 /// How much is forwarded.
@@ -34,9 +34,9 @@ impl Log for Forward {
 
     fn log(&self, record: &Record<'_>) {
         if self.enabled(record.metadata())
-            && let Some(queue) = &*QUEUE.lock()
+            && let Some(sink) = &*SINK.lock()
         {
-            let _ = queue.send(Message::Log(record.level(), record.args().to_string()));
+            sink(record.level(), record.args().to_string());
         }
     }
 

@@ -12,16 +12,18 @@
 
 use std::hint::black_box;
 
+use std::sync::Arc;
+
 use companion_protocol::ide::Cursor;
 use companion_protocol::settings::{Settings, WrongSetting};
-use companion_server::Delivery;
+use companion_server::{Config, Delivery, Server};
 use jni::objects::{JByteArray, JClass, JObject, JObjectArray, JString};
 use jni::refs::Reference as _;
 use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, NativeMethod, native_method};
 
 use crate::callbacks::RESPONDERS;
-use crate::cores;
+use crate::cores::CORES;
 use crate::diagnostics;
 use crate::gate::{Error, Gate};
 use crate::logging;
@@ -101,7 +103,9 @@ fn start<'a>(
     }
     let (settings, unknown) = Settings::from_json(&settings.try_to_string(env)?)?;
     logging::set_level(settings.log_level);
-    let core = cores::start(settings, env.new_global_ref(callbacks)?)?;
+    let core = CORES.start(env.new_global_ref(callbacks)?, |runtime, host| {
+        Server::open(runtime, Config::new(settings), Arc::new(host))
+    })?;
     for name in unknown {
         log::warn!("this library knows no setting {name:?}, and does without");
     }
@@ -121,22 +125,22 @@ fn settings_problem<'a>(
 }
 
 fn stop<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<()> {
-    cores::stop(core);
+    CORES.stop(core);
     Ok(())
 }
 
 fn file_opened<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong, path: JString<'a>) -> Result<()> {
-    cores::get(core)?.file_opened(&path.try_to_string(env)?);
+    CORES.get(core)?.file_opened(&path.try_to_string(env)?);
     Ok(())
 }
 
 fn file_closed<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong, path: JString<'a>) -> Result<()> {
-    cores::get(core)?.file_closed(&path.try_to_string(env)?);
+    CORES.get(core)?.file_closed(&path.try_to_string(env)?);
     Ok(())
 }
 
 fn file_focused<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong, path: JString<'a>) -> Result<()> {
-    cores::get(core)?.file_focused(&path.try_to_string(env)?);
+    CORES.get(core)?.file_focused(&path.try_to_string(env)?);
     Ok(())
 }
 
@@ -151,7 +155,7 @@ fn caret_moved<'a>(
     let one_based = |n: jint| u32::try_from(n).unwrap_or_default();
     let cursor = Cursor::new(one_based(line), one_based(character))
         .ok_or(Error::Argument("line and character are 1-based"))?;
-    cores::get(core)?.caret_moved(&path.try_to_string(env)?, cursor);
+    CORES.get(core)?.caret_moved(&path.try_to_string(env)?, cursor);
     Ok(())
 }
 
@@ -162,7 +166,7 @@ fn selection_changed<'a>(
     path: JString<'a>,
     text: Bytes<'a>,
 ) -> Result<()> {
-    cores::get(core)?.selection_changed(&path.try_to_string(env)?, &utf8(env, &text)?);
+    CORES.get(core)?.selection_changed(&path.try_to_string(env)?, &utf8(env, &text)?);
     Ok(())
 }
 
@@ -173,12 +177,12 @@ fn file_renamed<'a>(
     from: JString<'a>,
     to: JString<'a>,
 ) -> Result<()> {
-    cores::get(core)?.file_renamed(&from.try_to_string(env)?, &to.try_to_string(env)?);
+    CORES.get(core)?.file_renamed(&from.try_to_string(env)?, &to.try_to_string(env)?);
     Ok(())
 }
 
 fn file_deleted<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong, path: JString<'a>) -> Result<()> {
-    cores::get(core)?.file_deleted(&path.try_to_string(env)?);
+    CORES.get(core)?.file_deleted(&path.try_to_string(env)?);
     Ok(())
 }
 
@@ -188,11 +192,11 @@ fn workspace_changed<'a>(
     core: jlong,
     roots: Strings<'a>,
 ) -> Result<()> {
-    Ok(cores::get(core)?.workspace_changed(&strings(env, &roots)?)?)
+    Ok(CORES.get(core)?.workspace_changed(&strings(env, &roots)?)?)
 }
 
 fn trust_changed<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong, trusted: jboolean) -> Result<()> {
-    cores::get(core)?.trust_changed(trusted);
+    CORES.get(core)?.trust_changed(trusted);
     Ok(())
 }
 
@@ -231,7 +235,7 @@ fn diff_resolved<'a>(
     content: Bytes<'a>,
 ) -> Result<jint> {
     let path = file_path.try_to_string(env)?;
-    let server = cores::get(core)?;
+    let server = CORES.get(core)?;
     let delivery = if accepted {
         server.diff_accepted(&path, utf8(env, &content)?)
     } else {
@@ -246,18 +250,18 @@ fn diff_resolved<'a>(
 
 /// Names and values in turn.
 fn terminal_environment<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<Strings<'a>> {
-    let variables = cores::get(core)?.terminal_environment();
+    let variables = CORES.get(core)?.terminal_environment();
     let texts: Vec<_> = variables.iter().flat_map(|(name, value)| [*name, value]).collect();
     array(env, &texts)
 }
 
 fn diagnostics<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<JString<'a>> {
-    Ok(JString::from_str(env, diagnostics::text(&cores::get(core)?))?)
+    Ok(JString::from_str(env, diagnostics::text(&CORES.get(core)?))?)
 }
 
 /// What it has to say about itself, as JSON.
 fn status<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<JString<'a>> {
-    let status = cores::get(core)?.status();
+    let status = CORES.get(core)?.status();
     let text = serde_json::to_string(&status).expect("a status is JSON");
     Ok(JString::from_str(env, text)?)
 }
