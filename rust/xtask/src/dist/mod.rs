@@ -128,5 +128,30 @@ fn sums(sh: &Shell, folder: &Path) -> Result {
     let files = sh.read_dir(".")?;
     let names = files.iter().filter_map(|file| file.file_name());
     let sums = cmd!(sh, "sha256sum").args(names).quiet().read()?;
+    // And beside each of them its own, for who fetches only that.
+    for line in sums.lines() {
+        let (_, name) = line.split_once("  ").ok_or("sha256sum has said something else")?;
+        sh.write_file(format!("{name}.sha256"), format!("{line}\n"))?;
+    }
     Ok(sh.write_file("SHA256SUMS", sums + "\n")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use xshell::{Shell, cmd};
+
+    #[test]
+    fn sums_are_right_for_all_files_and_for_each() {
+        let folder = tempfile::tempdir().expect("there is space");
+        let sh = Shell::new().expect("there is a current folder");
+        sh.change_dir(folder.path());
+        for name in ["a.zip", "b.tar.gz"] {
+            sh.write_file(name, name).expect("there is space");
+        }
+        super::sums(&sh, folder.path()).expect("there is sha256sum");
+        let check = |sums: &str| cmd!(sh, "sha256sum --check --quiet {sums}").quiet().run().is_ok();
+        assert!(check("SHA256SUMS") && check("a.zip.sha256") && check("b.tar.gz.sha256"));
+        sh.write_file("a.zip", "another").expect("there is space");
+        assert!(!check("SHA256SUMS") && !check("a.zip.sha256") && check("b.tar.gz.sha256"));
+    }
 }
