@@ -72,7 +72,7 @@ test('a proposal says whether it creates its file', { skip }, async (t) => {
   const session = await Session.open(sandbox, { ready: { url: `http://127.0.0.1:${port}`, authToken } });
   const filePath = path.join(sandbox.project, 'new', 'a.lua');
   await session.callTool('openDiff', { filePath, newContent: 'local a = 1\n' });
-  const created = [' No file yet', ' New file, proposed by Gemini CLI (:w accepts, :q rejects)'];
+  const created = [' No file yet', ' New file, proposed by the CLI (:w accepts, :q rejects)'];
   assert.deepEqual(await bars(neovim), created);
   assert.match(await neovim.messages(), /The CLI proposes the new file new\/a\.lua$/);
 

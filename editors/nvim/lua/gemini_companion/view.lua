@@ -57,14 +57,14 @@ end
 --- What stands above the two sides, by the kind of the proposal.
 local LABELS = {
   change = { 'The file as it is', 'Proposed by the CLI (:w accepts, :q rejects)' },
-  create = { 'No file yet', 'New file, proposed by Gemini CLI (:w accepts, :q rejects)' },
+  create = { 'No file yet', 'New file, proposed by the CLI (:w accepts, :q rejects)' },
 }
 
 --- Labels a side of the diff above its text or, where that is not possible, below.
-local function label(window, text)
+local function label(window, words)
   api.nvim_win_call(window, function()
     local option = vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline'
-    api.nvim_set_option_value(option, ' ' .. text, { scope = 'local' })
+    api.nvim_set_option_value(option, ' ' .. words, { scope = 'local' })
   end)
 end
 

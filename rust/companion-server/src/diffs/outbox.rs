@@ -11,6 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{CallId, DiffId, Text};
+use crate::session::SessionId;
 
 /// How many bytes of sent decisions are kept for a client that answers no ping, besides the newest.
 const SENT_BYTES: usize = 1 << 20;
@@ -87,19 +88,19 @@ impl Stream {
 pub(super) struct Closing {
     pub(super) diff: DiffId,
     pub(super) call: CallId,
-    /// The caller is the session that asked.
-    pub(super) is_own: bool,
+    /// Which may be another than the one that asked.
+    pub(super) caller: SessionId,
 }
 
-/// When a decision is sent, should another session have asked about its path.
+/// When a decision is sent, should another session have to do with its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum When {
     AtOnce,
-    /// When the newer question is answered.
+    /// When newer questions about the path are answered.
     InTurn,
-    /// Never: another session was given the text, and its client may be the same. If it is not, it
-    /// gets it by its own `closeDiff`.
-    IfAsked,
+    /// When this session has ended: it was given the text, and its client may be the same. If it is
+    /// not, that gets it by its own `closeDiff` before.
+    After(SessionId),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -162,7 +163,7 @@ impl Outbox {
     /// Whether the client waits for a decision that was taken in this process.
     pub(super) fn is_due(&self) -> bool {
         let is_due = |queued: &Queued| {
-            !queued.is_sent() && !queued.is_restored && queued.when != When::IfAsked
+            !queued.is_sent() && !queued.is_restored && !matches!(queued.when, When::After(_))
         };
         self.queue.iter().any(is_due)
     }
@@ -214,11 +215,6 @@ impl Outbox {
     /// The decisions that are to be sent and may wait for a newer question.
     pub(super) fn may_be_held(&self) -> impl Iterator<Item = &Queued> {
         self.queue.iter().filter(|queued| !queued.is_sent() && queued.when != When::AtOnce)
-    }
-
-    /// The paths of all decisions.
-    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
-        self.queue.iter().map(|queued| &*queued.path)
     }
 
     /// What the stream `number` sends next but for what is `held` back, if the server is stopping or
@@ -275,8 +271,8 @@ impl Outbox {
     }
 
     /// Has a call wait for what becomes of a decision that is on its way.
-    pub(super) fn close_later(&mut self, diff: DiffId, call: CallId, is_own: bool) {
-        self.closing.push(Closing { diff, call, is_own });
+    pub(super) fn close_later(&mut self, diff: DiffId, call: CallId, caller: SessionId) {
+        self.closing.push(Closing { diff, call, caller });
     }
 
     /// The calls that wait for what becomes of that decision.

@@ -95,12 +95,16 @@ impl Ledger {
     /// would take one for the answer to the other. When the server stops, it shows nothing any more.
     fn held(&self, session: SessionId) -> Vec<DiffId> {
         let Some(outbox) = self.outboxes.get(&session) else { return Vec::new() };
+        let is_given = |queued: &Queued| match queued.when {
+            When::After(other) => !self.stopped && self.outboxes.contains_key(&other),
+            When::AtOnce | When::InTurn => false,
+        };
         let is_held = |queued: &&Queued| {
             let asked = self.open.get(&queued.path).is_some_and(|diff| diff.asker != session);
             let others = self.outboxes.iter().filter(|(of, _)| **of != session);
             let mut decided = others.filter_map(|(_, outbox)| outbox.find(&queued.path));
             let is_untold = |other: &Queued| !(self.stopped && other.is_sent());
-            queued.when == When::IfAsked
+            is_given(queued)
                 || asked
                 || decided.any(|other| other.is_after(queued) && is_untold(other))
         };
@@ -109,8 +113,12 @@ impl Ledger {
 
     /// What was held back for that path may be told now.
     pub(super) fn wake_held(&self, path: &str, effects: &mut Vec<Effect>) {
-        let waits = |outbox: &Outbox| outbox.may_be_held().any(|queued| *queued.path == *path);
-        let waiting = self.outboxes.iter().filter(|(_, outbox)| waits(outbox));
+        self.wake_if(|queued| *queued.path == *path, effects);
+    }
+
+    /// Wakes the sessions that have such a decision held back.
+    pub(super) fn wake_if(&self, is_free: impl Fn(&Queued) -> bool, effects: &mut Vec<Effect>) {
+        let waiting = self.outboxes.iter().filter(|(_, of)| of.may_be_held().any(&is_free));
         effects.extend(waiting.map(|(session, _)| Effect::Wake(*session)));
     }
 

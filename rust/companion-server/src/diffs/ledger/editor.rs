@@ -60,10 +60,10 @@ impl Ledger {
     pub(crate) fn expired(&mut self, call: CallId) -> Vec<Effect> {
         let mut outboxes = self.outboxes.iter_mut();
         let waiting = outboxes.find_map(|(of, outbox)| Some((*of, outbox.give_up(call)?)));
-        if let Some((session, Closing { diff, is_own, .. })) = waiting {
+        if let Some((session, Closing { diff, caller, .. })) = waiting {
             let mut effects = Vec::new();
             let accepted = match self.outboxes.get_mut(&session) {
-                Some(outbox) if !is_own => outbox.send(diff, When::IfAsked),
+                Some(outbox) if caller != session => outbox.send(diff, When::After(caller)),
                 _ => self.take(session, diff, &mut effects),
             };
             effects.push(Effect::Answer(call, Answer::Closed(accepted)));

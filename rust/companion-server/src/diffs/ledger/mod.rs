@@ -199,14 +199,14 @@ impl Ledger {
             let is_on_its_way = decided.is_sent() || !is_own && outbox.has_stream();
             if suppress && is_on_its_way {
                 // Should the answer overtake it, it would answer the client's next question.
-                outbox.close_later(decided.diff, call, is_own);
+                outbox.close_later(decided.diff, call, caller);
                 effects.push(Effect::Hurry(call));
                 return effects;
             }
             if suppress && is_own {
                 self.take(caller, decided.diff, &mut effects);
             } else if !is_own {
-                outbox.send(decided.diff, When::IfAsked);
+                outbox.send(decided.diff, When::After(caller));
             }
             // Without `suppress` it waits for the notification.
             effects.push(Effect::Answer(call, Answer::Closed(decided.accepted)));
@@ -291,7 +291,10 @@ impl Ledger {
         }
         if let Some(outbox) = self.outboxes.remove(&session) {
             self.record(Record::Gone(session), &mut effects);
-            outbox.paths().for_each(|path| self.wake_held(path, &mut effects));
+            let is_free = |queued: &Queued| {
+                queued.when == When::After(session) || outbox.find(&queued.path).is_some()
+            };
+            self.wake_if(is_free, &mut effects);
         }
         effects
     }
@@ -324,6 +327,7 @@ impl Ledger {
                 effects.push(Effect::Answer(call, Answer::Closed(None)));
             }
         }
+        self.wake_if(|_| true, &mut effects);
         effects
     }
 

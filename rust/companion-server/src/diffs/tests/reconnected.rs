@@ -74,6 +74,24 @@ fn an_answer_in_the_terminal_brings_the_text_that_the_first_session_has_not_hear
 }
 
 #[test]
+fn who_was_given_the_text_of_another_client_keeps_it_from_that_until_its_own_end() {
+    let mut book = Book::new();
+    let (a, b) = (book.a, book.b);
+    book.opened(a);
+    book.ledger.detach(a, 1);
+    book.decided(Some("edited"));
+    book.close(b, true);
+    book.ledger.attach(a, 2, &EventId::default(), false);
+    assert_eq!(next(&mut book, a, 2), None);
+    let mut stopped = book.ledger.clone();
+    assert!(stopped.stop().contains(&Effect::Wake(a)));
+    assert!(stopped.next(a, 2).0.is_some());
+    let effects = book.ledger.session_gone(b);
+    assert!(effects.contains(&Effect::Wake(a)), "{effects:?}");
+    assert_eq!(next(&mut book, a, 2).and_then(|told| told.accepted), Some(text("edited")));
+}
+
+#[test]
 fn an_answer_in_the_terminal_does_not_overtake_the_text_that_the_first_session_is_told() {
     for arrives in [true, false] {
         let mut book = Book::new();
