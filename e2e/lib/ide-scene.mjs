@@ -69,10 +69,13 @@ export class Scene {
   /** Tells what there was when a test failed. */
   async #tell(t, name) {
     t.diagnostic(`the client knows ${JSON.stringify(await this.client.context())}`);
+    t.diagnostic(`the window is in ${await this.picture(name)}`);
+  }
+
+  /** Takes a picture for who looks into a failure. */
+  picture(name) {
     fs.mkdirSync(PICTURES, { recursive: true });
-    const file = path.join(PICTURES, `${name.replaceAll(/\W+/g, '-')}.png`);
-    await this.ide.picture(file);
-    t.diagnostic(`the window is in ${file}`);
+    return this.ide.picture(path.join(PICTURES, `${name.replaceAll(/\W+/g, '-')}.png`));
   }
 
   /** Takes away what a failed test has left: proposals go with the client that made them. */

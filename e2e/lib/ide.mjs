@@ -2,16 +2,19 @@
 //
 // The robot is a plugin, `plugin-kotlin/src/robot`, and says which commands there are.
 
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 import { Display } from './display.mjs';
 import { Inbox, PATIENCE, within } from './inbox.mjs';
 import { writeProjectSettings } from './ide-project.mjs';
+
+const run = promisify(execFile);
 
 /** The folders of the platform and of our plugin, and the robot's jar. `cargo xtask` sets them. */
 const HOME = process.env.COMPANION_PLATFORM;
@@ -138,6 +141,20 @@ export class Ide {
   /** Clicks where the robot finds something. */
   async click(what, args, button) {
     await this.display.click(await this.robot(`find ${what}`, args), button);
+  }
+
+  /** How many threads it has. */
+  threads() {
+    return fs.readdirSync(`/proc/${this.pid}/task`).length;
+  }
+
+  /** How many objects there are of each class of a package, after a garbage collection. */
+  async objects(prefix) {
+    const jcmd = path.join(HOME, 'jdk/bin/jcmd');
+    const { stdout } = await run(jcmd, [this.pid, 'GC.class_histogram'], { maxBuffer: 1 << 26 });
+    const lines = stdout.matchAll(/^ *\d+: +(\d+) +\d+ +(\S+)/gm);
+    const objects = [...lines].map(([, count, name]) => [name, Number(count)]);
+    return new Map(objects.filter(([name]) => name.startsWith(prefix)));
   }
 
   /** Takes a picture of the window, as soon as it is painted. */

@@ -13,11 +13,13 @@ import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.command.WriteCommandAction
+import com.intellij.openapi.editor.EditorFactory
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.OpenFileDescriptor
 import com.intellij.openapi.fileEditor.impl.FileEditorManagerImpl
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.openapi.wm.IdeFocusManager
 import com.intellij.openapi.wm.ToolWindowId
 import com.intellij.openapi.wm.ToolWindowManager
 import com.intellij.openapi.wm.WindowManager
@@ -28,6 +30,7 @@ import javax.swing.SwingUtilities
 
 internal val DEEDS: Map<String, Command> = mapOf(
     "open" to ::open,
+    "turn to" to { turnTo(it.text("tab")) },
     "text of file" to { FileDocumentManager.getInstance().getDocument(file(it.text("path")))?.text },
     "rename" to { write { file(it.text("path")).rename(this, it.text("name")) } },
     "move" to { write { file(it.text("path")).move(this, file(it.text("folder"))) } },
@@ -58,6 +61,14 @@ private fun open(command: JsonObject) {
     } else {
         editor.selectionModel.setSelection(offset(from.number("line"), from.number("character")), caret)
     }
+}
+
+/** Gives a proposal the focus, as a click into it does; in a split the one that shows. */
+private fun turnTo(tab: String) {
+    val document = proposal(tab).document
+    FileEditorManager.getInstance(project()).openFile(tabFile(tab), true)
+    val shown = EditorFactory.getInstance().getEditors(document).map { it.contentComponent }.find { it.isShowing }
+    if (shown != null) IdeFocusManager.getInstance(project()).requestFocus(shown, true)
 }
 
 private fun write(change: Any.() -> Unit) = WriteCommandAction.runWriteCommandAction(project()) { Robot.change() }

@@ -9,6 +9,7 @@ import com.intellij.openapi.editor.EditorFactory
 import com.intellij.openapi.editor.EditorKind
 import com.intellij.openapi.editor.ex.EditorEx
 import com.intellij.openapi.editor.impl.EditorComponentImpl
+import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.vfs.LocalFileSystem
@@ -77,6 +78,7 @@ private fun focus(): Map<String, Any?>? {
         "line" to caret.logicalPosition.line + 1,
         "character" to caret.offset - lineStart + 1,
         "selection" to (caret.selectedText ?: ""),
+        "text" to editor.document.text,
     )
 }
 
@@ -91,6 +93,7 @@ private fun tab(label: TabLabel): Map<String, Any?> {
         "title" to info.text,
         "path" to (info.`object` as VirtualFile).path,
         "isSelected" to shown.isShowing,
+        "text" to FileDocumentManager.getInstance().getCachedDocument(info.`object` as VirtualFile)?.text,
         "banners" to descendants(shown).filterIsInstance<EditorNotificationPanel>().map { texts(it) }.toList(),
         "texts" to texts(shown),
         "left" to diff.find { it !== right }?.document?.text,
@@ -136,7 +139,9 @@ private fun middle(component: Component): Map<String, Int> {
 /** Away from buttons at the end. */
 private fun startOf(component: Component): Map<String, Int> {
     check(component.isShowing) { "it does not show" }
-    return onScreen(component, Point(component.height, component.height / 2))
+    val start = Point(component.height, component.height / 2)
+    check((component as JComponent).visibleRect.contains(start)) { "it is out of sight" }
+    return onScreen(component, start)
 }
 
 /** Where a click places the caret at the start of the text. */

@@ -1,0 +1,87 @@
+// Owns what nobody thought of: a monkey plays in a real window. A failure tells the seed, which
+// COMPANION_MONKEY_SEED plays again, and a short script for COMPANION_MONKEY_SCRIPT.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Monkey } from '../lib/monkey.mjs';
+import { randomOf } from '../lib/random.mjs';
+
+const { COMPANION_MONKEY_SCRIPT: SCRIPT, COMPANION_MONKEY_SEED: SEED = '1' } = process.env;
+const MINUTES = process.env.COMPANION_TEST_LONG === '1' ? 30 : 1;
+
+/** The part of a game after which nothing grows any more. */
+const WARM_UP = 0.25;
+
+/** The platform's log of events keeps each notification. */
+const KEPT = 'dev.companion.gemini.diff.ProposalNotices$$Lambda';
+
+/** Caches of the platform fill, and its threads come and go. */
+const SLACK = 10;
+
+async function inWindow(play) {
+  const monkey = new Monkey();
+  try {
+    await monkey.begin();
+    await play(monkey);
+  } catch (error) {
+    await monkey.giveUp(error);
+    throw error;
+  }
+  await monkey.scene.close();
+}
+
+async function game(monkey) {
+  const begun = Date.now();
+  const isBefore = (part) => Date.now() < begun + part * MINUTES * 60_000;
+  const random = randomOf(Number(SEED));
+  while (isBefore(WARM_UP)) await monkey.play(random(1_000_000));
+  const before = await monkey.tidy();
+  while (isBefore(1)) await monkey.play(random(1_000_000));
+  const after = await monkey.tidy();
+
+  assert.ok(after.threads <= before.threads + SLACK, `${before.threads} threads, ${after.threads}`);
+  for (const [name, count] of after.objects) {
+    if (name.startsWith(KEPT)) continue;
+    const former = before.objects.get(name) ?? 0;
+    assert.ok(count <= former + SLACK, `${former} objects of ${name}, then ${count}`);
+  }
+}
+
+/** Plays a script again, but for steps that can't be done without those before them. */
+async function replay(monkey, script) {
+  for (const step of script) {
+    const [name, seed] = step.split(':');
+    await monkey.step(name, Number(seed));
+  }
+  await monkey.tidy();
+}
+
+/** The shortest end of a script that goes wrong as well, in a window of its own each time. */
+async function shortest(script) {
+  for (let length = 1; length < script.length; length *= 2) {
+    const end = script.slice(-length);
+    const isWrong = await inWindow((monkey) => replay(monkey, end)).then(
+      () => false,
+      () => true,
+    );
+    if (isWrong) return end;
+  }
+  return script;
+}
+
+test(`a monkey plays for ${MINUTES} min with the seed ${SEED}`, async (t) => {
+  let script;
+  const play = SCRIPT ? (monkey) => replay(monkey, SCRIPT.split(' ')) : game;
+  try {
+    await inWindow(async (monkey) => {
+      script = monkey.script;
+      await play(monkey);
+      t.diagnostic(`${script.length} steps`);
+    });
+  } catch (error) {
+    const short = SCRIPT ? script : await shortest(script);
+    error.message = `seed ${SEED}, script: ${short.join(' ')}\n${error.message}`;
+    throw error;
+  }
+});

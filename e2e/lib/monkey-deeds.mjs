@@ -1,0 +1,233 @@
+// Owns what the monkey can do. Each deed waits for what it brings about, and returns false if it
+// can't be done now.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+
+/** An action may have nothing to do, as for a user. */
+async function invoke({ ide }, action, proposal) {
+  await ide.robot('invoke', { action, proposal }).catch((error) => {
+    assert.match(error.message, /disabled|nothing has the focus/);
+  });
+}
+
+async function open(monkey) {
+  await monkey.focus(monkey.anyFile());
+}
+
+/** Types a key into a file, and perhaps takes it back. */
+async function type(monkey) {
+  const { ide } = monkey;
+  const file = monkey.anyFile();
+  await monkey.focus(file);
+  const key = String(monkey.random(10));
+  await ide.display.type(key);
+  const texts = monkey.files.get(file);
+  texts.push(key + texts.at(-1));
+  await monkey.hasText(file);
+  if (monkey.random(3) > 0) return;
+  await ide.display.press('ctrl+z');
+  // Keys that follow each other go together.
+  const isFormer = (text) => text !== texts.at(-1) && texts.includes(text) && { text };
+  const { text } = await ide.untilRobot(['text of file', { path: file }], isFormer, 'the undo');
+  texts.push(text);
+}
+
+/** A client without a proposal makes one. */
+async function propose(monkey) {
+  const busy = new Set([...monkey.waiting.values()].map(({ client }) => client));
+  const client = monkey.clients.find((client) => !busy.has(client));
+  if (!client) return false;
+  const isNew = monkey.random(5) === 0;
+  const { project } = monkey.scene.sandbox;
+  const file = isNew ? path.join(project, `new ${monkey.next()}.txt`) : monkey.anyFile();
+  await monkey.propose(client, file);
+}
+
+/** Goes to one that has no tab, by the list in the status bar. */
+async function review(monkey) {
+  const { ide } = monkey;
+  const { tabs } = await ide.robot('look');
+  const isHidden = ({ text }) => tabs.every(({ right }) => right !== text);
+  const hidden = [...monkey.waiting.values()].filter(isHidden);
+  if (hidden.length === 0) return false;
+  const proposal = monkey.any(hidden);
+  const count = monkey.waiting.size;
+  const shown = path.relative(monkey.scene.sandbox.project, proposal.file);
+  const offers = ['to change', 'the new file'].map((what) => `Gemini CLI proposes ${what} ${shown}.`);
+  const offer = ({ texts }) => texts.find((text) => offers.includes(text));
+  await ide.click('text', { text: count === 1 ? '1 proposal' : `${count} proposals` });
+  await ide.click('text', { text: await ide.until(offer, 'the list of proposals') });
+  const isThere = ({ tabs }) => tabs.some(({ right }) => right === proposal.text);
+  await ide.until(isThere, `the tab of ${shown}`);
+}
+
+/** Types a key into a proposal, and perhaps takes it back. */
+async function edit(monkey) {
+  const { ide } = monkey;
+  const shown = await monkey.anyShown();
+  if (!shown) return false;
+  const { proposal, title } = shown;
+  await monkey.focusProposal(proposal, title);
+  const key = String(monkey.random(10));
+  await ide.display.type(key);
+  const find = (isThere) => ({ tabs }) => tabs.find(({ right }) => isThere(right));
+  monkey.edited(proposal, key + proposal.text);
+  await ide.until(find((right) => right === proposal.text), `${proposal.text} in the proposal`);
+  if (monkey.random(3) > 0) return;
+  await ide.display.press('ctrl+z');
+  const former = proposal.texts.slice(0, -1).filter((text) => text !== proposal.text);
+  const { right } = await ide.until(find((right) => former.includes(right)), 'the undo');
+  monkey.edited(proposal, right);
+}
+
+async function decide(monkey) {
+  const shown = await monkey.anyShown();
+  if (!shown) return false;
+  const isAccepted = monkey.random(2) === 0;
+  const action = isAccepted ? 'Companion.AcceptProposal' : 'Companion.RejectProposal';
+  await monkey.ide.robot('invoke', { action, proposal: shown.title });
+  await monkey.ends(shown.proposal, isAccepted);
+}
+
+const CLOSINGS = {
+  x: ({ ide }, tab) => ide.click('close button', { tab }),
+  middle: ({ ide }, tab) => ide.click('tab', { tab }, 2),
+  key: ({ ide }) => ide.display.press('ctrl+F4'),
+  escape: ({ ide }) => ide.display.press('Escape'),
+};
+
+/** Closes a proposal as a user does. If it was edited, there is a question. */
+async function close(monkey) {
+  const { ide } = monkey;
+  const shown = await monkey.anyShown();
+  if (!shown) return false;
+  const { proposal, title } = shown;
+  await monkey.focusProposal(proposal, title);
+  const before = (await monkey.tabsOf(proposal)).length;
+  const how = monkey.any(Object.keys(CLOSINGS));
+  try {
+    await CLOSINGS[how](monkey, title);
+  } catch (error) {
+    // Tabs in a narrow split; a user takes the keys.
+    assert.match(error.message, /out of sight/);
+    return false;
+  }
+  if (before > 1 && how !== 'escape') {
+    const count = ({ tabs }) => tabs.filter(({ right }) => right === proposal.text).length;
+    await ide.until((look) => count(look) === before - 1, 'the end of one tab of several');
+    return;
+  }
+  if (monkey.isEdited(proposal)) {
+    await ide.until(({ texts }) => texts.includes('Keep Editing'), 'a question');
+    const isKept = monkey.random(2) === 0;
+    await ide.click('text', { text: isKept ? 'Keep Editing' : 'Reject' });
+    await ide.until(({ texts }) => !texts.includes('Keep Editing'), 'the end of the question');
+    if (isKept) return;
+  }
+  await monkey.ends(proposal, false);
+}
+
+const TABS = [
+  'CloseAllEditors',
+  'CloseAllEditorsButActive',
+  'CloseAllUnmodifiedEditors',
+  'CloseAllUnpinnedEditors',
+  'CloseEditorsGroup',
+  'SplitVertically',
+  'SplitHorizontally',
+  'ChangeSplitOrientation',
+  'NextSplitter',
+  'MoveEditorToOppositeTabGroup',
+  'Unsplit',
+  'UnsplitAll',
+  'PinActiveTab',
+  'NextTab',
+];
+
+/** Whatever one can do to tabs, in a proposal or where the focus is. */
+async function tabs(monkey) {
+  const shown = monkey.random(2) === 0 ? await monkey.anyShown() : undefined;
+  const { tabs } = await monkey.ide.robot('look');
+  const isNarrow = tabs.filter(({ isSelected }) => isSelected).length > 2;
+  await invoke(monkey, isNarrow ? 'UnsplitAll' : monkey.any(TABS), shown?.title);
+}
+
+async function limit(monkey) {
+  await monkey.ide.robot('tab limit', { count: 1 + monkey.random(6) });
+}
+
+/** Drags a proposal into a window of its own, and closes that. */
+async function detach(monkey) {
+  const { ide } = monkey;
+  const shown = await monkey.anyShown();
+  if (!shown || (await monkey.tabsOf(shown.proposal)).length > 1) return false;
+  const { windows: before } = await ide.robot('look');
+  await ide.robot('detach', { tab: shown.title });
+  await ide.until(({ windows }) => windows.length > before.length, 'a window of its own');
+  await ide.until(({ tabs }) => tabs.some(({ right }) => right === shown.proposal.text), 'its tab');
+  await ide.robot('close window', { tab: shown.title });
+  await ide.until(({ windows }) => windows.length === before.length, 'the end of the window');
+  await ide.display.activate(' - IntelliJ Platform$');
+}
+
+async function create(monkey) {
+  if (monkey.files.size > 8) return false;
+  await monkey.focus(monkey.create(`made ${monkey.next()}.txt`));
+}
+
+/** The platform takes a file for deleted that is renamed while it looks at it. */
+async function rename(monkey) {
+  const file = monkey.anyFile();
+  if (monkey.accepted.has(file)) return false;
+  const name = `named ${monkey.next()}.txt`;
+  await monkey.ide.robot('rename', { path: file, name });
+  monkey.files.set(path.join(path.dirname(file), name), monkey.files.get(file));
+  monkey.files.delete(file);
+}
+
+async function remove(monkey) {
+  if (monkey.files.size < 4) return false;
+  const file = monkey.anyFile();
+  await monkey.ide.robot('delete', { path: file });
+  monkey.files.delete(file);
+}
+
+/** The user decides in the CLI. */
+async function byClient(monkey) {
+  if (monkey.waiting.size === 0) return false;
+  const proposal = monkey.any([...monkey.waiting.values()]);
+  await proposal.client.resolveDiffFromCli(proposal.file, 'rejected');
+  await monkey.ends(proposal, false);
+}
+
+/** The user turns the companion off in the CLI, and on again. */
+async function reconnect(monkey) {
+  const client = monkey.any(monkey.clients);
+  const gone = [...monkey.waiting.values()].filter((proposal) => proposal.client === client);
+  await client.disconnect();
+  for (const proposal of gone) {
+    monkey.waiting.delete(proposal.file);
+    await monkey.offersBack(proposal);
+  }
+  await client.connect();
+}
+
+/** How often each is done. */
+export const DEEDS = {
+  open: { weight: 30, play: open },
+  type: { weight: 40, play: type },
+  propose: { weight: 100, play: propose },
+  review: { weight: 80, play: review },
+  edit: { weight: 60, play: edit },
+  decide: { weight: 30, play: decide },
+  close: { weight: 50, play: close },
+  tabs: { weight: 80, play: tabs },
+  limit: { weight: 10, play: limit },
+  detach: { weight: 10, play: detach },
+  create: { weight: 10, play: create },
+  rename: { weight: 10, play: rename },
+  remove: { weight: 10, play: remove },
+  byClient: { weight: 20, play: byClient },
+  reconnect: { weight: 10, play: reconnect },
+};

@@ -1,0 +1,220 @@
+// Owns a user who does not think, in a real window, and the books of what must have come of it: the
+// files with all that was typed into them, and the proposals of two real clients.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+
+import { REJECTED, Scene } from './ide-scene.mjs';
+import { until } from './inbox.mjs';
+import { DEEDS } from './monkey-deeds.mjs';
+import { randomOf } from './random.mjs';
+
+const PATIENCE = 3_600_000;
+const CLIENTS = 2;
+const BACK = 'Show what you had written';
+
+export class Monkey {
+  /** What was done, each as `name:seed`. */
+  script = [];
+  /** Each file's texts, from the first to the one that it has. */
+  files = new Map();
+  /** Those of which the IDE looks for some seconds whether the CLI has written them. */
+  accepted = new Set();
+  /** The proposals that have not ended, by path. */
+  waiting = new Map();
+  clients = [];
+  scene = new Scene();
+  #random = () => 0;
+  #count = 0;
+
+  /** Opens the window. */
+  async begin() {
+    await this.scene.open();
+    this.clients.push(this.scene.client);
+    while (this.clients.length < CLIENTS) this.clients.push(await this.scene.connect());
+    for (const name of ['a.txt', 'b.txt', 'deep/a.txt', 'c.txt']) this.create(name);
+  }
+
+  /** Takes a picture and closes the window, whatever is in it. */
+  async giveUp(error) {
+    const picture = await this.scene.picture('monkey').catch(() => 'no picture');
+    error.message += `\nthe window is in ${picture}`;
+    this.ide?.kill();
+    await this.scene.close().catch(() => {}); // it was killed
+  }
+
+  get ide() {
+    return this.scene.ide;
+  }
+
+  random(count) {
+    return this.#random(count);
+  }
+
+  any(list) {
+    return list[this.random(list.length)];
+  }
+
+  /** A number that is new. */
+  next() {
+    return ++this.#count;
+  }
+
+  create(name) {
+    const file = this.scene.sandbox.file(name, 'old\n');
+    this.files.set(file, ['old\n']);
+    return file;
+  }
+
+  anyFile() {
+    return this.any([...this.files.keys()]);
+  }
+
+  text(file) {
+    return this.files.get(file).at(-1);
+  }
+
+  /** Does something that can be done now, as that seed has it. */
+  async play(seed) {
+    const random = randomOf(seed);
+    const names = Object.entries(DEEDS).flatMap(([name, { weight }]) => Array(weight).fill(name));
+    while (!(await this.step(names[random(names.length)], random(1_000_000))));
+  }
+
+  /** Does one thing, and looks whether all is as it should be; returns whether it could be done. */
+  async step(name, seed) {
+    this.#random = randomOf(seed);
+    this.script.push(`${name}:${seed}`);
+    const done = (await DEEDS[name].play(this)) !== false;
+    if (done) await this.check();
+    else this.script.pop();
+    return done;
+  }
+
+  /** Whether each proposal waits and each text is there. */
+  async check() {
+    await this.#countIs(this.waiting.size);
+    for (const { file, ended } of this.waiting.values()) {
+      assert.equal(ended, undefined, `${path.basename(file)} has ended by itself`);
+    }
+    const texts = new Set([...this.waiting.values()].map(({ text }) => text));
+    const isKnown = ({ right }) => right === null || texts.has(right);
+    await this.ide.until(({ tabs }) => tabs.every(isKnown), 'no tabs but those of what waits');
+    for (const file of this.files.keys()) await this.hasText(file);
+    assert.deepEqual(this.ide.problems(), []);
+  }
+
+  hasText(file) {
+    const isThere = (text) => text === this.text(file);
+    const what = `${JSON.stringify(this.text(file))} in ${path.basename(file)}`;
+    return this.ide.untilRobot(['text of file', { path: file }], isThere, what);
+  }
+
+  /** What the status widget says. */
+  #countIs(count) {
+    const connected = `Companion for Gemini CLI: ${CLIENTS} CLIs connected`;
+    const wait = count === 1 ? '1 proposal waits' : `${count} proposals wait`;
+    return this.scene.status(count === 0 ? connected : `${connected}, ${wait} for your review`);
+  }
+
+  /** The tabs of a proposal. */
+  async tabsOf({ text }) {
+    const { tabs } = await this.ide.robot('look');
+    return tabs.filter(({ right }) => right === text);
+  }
+
+  /** One of the proposals that have tabs, and the title of its first one. */
+  async anyShown() {
+    const { tabs } = await this.ide.robot('look');
+    const shown = [...this.waiting.values()].flatMap((proposal) => {
+      const tab = tabs.find(({ right }) => right === proposal.text);
+      return tab ? [{ proposal, title: tab.title }] : [];
+    });
+    return shown.length > 0 ? this.any(shown) : undefined;
+  }
+
+  /** Gives a file the focus, its caret at the start. */
+  focus(file) {
+    return this.#focus(file, ['open', { path: file }], ({ path }) => path === file);
+  }
+
+  /** Gives a proposal the focus, its caret at the start. */
+  focusProposal({ text }, tab) {
+    const isThere = (focus) => focus.editor === 'DIFF' && focus.text === text;
+    return this.#focus(tab, ['turn to', { tab }], isThere);
+  }
+
+  /** What had the focus before may yet ask for it back. In a split the caret is another in each. */
+  async #focus(what, deed, isThere) {
+    await until(`the focus in ${what}`, async () => {
+      await this.ide.robot(...deed);
+      const { focus } = await this.ide.robot('look');
+      return focus && isThere(focus);
+    });
+    await this.ide.display.press('ctrl+Home');
+  }
+
+  /** A client proposes, perhaps in place of what waits. */
+  async propose(client, file) {
+    const former = this.waiting.get(file);
+    const text = `proposed ${this.next()}\n`;
+    const proposal = { file, client, text, texts: [text], ended: undefined };
+    proposal.decision = client.openDiff(file, text, PATIENCE);
+    proposal.decision.then(
+      (result) => (proposal.ended = result),
+      (error) => (proposal.ended = error),
+    );
+    this.waiting.set(file, proposal);
+    if (!former) return;
+    assert.deepEqual(await former.decision, REJECTED);
+    await this.offersBack(former);
+  }
+
+  /** The user writes into a proposal. */
+  edited(proposal, text) {
+    proposal.texts.push(text);
+    proposal.text = text;
+  }
+
+  isEdited(proposal) {
+    return proposal.text !== proposal.texts[0];
+  }
+
+  /** It ends, once, as expected; what the user wrote is in what was accepted or can be had back. */
+  async ends(proposal, isAccepted) {
+    const expected = isAccepted ? { status: 'accepted', content: proposal.text } : REJECTED;
+    assert.deepEqual(await proposal.decision, expected);
+    this.waiting.delete(proposal.file);
+    if (isAccepted) this.accepted.add(proposal.file);
+    if (!isAccepted) await this.offersBack(proposal);
+  }
+
+  /** A click on what is offered shows what the user had written. */
+  async offersBack(proposal) {
+    if (!this.isEdited(proposal)) return;
+    await until(`${JSON.stringify(proposal.text)} to be had back`, async () => {
+      const { tabs, texts } = await this.ide.robot('look');
+      if (tabs.some(({ text }) => text === proposal.text)) return true;
+      // A notification may go in the moment of the click.
+      if (texts.includes(BACK)) await this.ide.click('text', { text: BACK }).catch(() => {});
+      return false;
+    });
+  }
+
+  /** Ends what waits, closes all tabs, and says what is left of threads and of our objects. */
+  async tidy() {
+    for (const proposal of [...this.waiting.values()]) {
+      await proposal.client.resolveDiffFromCli(proposal.file, 'rejected');
+      await this.ends(proposal, false);
+    }
+    await this.focus(this.anyFile());
+    await until('the end of all tabs', async () => {
+      const { tabs } = await this.ide.robot('look');
+      if (tabs.length > 0) await this.ide.robot('invoke', { action: 'CloseAllEditors' });
+      return tabs.length === 0;
+    });
+    await this.check();
+    const objects = await this.ide.objects('dev.companion.gemini.');
+    return { threads: this.ide.threads(), objects };
+  }
+}
