@@ -7,6 +7,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::Arc;
 
+use companion_protocol::dialect;
 use companion_protocol::settings::Settings;
 use companion_server::{Config, EditorHost, Proposal, Responder, Runtime, Server};
 
@@ -28,7 +29,7 @@ fn after(end: impl FnOnce(Runtime, Server)) {
     config.discovery_dir = Some(dir.path().to_owned());
     let runtime = Runtime::start().unwrap();
     let server = Server::open(&runtime, config, Arc::new(NoEditor)).unwrap();
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), dialect::ALL.len());
     let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
     let (host, token) = (format!("127.0.0.1:{}", server.port()), server.token().to_owned());
     write!(
@@ -41,7 +42,7 @@ fn after(end: impl FnOnce(Runtime, Server)) {
     stream.read_exact(&mut head).unwrap();
     assert_eq!(&head, b"HTTP/1.0 200");
     end(runtime, server);
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "the discovery file is left");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "a discovery file is left");
     // FIN, not RST, which would be an error.
     stream.read_to_end(&mut Vec::new()).unwrap();
 }
