@@ -321,9 +321,10 @@ impl Diffs {
                 Effect::Hurry(call) => self.calls.hurry(call, Instant::now() + ACKNOWLEDGEMENT),
                 Effect::Decided(session, path, accepted) => {
                     self.publish(&path, accepted.as_ref());
-                    self.wake(session);
+                    if let Some(session) = self.sessions.get(session) {
+                        session.mailbox.wake();
+                    }
                 }
-                Effect::Wake(session) => self.wake(session),
                 Effect::Ask(call, ask) => self.ask(call, ask, &mut proposal),
                 Effect::Ended(diff, outcome) => log::debug!("diff {diff} ended: {outcome:?}"),
                 Effect::Record(_) => {}
@@ -342,13 +343,6 @@ impl Diffs {
             Ask::Close(path) => self.host.close_diff(&path, responder),
             Ask::Accept(path) => self.host.accept_diff(&path, responder),
             Ask::Reject(path) => self.host.reject_diff(&path, responder),
-        }
-    }
-
-    /// Has a session look for what it is told next.
-    fn wake(&self, session: SessionId) {
-        if let Some(session) = self.sessions.get(session) {
-            session.mailbox.wake();
         }
     }
 

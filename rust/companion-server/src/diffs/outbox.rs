@@ -11,7 +11,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{CallId, DiffId, Text};
-use crate::session::SessionId;
 
 /// How many bytes of sent decisions are kept for a client that answers no ping, besides the newest.
 const SENT_BYTES: usize = 1 << 20;
@@ -58,12 +57,12 @@ pub(crate) struct Outgoing {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Outbox {
     stream: Option<Stream>,
-    /// Oldest first.
+    /// Oldest first; those that were sent before those that were not.
     queue: VecDeque<Queued>,
     /// Diffs that are over for this client, each with the number of the record that says so.
     settling: Vec<(DiffId, u64)>,
     /// Calls that are answered once it is known whether a decision has arrived.
-    closing: Vec<Closing>,
+    closing: Vec<(DiffId, CallId)>,
 }
 
 /// A stream that is open.
@@ -83,26 +82,6 @@ impl Stream {
     }
 }
 
-/// A call that is answered once it is known whether the decision about a diff has arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Closing {
-    pub(super) diff: DiffId,
-    pub(super) call: CallId,
-    /// Which may be another than the one that asked.
-    pub(super) caller: SessionId,
-}
-
-/// When a decision is sent, should another session have to do with its path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum When {
-    AtOnce,
-    /// When newer questions about the path are answered.
-    InTurn,
-    /// When this session has ended: it was given the text, and its client may be the same. If it is
-    /// not, that gets it by its own `closeDiff` before.
-    After(SessionId),
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Queued {
     pub(super) diff: DiffId,
@@ -110,26 +89,11 @@ pub(super) struct Queued {
     pub(super) accepted: Option<Text>,
     /// It was taken in the last process, and may have arrived from there.
     is_restored: bool,
-    pub(super) when: When,
     /// The stream that it was sent on.
     sent: Option<u64>,
 }
 
 impl Queued {
-    fn new(diff: DiffId, path: Arc<str>, accepted: Option<Text>) -> Self {
-        Self { diff, path, accepted, is_restored: false, when: When::InTurn, sent: None }
-    }
-
-    /// Whether the diff was decided after that of `other`.
-    pub(super) fn is_after(&self, other: &Self) -> bool {
-        // Diffs are numbered in the order in which a process opens them.
-        (other.is_restored, self.diff) > (self.is_restored, other.diff)
-    }
-
-    pub(super) fn is_sent(&self) -> bool {
-        self.sent.is_some()
-    }
-
     fn len(&self) -> usize {
         self.accepted.as_ref().map_or(0, |text| text.len())
     }
@@ -137,13 +101,12 @@ impl Queued {
 
 impl Outbox {
     pub(super) fn push(&mut self, diff: DiffId, path: Arc<str>, accepted: Option<Text>) {
-        self.queue.push_back(Queued::new(diff, path, accepted));
+        self.queue.push_back(Queued { diff, path, accepted, is_restored: false, sent: None });
     }
 
     /// A decision of the last process.
     pub(super) fn restore(&mut self, diff: DiffId, path: Arc<str>, accepted: Option<Text>) {
-        let queued = Queued { is_restored: true, ..Queued::new(diff, path, accepted) };
-        self.queue.push_back(queued);
+        self.queue.push_back(Queued { diff, path, accepted, is_restored: true, sent: None });
     }
 
     pub(super) fn has_stream(&self) -> bool {
@@ -162,15 +125,17 @@ impl Outbox {
 
     /// Whether the client waits for a decision that was taken in this process.
     pub(super) fn is_due(&self) -> bool {
-        let is_due = |queued: &Queued| {
-            !queued.is_sent() && !queued.is_restored && !matches!(queued.when, When::After(_))
-        };
-        self.queue.iter().any(is_due)
+        self.queue.iter().any(|queued| queued.sent.is_none() && !queued.is_restored)
     }
 
     /// The decision for `path`, of which there is one at most: who asks again forgets the last.
     pub(super) fn find(&self, path: &str) -> Option<&Queued> {
         self.queue.iter().find(|queued| &*queued.path == path)
+    }
+
+    /// Whether a decision may be on its way: it was sent, and nobody knows whether it has arrived.
+    pub(super) fn is_on_its_way(&self, diff: DiffId) -> bool {
+        self.queue.iter().any(|queued| queued.diff == diff && queued.sent.is_some())
     }
 
     /// Whether a ping will show that a decision has arrived, even from a server that stops.
@@ -205,31 +170,11 @@ impl Outbox {
         self.stream = self.stream.filter(|stream| stream.number != number);
     }
 
-    /// Says when a decision is sent. Returns its text.
-    pub(super) fn send(&mut self, diff: DiffId, when: When) -> Option<Text> {
-        let queued = self.queue.iter_mut().find(|queued| queued.diff == diff)?;
-        queued.when = when;
-        queued.accepted.clone()
-    }
-
-    /// The decisions that are to be sent and may wait for a newer question.
-    pub(super) fn may_be_held(&self) -> impl Iterator<Item = &Queued> {
-        self.queue.iter().filter(|queued| !queued.is_sent() && queued.when != When::AtOnce)
-    }
-
-    /// What the stream `number` sends next but for what is `held` back, if the server is stopping or
-    /// not.
-    pub(super) fn next(
-        &mut self,
-        number: u64,
-        stopping: bool,
-        held: &[DiffId],
-    ) -> Option<Outgoing> {
+    /// What the stream `number` sends next, if the server is stopping or not.
+    pub(super) fn next(&mut self, number: u64, stopping: bool) -> Option<Outgoing> {
         let stream = self.stream.filter(|stream| stream.number == number)?;
         // Of what the last process told, a client speaks only when it opens a stream of its own.
-        let may = |queued: &Queued| {
-            !(held.contains(&queued.diff) || stream.is_answer && queued.is_restored)
-        };
+        let may = |queued: &Queued| !(stream.is_answer && queued.is_restored);
         let mut queue = self.queue.iter_mut();
         let queued = queue.find(|queued| queued.sent.is_none() && may(queued))?;
         queued.sent = Some(number);
@@ -271,22 +216,22 @@ impl Outbox {
     }
 
     /// Has a call wait for what becomes of a decision that is on its way.
-    pub(super) fn close_later(&mut self, diff: DiffId, call: CallId, caller: SessionId) {
-        self.closing.push(Closing { diff, call, caller });
+    pub(super) fn close_later(&mut self, diff: DiffId, call: CallId) {
+        self.closing.push((diff, call));
     }
 
     /// The calls that wait for what becomes of that decision.
     pub(super) fn closing(&mut self, diff: DiffId) -> Vec<CallId> {
-        self.closing.extract_if(.., |of| of.diff == diff).map(|of| of.call).collect()
+        self.closing.extract_if(.., |(of, _)| *of == diff).map(|(_, call)| call).collect()
     }
 
-    /// `call` waits no more, if it did.
-    pub(super) fn give_up(&mut self, call: CallId) -> Option<Closing> {
-        self.closing.extract_if(.., |of| of.call == call).next()
+    /// The diff whose decision `call` waits for.
+    pub(super) fn waits_for(&self, call: CallId) -> Option<DiffId> {
+        self.closing.iter().find(|(_, waiting)| *waiting == call).map(|(diff, _)| *diff)
     }
 
     /// The diffs whose decisions calls wait for.
     pub(super) fn awaited(&self) -> Vec<DiffId> {
-        self.closing.iter().map(|of| of.diff).collect()
+        self.closing.iter().map(|(diff, _)| *diff).collect()
     }
 }

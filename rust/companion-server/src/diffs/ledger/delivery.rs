@@ -1,7 +1,7 @@
 //! How decisions get to their clients: which streams there are, and what has arrived.
 
 use super::{Effect, Ledger};
-use crate::diffs::outbox::{EventId, Outbox, Outgoing, Queued, When};
+use crate::diffs::outbox::{EventId, Outbox, Outgoing, Queued};
 use crate::diffs::{Answer, DiffId, Text};
 use crate::session::SessionId;
 
@@ -36,12 +36,8 @@ impl Ledger {
         stream: u64,
     ) -> (Option<Outgoing>, Vec<Effect>) {
         let mut effects = Vec::new();
-        let held = self.held(session);
         let Some(outbox) = self.outboxes.get_mut(&session) else { return (None, effects) };
-        let next = outbox.next(stream, self.stopped, &held);
-        if let Some(told) = next.as_ref().filter(|_| self.stopped) {
-            self.wake_held(&told.path, &mut effects);
-        }
+        let next = outbox.next(stream, self.stopped);
         while let Some(diff) = self.outboxes[&session].excess() {
             self.take(session, diff, &mut effects);
         }
@@ -90,38 +86,6 @@ impl Ledger {
         self.outboxes.values().any(Outbox::has_any_on_its_way)
     }
 
-    /// The decisions that a session is not told yet, because another one has a newer question about
-    /// the path, or has not shown that it knows how that ended: if both are the same client's, it
-    /// would take one for the answer to the other. When the server stops, it shows nothing any more.
-    fn held(&self, session: SessionId) -> Vec<DiffId> {
-        let Some(outbox) = self.outboxes.get(&session) else { return Vec::new() };
-        let is_given = |queued: &Queued| match queued.when {
-            When::After(other) => !self.stopped && self.outboxes.contains_key(&other),
-            When::AtOnce | When::InTurn => false,
-        };
-        let is_held = |queued: &&Queued| {
-            let asked = self.open.get(&queued.path).is_some_and(|diff| diff.asker != session);
-            let others = self.outboxes.iter().filter(|(of, _)| **of != session);
-            let mut decided = others.filter_map(|(_, outbox)| outbox.find(&queued.path));
-            let is_untold = |other: &Queued| !(self.stopped && other.is_sent());
-            is_given(queued)
-                || asked
-                || decided.any(|other| other.is_after(queued) && is_untold(other))
-        };
-        outbox.may_be_held().filter(is_held).map(|queued| queued.diff).collect()
-    }
-
-    /// What was held back for that path may be told now.
-    pub(super) fn wake_held(&self, path: &str, effects: &mut Vec<Effect>) {
-        self.wake_if(|queued| *queued.path == *path, effects);
-    }
-
-    /// Wakes the sessions that have such a decision held back.
-    pub(super) fn wake_if(&self, is_free: impl Fn(&Queued) -> bool, effects: &mut Vec<Effect>) {
-        let waiting = self.outboxes.iter().filter(|(_, of)| of.may_be_held().any(&is_free));
-        effects.extend(waiting.map(|(session, _)| Effect::Wake(*session)));
-    }
-
     /// Forgets a decision, because it is told otherwise or not at all.
     pub(super) fn take(
         &mut self,
@@ -137,9 +101,8 @@ impl Ledger {
 
     /// Decisions need not be told any more.
     fn arrived(&mut self, session: SessionId, decisions: Vec<Queued>, effects: &mut Vec<Effect>) {
-        for Queued { diff, path, accepted, .. } in decisions {
+        for Queued { diff, accepted, .. } in decisions {
             self.settle(session, diff, effects);
-            self.wake_held(&path, effects);
             if let Some(outbox) = self.outboxes.get_mut(&session) {
                 answer_closing(outbox, diff, accepted.as_ref(), effects);
             }

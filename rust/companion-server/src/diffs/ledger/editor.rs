@@ -1,9 +1,6 @@
 //! What the editor says: its user's decisions, and what became of the requests to it.
 
-use std::sync::Arc;
-
 use super::{Ask, Asked, Effect, Ledger, Outcome};
-use crate::diffs::outbox::{Closing, When};
 use crate::diffs::{Answer, CallId, Text};
 
 const NO_ANSWER: &str = "The editor did not answer in time.";
@@ -16,9 +13,9 @@ impl Ledger {
             && let Some((path, diff)) = self.open.remove_entry(path)
         {
             let accepts = accepted.is_some();
-            self.decide_for(&diff, Arc::clone(&path), accepted, &mut effects);
+            self.decide_for(&diff, path, accepted, &mut effects);
             let outcome = if accepts { Outcome::Accepted } else { Outcome::Rejected };
-            self.end(&path, diff, outcome, &mut effects);
+            self.end(diff, outcome, &mut effects);
             return effects;
         }
         // The view was decided while the request to close it was on its way: the caller gets
@@ -58,15 +55,11 @@ impl Ledger {
 
     /// Whoever was to do something for the call has not done it in time.
     pub(crate) fn expired(&mut self, call: CallId) -> Vec<Effect> {
-        let mut outboxes = self.outboxes.iter_mut();
-        let waiting = outboxes.find_map(|(of, outbox)| Some((*of, outbox.give_up(call)?)));
-        if let Some((session, Closing { diff, caller, .. })) = waiting {
+        let mut outboxes = self.outboxes.iter();
+        let waiting = outboxes.find_map(|(of, outbox)| Some((*of, outbox.waits_for(call)?)));
+        if let Some((session, diff)) = waiting {
             let mut effects = Vec::new();
-            let accepted = match self.outboxes.get_mut(&session) {
-                Some(outbox) if caller != session => outbox.send(diff, When::After(caller)),
-                _ => self.take(session, diff, &mut effects),
-            };
-            effects.push(Effect::Answer(call, Answer::Closed(accepted)));
+            self.take(session, diff, &mut effects);
             return effects;
         }
         self.give_up(call, NO_ANSWER, Outcome::TimedOut)
@@ -81,7 +74,7 @@ impl Ledger {
                 diff.opening = None;
                 self.settle(diff.asker, diff.id, &mut effects);
                 effects.push(Effect::Answer(call, failed()));
-                self.end(&path, diff, outcome, &mut effects);
+                self.end(diff, outcome, &mut effects);
                 if outcome == Outcome::TimedOut {
                     // Should the view still open, nobody would be waiting for a decision.
                     effects.push(Effect::Ask(None, Ask::Close(path)));

@@ -10,9 +10,7 @@
 //! one waiter per path (`ide-client.js`, `diffResponses`). So a decision that reaches the client
 //! after it has asked again for the path answers the wrong question. Hence two rules: who asks
 //! again, or closes, forgets the decision before; and what a call did is recorded for the next
-//! process before the call is answered. A client may also have two sessions, because it leaves the
-//! first open when its user reconnects: so a decision waits while another session has a newer
-//! question about the path.
+//! process before the call is answered.
 
 mod delivery;
 mod editor;
@@ -20,7 +18,7 @@ mod editor;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::outbox::{Outbox, Queued, When};
+use super::outbox::{Outbox, Queued};
 use super::records::Record;
 use super::{Answer, CallId, DiffId, Text};
 use crate::session::SessionId;
@@ -55,8 +53,6 @@ pub(crate) enum Effect {
     Record(Record),
     /// The diff of that path was decided, and its asker is to be told.
     Decided(SessionId, Arc<str>, Option<Text>),
-    /// What the session has still to hear may be sent now.
-    Wake(SessionId),
     /// The diff has ended; no other effect depends on it.
     Ended(DiffId, Outcome),
 }
@@ -163,11 +159,8 @@ impl Ledger {
                 self.settle(asker, earlier.id, &mut effects);
             } else {
                 self.decide_for(&earlier, Arc::clone(path), None, &mut effects);
-                if let Some(outbox) = self.outboxes.get_mut(&earlier.asker) {
-                    outbox.send(earlier.id, When::AtOnce);
-                }
             }
-            self.end(path, earlier, Outcome::Replaced, &mut effects);
+            self.end(earlier, Outcome::Replaced, &mut effects);
         }
         let id = self.next_diff;
         self.next_diff = id.next();
@@ -193,23 +186,21 @@ impl Ledger {
     ) -> Vec<Effect> {
         let mut effects = Vec::new();
         let is_callers = self.open.get(path).is_some_and(|diff| diff.asker == caller);
-        if !is_callers && let Some((asker, decided)) = self.unheard(caller, path, suppress) {
-            let is_own = asker == caller;
-            let outbox = self.outboxes.get_mut(&asker).expect("the decision is in it");
-            let is_on_its_way = decided.is_sent() || !is_own && outbox.has_stream();
-            if suppress && is_on_its_way {
+        if !is_callers
+            && let Some(outbox) = self.outboxes.get_mut(&caller)
+            && let Some(Queued { diff, accepted, .. }) = outbox.find(path).cloned()
+        {
+            if !suppress {
+                // It waits for the notification.
+                effects.push(Effect::Answer(call, Answer::Closed(accepted)));
+            } else if outbox.is_on_its_way(diff) {
                 // Should the answer overtake it, it would answer the client's next question.
-                outbox.close_later(decided.diff, call, caller);
+                outbox.close_later(diff, call);
                 effects.push(Effect::Hurry(call));
-                return effects;
+            } else {
+                let decided = self.take(caller, diff, &mut effects);
+                effects.push(Effect::Answer(call, Answer::Closed(decided)));
             }
-            if suppress && is_own {
-                self.take(caller, decided.diff, &mut effects);
-            } else if !is_own {
-                outbox.send(decided.diff, When::After(caller));
-            }
-            // Without `suppress` it waits for the notification.
-            effects.push(Effect::Answer(call, Answer::Closed(decided.accepted)));
             return effects;
         }
         let Some(diff) = self.open.remove(path) else {
@@ -221,32 +212,10 @@ impl Ledger {
         } else {
             self.decide_for(&diff, Arc::clone(path), None, &mut effects);
         }
-        self.end(path, diff, Outcome::Closed, &mut effects);
+        self.end(diff, Outcome::Closed, &mut effects);
         self.asked.insert(call, Asked::Close(shown));
         effects.push(Effect::Ask(Some(call), Ask::Close(Arc::clone(path))));
         effects
-    }
-
-    /// What was decided about that path, of which the caller may not have heard, and whose it is:
-    /// the caller's, or the only text of any session if the caller wants no notification. Then
-    /// either its question was asked by its first session and it is on its second, or it waits for
-    /// nothing and does not read the answer.
-    fn unheard(
-        &self,
-        caller: SessionId,
-        path: &str,
-        suppress: bool,
-    ) -> Option<(SessionId, Queued)> {
-        if let Some(own) = self.outboxes.get(&caller).and_then(|outbox| outbox.find(path)) {
-            return Some((caller, own.clone()));
-        }
-        let find = |(session, outbox): (&SessionId, &Outbox)| {
-            let decided =
-                outbox.find(path).filter(|decided| suppress && decided.accepted.is_some());
-            Some((*session, decided?.clone()))
-        };
-        let mut texts = self.outboxes.iter().filter_map(find);
-        texts.next().filter(|_| texts.next().is_none())
     }
 
     /// `acceptDiff` and `rejectDiff`. The call is answered when the diff has ended.
@@ -289,12 +258,8 @@ impl Ledger {
         for diff in awaited {
             self.take(session, diff, &mut effects);
         }
-        if let Some(outbox) = self.outboxes.remove(&session) {
+        if self.outboxes.remove(&session).is_some() {
             self.record(Record::Gone(session), &mut effects);
-            let is_free = |queued: &Queued| {
-                queued.when == When::After(session) || outbox.find(&queued.path).is_some()
-            };
-            self.wake_if(is_free, &mut effects);
         }
         effects
     }
@@ -308,7 +273,7 @@ impl Ledger {
         let gone: Vec<_> = self.open.extract_if(.., |_, diff| diff.asker == session).collect();
         for (path, diff) in gone {
             tell(self, Arc::clone(&path), &diff, &mut effects);
-            self.end(&path, diff, Outcome::Closed, &mut effects);
+            self.end(diff, Outcome::Closed, &mut effects);
             effects.push(Effect::Ask(None, Ask::Close(path)));
         }
         effects
@@ -319,15 +284,14 @@ impl Ledger {
         self.stopped = true;
         let mut effects = Vec::new();
         for (path, diff) in std::mem::take(&mut self.open) {
-            self.decide_for(&diff, Arc::clone(&path), None, &mut effects);
-            self.end(&path, diff, Outcome::Rejected, &mut effects);
+            self.decide_for(&diff, path, None, &mut effects);
+            self.end(diff, Outcome::Rejected, &mut effects);
         }
         for (call, asked) in std::mem::take(&mut self.asked) {
             if let Asked::Close(_) = asked {
                 effects.push(Effect::Answer(call, Answer::Closed(None)));
             }
         }
-        self.wake_if(|_| true, &mut effects);
         effects
     }
 
@@ -379,7 +343,7 @@ impl Ledger {
     }
 
     /// Answers the calls that waited for `diff`, which is no longer open.
-    fn end(&mut self, path: &str, diff: Diff, outcome: Outcome, effects: &mut Vec<Effect>) {
+    fn end(&mut self, diff: Diff, outcome: Outcome, effects: &mut Vec<Effect>) {
         if let Some(call) = diff.opening {
             self.asked.remove(&call);
             effects.push(Effect::Answer(call, Answer::Opened));
@@ -388,7 +352,6 @@ impl Ledger {
             self.asked.remove(&call);
             effects.push(Effect::Answer(call, Answer::Decided { accept, outcome }));
         }
-        self.wake_held(path, effects);
         effects.push(Effect::Ended(diff.id, outcome));
     }
 }

@@ -53,7 +53,7 @@ fn closing_gives_the_text_of_which_the_asker_has_not_heard_and_it_is_told_no_mor
     book.opened(a);
     book.ledger.detach(a, 1);
     book.decided(Some("edited"));
-    let (call, effects) = book.close(book.b, false);
+    let (call, effects) = book.close(book.b, true);
     assert_eq!(*answer(&effects, call), Answer::Closed(None), "it is no business of another's");
     let (call, effects) = book.close(a, true);
     assert_eq!(*answer(&effects, call), closed("edited"));

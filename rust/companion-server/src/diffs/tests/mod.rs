@@ -3,7 +3,6 @@
 mod closing;
 mod exhaustive;
 mod interleavings;
-mod reconnected;
 
 use std::sync::Arc;
 
@@ -32,8 +31,8 @@ fn text(text: &str) -> Text {
 
 impl Book {
     fn new() -> Self {
-        let mut ledger = Ledger::new(DiffId(1), true);
         let (a, b) = (SessionId::new(), SessionId::new());
+        let mut ledger = Ledger::new(DiffId(1), true);
         for session in [a, b] {
             ledger.session_begun(session);
             ledger.attach(session, 1, &EventId::default(), false);
@@ -83,7 +82,7 @@ impl Book {
             Effect::Ask(_, Ask::Accept(_)) => Some("accept".to_owned()),
             Effect::Ask(_, Ask::Reject(_)) => Some("reject".to_owned()),
             Effect::Ended(diff, outcome) => Some(format!("{diff} {outcome:?}")),
-            Effect::Answer(..) | Effect::Hurry(_) | Effect::Record(_) | Effect::Wake(_) => None,
+            Effect::Answer(..) | Effect::Hurry(_) | Effect::Record(_) => None,
         };
         effects.iter().filter_map(tell).collect()
     }
