@@ -242,7 +242,7 @@ test('options that are wrong are refused by name', { skip }, async (t) => {
     neovim.lua(`return select(2, pcall(require('gemini_companion').setup, ${options}))`);
   assert.match(
     await refused('{ focsu = true }'),
-    /unknown option focsu; there are autostart, cmd, /,
+    /unknown option focsu; there are autostart, clients, cmd, /,
   );
   assert.match(await refused('{ focus = 1 }'), /option focus must be a boolean, not a number/);
   assert.match(await refused(`{ trusted = 'no' }`), /option trusted must be a boolean, not a string/);
