@@ -99,7 +99,7 @@ test('the real client finds the companion that an editor has started so', async 
   const one = await user(t);
   await install(one);
   const companion = await Companion.start(one.sandbox, { program: one.program });
-  assert.match(companion.ready.discoveryFile, new RegExp(`-${process.pid}-\\d+\\.json$`));
+  assert.match(companion.ready.discoveryFiles.gemini, new RegExp(`-${process.pid}-\\d+\\.json$`));
   const client = await IdeClient.connect(one.sandbox);
   assert.equal(await client.status(), 'connected');
 });
