@@ -119,7 +119,7 @@ test('a signal reaches the program, which ends in order', async (t) => {
     const companion = await Companion.start(one.sandbox, { program: one.program });
     companion.signal(signal);
     assert.equal(await companion.exited(), 0, signal);
-    assert.ok(!fs.existsSync(companion.ready.discoveryFile), signal);
+    assert.ok(!fs.existsSync(companion.ready.discoveryFiles.gemini), signal);
   }
 });
 

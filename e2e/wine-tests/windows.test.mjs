@@ -34,7 +34,7 @@ async function openWindow(t) {
 
 test('a client on Linux and a companion on Windows do all that they do elsewhere', async (t) => {
   const { sandbox, companion, editor } = await openWindow(t);
-  const discovery = here(companion.ready.discoveryFile);
+  const discovery = here(companion.ready.discoveryFiles.gemini);
   const tempDir = path.join(path.dirname(discovery), '../..');
   const env = bridgeEnv(sandbox, ['--map', '/=Z:\\', '--temp-dir', tempDir]);
   const client = await IdeClient.connect(sandbox, { env });
@@ -45,7 +45,7 @@ test('a client on Linux and a companion on Windows do all that they do elsewhere
 
 test('a companion on Windows ends with its editor and leaves nothing behind', async (t) => {
   const { companion } = await openWindow(t);
-  const discovery = here(companion.ready.discoveryFile);
+  const discovery = here(companion.ready.discoveryFiles.gemini);
   assert.ok(fs.existsSync(discovery));
   companion.closeStdin();
   assert.equal(await companion.exited(), 0);
