@@ -149,7 +149,8 @@ describe('in a window', () => {
       (text) => text === 'one\ntxwo\n',
       'what was typed',
     );
-    assert.deepEqual((await ide.robot('look')).focus, { ...focus, character: 3 });
+    const typed = { ...focus, character: 3, text: 'one\ntxwo\n' };
+    assert.deepEqual((await ide.robot('look')).focus, typed);
     await ide.click('text', { text: 'Review' });
     const { title } = await scene.proposal(file, ({ isSelected }) => isSelected);
     await ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
