@@ -196,7 +196,8 @@ describe('a proposal in a window', () => {
     const { ide } = scene;
     const { file, decision } = await edited(scene, 'going.txt');
     await ide.robot('delete', { path: file });
-    const { title } = await scene.proposal(file, (tab) => tab.title.includes('new file'));
+    const says = ({ banners }) => banners.flat().some((text) => text.includes('deleted meanwhile'));
+    const { title } = await scene.proposal(file, says);
     await ide.until(({ focus }) => focus?.editor === 'DIFF', 'the focus in the proposal');
     await ide.display.type('on ');
     await scene.proposal(file, ({ right }) => right === 'mine on new\n');
