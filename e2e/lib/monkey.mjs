@@ -38,7 +38,7 @@ export class Monkey {
   /** Takes a picture and closes the window, whatever is in it. */
   async giveUp(error) {
     const picture = await this.scene.picture('monkey').catch(() => 'no picture');
-    error.message += `\nthe window is in ${picture}`;
+    error.message += `\nthe window is in ${picture}\n${this.ide?.problems().join('\n')}`;
     this.ide?.kill();
     await this.scene.close().catch(() => {}); // it was killed
   }
@@ -94,9 +94,7 @@ export class Monkey {
   /** Whether each proposal waits and each text is there. */
   async check() {
     await this.#countIs(this.waiting.size);
-    for (const { file, ended } of this.waiting.values()) {
-      assert.equal(ended, undefined, `${path.basename(file)} has ended by itself`);
-    }
+    this.#allWait();
     const texts = new Set([...this.waiting.values()].map(({ text }) => text));
     const isKnown = ({ right }) => right === null || texts.has(right);
     await this.ide.until(({ tabs }) => tabs.every(isKnown), 'no tabs but those of what waits');
@@ -110,11 +108,23 @@ export class Monkey {
     return this.ide.untilRobot(['text of file', { path: file }], isThere, what);
   }
 
+  #allWait() {
+    for (const { file, ended } of this.waiting.values()) {
+      if (ended instanceof Error) throw ended;
+      assert.equal(ended, undefined, `${path.basename(file)} has ended by itself`);
+    }
+  }
+
   /** What the status widget says. */
   #countIs(count) {
     const connected = `Companion for Gemini CLI: ${CLIENTS} CLIs connected`;
     const wait = count === 1 ? '1 proposal waits' : `${count} proposals wait`;
-    return this.scene.status(count === 0 ? connected : `${connected}, ${wait} for your review`);
+    const text = count === 0 ? connected : `${connected}, ${wait} for your review`;
+    const isTold = ({ statusBar }) => {
+      this.#allWait();
+      return statusBar.includes(text);
+    };
+    return this.ide.until(isTold, text);
   }
 
   /** The tabs of a proposal. */

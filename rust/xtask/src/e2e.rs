@@ -68,8 +68,10 @@ pub(crate) fn bench_ide(sh: &Shell) -> Result {
 /// Runs a program with what it takes to open the IDE with the plugin.
 fn run_in_window(sh: &Shell, program: &str, arguments: &[&str]) -> Result {
     prepare(sh)?;
+    let companion = build(sh)?;
     let (jar, robot) = kotlin::jar_and_robot(sh)?;
     let run = cmd!(sh, "{program} {arguments...}")
+        .env("GEMINI_COMPANION", companion)
         .env("COMPANION_PLATFORM", platform::platform(sh)?)
         .env("COMPANION_PLUGIN", plugin::folder(sh, &jar)?.join(plugin::NAME))
         .env("COMPANION_ROBOT", robot);
