@@ -131,13 +131,18 @@ test('what the user decides too late has no effect on the next edit of the file'
   assert.deepEqual(await third, { status: 'accepted', content: 'third\n' });
 });
 
-test('a client that disconnects takes its view along', async (t) => {
+/** Should it hear too late that its edit is over, the client would open no other one. */
+test('a client that disconnects takes its view along, and has edits reviewed when it is back', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
-  client.openDiff(file, 'proposed\n');
-  await editor.view(file);
-  await client.disconnect();
-  assert.equal(await editor.closed.next(), file);
+  for (let round = 0; round < 50; round++) {
+    const decision = client.openDiff(file, `proposed ${round}\n`);
+    await editor.view(file);
+    await client.disconnect();
+    assert.equal(await editor.closed.next(), file);
+    assert.deepEqual(await decision, { status: 'rejected', content: undefined });
+    await client.connect();
+  }
 });
 
 test('a script accepts an edit in the user’s place', async (t) => {

@@ -61,8 +61,24 @@ pub(super) struct Outbox {
     queue: VecDeque<Queued>,
     /// Diffs that are over for this client, each with the number of the record that says so.
     settling: Vec<(DiffId, u64)>,
-    /// Calls that are answered once it is known whether a decision has arrived.
-    closing: Vec<(DiffId, CallId)>,
+    closing: Vec<Closing>,
+}
+
+/// A call of closeDiff that is answered once it is known whether a decision has arrived.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Closing {
+    pub(super) diff: DiffId,
+    pub(super) call: CallId,
+    pub(super) wants: Wants,
+}
+
+/// How the caller wants to hear of the decision.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Wants {
+    /// By the answer, and not again.
+    Answer,
+    /// By the notification, and then the answer, with this text.
+    Notification(Option<Text>),
 }
 
 /// A stream that is open.
@@ -131,6 +147,11 @@ impl Outbox {
     /// The decision for `path`, of which there is one at most: who asks again forgets the last.
     pub(super) fn find(&self, path: &str) -> Option<&Queued> {
         self.queue.iter().find(|queued| &*queued.path == path)
+    }
+
+    /// Whether a decision has yet to arrive, and there is a stream for it.
+    pub(super) fn may_tell(&self, diff: DiffId) -> bool {
+        self.has_stream() && self.queue.iter().any(|queued| queued.diff == diff)
     }
 
     /// Whether a decision may be on its way: it was sent, and nobody knows whether it has arrived.
@@ -215,23 +236,24 @@ impl Outbox {
         self.settling.retain(|(_, number)| *number > record);
     }
 
-    /// Has a call wait for what becomes of a decision that is on its way.
-    pub(super) fn close_later(&mut self, diff: DiffId, call: CallId) {
-        self.closing.push((diff, call));
+    /// Has a call wait for what becomes of a decision.
+    pub(super) fn close_later(&mut self, closing: Closing) {
+        self.closing.push(closing);
     }
 
     /// The calls that wait for what becomes of that decision.
-    pub(super) fn closing(&mut self, diff: DiffId) -> Vec<CallId> {
-        self.closing.extract_if(.., |(of, _)| *of == diff).map(|(_, call)| call).collect()
+    pub(super) fn closing(&mut self, diff: DiffId) -> Vec<Closing> {
+        self.closing.extract_if(.., |closing| closing.diff == diff).collect()
     }
 
-    /// The diff whose decision `call` waits for.
-    pub(super) fn waits_for(&self, call: CallId) -> Option<DiffId> {
-        self.closing.iter().find(|(_, waiting)| *waiting == call).map(|(diff, _)| *diff)
+    /// Takes a call out that waits, if it does.
+    pub(super) fn give_up(&mut self, call: CallId) -> Option<Closing> {
+        let index = self.closing.iter().position(|closing| closing.call == call)?;
+        Some(self.closing.remove(index))
     }
 
     /// The diffs whose decisions calls wait for.
     pub(super) fn awaited(&self) -> Vec<DiffId> {
-        self.closing.iter().map(|(diff, _)| *diff).collect()
+        self.closing.iter().map(|closing| closing.diff).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! How decisions get to their clients: which streams there are, and what has arrived.
 
 use super::{Effect, Ledger};
-use crate::diffs::outbox::{EventId, Outbox, Outgoing, Queued};
+use crate::diffs::outbox::{Closing, EventId, Outbox, Outgoing, Queued, Wants};
 use crate::diffs::{Answer, DiffId, Text};
 use crate::session::SessionId;
 
@@ -117,6 +117,11 @@ fn answer_closing(
     accepted: Option<&Text>,
     effects: &mut Vec<Effect>,
 ) {
-    let calls = outbox.closing(diff).into_iter();
-    effects.extend(calls.map(|call| Effect::Answer(call, Answer::Closed(accepted.cloned()))));
+    for Closing { call, wants, .. } in outbox.closing(diff) {
+        let content = match wants {
+            Wants::Answer => accepted.cloned(),
+            Wants::Notification(content) => content,
+        };
+        effects.push(Effect::Answer(call, Answer::Closed(content)));
+    }
 }

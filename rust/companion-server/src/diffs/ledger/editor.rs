@@ -1,7 +1,9 @@
 //! What the editor says: its user's decisions, and what became of the requests to it.
 
 use super::{Ask, Asked, Effect, Ledger, Outcome};
-use crate::diffs::{Answer, CallId, Text};
+use crate::diffs::outbox::{Closing, Wants};
+use crate::diffs::{Answer, CallId, DiffId, Text};
+use crate::session::SessionId;
 
 const NO_ANSWER: &str = "The editor did not answer in time.";
 
@@ -20,13 +22,11 @@ impl Ledger {
         }
         // The view was decided while the request to close it was on its way: the caller gets
         // the text that the user accepted.
-        let is_closing =
-            |asked: &Asked| matches!(asked, Asked::Close(Some(shown)) if **shown == *path);
+        let is_closing = |asked: &Asked| matches!(asked, Asked::Close { shown: Some(shown), .. } if **shown == *path);
         if accepted.is_some()
             && let Some((&call, _)) = self.asked.iter().find(|(_, asked)| is_closing(asked))
         {
-            self.asked.remove(&call);
-            effects.push(Effect::Answer(call, Answer::Closed(accepted)));
+            return self.completed(call, accepted);
         }
         effects
     }
@@ -38,7 +38,7 @@ impl Ledger {
                 let opening = self.open.get_mut(&path).and_then(|diff| diff.opening.take());
                 opening.map(|call| Effect::Answer(call, Answer::Opened)).into_iter().collect()
             }
-            Some(Asked::Close(_)) => vec![Effect::Answer(call, Answer::Closed(content))],
+            Some(Asked::Close { told, .. }) => vec![self.closed(call, told, content)],
             // The decision answers that call; until it comes, so can the deadline.
             Some(decide @ Asked::Decide(_)) => {
                 self.asked.insert(call, decide);
@@ -55,14 +55,37 @@ impl Ledger {
 
     /// Whoever was to do something for the call has not done it in time.
     pub(crate) fn expired(&mut self, call: CallId) -> Vec<Effect> {
-        let mut outboxes = self.outboxes.iter();
-        let waiting = outboxes.find_map(|(of, outbox)| Some((*of, outbox.waits_for(call)?)));
-        if let Some((session, diff)) = waiting {
+        let mut outboxes = self.outboxes.iter_mut();
+        let waiting = outboxes.find_map(|(of, outbox)| Some((*of, outbox.give_up(call)?)));
+        if let Some((session, Closing { diff, wants, .. })) = waiting {
             let mut effects = Vec::new();
-            self.take(session, diff, &mut effects);
+            let content = match wants {
+                Wants::Answer => self.take(session, diff, &mut effects),
+                Wants::Notification(content) => content,
+            };
+            effects.push(Effect::Answer(call, Answer::Closed(content)));
             return effects;
         }
         self.give_up(call, NO_ANSWER, Outcome::TimedOut)
+    }
+
+    /// The answer to closeDiff. A caller that is `told` of the end by a notification, too, hears of it
+    /// before: with the answer it stops to listen (`ide-client.js`, `disconnect`), and would wait for
+    /// the end of its openDiff whenever it asks again.
+    pub(super) fn closed(
+        &mut self,
+        call: CallId,
+        told: Option<(SessionId, DiffId)>,
+        content: Option<Text>,
+    ) -> Effect {
+        if let Some((session, diff)) = told
+            && let Some(outbox) = self.outboxes.get_mut(&session)
+            && outbox.may_tell(diff)
+        {
+            outbox.close_later(Closing { diff, call, wants: Wants::Notification(content) });
+            return Effect::Hurry(call);
+        }
+        Effect::Answer(call, Answer::Closed(content))
     }
 
     fn give_up(&mut self, call: CallId, message: &str, outcome: Outcome) -> Vec<Effect> {
@@ -80,10 +103,10 @@ impl Ledger {
                     effects.push(Effect::Ask(None, Ask::Close(path)));
                 }
             }
-            Some(Asked::Close(_)) if outcome == Outcome::Failed => {
+            Some(Asked::Close { .. }) if outcome == Outcome::Failed => {
                 effects.push(Effect::Answer(call, Answer::Closed(None)));
             }
-            Some(Asked::Close(_)) => effects.push(Effect::Answer(call, failed())),
+            Some(Asked::Close { .. }) => effects.push(Effect::Answer(call, failed())),
             Some(Asked::Decide(path)) => {
                 if let Some(diff) = self.open.get_mut(&path) {
                     diff.deciding.retain(|(deciding, _)| *deciding != call);

@@ -18,7 +18,7 @@ mod editor;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::outbox::{Outbox, Queued};
+use super::outbox::{Closing, Outbox, Queued, Wants};
 use super::records::Record;
 use super::{Answer, CallId, DiffId, Text};
 use crate::session::SessionId;
@@ -92,8 +92,12 @@ struct Diff {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Asked {
     Open(Arc<str>),
-    /// With the path if the view showed, so that the user's decision may be on its way.
-    Close(Option<Arc<str>>),
+    Close {
+        /// The path if the view showed, so that the user's decision may be on its way.
+        shown: Option<Arc<str>>,
+        /// The caller and its diff, if a notification tells it of the end.
+        told: Option<(SessionId, DiffId)>,
+    },
     Decide(Arc<str>),
 }
 
@@ -175,7 +179,7 @@ impl Ledger {
     /// `closeDiff`. The call is answered when the editor has closed the view.
     ///
     /// To close without accepting is to reject, so the asker is told, unless it is the caller
-    /// and wants no notification. If the caller's own diff was decided and it may not know, the
+    /// and wants no notification; if it is and wants one, that comes before the answer. If the caller's own diff was decided and it may not know, the
     /// answer has the text, and it is not told again if it wants no notification.
     pub(crate) fn close(
         &mut self,
@@ -191,11 +195,10 @@ impl Ledger {
             && let Some(Queued { diff, accepted, .. }) = outbox.find(path).cloned()
         {
             if !suppress {
-                // It waits for the notification.
-                effects.push(Effect::Answer(call, Answer::Closed(accepted)));
+                effects.push(self.closed(call, Some((caller, diff)), accepted));
             } else if outbox.is_on_its_way(diff) {
                 // Should the answer overtake it, it would answer the client's next question.
-                outbox.close_later(diff, call);
+                outbox.close_later(Closing { diff, call, wants: Wants::Answer });
                 effects.push(Effect::Hurry(call));
             } else {
                 let decided = self.take(caller, diff, &mut effects);
@@ -212,8 +215,9 @@ impl Ledger {
         } else {
             self.decide_for(&diff, Arc::clone(path), None, &mut effects);
         }
+        let told = (is_callers && !suppress).then_some((caller, diff.id));
         self.end(diff, Outcome::Closed, &mut effects);
-        self.asked.insert(call, Asked::Close(shown));
+        self.asked.insert(call, Asked::Close { shown, told });
         effects.push(Effect::Ask(Some(call), Ask::Close(Arc::clone(path))));
         effects
     }
@@ -288,7 +292,7 @@ impl Ledger {
             self.end(diff, Outcome::Rejected, &mut effects);
         }
         for (call, asked) in std::mem::take(&mut self.asked) {
-            if let Asked::Close(_) = asked {
+            if let Asked::Close { .. } = asked {
                 effects.push(Effect::Answer(call, Answer::Closed(None)));
             }
         }

@@ -5,19 +5,58 @@ use companion_protocol::mcp::CallToolResult;
 use super::{Answer, Book, Effect, EventId, Outgoing, answer, closed, text};
 
 #[test]
-fn closing_gives_the_final_text_and_tells_the_asker_unless_it_asks_not_to() {
-    for (suppress, expected) in
-        [(true, vec!["1 Closed", "close"]), (false, vec!["a rejected", "1 Closed", "close"])]
-    {
-        let mut book = Book::new();
-        book.opened(book.a);
-        let (call, effects) = book.close(book.a, suppress);
-        assert_eq!(book.told(&effects), expected);
-        let effects = book.ledger.completed(call, Some(text("as \"edited\"")));
-        assert_eq!(*answer(&effects, call), closed("as \"edited\""));
-    }
+fn closing_gives_the_final_text_and_tells_nobody_who_asks_not_to() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let (call, effects) = book.close(book.a, true);
+    assert_eq!(book.told(&effects), ["1 Closed", "close"]);
+    let effects = book.ledger.completed(call, Some(text("as \"edited\"")));
+    assert_eq!(*answer(&effects, call), closed("as \"edited\""));
     let result = CallToolResult::from(closed("as \"edited\""));
     assert_eq!(result, CallToolResult::text(r#"{"content":"as \"edited\""}"#));
+}
+
+/// With the answer, a client that is being disabled stops to listen.
+#[test]
+fn who_wants_to_be_told_of_the_end_is_told_before_the_answer() {
+    for arrives in [true, false] {
+        let mut book = Book::new();
+        let a = book.a;
+        book.opened(a);
+        let (call, effects) = book.close(a, false);
+        assert_eq!(book.told(&effects), ["a rejected", "1 Closed", "close"]);
+        assert_eq!(book.ledger.completed(call, Some(text("edited"))), [Effect::Hurry(call)]);
+        let Some(Outgoing { diff, .. }) = book.ledger.next(a, 1).0 else { panic!() };
+        let effects =
+            if arrives { book.ledger.ping_answered(a, diff) } else { book.ledger.expired(call) };
+        assert_eq!(*answer(&effects, call), closed("edited"));
+        book.ledger.attach(a, 2, &EventId::default(), false);
+        assert_eq!(book.ledger.next(a, 2).0.is_none(), arrives, "it is told until it arrives");
+    }
+}
+
+#[test]
+fn who_wants_to_be_told_of_a_decision_is_told_before_the_answer() {
+    let mut book = Book::new();
+    let a = book.a;
+    book.opened(a);
+    book.decided(Some("edited"));
+    let (call, effects) = book.close(a, false);
+    assert_eq!(effects, [Effect::Hurry(call)]);
+    let Some(Outgoing { diff, .. }) = book.ledger.next(a, 1).0 else { panic!() };
+    assert_eq!(*answer(&book.ledger.ping_answered(a, diff), call), closed("edited"));
+}
+
+#[test]
+fn who_has_no_stream_is_answered_at_once() {
+    let mut book = Book::new();
+    let a = book.a;
+    book.opened(a);
+    book.ledger.detach(a, 1);
+    let (call, _) = book.close(a, false);
+    assert_eq!(*answer(&book.ledger.completed(call, Some(text("b"))), call), closed("b"));
+    let (call, effects) = book.close(a, false);
+    assert_eq!(*answer(&effects, call), Answer::Closed(None), "it is rejected");
 }
 
 #[test]
