@@ -2,13 +2,18 @@
 
 package dev.companion.gemini.diff
 
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.WriteAction
+import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.command.undo.UndoManager
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.util.ui.UIUtil
 import java.io.File
 import java.nio.file.Files
 import java.nio.file.Paths
+import java.util.concurrent.atomic.AtomicBoolean
 
 class TargetTest : DiffTestCase() {
     private fun refusal(name: String, text: String = "two"): String {
@@ -136,5 +141,27 @@ class TargetTest : DiffTestCase() {
         assertFalse(pending.isWaiting)
         pending.complete()
         requests.dispose()
+    }
+
+    fun `test a text that is typed stays when the file is renamed while the disk is looked at`() {
+        val file = virtualFile(file("a.txt", "one"))
+        val document = checkNotNull(FileDocumentManager.getInstance().getDocument(file))
+        WriteCommandAction.runWriteCommandAction(project) { document.setText("typed") }
+        val isOver = AtomicBoolean()
+        val looking = ApplicationManager.getApplication().executeOnPooledThread {
+            while (!isOver.get()) Target.find(project, path("a.txt"))
+        }
+        try {
+            repeat(2_000) {
+                WriteAction.run<Nothing> { file.rename(this, if (it % 2 == 0) "b.txt" else "a.txt") }
+                UIUtil.dispatchAllInvocationEvents()
+                assertTrue("gone after $it", file.isValid)
+            }
+        } finally {
+            isOver.set(true)
+            await("the last look") { looking.isDone }
+        }
+        looking.get()
+        assertEquals("typed", FileDocumentManager.getInstance().getDocument(file)?.text)
     }
 }

@@ -88,7 +88,7 @@ class ProposalService(private val project: Project) : Disposable {
                 val proposal = waiting(filePath)
                 TargetWriter.write(project, target, proposal)
                 proposal.core.diffAccepted(filePath, proposal.text)
-                TargetWriter.refreshAfterWrite(project, filePath)
+                TargetWriter.refreshAfterWrite(project, proposal.target.path)
                 finishDelivered(proposal)
                 pending.complete()
             }
@@ -123,7 +123,7 @@ class ProposalService(private val project: Project) : Disposable {
         queue.inTurn {
             if (proposal.state != Proposal.State.OPEN) return@inTurn
             val delivery = proposal.core.diffAccepted(proposal.path, proposal.text)
-            TargetWriter.refreshAfterWrite(project, proposal.path)
+            TargetWriter.refreshAfterWrite(project, proposal.target.path)
             if (delivery == Delivery.DELIVERED) finishDelivered(proposal) else proposal.keepUnheard(delivery)
             changed()
         }

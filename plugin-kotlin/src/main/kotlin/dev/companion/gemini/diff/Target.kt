@@ -13,7 +13,6 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ProjectRootManager
 import com.intellij.openapi.util.ThrowableComputable
 import com.intellij.openapi.util.io.FileUtil
-import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
 import java.nio.file.Files
@@ -51,9 +50,8 @@ internal class Target private constructor(
             if (Files.isDirectory(path)) refuse("diff.error.directory", filePath)
             // Who reads a FIFO or a device may never come to its end.
             if (Files.exists(path) && !Files.isRegularFile(path)) refuse("diff.error.notFile", filePath)
-            val file = LocalFileSystem.getInstance().refreshAndFindFileByIoFile(path.toFile())
+            val file = FileOnDisk.find(path)
             if (file == null && Files.exists(path)) refuse("diff.error.notFile", filePath)
-            file?.refresh(false, false)
             val look = ThrowableComputable<Target, TargetException> { look(project, path, file?.takeIf { it.isValid }) }
             return ApplicationManager.getApplication().runReadAction(look)
         }

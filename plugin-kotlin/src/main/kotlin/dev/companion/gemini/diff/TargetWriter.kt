@@ -5,15 +5,14 @@ package dev.companion.gemini.diff
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.ReadonlyStatusHandler
 import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.ThrowableRunnable
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
-import java.io.File
 import java.io.IOException
+import java.nio.file.Path
 import java.util.concurrent.TimeUnit
 
 internal object TargetWriter {
@@ -35,10 +34,8 @@ internal object TargetWriter {
      * The CLI writes the file a moment after it hears of the acceptance, so the VFS is asked to look a few times, off
      * the EDT. Later changes come by the IDE's file watcher.
      */
-    fun refreshAfterWrite(project: Project, path: String) {
-        val look = Runnable {
-            if (!project.isDisposed) LocalFileSystem.getInstance().refreshIoFiles(listOf(File(path)), true, false, null)
-        }
+    fun refreshAfterWrite(project: Project, path: Path) {
+        val look = Runnable { if (!project.isDisposed) FileOnDisk.find(path) }
         for (delay in REFRESH_AFTER_MILLIS) {
             AppExecutorUtil.getAppScheduledExecutorService().schedule(look, delay, TimeUnit.MILLISECONDS)
         }

@@ -1,0 +1,46 @@
+// Owns the look at the disk that brings the IDE's idea of a file up to date, and takes nothing from its user.
+
+package dev.companion.gemini.diff
+
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.util.Computable
+import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.openapi.vfs.VirtualFile
+import java.io.IOException
+import java.nio.file.Files
+import java.nio.file.Path
+import java.nio.file.attribute.BasicFileAttributes
+
+internal object FileOnDisk {
+    /**
+     * The file, if there is one. Never on the EDT, nor under a lock.
+     *
+     * The VFS is asked to refresh only what differs. While it looks, a file that the user renames is missing at its old
+     * path: the VFS then takes it for deleted, and what was typed in it and not saved is gone.
+     */
+    fun find(path: Path): VirtualFile? {
+        val files = LocalFileSystem.getInstance()
+        val known = files.findFileByIoFile(path.toFile()) ?: return files.refreshAndFindFileByIoFile(path.toFile())
+        if (isOutdated(known, path)) known.refresh(false, false)
+        return known.takeIf { it.isValid }
+    }
+
+    /** The disk is asked without a lock, since it may be a dead one. A renaming that was under way is over in the lock. */
+    private fun isOutdated(known: VirtualFile, path: Path): Boolean {
+        val knownPath = known.path
+        val onDisk = attributes(path)
+        val isWritable = Files.isWritable(path)
+        val isOutdated = Computable {
+            val isSame = onDisk?.lastModifiedTime()?.toMillis() == known.timeStamp && onDisk.size() == known.length
+            known.isValid && known.path == knownPath && !(isSame && isWritable == known.isWritable)
+        }
+        return ApplicationManager.getApplication().runReadAction(isOutdated)
+    }
+
+    private fun attributes(path: Path): BasicFileAttributes? =
+        try {
+            Files.readAttributes(path, BasicFileAttributes::class.java)
+        } catch (_: IOException) {
+            null
+        }
+}
