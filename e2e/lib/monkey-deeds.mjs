@@ -176,10 +176,8 @@ async function create(monkey) {
   await monkey.focus(monkey.create(`made ${monkey.next()}.txt`));
 }
 
-/** The platform takes a file for deleted that is renamed while it looks at it. */
 async function rename(monkey) {
   const file = monkey.anyFile();
-  if (monkey.accepted.has(file)) return false;
   const name = `named ${monkey.next()}.txt`;
   await monkey.ide.robot('rename', { path: file, name });
   monkey.files.set(path.join(path.dirname(file), name), monkey.files.get(file));

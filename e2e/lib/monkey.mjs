@@ -18,8 +18,6 @@ export class Monkey {
   script = [];
   /** Each file's texts, from the first to the one that it has. */
   files = new Map();
-  /** Those of which the IDE looks for some seconds whether the CLI has written them. */
-  accepted = new Set();
   /** The proposals that have not ended, by path. */
   waiting = new Map();
   clients = [];
@@ -195,7 +193,6 @@ export class Monkey {
     const expected = isAccepted ? { status: 'accepted', content: proposal.text } : REJECTED;
     assert.deepEqual(await proposal.decision, expected);
     this.waiting.delete(proposal.file);
-    if (isAccepted) this.accepted.add(proposal.file);
     if (!isAccepted) await this.offersBack(proposal);
   }
 
