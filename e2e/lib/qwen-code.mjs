@@ -9,7 +9,7 @@ const FOLDER = path.dirname(
 );
 
 /** The CLI itself. */
-export const QWEN = path.join(FOLDER, 'cli.js');
+export const QWEN = path.join(FOLDER, 'cli-entry.js');
 
 /** The piece of the bundle in which the class is. */
 export const QWEN_CLIENT = (() => {
@@ -37,3 +37,33 @@ export function locks(home) {
 
 /** What a lock file says. */
 export const lock = (file) => JSON.parse(fs.readFileSync(file, 'utf8'));
+
+const SETTINGS = {
+  security: { auth: { selectedType: 'openai' }, folderTrust: { enabled: false } },
+  tools: { approvalMode: 'default' },
+  general: { enableAutoUpdate: false },
+  privacy: { usageStatisticsEnabled: false },
+};
+
+/** Writes settings into the folder `home`, by which the CLI runs without an account. */
+export function prepare(home, ide) {
+  const settings = JSON.stringify({ ...SETTINGS, ide: { hasSeenNudge: true, ...ide } });
+  fs.writeFileSync(path.join(home, 'settings.json'), settings);
+}
+
+/** What it needs in its environment. Nothing listens at the proxy, so nothing leaves the machine. */
+export const environment = (model) => ({
+  OPENAI_API_KEY: 'none',
+  OPENAI_BASE_URL: model,
+  OPENAI_MODEL: 'script',
+  HTTPS_PROXY: 'http://127.0.0.1:9',
+  HTTP_PROXY: 'http://127.0.0.1:9',
+  NO_PROXY: '127.0.0.1',
+});
+
+/** What the model says: to read a file, to write it, then that it has. */
+export const overwrites = (file_path, content) => [
+  { name: 'read_file', args: { file_path } },
+  { name: 'write_file', args: { file_path, content } },
+  'That was all.',
+];

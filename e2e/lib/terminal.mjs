@@ -50,12 +50,15 @@ export class Terminal {
     }
   }
 
-  /** Ends the program, and then tmux, so that nothing writes into folders that are to go. */
+  /**
+   * Ends the program and what it has started, and then tmux, so that nothing writes into folders that
+   * are to go.
+   */
   async #close() {
     const isDead = () => this.#tmux('display-message', '-p', '#{pane_dead}').trim() === '1';
     try {
       const pid = Number(this.#tmux('display-message', '-p', '#{pane_pid}'));
-      if (!isDead()) process.kill(pid, 'SIGKILL');
+      if (!isDead()) process.kill(-pid, 'SIGKILL');
       await this.#until(isDead, () => 'the program in the terminal does not end');
     } finally {
       this.#tmux('kill-server');

@@ -1,0 +1,84 @@
+// Owns Qwen Code itself, as installed, in a terminal that nobody has prepared. Its model is a script.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { describe, test } from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import { Editor } from '../lib/editor.mjs';
+import { QWEN, environment, overwrites, prepare, qwenHome } from '../lib/qwen-code.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { startModel } from '../lib/scripted-model.mjs';
+import { noTerminal as skip, Terminal } from '../lib/terminal.mjs';
+
+/** A window of somebody who uses Qwen Code with these settings of the IDE mode. */
+async function openWindow(t, ide = { enabled: true }) {
+  const sandbox = Sandbox.of(t);
+  prepare(qwenHome(sandbox), ide);
+  const companion = await Companion.start(sandbox, { args: ['--ide-display-name', 'Editor'] });
+  return { sandbox, companion, editor: new Editor(companion) };
+}
+
+/** Starts the CLI in the project, up to its prompt. */
+async function startCli({ sandbox }, steps = []) {
+  const env = environment(await startModel(sandbox, steps));
+  const terminal = new Terminal(sandbox, [process.execPath, QWEN], { cwd: sandbox.project, env });
+  await terminal.shows(/Type your message/);
+  return terminal;
+}
+
+/** Has the CLI propose `proposed` for a file that says `old`. */
+async function startEdit(t) {
+  const window = await openWindow(t);
+  const { sandbox, editor } = window;
+  const file = sandbox.file('a.txt', 'old\n');
+  const terminal = await startCli(window, overwrites(file, 'proposed\n'));
+  await terminal.enter('write it');
+  await terminal.shows(/Apply this change\?[^]*allow once/);
+  assert.equal((await editor.view(file)).newContent, 'proposed\n');
+  return { editor, terminal, file, read: () => fs.readFileSync(file, 'utf8') };
+}
+
+describe('in any terminal', { skip }, () => {
+  test('the CLI says whom it is connected to, and what is open there', async (t) => {
+    const window = await openWindow(t);
+    const { sandbox, companion } = window;
+    companion.notify('editor/focused', { path: sandbox.file('a.txt') });
+    const terminal = await startCli(window);
+    await companion.next('companion/sessions');
+    await terminal.enter('/ide status');
+    await terminal.shows(/✓ Connected to Editor\s+Open files:\s+- a\.txt \(active\)/);
+  });
+
+  test('the IDE mode is switched on by a command', async (t) => {
+    const terminal = await startCli(await openWindow(t, {}));
+    await terminal.enter('/ide status');
+    await terminal.shows(/Disconnected: IDE integration is currently disabled\./);
+    await terminal.enter('/ide enable');
+    await terminal.shows(/Connected to Editor/);
+  });
+
+  test('the CLI writes what the user made of its edit in the editor', async (t) => {
+    const { editor, terminal, file, read } = await startEdit(t);
+    editor.accept(file, 'changed by the user\n');
+    await terminal.shows(/✓ WriteFile[^]*\+ changed by the user[^]*That was all\./);
+    assert.equal(read(), 'changed by the user\n');
+  });
+
+  test('the CLI leaves a file alone whose edit was rejected in the editor', async (t) => {
+    const { editor, terminal, file, read } = await startEdit(t);
+    editor.reject(file);
+    await terminal.shows(/- WriteFile Writing to a\.txt/);
+    assert.equal(read(), 'old\n');
+  });
+
+  // It does not wait for the answer to closeDiff, where Gemini CLI does.
+  test('an edit that is allowed in the terminal is the model’s, and its view closes', async (t) => {
+    const { editor, terminal, file, read } = await startEdit(t);
+    editor.edit(file, 'typed in the view\n');
+    terminal.press('Enter');
+    assert.equal(await editor.closed.next(), file);
+    await terminal.shows(/✓ WriteFile[^]*That was all\./);
+    assert.equal(read(), 'proposed\n');
+  });
+});
