@@ -17,10 +17,11 @@ const unsupported = (file = fileURLToPath(import.meta.resolve(CLIENT))) =>
     .readFileSync(file, 'utf8')
     .match(/`(IDE integration is not supported in your current environment\.[^`]*)`/)[1];
 
-/** Writes the client's settings, in which the IDE integration is on or off. */
-export function settings(sandbox, enabled = true, folder = '.gemini') {
+/** Writes settings of the client into `folder`: the IDE integration is on or off, and more. */
+export function settings(sandbox, enabled = true, folder = '.gemini', more = {}) {
   const file = path.join(sandbox.folder('home', folder), 'settings.json');
-  fs.writeFileSync(file, `// written by a test\n${JSON.stringify({ ide: { enabled } })}`);
+  fs.writeFileSync(file, `// written by a test\n${JSON.stringify({ ide: { enabled }, ...more })}`);
+  return file;
 }
 
 /** Runs the program; its exit code and what it printed. */

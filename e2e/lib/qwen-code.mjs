@@ -46,9 +46,13 @@ const SETTINGS = {
 };
 
 /** Writes settings into the folder `home`, by which the CLI runs without an account. */
-export function prepare(home, ide) {
-  const settings = JSON.stringify({ ...SETTINGS, ide: { hasSeenNudge: true, ...ide } });
-  fs.writeFileSync(path.join(home, 'settings.json'), settings);
+export function prepare(home, { ide = { enabled: true }, tools } = {}) {
+  const settings = {
+    ...SETTINGS,
+    ide: { hasSeenNudge: true, ...ide },
+    tools: { ...SETTINGS.tools, ...tools },
+  };
+  fs.writeFileSync(path.join(home, 'settings.json'), JSON.stringify(settings));
 }
 
 /** What it needs in its environment. Nothing listens at the proxy, so nothing leaves the machine. */

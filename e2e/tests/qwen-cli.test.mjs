@@ -6,15 +6,16 @@ import { describe, test } from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
 import { Editor } from '../lib/editor.mjs';
+import { works } from '../lib/mounted.mjs';
 import { QWEN, environment, overwrites, prepare, qwenHome } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { startModel } from '../lib/scripted-model.mjs';
 import { noTerminal as skip, Terminal } from '../lib/terminal.mjs';
 
-/** A window of somebody who uses Qwen Code with these settings of the IDE mode. */
-async function openWindow(t, ide = { enabled: true }) {
+/** A window of somebody who uses Qwen Code with these settings. */
+async function openWindow(t, settings) {
   const sandbox = Sandbox.of(t);
-  prepare(qwenHome(sandbox), ide);
+  prepare(qwenHome(sandbox), settings);
   const companion = await Companion.start(sandbox, { args: ['--ide-display-name', 'Editor'] });
   return { sandbox, companion, editor: new Editor(companion) };
 }
@@ -51,11 +52,19 @@ describe('in any terminal', { skip }, () => {
   });
 
   test('the IDE mode is switched on by a command', async (t) => {
-    const terminal = await startCli(await openWindow(t, {}));
+    const terminal = await startCli(await openWindow(t, { ide: {} }));
     await terminal.enter('/ide status');
     await terminal.shows(/Disconnected: IDE integration is currently disabled\./);
     await terminal.enter('/ide enable');
     await terminal.shows(/Connected to Editor/);
+  });
+
+  test('the CLI has no IDE mode while its tools run in a sandbox', async (t) => {
+    if (!works(['bwrap', '--ro-bind', '/', '/'])) return t.skip('skipped: bwrap does not work here');
+    const executionSandbox = { filesystem: 'workspace-write', network: 'closed' };
+    const terminal = await startCli(await openWindow(t, { tools: { executionSandbox } }));
+    await terminal.enter('/ide status');
+    await terminal.shows(/Unknown command: \/ide status/);
   });
 
   test('the CLI writes what the user made of its edit in the editor', async (t) => {

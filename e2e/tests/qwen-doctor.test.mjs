@@ -16,6 +16,7 @@ import { Sandbox } from '../lib/sandbox.mjs';
 import { accepted } from '../lib/window.mjs';
 
 const qwen = { id: 'qwen', module: QWEN_CLIENT };
+const NO_IDE = 'Unknown command: /ide status'; // tests/qwen-cli has it from the CLI
 const UNSUPPORTED = /^IDE integration is not supported .* run Qwen Code in one of these/;
 
 /** A folder in which somebody uses Qwen Code, with the IDE integration on. */
@@ -133,6 +134,43 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     const diagnosis = await examine(sandbox, qwen);
     assert.equal(diagnosis.problem, 'switched-off');
     assert.match(diagnosis.verdict, /switched off in Qwen Code/);
+  });
+
+  test('with tools in a sandbox there is no IDE integration', async (t) => {
+    const { sandbox } = sandboxOf(t);
+    await Companion.start(sandbox);
+    const tools = { executionSandbox: { filesystem: 'workspace-write', network: 'closed' } };
+    const file = settings(sandbox, true, 'elsewhere', { tools });
+    const noted = `the IDE integration is off: by tools.executionSandbox in ${file} tools run in a sandbox`;
+    for (const name of ['QWEN_CODE_SYSTEM_SETTINGS_PATH', 'QWEN_CODE_SYSTEM_DEFAULTS_PATH']) {
+      const diagnosis = await examine(sandbox, { ...qwen, env: { [name]: file } });
+      assert.deepEqual([diagnosis.problem, diagnosis.clientSays], ['tool-sandbox', NO_IDE]);
+      assert.ok(told(diagnosis, 'client').includes(noted), diagnosis.text);
+    }
+    settings(sandbox, true, '.qwen', { tools });
+    const { problem, verdict, advice } = await examine(sandbox, qwen);
+    assert.equal(problem, 'tool-sandbox');
+    assert.match(verdict, /Qwen Code has no IDE integration while its tools run in a sandbox/);
+    assert.match(advice[0], /^Take tools\.executionSandbox out of .*\.qwen.settings\.json/);
+  });
+
+  test('in a project’s settings such a sandbox counts for nothing', async (t) => {
+    const { sandbox } = sandboxOf(t);
+    await Companion.start(sandbox);
+    fs.mkdirSync(path.join(sandbox.project, '.qwen'));
+    const tools = { executionSandbox: { filesystem: 'read-only', network: 'open' } };
+    sandbox.file(path.join('.qwen', 'settings.json'), JSON.stringify({ tools }));
+    assert.equal((await examine(sandbox, qwen)).connects, true);
+  });
+
+  test('the system’s defaults count least', async (t) => {
+    const { sandbox } = sandboxOf(t);
+    await Companion.start(sandbox);
+    const env = { QWEN_CODE_SYSTEM_DEFAULTS_PATH: settings(sandbox, true, 'elsewhere') };
+    settings(sandbox, false, '.qwen');
+    assert.equal((await examine(sandbox, { ...qwen, env })).problem, 'switched-off');
+    fs.writeFileSync(path.join(sandbox.home, '.qwen', 'settings.json'), '{}');
+    assert.equal((await examine(sandbox, { ...qwen, env })).connects, true);
   });
 
   test('without an option it is about all clients that are installed', async (t) => {

@@ -7,6 +7,7 @@ use companion_protocol::dialect::Dialect;
 use super::Problem;
 use super::facts::Facts;
 use super::probe::Failure;
+use super::settings::IdeMode;
 use super::text::{list, quoted};
 use crate::discover::{Origin, Standing, Target};
 
@@ -77,6 +78,15 @@ pub(super) fn advice(facts: &Facts, problem: Problem) -> Vec<String> {
         Problem::SwitchedOff => {
             vec![format!("Type /ide enable in {}. It remembers that.", dialect.name)]
         }
+        Problem::ToolSandbox => match &facts.ide_mode {
+            IdeMode::Sandboxed(setting, file) => vec![format!(
+                "Take {} out of {}, and start {} again.",
+                setting,
+                file.display(),
+                dialect.id
+            )],
+            _ => Vec::new(),
+        },
     }
 }
 

@@ -258,6 +258,15 @@ fn client(facts: &Facts, findings: &mut Vec<Finding>) {
         IdeMode::Unreadable(file) => {
             add(Level::Bad, format!("{} is not valid JSON", file.display()));
         }
+        IdeMode::Sandboxed(setting, file) => {
+            let file = file.display();
+            add(
+                Level::Bad,
+                format!(
+                    "the IDE integration is off: by {setting} in {file} tools run in a sandbox"
+                ),
+            );
+        }
     }
     let Dialect { id, installation, .. } = facts.environment.dialect;
     match &facts.client_version {

@@ -2,6 +2,7 @@
 
 use super::facts::{Facts, Tried};
 use super::probe::Failure;
+use super::settings::{IdeMode, OnOff};
 use super::text::place;
 use super::{Diagnosis, Problem, advice, evidence};
 use crate::discover::{Origin, Plan, Standing, Target, WorkspaceError};
@@ -34,7 +35,11 @@ fn problem(facts: &Facts) -> Option<Problem> {
         Ok(()) => {}
     }
     if facts.connected().is_some() {
-        return (!facts.ide_mode.is_on()).then_some(Problem::SwitchedOff);
+        return match &facts.ide_mode {
+            IdeMode::Set(OnOff::On, _) => None,
+            IdeMode::Sandboxed(..) => Some(Problem::ToolSandbox),
+            _ => Some(Problem::SwitchedOff),
+        };
     }
     let hosts = facts.environment.hosts();
     let Some(first) = most_telling(&facts.tried, hosts.len()) else {
@@ -121,6 +126,7 @@ fn client_message(facts: &Facts, problem: Problem) -> String {
         _ if problem == Problem::SwitchedOff => {
             "IDE integration is currently disabled. To enable it, run /ide enable."
         }
+        _ if problem == Problem::ToolSandbox => "Unknown command: /ide status",
         _ if tried_port && dialect.lost.is_some() => dialect.lost.unwrap_or_default(),
         _ if plan.rejected => {
             return format!(
@@ -199,6 +205,11 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
         Problem::BadCommand => "the command that should lead to the companion fails".to_owned(),
         Problem::SwitchedOff => {
             return format!("All is ready, but the IDE integration is switched off in {name}.");
+        }
+        Problem::ToolSandbox => {
+            return format!(
+                "All is ready, but {name} has no IDE integration while its tools run in a sandbox."
+            );
         }
     };
     format!("{name} does not connect: {because}.")

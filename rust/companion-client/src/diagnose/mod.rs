@@ -59,6 +59,8 @@ pub enum Problem {
     BadCommand,
     /// The IDE integration is switched off in the client's settings.
     SwitchedOff,
+    /// By the client's settings its tools run in a sandbox, and then it has no IDE integration.
+    ToolSandbox,
 }
 
 /// How much a finding matters.

@@ -29,31 +29,41 @@ pub enum IdeMode {
     Unset,
     /// This file is there, but can't be read as JSON.
     Unreadable(PathBuf),
+    /// By this setting in this file its tools run in a sandbox, and it has no IDE integration.
+    Sandboxed(&'static str, PathBuf),
 }
 
 impl IdeMode {
     /// `ide.enabled` of the client's settings, of which the system's count more than the
-    /// folder's, and those more than the user's (`settings.js`).
+    /// folder's, those more than the user's, and the system's defaults least (`settings.js`).
     pub(super) fn of(environment: &Environment) -> Self {
-        let Installation { settings, .. } = environment.dialect.installation;
-        let files = [
-            system_settings(environment),
-            environment.cwd.join(settings).join(FILE),
-            user_settings(environment),
-        ];
-        for file in files {
-            let Ok(text) = fs::read_to_string(&file) else { continue };
-            let Some(settings) = parse(&text) else { return Self::Unreadable(file) };
+        let Installation { settings, tool_sandbox, .. } = environment.dialect.installation;
+        let project = environment.cwd.join(settings).join(FILE);
+        let system = system_settings(environment);
+        let defaults = system_defaults(environment, &system);
+        let operators = [system, user_settings(environment), defaults];
+        let [system, user, defaults] = operators.clone();
+        let files = [system, project, user, defaults];
+        let read = |file: PathBuf| Some((fs::read_to_string(&file).ok()?, file));
+        let files: Vec<_> =
+            files.into_iter().filter_map(read).map(|(text, file)| (file, parse(&text))).collect();
+        if let Some(setting) = tool_sandbox {
+            let pointer = format!("/{}", setting.replace('.', "/"));
+            let is_set = |(file, settings): &&(PathBuf, Option<Value>)| {
+                operators.contains(file)
+                    && settings.as_ref().is_some_and(|all| all.pointer(&pointer).is_some())
+            };
+            if let Some((file, _)) = files.iter().find(is_set) {
+                return Self::Sandboxed(setting, file.clone());
+            }
+        }
+        for (file, settings) in files {
+            let Some(settings) = settings else { return Self::Unreadable(file) };
             if let Some(enabled) = settings["ide"]["enabled"].as_bool() {
                 return Self::Set(if enabled { OnOff::On } else { OnOff::Off }, file);
             }
         }
         Self::Unset
-    }
-
-    /// Whether the client connects when it starts.
-    pub fn is_on(&self) -> bool {
-        matches!(self, Self::Set(OnOff::On, _))
     }
 }
 
@@ -71,6 +81,13 @@ fn system_settings(environment: &Environment) -> PathBuf {
         others
     };
     Path::new(folder).join(FILE)
+}
+
+fn system_defaults(environment: &Environment, system_settings: &Path) -> PathBuf {
+    match environment.set(environment.dialect.installation.system_defaults) {
+        Some(path) => path.into(),
+        None => system_settings.with_file_name("system-defaults.json"),
+    }
 }
 
 /// The file of the user's settings.

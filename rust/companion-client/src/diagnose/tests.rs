@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use companion_protocol::dialect::GEMINI;
+use companion_protocol::dialect::{GEMINI, QWEN};
 use companion_protocol::ide::IdeInfo;
 
 use super::probe::{Failure, Outcome};
@@ -258,6 +258,10 @@ fn no_way_works() {
     command.tried[0].route.target = Target::Stdio(stdio);
     let mut off = connected();
     off.ide_mode = IdeMode::Unset;
+    let mut sandboxed = connected();
+    sandboxed.environment.dialect = &QWEN;
+    let file = "/home/me/.qwen/settings.json".into();
+    sandboxed.ide_mode = IdeMode::Sandboxed("tools.executionSandbox", file);
     let name = Failure::WrongName("Forbidden: unknown host".to_owned());
     let html = Failure::NotACompanion("the server answered 404".to_owned());
     insta::assert_snapshot!(beginnings(vec![
@@ -277,5 +281,6 @@ fn no_way_works() {
         (Problem::NotACompanion, failing_in_container(html)),
         (Problem::BadCommand, command),
         (Problem::SwitchedOff, off),
+        (Problem::ToolSandbox, sandboxed),
     ]));
 }

@@ -44,6 +44,8 @@ pub static GEMINI: Dialect = Dialect {
             "/Library/Application Support/GeminiCli",
             "C:\\ProgramData\\gemini-cli",
         ],
+        system_defaults: "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
+        tool_sandbox: None,
     },
 };
 
@@ -84,5 +86,7 @@ pub static QWEN: Dialect = Dialect {
             "/Library/Application Support/QwenCode",
             "C:\\ProgramData\\qwen-code",
         ],
+        system_defaults: "QWEN_CODE_SYSTEM_DEFAULTS_PATH",
+        tool_sandbox: Some("tools.executionSandbox"),
     },
 };

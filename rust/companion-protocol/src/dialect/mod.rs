@@ -92,6 +92,11 @@ pub struct Installation {
     pub system_settings: &'static str,
     /// The folder of that file, by the system's name for others, `macos` and `windows`.
     pub system_folders: [&'static str; 3],
+    /// A variable that names the file of what the system's settings are by default.
+    pub system_defaults: &'static str,
+    /// The setting by which its tools run in a sandbox, if it then has no IDE integration. In a
+    /// project's settings it counts for nothing.
+    pub tool_sandbox: Option<&'static str>,
 }
 
 /// The names of environment variables, which a terminal inside the editor gets.
