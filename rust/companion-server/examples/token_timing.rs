@@ -6,6 +6,9 @@
 
 #![expect(clippy::print_stdout, reason = "it reports")]
 
+#[path = "../tests/common/no_editor.rs"]
+mod no_editor;
+
 use std::error::Error;
 use std::hash::{BuildHasher, RandomState};
 use std::hint::black_box;
@@ -15,7 +18,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use companion_protocol::settings::Settings;
-use companion_server::{Config, EditorHost, Proposal, Responder, Runtime, Server};
+use companion_server::{Config, Runtime, Server};
+use no_editor::NoEditor;
 use subtle::ConstantTimeEq;
 
 /// How many requests of each kind.
@@ -23,17 +27,6 @@ const REQUESTS: usize = 100_000;
 /// How many comparisons are timed together, and how often.
 const BATCH: u32 = 1_000;
 const BATCHES: u32 = 2_000;
-
-/// Nobody gets as far as to the editor.
-struct NoEditor;
-
-impl EditorHost for NoEditor {
-    fn open_diff(&self, _: Proposal, _: Responder) {}
-    fn close_diff(&self, _: &str, _: Responder) {}
-    fn accept_diff(&self, _: &str, _: Responder) {}
-    fn reject_diff(&self, _: &str, _: Responder) {}
-    fn sessions_changed(&self, _: usize) {}
-}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let dir = tempfile::tempdir()?;

@@ -4,23 +4,15 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod common;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 
+use common::no_editor::NoEditor;
 use companion_protocol::settings::Settings;
-use companion_server::{Config, EditorHost, Proposal, Responder, Runtime, Server};
-
-/// An editor that opens nothing.
-struct NoEditor;
-
-impl EditorHost for NoEditor {
-    fn open_diff(&self, _: Proposal, _: Responder) {}
-    fn close_diff(&self, _: &str, _: Responder) {}
-    fn accept_diff(&self, _: &str, _: Responder) {}
-    fn reject_diff(&self, _: &str, _: Responder) {}
-    fn sessions_changed(&self, _: usize) {}
-}
+use companion_server::{Config, Runtime, Server};
 
 struct Rig {
     server: Server,

@@ -2,25 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod common;
+
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::Arc;
 
+use common::no_editor::NoEditor;
 use companion_protocol::dialect;
 use companion_protocol::settings::Settings;
-use companion_server::{Config, EditorHost, Proposal, Responder, Runtime, Server};
-
-/// An editor that opens nothing.
-struct NoEditor;
-
-impl EditorHost for NoEditor {
-    fn open_diff(&self, _: Proposal, _: Responder) {}
-    fn close_diff(&self, _: &str, _: Responder) {}
-    fn accept_diff(&self, _: &str, _: Responder) {}
-    fn reject_diff(&self, _: &str, _: Responder) {}
-    fn sessions_changed(&self, _: usize) {}
-}
+use companion_server::{Config, Runtime, Server};
 
 /// Starts a server with a client's connection, ends both as `end` does, and looks at what is left.
 fn after(end: impl FnOnce(Runtime, Server)) {

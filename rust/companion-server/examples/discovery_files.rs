@@ -1,0 +1,74 @@
+//! Measures what a further client's discovery file costs at the start (see BENCHMARKS.md).
+//!
+//! Servers start in turns with one file and with two, in a home folder of their own.
+
+#![expect(clippy::print_stdout, reason = "it reports")]
+
+#[path = "../tests/common/no_editor.rs"]
+mod no_editor;
+
+use std::error::Error;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use companion_protocol::dialect::{self, Base};
+use companion_protocol::settings::Settings;
+use companion_server::{Config, Runtime, Server};
+use no_editor::NoEditor;
+
+const ROUNDS: usize = 2_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    if env::args().nth(1).is_some() {
+        return measure();
+    }
+    let home = tempfile::tempdir()?;
+    let mut again = Command::new(env::current_exe()?);
+    again.arg("here").envs(["HOME", "TMPDIR"].map(|name| (name, home.path())));
+    for dialect in dialect::ALL {
+        if let Base::Own { variable, name } = dialect.folder.base {
+            fs::create_dir(home.path().join(name))?;
+            again.env_remove(variable);
+        }
+    }
+    again.status()?;
+    Ok(())
+}
+
+fn measure() -> Result<(), Box<dyn Error>> {
+    let runtime = Runtime::start()?;
+    let all = dialect::ALL;
+    let mut times = all.map(|_| Vec::with_capacity(ROUNDS));
+    let mut threads = all.map(|_| 0);
+    for round in 0..ROUNDS {
+        for turn in 0..all.len() {
+            let last = (round + turn) % all.len(); // each is the first one as often
+            let settings = Settings { clients: all[..=last].to_vec(), ..Settings::default() };
+            let listener = TcpListener::bind("127.0.0.1:0")?;
+            let begun = Instant::now();
+            let server =
+                Server::start(&runtime, listener, Config::new(settings), Arc::new(NoEditor))?;
+            times[last].push(begun.elapsed());
+            if round + 1 == ROUNDS {
+                thread::sleep(Duration::from_secs(1)); // until stale files have been looked for
+                threads[last] = running_threads();
+            }
+            server.stop();
+        }
+    }
+    for (times, threads) in times.iter_mut().zip(threads) {
+        times.sort_unstable();
+        let [p10, p50, p90] = [1, 5, 9].map(|tenths| times[ROUNDS * tenths / 10].as_micros());
+        println!("start {p50} µs ({p10}–{p90}), {threads} threads");
+    }
+    Ok(())
+}
+
+/// How many threads this process has, where the system says so in a file.
+fn running_threads() -> usize {
+    fs::read_dir(Path::new("/proc/self/task")).map_or(0, Iterator::count)
+}
