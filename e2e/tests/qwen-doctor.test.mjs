@@ -42,6 +42,10 @@ function writeLock(sandbox, home, port, more = {}) {
   return file;
 }
 
+/** The lock files, as they are. */
+const contents = (home) =>
+  locks(home).map((file) => [file, fs.statSync(file).isFile() && fs.readFileSync(file, 'utf8')]);
+
 const told = ({ evidence }, subject) =>
   evidence
     .filter((one) => one.subject === subject)
@@ -112,14 +116,23 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     assert.match(told(diagnosis, 'connection'), /nobody listens at its port/);
   });
 
-  test('what is broken or stale is named', async (t) => {
+  test('what is broken, stale or another’s is named, and left alone', async (t) => {
     const { sandbox, home } = sandboxOf(t);
     const dead = 2 ** 22 + 1; // above all that Linux gives to processes
     writeLock(sandbox, home, 1, { ppid: dead });
     fs.writeFileSync(path.join(home, 'ide', '2.lock'), '{');
     fs.writeFileSync(path.join(home, 'ide', '3.lock'), '[]');
+    fs.mkdirSync(path.join(home, 'ide', '4.lock'));
+    const port = await closedPort();
+    const ideInfo = { name: 'vscode', displayName: 'VS Code' };
+    writeLock(sandbox, home, port, { workspacePath: '/elsewhere', ideInfo, ideName: 'VS Code' });
+    const before = contents(home);
     const diagnosis = await examine(sandbox, qwen);
+    assert.deepEqual(contents(home), before);
     const files = told(diagnosis, 'files');
+    const foreign = `${port}.lock: VS Code, /elsewhere\npassed over: the CLI runs in none of its folders`;
+    assert.ok(files.includes(foreign), files);
+    assert.ok(files.includes('4.lock\npassed over: it can\'t be read, it is not a file'), files);
     assert.match(files, /1\.lock: .*\n.*removed by the CLI when it starts; process \d+ has ended/);
     for (const name of ['2.lock', '3.lock']) {
       assert.match(files, new RegExp(`${name}\npassed over: it is not a JSON object`));

@@ -158,6 +158,23 @@ test('the file says who the editor is, for its user only, and goes with the comp
   assert.deepEqual([fs.existsSync(gemini), fs.existsSync(qwen)], [false, false]);
 });
 
+test('terminals have what leads both clients here, and nothing that leads elsewhere', async (t) => {
+  const elsewhere = ['GEMINI_CLI', 'QWEN_CODE'].flatMap((client) =>
+    ['COMMAND', 'ARGS'].map((what) => `${client}_IDE_SERVER_STDIO_${what}`),
+  );
+  // Whoever has started the editor had them for a companion of its own.
+  const machine = { prefix: () => ['env', ...elsewhere.map((name) => `${name}=another`)] };
+  const { sandbox, companion } = await openWindow(t, { machine });
+  const { env, port } = companion.ready;
+  for (const client of ['GEMINI_CLI', 'QWEN_CODE']) {
+    assert.equal(env[`${client}_IDE_SERVER_PORT`], String(port));
+    assert.equal(env[`${client}_IDE_WORKSPACE_PATH`], sandbox.project);
+  }
+  for (const name of elsewhere) assert.equal(env[name], '', name);
+  const client = await connect(sandbox, { env });
+  await client.close();
+});
+
 test('a companion for some clients has files and variables for those only', async (t) => {
   for (const [clients, other] of [
     ['gemini', 'qwen'],
