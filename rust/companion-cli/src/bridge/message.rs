@@ -2,12 +2,13 @@
 //! stays byte for byte as it was sent.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::fmt::{self, Formatter};
 use std::ops::Range;
 
 use companion_protocol::jsonrpc::{Id, Message, Params, Payload, parse};
 use companion_protocol::tool::Tool;
-use serde::Deserialize;
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer as _};
 use serde_json::value::RawValue;
 
 /// A path in a message.
@@ -149,10 +150,32 @@ fn tool_call<'a>(text: &'a str, params: Params<'a>) -> Asked {
     path.map_or(Asked::OtherTool, |path| Asked::Tool(tool, path))
 }
 
-/// A member of an object, if it is a string.
+/// A member of an object, if it is a string. One that is there twice is none: others may not take
+/// the same of the two.
 fn member(text: &str, object: &RawValue, name: &str) -> Option<PathField> {
-    let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(object.get()).ok()?;
-    field(text, members.get(name)?)
+    let mut object = serde_json::Deserializer::from_str(object.get());
+    field(text, object.deserialize_map(Member(name)).ok()??)
+}
+
+/// Finds the member of that name.
+struct Member<'a>(&'a str);
+
+impl<'de> Visitor<'de> for Member<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some((name, value)) = map.next_entry::<Cow<'_, str>, _>()? {
+            if name == self.0 && found.replace(value).is_some() {
+                return Err(A::Error::custom("it is there twice"));
+            }
+        }
+        Ok(found)
+    }
 }
 
 /// `raw`, which was read out of `text`, if it is a string.
@@ -239,6 +262,7 @@ mod tests {
             r#"{"name":"openDiff","arguments":{"filePath":7}}"#,
             r#"{"name":"openDiff","arguments":{"filePath":null}}"#,
             r#"{"name":"openDiff","arguments":["/a"]}"#,
+            r#"{"name":"openDiff","arguments":{"filePath":"/a","file\u0050ath":"/b"}}"#,
             r#"{"name":"openDiff","filePath":"/a"}"#,
             r#"{"name":"openDiff"}"#,
             r#"{"filePath":"/a"}"#,
