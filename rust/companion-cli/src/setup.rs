@@ -65,20 +65,16 @@ struct Told<'a> {
 pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
     let machine = Machine::current().ok_or("the environment names no home folder; set HOME")?;
     let environment = Environment::current(dialect::ALL[0], std::env::current_dir()?);
-    let clients: Vec<_> = installed(&environment)
-        .into_iter()
-        .map(|dialect| Client {
-            name: dialect.name.to_owned(),
-            settings: user_settings(&environment.with_dialect(dialect)),
-        })
-        .collect();
+    let run = Run { args, installed: installed(&environment), environment };
+    let clients = run.clients();
     let setup = Setup { machine: &machine, clients: &clients };
     if args.remove {
-        return finish(args, &setup.remove(true)?, || setup.remove(false));
+        return run.finish(|| setup.remove(true), || setup.remove(false));
     }
     let package = package(args.plugin.as_deref())?;
     let ides = args.ides(&machine);
-    let code = finish(args, &setup.plan(&package, &ides), || setup.carry_out(&package, &ides))?;
+    let plan = || Ok(setup.plan(&package, &ides));
+    let code = run.finish(plan, || setup.carry_out(&package, &ides))?;
     if ides.is_empty() {
         let which = if args.ides.is_empty() { "" } else { " of that name" };
         eprintln!("No JetBrains IDE{which} was found. Name its folder: gemini-companion setup DIR");
@@ -127,28 +123,64 @@ fn package(named: Option<&Path>) -> Result<Package, Box<dyn Error>> {
     Ok(Package::open(&file)?)
 }
 
-/// Shows what would be done, asks, and does it.
-fn finish(
-    args: &SetupArgs,
-    plan: &Report,
-    carry_out: impl FnOnce() -> io::Result<Report>,
-) -> Result<ExitCode, Box<dyn Error>> {
-    if args.dry_run {
-        tell(args, plan)?;
-        return Ok(code(plan));
+/// What is asked for, and where.
+struct Run<'a> {
+    args: &'a SetupArgs,
+    environment: Environment,
+    installed: Vec<&'static Dialect>,
+}
+
+impl Run<'_> {
+    fn clients(&self) -> Vec<Client> {
+        let client = |dialect: &&'static Dialect| Client {
+            name: dialect.name.to_owned(),
+            settings: user_settings(&self.environment.with_dialect(dialect)),
+        };
+        self.installed.iter().map(client).collect()
     }
-    if plan.has(Outcome::Planned) && !args.yes && !args.json {
-        tell(args, plan)?;
-        if !io::stdin().is_terminal() {
-            return Err("nobody is there to be asked; say --yes, or --dry-run".into());
+
+    /// Shows what would be done, asks, and does it.
+    fn finish(
+        &self,
+        plan: impl FnOnce() -> io::Result<Report>,
+        carry_out: impl FnOnce() -> io::Result<Report>,
+    ) -> Result<ExitCode, Box<dyn Error>> {
+        let SetupArgs { dry_run, yes, json, .. } = *self.args;
+        if dry_run || !(yes || json) {
+            let plan = plan()?;
+            if dry_run {
+                self.tell(&plan)?;
+                return Ok(code(&plan));
+            }
+            if plan.has(Outcome::Planned) {
+                self.tell(&plan)?;
+                if !io::stdin().is_terminal() {
+                    return Err("nobody is there to be asked; say --yes, or --dry-run".into());
+                }
+                if !agrees()? {
+                    return Ok(ExitCode::FAILURE);
+                }
+            }
         }
-        if !agrees()? {
-            return Ok(ExitCode::FAILURE);
-        }
+        let report = carry_out()?;
+        self.tell(&report)?;
+        Ok(code(&report))
     }
-    let report = carry_out()?;
-    tell(args, &report)?;
-    Ok(code(&report))
+
+    /// Prints a report, and in the end what doctor says.
+    fn tell(&self, report: &Report) -> Result<(), Box<dyn Error>> {
+        let is_over = !self.args.remove && !report.has(Outcome::Planned);
+        let clients = if is_over { self.installed.clone() } else { Vec::new() };
+        let doctor = doctor::diagnoses(&self.environment, clients);
+        let text = if self.args.json {
+            serde_json::to_string_pretty(&Told { report, doctor })? + "\n"
+        } else {
+            let blank = if is_over { "\n" } else { "" };
+            format!("{report}{blank}{}", doctor::text(&doctor))
+        };
+        io::stdout().write_all(text.as_bytes())?;
+        Ok(())
+    }
 }
 
 fn code(report: &Report) -> ExitCode {
@@ -162,20 +194,4 @@ fn agrees() -> io::Result<bool> {
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes") && answer.ends_with('\n'))
-}
-
-/// Prints a report, and in the end what doctor says.
-fn tell(args: &SetupArgs, report: &Report) -> Result<(), Box<dyn Error>> {
-    let is_over = !args.remove && !report.has(Outcome::Planned);
-    let environment = Environment::current(dialect::ALL[0], std::env::current_dir()?);
-    let clients: Vec<&Dialect> = if is_over { installed(&environment) } else { Vec::new() };
-    let doctor = doctor::diagnoses(&environment, clients);
-    let text = if args.json {
-        serde_json::to_string_pretty(&Told { report, doctor })? + "\n"
-    } else {
-        let blank = if is_over { "\n" } else { "" };
-        format!("{report}{blank}{}", doctor::text(&doctor))
-    };
-    io::stdout().write_all(text.as_bytes())?;
-    Ok(())
 }

@@ -17,29 +17,25 @@ pub(crate) fn plugins_dir(machine: &Machine, ide: &Ide) -> PathBuf {
     if let Some(config) = named("idea.config.path") {
         return config.join("plugins");
     }
-    let data = match machine.os {
-        Os::Linux => machine.dir("XDG_DATA_HOME", ".local/share"),
-        Os::MacOs => machine.home.join("Library/Application Support"),
-        Os::Windows => machine.dir("APPDATA", "AppData/Roaming"),
-    };
-    let dir = data.join(&ide.vendor).join(&ide.data_directory);
+    let dir = user_dir(machine, ide, "XDG_DATA_HOME", ".local/share");
     if machine.os == Os::Linux { dir } else { dir.join("plugins") }
 }
 
-/// Where an IDE has its settings, as long as nothing else is said.
-fn config_dir(machine: &Machine, ide: &Ide) -> PathBuf {
-    let config = match machine.os {
-        Os::Linux => machine.dir("XDG_CONFIG_HOME", ".config"),
+/// A folder of an IDE for its user, as long as nothing else is said. Only Linux has one for each kind
+/// of file: the variable that names where it is, and where it is without.
+fn user_dir(machine: &Machine, ide: &Ide, variable: &str, in_home: &str) -> PathBuf {
+    let base = match machine.os {
+        Os::Linux => machine.dir(variable, in_home),
         Os::MacOs => machine.home.join("Library/Application Support"),
         Os::Windows => machine.dir("APPDATA", "AppData/Roaming"),
     };
-    config.join(&ide.vendor).join(&ide.data_directory)
+    base.join(&ide.vendor).join(&ide.data_directory)
 }
 
 /// The system properties of its JVM that say where its folders are. Those of options count more
 /// than those of files; of several options the last counts, of several files the first.
 fn properties(machine: &Machine, ide: &Ide) -> HashMap<String, String> {
-    let config = config_dir(machine, ide);
+    let config = user_dir(machine, ide, "XDG_CONFIG_HOME", ".config");
     let variable = |suffix: &str| {
         let name = format!("{}{suffix}", ide.variables.as_ref()?);
         machine.var(&name).map(PathBuf::from)

@@ -2,29 +2,19 @@
 //! running one.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::{env, fs};
 
+use clap::ValueEnum;
 use object::read::Object;
 use object::{Architecture, BinaryFormat, ObjectKind};
 
 use crate::Result;
+use crate::dist::System;
 
 #[cfg(test)]
 mod tests;
-
-/// The folder of a system's library, as Kotlin's `NativeLibrary` has it, and what must lie there.
-type System = (&'static str, &'static str, BinaryFormat, Architecture);
-
-const SYSTEMS: [System; 6] = [
-    ("linux-arm64", "libcompanion_jni.so", BinaryFormat::Elf, Architecture::Aarch64),
-    ("linux-x64", "libcompanion_jni.so", BinaryFormat::Elf, Architecture::X86_64),
-    ("macos-arm64", "libcompanion_jni.dylib", BinaryFormat::MachO, Architecture::Aarch64),
-    ("macos-x64", "libcompanion_jni.dylib", BinaryFormat::MachO, Architecture::X86_64),
-    ("windows-arm64", "companion_jni.dll", BinaryFormat::Pe, Architecture::Aarch64),
-    ("windows-x64", "companion_jni.dll", BinaryFormat::Pe, Architecture::X86_64),
-];
 
 /// Stands before the ABI number in every library; `companion-jni` has it too.
 const ABI_NAME: &[u8] = b"companion_jni ABI number";
@@ -35,37 +25,56 @@ const NATIVE_PREFIX: &str = "Java_dev_companion_gemini_core_NativeCore_";
 /// Checks each library in `native`, the folder of a plugin that has `<os>-<arch>/`: it must be of
 /// that system, export what `NativeCore` declares and nothing else of its name, and have the ABI
 /// number that Kotlin wants. Returns the systems that have none.
-pub(crate) fn check(native: &Path) -> Result<Vec<&'static str>> {
+pub(crate) fn check(native: &Path) -> Result<Vec<String>> {
     let folders = fs::read_dir(native).map_err(|error| format!("{}: {error}", native.display()))?;
     let mut folders = folders
         .map(|folder| Ok(folder?.file_name()))
         .collect::<std::io::Result<BTreeSet<OsString>>>()?;
     let (natives, abi) = (declared()?, wanted_abi()?);
     let mut missing = Vec::new();
-    for system in &SYSTEMS {
-        if !folders.remove::<OsString>(&system.0.into()) {
-            missing.push(system.0);
+    for &system in System::value_variants() {
+        let name = system.to_string();
+        if !folders.remove(OsStr::new(&name)) {
+            missing.push(name);
             continue;
         }
-        let library = native.join(system.0).join(system.1);
+        let library = native.join(name).join(system.library());
         check_library(&library, system, &natives, abi)
             .map_err(|problem| format!("{}: {problem}", library.display()))?;
     }
     if let Some(folder) = folders.first() {
         return Err(format!("{}: no such system", native.join(folder).display()).into());
     }
-    if missing.len() == SYSTEMS.len() {
+    if missing.len() == System::value_variants().len() {
         return Err(format!("{}: no library at all", native.display()).into());
     }
     Ok(missing)
 }
 
-fn check_library(library: &Path, system: &System, natives: &BTreeSet<String>, abi: i32) -> Result {
+/// What a library of that system is to be.
+fn format(system: System) -> BinaryFormat {
+    if system.is_windows() {
+        BinaryFormat::Pe
+    } else if system.is_macos() {
+        BinaryFormat::MachO
+    } else {
+        BinaryFormat::Elf
+    }
+}
+
+fn architecture(system: System) -> Architecture {
+    match system {
+        System::LinuxX64 | System::MacosX64 | System::WindowsX64 => Architecture::X86_64,
+        System::LinuxArm64 | System::MacosArm64 | System::WindowsArm64 => Architecture::Aarch64,
+    }
+}
+
+fn check_library(library: &Path, system: System, natives: &BTreeSet<String>, abi: i32) -> Result {
     let data = fs::read(library)?;
     let file = object::File::parse(&*data)?;
-    let (_, _, format, architecture) = *system;
+    let format = format(system);
     let actual = (file.format(), file.architecture(), file.kind(), file.is_64());
-    if actual != (format, architecture, ObjectKind::Dynamic, true) {
+    if actual != (format, architecture(system), ObjectKind::Dynamic, true) {
         return Err(format!("not a library of this system, but {actual:?}").into());
     }
     let mut exported = BTreeSet::new();

@@ -27,7 +27,7 @@ use xshell::{Shell, cmd};
 use crate::needs::Work;
 use crate::{Result, plugin};
 use machine::Machine;
-use system::System;
+pub(crate) use system::System;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use super::*;
 
 /// A library with these natives and this number.
-fn link(home: &Path, system: &System, natives: &BTreeSet<String>, abi: i32) {
-    let (folder, name, format, architecture) = *system;
+fn link(home: &Path, system: System, natives: &BTreeSet<String>, abi: i32) {
+    let (format, architecture) = (format(system), architecture(system));
     let mut object = Object::new(
         if format == BinaryFormat::Pe { BinaryFormat::Coff } else { format },
         architecture,
@@ -35,19 +35,19 @@ fn link(home: &Path, system: &System, natives: &BTreeSet<String>, abi: i32) {
         });
         object.add_symbol_data(symbol, text, &[0; 16], 16);
     }
-    let folder = home.join(folder);
+    let folder = home.join(system.to_string());
     fs::create_dir_all(&folder).unwrap();
     let input = home.join("input.o");
     fs::write(&input, object.write().unwrap()).unwrap();
     let mut linker = Command::new(linker());
     match format {
         BinaryFormat::Elf => {
-            linker.args(["-flavor", "gnu", "-shared", "-o"]).arg(folder.join(name))
+            linker.args(["-flavor", "gnu", "-shared", "-o"]).arg(folder.join(system.library()))
         }
         BinaryFormat::MachO => {
             let arch = if architecture == Architecture::X86_64 { "x86_64" } else { "arm64" };
             linker.args(["-flavor", "darwin", "-dylib", "-platform_version", "macos", "11", "11"]);
-            linker.args(["-arch", arch, "-o"]).arg(folder.join(name))
+            linker.args(["-arch", arch, "-o"]).arg(folder.join(system.library()))
         }
         _ => {
             let machine = if architecture == Architecture::X86_64 { "x64" } else { "arm64" };
@@ -60,11 +60,11 @@ fn link(home: &Path, system: &System, natives: &BTreeSet<String>, abi: i32) {
                 &format!("/machine:{machine}"),
             ]);
             linker.args(natives.iter().map(|native| format!("/export:{NATIVE_PREFIX}{native}")));
-            linker.arg(format!("/out:{}", folder.join(name).display()))
+            linker.arg(format!("/out:{}", folder.join(system.library()).display()))
         }
     };
     let output = linker.arg(&input).output().unwrap();
-    assert!(output.status.success(), "{}: {}", system.0, String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{system}: {}", String::from_utf8_lossy(&output.stderr));
     fs::remove_file(input).unwrap();
 }
 
@@ -91,9 +91,10 @@ fn problem(home: &Path) -> String {
 fn libraries_that_fit_are_fine_and_the_others_are_named() {
     let home = TempDir::new().unwrap();
     assert!(natives().contains("status__J"));
-    for (index, system) in SYSTEMS.iter().enumerate() {
+    let all = System::value_variants();
+    for (index, &system) in all.iter().enumerate() {
         link(home.path(), system, &natives(), wanted_abi().unwrap());
-        let missing: Vec<_> = SYSTEMS[index + 1..].iter().map(|system| system.0).collect();
+        let missing: Vec<_> = all[index + 1..].iter().map(ToString::to_string).collect();
         assert_eq!(check(home.path()).unwrap(), missing);
     }
 }
@@ -101,7 +102,7 @@ fn libraries_that_fit_are_fine_and_the_others_are_named() {
 #[test]
 fn a_library_of_another_version_is_refused_on_every_system() {
     let abi = wanted_abi().unwrap();
-    for system in &SYSTEMS {
+    for &system in System::value_variants() {
         let home = TempDir::new().unwrap();
         link(home.path(), system, &natives(), abi + 1);
         assert!(problem(home.path()).contains(&format!("ABI number is [{}]", abi + 1)));
@@ -124,19 +125,19 @@ fn a_library_of_another_version_is_refused_on_every_system() {
 fn what_lies_in_the_wrong_place_is_refused() {
     let home = TempDir::new().unwrap();
     let abi = wanted_abi().unwrap();
-    for index in 0..SYSTEMS.len() {
-        let (one, other) = (&SYSTEMS[index], &SYSTEMS[(index + 1) % SYSTEMS.len()]);
+    let all = System::value_variants();
+    for (&one, &other) in all.iter().zip(all.iter().cycle().skip(1)) {
         link(home.path(), one, &natives(), abi);
-        fs::create_dir(home.path().join(other.0)).unwrap();
-        fs::rename(home.path().join(one.0).join(one.1), home.path().join(other.0).join(other.1))
-            .unwrap();
-        fs::remove_dir(home.path().join(one.0)).unwrap();
+        let [from, to] = [one, other].map(|system| home.path().join(system.to_string()));
+        fs::create_dir(&to).unwrap();
+        fs::rename(from.join(one.library()), to.join(other.library())).unwrap();
+        fs::remove_dir(from).unwrap();
         assert!(problem(home.path()).contains("not a library of this system"));
-        fs::remove_dir_all(home.path().join(other.0)).unwrap();
+        fs::remove_dir_all(to).unwrap();
     }
     assert!(problem(home.path()).contains("no library at all"));
 
-    link(home.path(), &SYSTEMS[0], &natives(), abi);
+    link(home.path(), System::LinuxArm64, &natives(), abi);
     fs::create_dir(home.path().join("linux-x86")).unwrap();
     assert!(problem(home.path()).contains("linux-x86: no such system"));
     fs::remove_dir(home.path().join("linux-x86")).unwrap();
