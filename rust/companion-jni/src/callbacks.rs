@@ -25,7 +25,7 @@ const AGAIN: Duration = Duration::from_millis(100);
 pub(crate) static RESPONDERS: LazyLock<Responders> = LazyLock::new(Responders::default);
 
 /// Kotlin's side, which tests have another of.
-pub(crate) trait Ide: Clone + Send + Sync + 'static {
+pub(crate) trait KotlinSide: Clone + Send + Sync + 'static {
     /// What is called.
     type Object: Send + 'static;
 
@@ -35,7 +35,7 @@ pub(crate) trait Ide: Clone + Send + Sync + 'static {
 
 /// The ways to call an object. An error names what it has thrown.
 pub(crate) trait Calls<O> {
-    fn ask(&mut self, object: &O, request: u64, ask: Ask) -> Result<(), String>;
+    fn ask(&mut self, object: &O, request: u64, ask: EditorCall) -> Result<(), String>;
     fn sessions(&mut self, object: &O, count: usize) -> Result<(), String>;
     fn log(&mut self, object: &O, level: Level, text: String) -> Result<(), String>;
 }
@@ -50,7 +50,7 @@ pub(crate) enum Message<O> {
     /// And no longer.
     Remove(i64),
     /// A request to the editor, by its number.
-    Ask(i64, u64, Ask),
+    Call(i64, u64, EditorCall),
     Sessions(i64, usize),
     Log(Level, String),
     /// End, but not before these threads.
@@ -58,7 +58,7 @@ pub(crate) enum Message<O> {
 }
 
 /// A request to the editor.
-pub(crate) enum Ask {
+pub(crate) enum EditorCall {
     Open(Proposal),
     Close(String),
     Accept(String),
@@ -73,7 +73,7 @@ pub(crate) struct CallbackThread<O> {
 }
 
 impl<O: Send + 'static> CallbackThread<O> {
-    pub(crate) fn start(ide: impl Ide<Object = O>) -> io::Result<Self> {
+    pub(crate) fn start(ide: impl KotlinSide<Object = O>) -> io::Result<Self> {
         let (queue, messages) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let thread = std::thread::Builder::new()
@@ -113,7 +113,7 @@ impl<O: Send + 'static> CallbackThread<O> {
 }
 
 /// Takes messages until the end.
-fn run<I: Ide>(ide: &I, messages: &Receiver<Message<I::Object>>) {
+fn run<I: KotlinSide>(ide: &I, messages: &Receiver<Message<I::Object>>) {
     let mut objects = BTreeMap::new();
     while let Ok(first) = messages.recv() {
         let more = std::iter::from_fn(|| messages.try_recv().ok());
@@ -141,7 +141,7 @@ fn run<I: Ide>(ide: &I, messages: &Receiver<Message<I::Object>>) {
 }
 
 /// Calls while attached. A JVM that has no memory left may refuse; then it is asked again.
-fn attached<I: Ide>(ide: &I, mut call: impl FnMut(&mut dyn Calls<I::Object>)) {
+fn attached<I: KotlinSide>(ide: &I, mut call: impl FnMut(&mut dyn Calls<I::Object>)) {
     let mut told = false;
     while let Err(error) = ide.attached(&mut call) {
         // The IDE's log hears of it once it can be called.
@@ -156,7 +156,7 @@ fn take<O>(calls: &mut dyn Calls<O>, objects: &mut BTreeMap<i64, O>, message: Me
     match message {
         Message::Add(core, callbacks) => drop(objects.insert(core, callbacks)),
         Message::Remove(core) => drop(objects.remove(&core)),
-        Message::Ask(core, request, ask) => {
+        Message::Call(core, request, ask) => {
             let Some(object) = objects.get(&core) else { return };
             if let Err(error) = calls.ask(object, request, ask) {
                 log::error!("the editor could not be asked: {error}");
@@ -196,26 +196,26 @@ impl<O: Send> Listener<O> {
         let _ = self.queue.send(message);
     }
 
-    fn ask(&self, responder: Responder, ask: Ask) {
-        self.send(Message::Ask(self.core, RESPONDERS.add(responder), ask));
+    fn ask(&self, responder: Responder, ask: EditorCall) {
+        self.send(Message::Call(self.core, RESPONDERS.add(responder), ask));
     }
 }
 
 impl<O: Send + 'static> EditorHost for Listener<O> {
     fn open_diff(&self, proposal: Proposal, responder: Responder) {
-        self.ask(responder, Ask::Open(proposal));
+        self.ask(responder, EditorCall::Open(proposal));
     }
 
     fn close_diff(&self, file_path: &str, responder: Responder) {
-        self.ask(responder, Ask::Close(file_path.to_owned()));
+        self.ask(responder, EditorCall::Close(file_path.to_owned()));
     }
 
     fn accept_diff(&self, file_path: &str, responder: Responder) {
-        self.ask(responder, Ask::Accept(file_path.to_owned()));
+        self.ask(responder, EditorCall::Accept(file_path.to_owned()));
     }
 
     fn reject_diff(&self, file_path: &str, responder: Responder) {
-        self.ask(responder, Ask::Reject(file_path.to_owned()));
+        self.ask(responder, EditorCall::Reject(file_path.to_owned()));
     }
 
     fn sessions_changed(&self, count: usize) {

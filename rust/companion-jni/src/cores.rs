@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use companion_server::{Runtime, Server};
 use parking_lot::Mutex;
 
-use crate::callbacks::{CallbackThread, Ide, Listener, Message, Queue};
+use crate::callbacks::{CallbackThread, KotlinSide, Listener, Message, Queue};
 use crate::gate::Error;
 use crate::ide::Jvm;
 use crate::logging;
@@ -17,7 +17,7 @@ use crate::logging;
 /// Those of this process.
 pub(crate) static CORES: Cores<Jvm> = Cores::new(Jvm);
 
-pub(crate) struct Cores<I: Ide> {
+pub(crate) struct Cores<I: KotlinSide> {
     ide: I,
     /// The running servers, and those that are stopping. Held for the time of a look-up only.
     servers: Mutex<BTreeMap<i64, Server>>,
@@ -35,7 +35,7 @@ struct Shared<O> {
     servers: usize,
 }
 
-impl<I: Ide> Cores<I> {
+impl<I: KotlinSide> Cores<I> {
     pub(crate) const fn new(ide: I) -> Self {
         let servers = Mutex::new(BTreeMap::new());
         Self { ide, servers, last: AtomicI64::new(0), shared: Mutex::new(None) }

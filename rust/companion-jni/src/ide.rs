@@ -8,7 +8,7 @@ use log::Level;
 
 use companion_protocol::editor::OpenDiff;
 
-use crate::callbacks::{Ask, Calls, Ide};
+use crate::callbacks::{Calls, EditorCall, KotlinSide};
 
 /// How much of a stack is told in the log.
 const FRAMES: usize = 16;
@@ -20,7 +20,7 @@ pub(crate) type Callbacks = Global<JObject<'static>>;
 #[derive(Clone, Copy)]
 pub(crate) struct Jvm;
 
-impl Ide for Jvm {
+impl KotlinSide for Jvm {
     type Object = Callbacks;
 
     fn attached(&self, call: &mut dyn FnMut(&mut dyn Calls<Callbacks>)) -> Result<(), String> {
@@ -41,7 +41,7 @@ impl Ide for Jvm {
 struct Attached<'a, 'local>(&'a mut Env<'local>);
 
 impl Calls<Callbacks> for Attached<'_, '_> {
-    fn ask(&mut self, object: &Callbacks, request: u64, ask: Ask) -> Result<(), String> {
+    fn ask(&mut self, object: &Callbacks, request: u64, ask: EditorCall) -> Result<(), String> {
         in_frame(self.0, |env| call_ask(env, object, request, ask))
     }
 
@@ -67,11 +67,11 @@ fn call_ask(
     env: &mut Env<'_>,
     object: &Callbacks,
     request: u64,
-    ask: Ask,
+    ask: EditorCall,
 ) -> jni::errors::Result<()> {
     let request = JValue::Long(request.cast_signed());
     let (name, path) = match ask {
-        Ask::Open(proposal) => {
+        EditorCall::Open(proposal) => {
             let content = env.byte_array_from_slice(proposal.new_content.as_bytes())?;
             let rest = OpenDiff { new_content: "", ..proposal.to_show() };
             let rest = serde_json::to_string(&rest).expect("a proposal is JSON");
@@ -81,9 +81,9 @@ fn call_ask(
             let arguments = [request, JValue::Object(&rest), JValue::Object(&content)];
             return env.call_method(object, name, sig, &arguments).map(drop);
         }
-        Ask::Close(path) => (jni_str!("closeDiff"), path),
-        Ask::Accept(path) => (jni_str!("acceptDiff"), path),
-        Ask::Reject(path) => (jni_str!("rejectDiff"), path),
+        EditorCall::Close(path) => (jni_str!("closeDiff"), path),
+        EditorCall::Accept(path) => (jni_str!("acceptDiff"), path),
+        EditorCall::Reject(path) => (jni_str!("rejectDiff"), path),
     };
     let path = JString::from_str(env, path)?;
     let arguments = [request, JValue::Object(&path)];

@@ -22,7 +22,7 @@ enum State {
 }
 
 #[derive(Debug)]
-struct Diff {
+struct RelayedDiff {
     /// The JSON string that the client sent.
     client: Box<RawValue>,
     /// The path that the companion was sent.
@@ -32,7 +32,7 @@ struct Diff {
 
 /// All diffs, in the order in which the client asked for them.
 #[derive(Debug, Default)]
-pub(super) struct Diffs(Vec<Diff>);
+pub(super) struct RelayedDiffs(Vec<RelayedDiff>);
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -40,7 +40,7 @@ struct Rejected<'a> {
     file_path: &'a RawValue,
 }
 
-impl Diffs {
+impl RelayedDiffs {
     /// The client's `client`, a JSON string, is about to be opened as `companion`.
     pub(super) fn opened(&mut self, client: &str, companion: &str) {
         self.0.retain(|diff| diff.companion != companion);
@@ -50,7 +50,7 @@ impl Diffs {
         }
         let client = RawValue::from_string(client.to_owned()).expect("it was read from JSON");
         let companion = companion.to_owned();
-        self.0.push(Diff { client, companion, state: State::Waiting });
+        self.0.push(RelayedDiff { client, companion, state: State::Waiting });
     }
 
     /// The diff is over: decided, closed, or never opened.
@@ -72,7 +72,7 @@ impl Diffs {
         self.find(companion).map(|diff| diff.client.get().to_owned())
     }
 
-    fn find(&mut self, companion: &str) -> Option<&mut Diff> {
+    fn find(&mut self, companion: &str) -> Option<&mut RelayedDiff> {
         let exact = self.0.iter().position(|diff| diff.companion == companion);
         let similar = || self.0.iter().rposition(|diff| is_same_file(&diff.companion, companion));
         let index = exact.or_else(similar)?;
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn the_client_gets_back_what_it_wrote() {
-        let mut diffs = Diffs::default();
+        let mut diffs = RelayedDiffs::default();
         diffs.opened(r#""c:\\P\/\u00e9""#, "/p/é");
         diffs.opened(r#""/w/A""#, r"C:\P\A");
         assert_eq!(diffs.spelling("/p/é").as_deref(), Some(r#""c:\\P\/\u00e9""#));
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn each_that_waits_is_given_up_once() {
-        let mut diffs = Diffs::default();
+        let mut diffs = RelayedDiffs::default();
         for name in ["a", "b", "c"] {
             diffs.opened(&format!("\"/w/{name}\""), &format!("/p/{name}"));
         }
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_what_waits_is_kept() {
-        let mut diffs = Diffs::default();
+        let mut diffs = RelayedDiffs::default();
         diffs.opened("\"/w/first\"", "/p/first");
         for number in 0..2 * MAX_DIFFS {
             diffs.opened("\"/w/x\"", &format!("/p/{number}"));

@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use diffs::Diffs;
+use diffs::RelayedDiffs;
 use find::{Finder, Place, TokenSource};
 use keeper::Keeper;
 use link::Link;
@@ -123,7 +123,7 @@ async fn run(
     let mut input = stdio::input()?;
     let bridge = Arc::new(Bridge {
         mapping,
-        diffs: Mutex::new(Diffs::default()),
+        diffs: Mutex::new(RelayedDiffs::default()),
         link: Link::new(),
         output: output.clone(),
         patience: wait.unwrap_or(PATIENCE.1),

@@ -12,7 +12,7 @@ use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-use super::diffs::Diffs;
+use super::diffs::RelayedDiffs;
 use super::link::{Link, Up};
 use super::mapping::Mapping;
 use super::message::{
@@ -31,7 +31,7 @@ const ATTEMPTS: usize = 3;
 #[derive(Debug)]
 pub(super) struct Bridge {
     pub(super) mapping: Mapping,
-    pub(super) diffs: Mutex<Diffs>,
+    pub(super) diffs: Mutex<RelayedDiffs>,
     pub(super) link: Link,
     pub(super) output: Output,
     /// How long a companion that was there may be away before requests fail.
@@ -60,14 +60,14 @@ pub(super) struct Requests {
 /// A call about a path that is under way.
 #[derive(Debug)]
 struct Call {
-    outcome: oneshot::Receiver<Outcome>,
+    end: oneshot::Receiver<CallEnd>,
     /// Tells it that the next call is there and closes the diff.
     withdrawn: Arc<Notify>,
 }
 
 /// What came of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+enum CallEnd {
     /// The client has its answer, from the companion or an error.
     Answered,
     /// An `openDiff` of which no companion has heard.
@@ -76,7 +76,7 @@ enum Outcome {
 
 /// What a request does to what is remembered of a diff, and whether it can be repeated.
 #[derive(Debug)]
-enum Effect {
+enum DiffStep {
     None,
     Unrepeatable,
     Open { client: String, companion: String, withdrawn: Arc<Notify> },
@@ -124,11 +124,11 @@ impl Requests {
             Asked::Tool(tool, field) => (tool, field),
             Asked::OtherTool | Asked::Initialize | Asked::Other => {
                 let once = asked == Asked::OtherTool;
-                let effect = if once { Effect::Unrepeatable } else { Effect::None };
+                let step = if once { DiffStep::Unrepeatable } else { DiffStep::None };
                 let message = text.to_owned().into();
                 tokio::spawn(async move {
                     let _permit = permit;
-                    bridge.ask(&id, message, &effect).await;
+                    bridge.ask(&id, message, &step).await;
                 });
                 return;
             }
@@ -138,15 +138,15 @@ impl Requests {
             Some(path) => (replace(text, &[(field.at, to_json(&path))]), path),
             None => (text.to_owned(), field.path),
         };
-        let (done, outcome) = oneshot::channel();
+        let (done, end) = oneshot::channel();
         let withdrawn = Arc::default();
-        let call = Call { outcome, withdrawn: Arc::clone(&withdrawn) };
-        self.calls.retain(|_, call| call.outcome.is_empty() && !call.outcome.is_terminated());
+        let call = Call { end, withdrawn: Arc::clone(&withdrawn) };
+        self.calls.retain(|_, call| call.end.is_empty() && !call.end.is_terminated());
         let previous = self.calls.insert(path.clone(), call);
-        let effect = match tool {
-            Tool::OpenDiff => Effect::Open { client, companion: path, withdrawn },
-            Tool::CloseDiff => Effect::Close { companion: path },
-            Tool::AcceptDiff | Tool::RejectDiff => Effect::Unrepeatable,
+        let step = match tool {
+            Tool::OpenDiff => DiffStep::Open { client, companion: path, withdrawn },
+            Tool::CloseDiff => DiffStep::Close { companion: path },
+            Tool::AcceptDiff | Tool::RejectDiff => DiffStep::Unrepeatable,
         };
         if let (Some(previous), Tool::CloseDiff) = (&previous, tool) {
             previous.withdrawn.notify_one();
@@ -154,17 +154,17 @@ impl Requests {
         tokio::spawn(async move {
             let _permit = permit;
             let before = match previous {
-                Some(previous) => previous.outcome.await.ok(),
+                Some(previous) => previous.end.await.ok(),
                 None => None,
             };
-            let outcome = match (before, tool) {
-                (Some(Outcome::NeverOpened), Tool::CloseDiff) => {
+            let end = match (before, tool) {
+                (Some(CallEnd::NeverOpened), Tool::CloseDiff) => {
                     bridge.succeed(&id, &CallToolResult::text("{}")).await;
-                    Outcome::Answered
+                    CallEnd::Answered
                 }
-                _ => bridge.ask(&id, message.into(), &effect).await,
+                _ => bridge.ask(&id, message.into(), &step).await,
             };
-            let _ = done.send(outcome);
+            let _ = done.send(end);
         });
     }
 
@@ -188,36 +188,36 @@ impl Bridge {
     }
 
     /// Sends a request, and the client its answer, whatever happens.
-    async fn ask(&self, id: &Id, message: bytes::Bytes, effect: &Effect) -> Outcome {
+    async fn ask(&self, id: &Id, message: bytes::Bytes, step: &DiffStep) -> CallEnd {
         let mut reason = String::new();
         for _ in 0..ATTEMPTS {
-            let up = match self.up(effect).await {
+            let up = match self.up(step).await {
                 Ok(up) => up,
                 Err(why) => {
                     reason = format!("No companion can be reached: {why}");
-                    if let Effect::Open { .. } = effect {
+                    if let DiffStep::Open { .. } = step {
                         // The CLI asks in the terminal as well. An error would make the edit fail
                         // that the user accepts there; this leaves the decision to that.
                         log::info!("{reason}; a diff is for the terminal alone");
                         self.succeed(id, &CallToolResult::empty()).await;
-                        return Outcome::NeverOpened;
+                        return CallEnd::NeverOpened;
                     }
                     break;
                 }
             };
-            if let Effect::Open { client, companion, .. } = effect {
+            if let DiffStep::Open { client, companion, .. } = step {
                 self.diffs.lock().opened(client, companion);
             }
-            match self.exchange(&up.session, message.clone(), effect).await {
-                Ok(()) => return Outcome::Answered,
+            match self.exchange(&up.session, message.clone(), step).await {
+                Ok(()) => return CallEnd::Answered,
                 Err(error) => {
                     reason = format!("The companion failed: {error}");
                     let is_broken = matches!(error, Error::Broken { .. });
-                    let repeatable = is_broken && !matches!(effect, Effect::Unrepeatable);
+                    let repeatable = is_broken && !matches!(step, DiffStep::Unrepeatable);
                     if !error.is_unheard() && !repeatable {
                         break;
                     }
-                    if let Effect::Open { companion, .. } = effect {
+                    if let DiffStep::Open { companion, .. } = step {
                         // It will be opened anew, so it is none that was lost.
                         self.diffs.lock().ended(companion);
                     }
@@ -225,17 +225,17 @@ impl Bridge {
                 }
             }
         }
-        if let Effect::Open { companion, .. } | Effect::Close { companion } = effect {
+        if let DiffStep::Open { companion, .. } | DiffStep::Close { companion } = step {
             self.diffs.lock().failed(companion);
         }
         self.fail(id, &reason).await;
-        Outcome::Answered
+        CallEnd::Answered
     }
 
     /// Waits for a companion, but with a diff not longer than until the client closes it.
-    async fn up(&self, effect: &Effect) -> Result<Arc<Up>, Arc<str>> {
+    async fn up(&self, step: &DiffStep) -> Result<Arc<Up>, Arc<str>> {
         let up = self.link.up(self.patience);
-        let Effect::Open { withdrawn, .. } = effect else { return up.await };
+        let DiffStep::Open { withdrawn, .. } = step else { return up.await };
         tokio::select! {
             biased;
             up = up => up,
@@ -248,16 +248,18 @@ impl Bridge {
         &self,
         session: &companion_client::http::Session,
         message: bytes::Bytes,
-        effect: &Effect,
+        step: &DiffStep,
     ) -> Result<(), Error> {
         let mut events = session.post(message).await?;
         while let Some(event) = events.next().await? {
             if let Some(went_well) = self.deliver(&event.data).await {
-                match effect {
-                    Effect::Open { companion, .. } if !went_well => {
+                match step {
+                    DiffStep::Open { companion, .. } if !went_well => {
                         self.diffs.lock().ended(companion);
                     }
-                    Effect::Close { companion } if went_well => self.diffs.lock().ended(companion),
+                    DiffStep::Close { companion } if went_well => {
+                        self.diffs.lock().ended(companion);
+                    }
                     _ => {}
                 }
                 return Ok(());
@@ -331,7 +333,7 @@ mod tests {
         let (output, mut lines) = Output::new();
         let bridge = Bridge {
             mapping: Mapping::default(),
-            diffs: Mutex::new(Diffs::default()),
+            diffs: Mutex::new(RelayedDiffs::default()),
             link: Link::new(),
             output,
             patience: Duration::ZERO,

@@ -3,7 +3,7 @@
 use companion_protocol::dialect::Dialect;
 
 use super::facts::{Facts, Tried};
-use super::probe::{Failure, Outcome};
+use super::probe::{Failure, Probed};
 use super::settings::{IdeMode, OnOff};
 use super::text::{list, place};
 use super::{Finding, Level, Subject};
@@ -65,7 +65,7 @@ fn files(facts: &Facts, findings: &mut Vec<Finding>) {
     }
 }
 
-fn file(candidate: &Candidate, answer: Option<&Outcome>) -> Finding {
+fn file(candidate: &Candidate, answer: Option<&Probed>) -> Finding {
     let name = candidate.path.file_name().unwrap_or_default().to_string_lossy();
     let mut text = name.into_owned();
     if let Some(connection) = &candidate.connection {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use super::probe::{Failure, Outcome, over_http, over_stdio};
+use super::probe::{Failure, Probed, over_http, over_stdio};
 use super::settings::{IdeMode, client_version};
 use crate::discover::{
     Candidate, Connection, Environment, Origin, Plan, Reason, Route, Search, Standing, Target,
@@ -19,7 +19,7 @@ pub struct Tried {
     /// The way.
     pub route: Route,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: Probed,
 }
 
 /// Everything that a diagnosis is made from.
@@ -33,11 +33,11 @@ pub struct Facts {
     pub tried: Vec<Tried>,
     /// The files' own companions, each asked with its own token; as many as there are files,
     /// `None` where there was nothing to ask or no time for it.
-    pub answers: Vec<Option<Outcome>>,
+    pub answers: Vec<Option<Probed>>,
     /// In a container: the first port, tried at the host that the client does not take.
-    pub other_host: Option<(&'static str, Outcome)>,
+    pub other_host: Option<(&'static str, Probed)>,
     /// The port of the variable, tried with the variable's token, if a file's token goes first.
-    pub own_token: Option<Outcome>,
+    pub own_token: Option<Probed>,
     /// Files of running companions for this folder, in folders where the client does not look.
     pub elsewhere: Vec<PathBuf>,
     /// Whether the client's IDE integration is on.
@@ -110,7 +110,7 @@ fn attempt(
     plan: &Plan,
     route: &Route,
     bad_proxy: Option<&'static str>,
-) -> Outcome {
+) -> Probed {
     match (&route.target, bad_proxy) {
         (Target::Stdio(stdio), _) => over_stdio(environment, stdio),
         (Target::BadPort(_), _) => Err(Failure::BadPort),
@@ -136,9 +136,9 @@ pub(super) fn bad_proxy(environment: &Environment) -> Option<&'static str> {
 }
 
 /// Wherever the client looks for it.
-fn ask(environment: &Environment, port: u16, token: Option<&Token>) -> Outcome {
+fn ask(environment: &Environment, port: u16, token: Option<&Token>) -> Probed {
     let (last, others) = environment.hosts().split_last().expect("there is at least one");
-    let answer = others.iter().map(|host| over_http(host, port, token)).find(Outcome::is_ok);
+    let answer = others.iter().map(|host| over_http(host, port, token)).find(Probed::is_ok);
     answer.unwrap_or_else(|| over_http(last, port, token))
 }
 
@@ -147,7 +147,7 @@ fn own_endpoint(candidate: &Candidate) -> Option<(u16, Option<&Token>)> {
     Some((port.as_deref()?.parse().ok()?, auth_token.as_ref()))
 }
 
-fn ask_other_host(environment: &Environment, plan: &Plan) -> Option<(&'static str, Outcome)> {
+fn ask_other_host(environment: &Environment, plan: &Plan) -> Option<(&'static str, Probed)> {
     if environment.container.is_none() || environment.hosts().len() > 1 {
         return None;
     }
@@ -159,7 +159,7 @@ fn ask_other_host(environment: &Environment, plan: &Plan) -> Option<(&'static st
     Some((other, over_http(other, port, plan.token.as_ref())))
 }
 
-fn ask_with_own_token(environment: &Environment, plan: &Plan) -> Option<Outcome> {
+fn ask_with_own_token(environment: &Environment, plan: &Plan) -> Option<Probed> {
     let token = environment.token()?;
     if plan.token_origin == Origin::Variable || plan.token.as_ref() == Some(&token) {
         return None;

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 pub use facts::{Facts, Tried};
 pub use judge::diagnose;
-pub use probe::{Failure, Outcome};
+pub use probe::{Failure, Probed};
 pub use settings::{IdeMode, OnOff, installed, user_settings};
 
 /// What is wrong: the first thing that keeps the client from connecting.

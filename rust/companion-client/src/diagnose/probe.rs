@@ -42,9 +42,9 @@ pub enum Failure {
 }
 
 /// Who answered, or why nobody did.
-pub type Outcome = Result<ServerInfo, Failure>;
+pub type Probed = Result<ServerInfo, Failure>;
 
-pub(super) fn over_http(host: &str, port: u16, token: Option<&Token>) -> Outcome {
+pub(super) fn over_http(host: &str, port: u16, token: Option<&Token>) -> Probed {
     let token = token.map(|token| token.expose().to_owned());
     http::probe(&Endpoint::new(host, port, token), LIMIT).map_err(failure)
 }
@@ -90,7 +90,7 @@ const INHERITED: [&str; 17] = [
     "PROGRAMFILES",
 ];
 
-pub(super) fn over_stdio(environment: &Environment, stdio: &Stdio) -> Outcome {
+pub(super) fn over_stdio(environment: &Environment, stdio: &Stdio) -> Probed {
     let inherited = if cfg!(windows) { &INHERITED[2..] } else { &INHERITED[..6] };
     let inherited = inherited.iter().filter_map(|name| Some((name, environment.var(name)?)));
     let mut child = Command::new(&stdio.command)
@@ -109,7 +109,7 @@ pub(super) fn over_stdio(environment: &Environment, stdio: &Stdio) -> Outcome {
     outcome
 }
 
-fn shake_hands(child: &mut Child) -> Outcome {
+fn shake_hands(child: &mut Child) -> Probed {
     let failed = |reason: &str| Failure::BadCommand(reason.to_owned());
     let initialize = json!({
         "jsonrpc": "2.0",

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use companion_protocol::dialect::{GEMINI, QWEN};
 use companion_protocol::ide::IdeInfo;
 
-use super::probe::{Failure, Outcome};
+use super::probe::{Failure, Probed};
 use super::settings::{IdeMode, OnOff};
 use super::*;
 use crate::discover::{
@@ -20,7 +20,7 @@ use crate::http::ServerInfo;
 const SECRET: &str = "secret-token";
 
 #[allow(clippy::unnecessary_wraps, reason = "it is one of several outcomes")]
-fn answers() -> Outcome {
+fn answers() -> Probed {
     Ok(ServerInfo {
         name: "companion-for-gemini-cli".to_owned(),
         version: "0.1.0".to_owned(),

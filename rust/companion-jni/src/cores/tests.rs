@@ -15,7 +15,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tempfile::TempDir;
 
 use super::Cores;
-use crate::callbacks::{Ask, Calls, Ide, Listener, Message};
+use crate::callbacks::{Calls, EditorCall, KotlinSide, Listener, Message};
 use crate::gate::Error;
 
 /// How long a test waits for anything.
@@ -36,7 +36,7 @@ impl Told {
     }
 }
 
-impl Ide for Told {
+impl KotlinSide for Told {
     /// Its number of references tells whether it is kept.
     type Object = Arc<()>;
 
@@ -51,7 +51,7 @@ impl Ide for Told {
 }
 
 impl Calls<Arc<()>> for Told {
-    fn ask(&mut self, _: &Arc<()>, request: u64, _: Ask) -> Result<(), String> {
+    fn ask(&mut self, _: &Arc<()>, request: u64, _: EditorCall) -> Result<(), String> {
         drop(self.busy.lock());
         self.calls.send(format!("ask {request}")).unwrap();
         Ok(())
@@ -144,7 +144,7 @@ fn a_full_queue_holds_up_nobody_and_loses_nothing() {
     let queue = cores.shared.lock().as_ref().unwrap().callbacks.queue();
     let busy: MutexGuard<'_, ()> = ide_is_busy.lock();
     for request in 0..MANY {
-        queue.send(Message::Ask(core, request, Ask::Close("/a".to_owned()))).unwrap();
+        queue.send(Message::Call(core, request, EditorCall::Close("/a".to_owned()))).unwrap();
     }
     assert!(calls.try_recv().is_err());
     drop(busy);
