@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-import { within } from './inbox.mjs';
+import { until, within } from './inbox.mjs';
 
 const run = promisify(execFile);
 
@@ -45,8 +45,11 @@ export class Display {
 
   /** Gives a window the focus, as soon as one shows whose title matches. */
   activate(title) {
-    const search = ['search', '--sync', '--onlyvisible', '--name', title];
-    return within(this.#run('xdotool', ...search, 'windowactivate'), `the window ${title}`);
+    const search = ['search', '--onlyvisible', '--name', title];
+    const activate = () => this.#run('xdotool', ...search, 'windowactivate');
+    // None shows yet, or another one goes while it is looked for.
+    const isActive = () => activate().then(Boolean, () => false);
+    return until(`the window ${title}`, isActive);
   }
 
   /** Presses keys, by the names that xdotool has for them: `ctrl+Return`. */
