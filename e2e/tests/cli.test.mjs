@@ -56,6 +56,13 @@ describe('in a terminal of the editor', { skip: noTerminal }, () => {
     assert.equal(read(), 'changed by the user\n');
   });
 
+  test('the CLI does not write what the user has deleted, not even all of it', async (t) => {
+    const { editor, terminal, file, read } = await startEdit(t);
+    editor.accept(file, '');
+    await terminal.shows(/a\.txt → Accepted[^]*That was all\./);
+    assert.equal(read(), '\n', 'an empty text would mean “unchanged” to the CLI');
+  });
+
   test('the CLI leaves a file alone whose edit was rejected in the editor', async (t) => {
     const { editor, terminal, file, read } = await startEdit(t);
     editor.reject(file);

@@ -66,12 +66,13 @@ test('half an emoji is no text: it fails the edit, and the error names the argum
   assert.equal(await client.status(), 'connected');
 });
 
-test('an empty proposal is shown, and an empty result comes back', async (t) => {
+test('an empty proposal is shown and accepted, and one that is emptied is not unchanged', async (t) => {
   const window = await openWindowWithClient(t);
   const file = window.sandbox.file('a.txt', 'old\n');
   assert.deepEqual(await review(window, file, ''), { shown: '', content: '' });
+  // An empty text would mean that to the client (tests/cli has it from the CLI).
   const emptied = await review(window, file, 'text', () => '');
-  assert.deepEqual(emptied, { shown: 'text', content: '' });
+  assert.deepEqual(emptied, { shown: 'text', content: '\n' });
 
   const decision = window.client.openDiff(file, '');
   await window.editor.view(file);

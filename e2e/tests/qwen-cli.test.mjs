@@ -74,6 +74,13 @@ describe('in any terminal', { skip }, () => {
     assert.equal(read(), 'changed by the user\n');
   });
 
+  test('the CLI does not write what the user has deleted, not even all of it', async (t) => {
+    const { editor, terminal, file, read } = await startEdit(t);
+    editor.accept(file, '');
+    await terminal.shows(/✓ WriteFile[^]*That was all\./);
+    assert.equal(read(), '\n', 'an empty text would mean “unchanged” to the CLI');
+  });
+
   test('the CLI leaves a file alone whose edit was rejected in the editor', async (t) => {
     const { editor, terminal, file, read } = await startEdit(t);
     editor.reject(file);

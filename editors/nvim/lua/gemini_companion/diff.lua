@@ -37,10 +37,6 @@ local function final_content(proposal)
   if not changed then
     return proposal.content
   end
-  if #now.lines == 1 and now.lines[1] == '' then
-    -- The CLI takes an empty text for an unchanged one. A line without text is as near as it gets.
-    now.eol = true
-  end
   return text.utf8(text.render(now))
 end
 

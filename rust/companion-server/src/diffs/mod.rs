@@ -35,7 +35,7 @@ pub(crate) use answer::Answer;
 pub(crate) use calls::CallId;
 use calls::{Answered, Calls};
 pub(crate) use journal::{Batch, Journal};
-use ledger::{Ask, Effect, Ledger};
+use ledger::{Ask, Effect, Ledger, Proposed};
 pub(crate) use outbox::{EventId, Outgoing};
 pub(crate) use records::{Left, Record};
 
@@ -138,8 +138,10 @@ impl Diffs {
             );
         };
         proposal.untaken = Some(taking);
+        let proposed =
+            if proposal.new_content.is_empty() { Proposed::Empty } else { Proposed::Text };
         let path: Arc<str> = Arc::from(proposal.file_path.as_str());
-        self.call(Some(proposal), |ledger, call| ledger.open(asker.id, &path, call)).await
+        self.call(Some(proposal), |ledger, call| ledger.open(asker.id, &path, proposed, call)).await
     }
 
     /// `closeDiff`

@@ -15,6 +15,7 @@ impl Ledger {
             && let Some((path, diff)) = self.open.remove_entry(path)
         {
             let accepts = accepted.is_some();
+            let accepted = accepted.map(|text| diff.proposed.left_as(text));
             self.decide_for(&diff, path, accepted, &mut effects);
             let outcome = if accepts { Outcome::Accepted } else { Outcome::Rejected };
             self.end(diff, outcome, &mut effects);
@@ -38,7 +39,10 @@ impl Ledger {
                 let opening = self.open.get_mut(&path).and_then(|diff| diff.opening.take());
                 opening.map(|call| Effect::Answer(call, Answer::Opened)).into_iter().collect()
             }
-            Some(Asked::Close { told, .. }) => vec![self.closed(call, told, content)],
+            Some(Asked::Close { told, proposed, .. }) => {
+                let content = content.map(|text| proposed.left_as(text));
+                vec![self.closed(call, told, content)]
+            }
             // The decision answers that call; until it comes, so can the deadline.
             Some(decide @ Asked::Decide(_)) => {
                 self.asked.insert(call, decide);

@@ -82,11 +82,30 @@ pub(crate) struct Ledger {
 struct Diff {
     id: DiffId,
     asker: SessionId,
+    proposed: Proposed,
     /// The call that waits until the view shows. Until then a decision for the path is about an
     /// earlier view, and ends nothing.
     opening: Option<CallId>,
     /// The calls of acceptDiff and rejectDiff that wait for the end.
     deciding: Vec<(CallId, bool)>,
+}
+
+/// What was proposed, as far as it matters to what becomes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Proposed {
+    /// A text.
+    Text,
+    /// A file without one.
+    Empty,
+}
+
+impl Proposed {
+    /// `text`, in which the user has left the proposal, as the client is to hear of it. It takes an
+    /// empty text for one that was not changed, and would write the proposal
+    /// (`resolution.content ?`). A line without text is as near as it gets.
+    fn left_as(self, text: Text) -> Text {
+        if text.is_empty() && self == Self::Text { Arc::new("\n".to_owned()) } else { text }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -97,6 +116,7 @@ enum Asked {
         shown: Option<Arc<str>>,
         /// The caller and its diff, if a notification tells it of the end.
         told: Option<(SessionId, DiffId)>,
+        proposed: Proposed,
     },
     Decide(Arc<str>),
 }
@@ -147,7 +167,13 @@ impl Ledger {
     }
 
     /// `openDiff`. The call is answered when the editor has opened the view.
-    pub(crate) fn open(&mut self, asker: SessionId, path: &Arc<str>, call: CallId) -> Vec<Effect> {
+    pub(crate) fn open(
+        &mut self,
+        asker: SessionId,
+        path: &Arc<str>,
+        proposed: Proposed,
+        call: CallId,
+    ) -> Vec<Effect> {
         let Some(outbox) = self.outboxes.get_mut(&asker).filter(|_| !self.stopped) else {
             let why = if self.stopped { STOPPING } else { NO_SESSION };
             return vec![Effect::Answer(call, Answer::Failed(why.to_owned()))];
@@ -168,7 +194,7 @@ impl Ledger {
         }
         let id = self.next_diff;
         self.next_diff = id.next();
-        let diff = Diff { id, asker, opening: Some(call), deciding: Vec::new() };
+        let diff = Diff { id, asker, proposed, opening: Some(call), deciding: Vec::new() };
         self.open.insert(Arc::clone(path), diff);
         self.asked.insert(call, Asked::Open(Arc::clone(path)));
         self.record(Record::Opened(id, asker, Arc::clone(path)), &mut effects);
@@ -216,8 +242,9 @@ impl Ledger {
             self.decide_for(&diff, Arc::clone(path), None, &mut effects);
         }
         let told = (is_callers && !suppress).then_some((caller, diff.id));
+        let proposed = diff.proposed;
         self.end(diff, Outcome::Closed, &mut effects);
-        self.asked.insert(call, Asked::Close { shown, told });
+        self.asked.insert(call, Asked::Close { shown, told, proposed });
         effects.push(Effect::Ask(Some(call), Ask::Close(Arc::clone(path))));
         effects
     }

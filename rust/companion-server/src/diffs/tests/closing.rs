@@ -2,7 +2,7 @@
 
 use companion_protocol::mcp::CallToolResult;
 
-use super::{Answer, Book, Effect, EventId, Outgoing, answer, closed, text};
+use super::{Answer, Book, Effect, EventId, Outgoing, Proposed, answer, closed, path, text};
 
 #[test]
 fn closing_gives_the_final_text_and_tells_nobody_who_asks_not_to() {
@@ -82,6 +82,26 @@ fn a_text_accepted_while_the_diff_is_being_closed_is_not_lost() {
     let (call, _) = book.close(book.a, true);
     assert_eq!(*answer(&book.decided(Some("edited")), call), closed("edited"));
     assert!(book.ledger.failed(call, "no such view").is_empty());
+}
+
+#[test]
+fn what_the_user_has_deleted_is_no_unchanged_proposal() {
+    for (proposed, heard) in [(Proposed::Text, "\n"), (Proposed::Empty, "")] {
+        let mut book = Book::new();
+        let open = |book: &mut Book| {
+            let call = book.call();
+            book.ledger.open(book.a, &path(), proposed, call);
+            book.ledger.completed(call, None);
+        };
+        open(&mut book);
+        let decided = Effect::Decided(book.a, path(), Some(text(heard)));
+        assert!(book.decided(Some("")).contains(&decided), "{proposed:?}");
+
+        open(&mut book);
+        let (call, _) = book.close(book.a, true);
+        let effects = book.ledger.completed(call, Some(text("")));
+        assert_eq!(*answer(&effects, call), closed(heard), "{proposed:?}");
+    }
 }
 
 /// The user accepts while the stream is down, and then answers in the terminal, too.

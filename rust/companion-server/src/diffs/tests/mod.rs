@@ -9,7 +9,7 @@ use std::sync::Arc;
 use companion_protocol::mcp::CallToolResult;
 
 use super::calls::CallId;
-use super::ledger::{Ask, Effect, Ledger, Outcome};
+use super::ledger::{Ask, Effect, Ledger, Outcome, Proposed};
 use super::{Answer, DiffId, EventId, Outgoing, Record, Text};
 use crate::session::SessionId;
 
@@ -47,7 +47,7 @@ impl Book {
 
     fn open(&mut self, asker: SessionId) -> (CallId, Vec<Effect>) {
         let call = self.call();
-        (call, self.ledger.open(asker, &path(), call))
+        (call, self.ledger.open(asker, &path(), Proposed::Text, call))
     }
 
     /// Opens a diff, and its view.
@@ -307,7 +307,7 @@ fn of_a_client_that_answers_no_ping_the_newest_decisions_are_kept() {
     let a = book.a;
     for number in 0..200 {
         let (path, call) = (Arc::from(format!("/{number}")), book.call());
-        book.ledger.open(a, &path, call);
+        book.ledger.open(a, &path, Proposed::Text, call);
         book.ledger.completed(call, None);
         book.ledger.decided(&path, Some(text(&number.to_string())));
         book.ledger.next(a, 1).0.unwrap();
@@ -328,7 +328,7 @@ fn a_decision_of_the_last_process_is_not_dropped_for_later_ones() {
     book.ledger.attach(a, 1, &EventId::default(), true);
     for number in 0..200 {
         let (path, call) = (Arc::from(format!("/{number}")), book.call());
-        book.ledger.open(a, &path, call);
+        book.ledger.open(a, &path, Proposed::Text, call);
         book.ledger.completed(call, None);
         book.ledger.decided(&path, None);
         book.ledger.next(a, 1).0.unwrap();

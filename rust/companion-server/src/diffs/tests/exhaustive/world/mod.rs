@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::client::{Client, text};
 use crate::diffs::calls::CallId;
-use crate::diffs::ledger::{Ask, Effect, Ledger};
+use crate::diffs::ledger::{Ask, Effect, Ledger, Proposed};
 use crate::diffs::{Answer, DiffId, EventId, Left, Outgoing, Record};
 use crate::session::SessionId;
 pub(super) use steps::{Script, Step};
@@ -143,7 +143,8 @@ impl World {
             }
             Request::Pong(diff) => self.ledger.ping_answered(self.session, *diff),
             Request::Open(question) => {
-                self.ledger.open(self.session, &Arc::from(script.paths[*question]), call)
+                let path = Arc::from(script.paths[*question]);
+                self.ledger.open(self.session, &path, Proposed::Text, call)
             }
             Request::Close(question, _) => {
                 self.ledger.close(self.session, &Arc::from(script.paths[*question]), true, call)
