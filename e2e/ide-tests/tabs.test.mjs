@@ -140,6 +140,22 @@ describe('a proposal in a window', () => {
     });
   }
 
+  scene.test('closing what is unmodified leaves it, also when it was unpinned', async (scene) => {
+    const { ide } = scene;
+    await ide.robot('version control'); // without one the action is disabled
+    const { file, title, decision } = await edited(scene, 'unmodified.txt');
+    await ide.click('tab', { tab: title }, 3);
+    await ide.until(({ texts }) => texts.includes('Unpin Tab'), 'the menu of the tab');
+    await ide.click('text', { text: 'Unpin Tab' });
+    const here = path.basename(await scene.edit('here.txt', 'here\n'));
+    await ide.robot('invoke', { action: 'CloseAllUnmodifiedEditors' });
+    await ide.until(({ tabs }) => tabs.every(({ title }) => title !== here), `the end of ${here}`);
+    await scene.proposal(file, ({ right }) => right === 'mine new\n');
+    await scene.accept(title);
+    assert.deepEqual(await decision, accepted('mine new\n'));
+    await scene.noProposal();
+  });
+
   scene.test('it waits where there is room for one tab', async (scene) => {
     await scene.ide.robot('tab limit', { count: 1 });
     const proposal = await edited(scene, 'limit.txt');

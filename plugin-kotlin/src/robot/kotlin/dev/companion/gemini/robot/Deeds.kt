@@ -40,6 +40,7 @@ internal val DEEDS: Map<String, Command> = mapOf(
         write { proposal(command.text("tab")).document.setText(command.text("text")) }
     },
     "leave editors" to { leaveEditors() },
+    "version control" to { PlainVcs.control(project()) },
     "tab limit" to { limitTabs(it.number("count")) },
     "detach" to { detach(tabFile(it.text("tab"))) },
     "close window" to { closeWindow(it.text("tab")) },
