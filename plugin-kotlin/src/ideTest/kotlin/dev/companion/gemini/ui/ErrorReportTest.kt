@@ -25,7 +25,10 @@ class ErrorReportTest : PlatformTestCase() {
         report("").send(listOf(thrown), "I typed.")
         assertEquals(emptyList<String>(), opened)
         val text = copied.single()
-        assertTrue(text, text.startsWith("I typed.\n\nCompanion for Gemini CLI "))
+        assertTrue(
+            text,
+            text.startsWith("I typed.\n\nCompanion for Gemini CLI ${System.getProperty("companion.version")}\n"),
+        )
         val first = "\njava.lang.IllegalArgumentException\n    at dev.companion.gemini.ui.ErrorReportTest."
         assertTrue(text, first in text)
         val cause = "Caused by: dev.companion.gemini.project.ServerFault: panic in the companion at a.rs:1\n"

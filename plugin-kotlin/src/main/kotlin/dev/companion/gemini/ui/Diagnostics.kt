@@ -18,9 +18,6 @@ import dev.companion.gemini.terminal.CliTerminal
  * CLI's command only whether it was changed, since a command may have a key in it.
  */
 internal object Diagnostics {
-    /** The platform tells no plugin its own version by API that is public everywhere. */
-    private const val VERSION = "0.1.0"
-
     /** Takes seconds: not for the EDT. */
     fun of(project: Project): String {
         val service = CompanionService.getInstance(project)
@@ -39,7 +36,7 @@ internal object Diagnostics {
     /** Of the plugin and of what it runs on. */
     fun versions(): String =
         listOf(
-            "Companion for Gemini CLI $VERSION",
+            "Companion for Gemini CLI ${PluginVersion.get()}",
             "IDE: ${ApplicationNamesInfo.getInstance().fullProductName} ${ApplicationInfo.getInstance().build.asString()}",
             "System: ${properties("os.name", "os.version", "os.arch")}",
             "Java: ${properties("java.vm.name", "java.version")}",

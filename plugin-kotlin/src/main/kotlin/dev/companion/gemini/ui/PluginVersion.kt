@@ -1,0 +1,24 @@
+// Owns the plugin's version, as the platform has read it from plugin.xml.
+
+package dev.companion.gemini.ui
+
+import com.intellij.ide.plugins.IdeaPluginDescriptor
+import com.intellij.openapi.extensions.ExtensionPointName
+import com.intellij.openapi.extensions.PluginAware
+import com.intellij.openapi.extensions.PluginDescriptor
+
+/** Every platform tells an extension of which plugin it is. What else has descriptors is not for plugins. */
+class PluginVersion : PluginAware {
+    private var plugin: PluginDescriptor? = null
+
+    override fun setPluginDescriptor(pluginDescriptor: PluginDescriptor) {
+        plugin = pluginDescriptor
+    }
+
+    companion object {
+        private val EXTENSIONS = ExtensionPointName.create<PluginVersion>("dev.companion.gemini.version")
+
+        /** Any thread. */
+        fun get(): String? = (EXTENSIONS.extensionList.firstOrNull()?.plugin as? IdeaPluginDescriptor)?.version
+    }
+}
