@@ -1,0 +1,51 @@
+//! The plugin's icons: each in the old look and in that of today's IDEs, both for light and dark.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+const MAPPINGS: &str = "src/current/resources/CompanionIconMappings.json";
+const OLD: &str = "src/main/resources/icons";
+const NEW: &str = "src/current/resources/icons/expui";
+
+/// Today's IDEs recolour an icon by these, and know no others.
+const LIGHT: [&str; 4] = ["#6C707E", "#A8ADBD", "#55A76A", "#E55765"];
+const DARK: [&str; 4] = ["#CED0D6", "#6F737A", "#5FAD65", "#DB5C5C"];
+
+fn plugin() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin-kotlin")
+}
+
+fn names(folder: &str) -> BTreeSet<String> {
+    let files = fs::read_dir(plugin().join(folder)).unwrap();
+    files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn each_icon_has_a_dark_one_and_a_new_one() {
+    let old = names(OLD);
+    assert_eq!(names(NEW), old);
+    let (dark, light): (BTreeSet<_>, BTreeSet<_>) =
+        old.into_iter().partition(|name| name.ends_with("_dark.svg"));
+    assert_eq!(dark, light.iter().map(|name| name.replace(".svg", "_dark.svg")).collect());
+
+    let text = fs::read_to_string(plugin().join(MAPPINGS)).unwrap();
+    let mappings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let mapped = mappings["icons"]["expui"].as_object().unwrap();
+    assert_eq!(mapped.keys().cloned().collect::<BTreeSet<_>>(), light);
+    assert!(mapped.iter().all(|(new, old)| *old == format!("icons/{new}")), "{text}");
+}
+
+#[test]
+fn new_icons_have_the_size_and_the_colours_of_the_new_look() {
+    for name in names(NEW) {
+        let text = fs::read_to_string(plugin().join(NEW).join(&name)).unwrap();
+        assert!(text.contains(r#"width="16" height="16""#), "{name}");
+        let palette = if name.ends_with("_dark.svg") { DARK } else { LIGHT };
+        for colour in text.match_indices('#').map(|(at, _)| &text[at..at + 7]) {
+            assert!(palette.contains(&colour), "{name}: {colour}");
+        }
+    }
+}
