@@ -27,6 +27,7 @@ import java.awt.datatransfer.StringSelection
  */
 class ProposalService(private val project: Project) : Disposable {
     private val requests = PendingRequests().also { Disposer.register(this, it) }
+    private val written = WrittenFiles().also { Disposer.register(this, it) }
     private val background = AppExecutorUtil.createBoundedApplicationPoolExecutor("Gemini CLI proposals", 1)
     private val queue = ProposalQueue(project)
     private val tabs = ProposalTabs(project)
@@ -88,7 +89,7 @@ class ProposalService(private val project: Project) : Disposable {
                 val proposal = waiting(filePath)
                 TargetWriter.write(project, target, proposal)
                 proposal.core.diffAccepted(filePath, proposal.text)
-                TargetWriter.refreshAfterWrite(project, proposal.target.path)
+                written.lookAt(proposal.target.path)
                 finishDelivered(proposal)
                 pending.complete()
             }
@@ -123,7 +124,7 @@ class ProposalService(private val project: Project) : Disposable {
         queue.inTurn {
             if (proposal.state != Proposal.State.OPEN) return@inTurn
             val delivery = proposal.core.diffAccepted(proposal.path, proposal.text)
-            TargetWriter.refreshAfterWrite(project, proposal.target.path)
+            written.lookAt(proposal.target.path)
             if (delivery == Delivery.DELIVERED) finishDelivered(proposal) else proposal.keepUnheard(delivery)
             changed()
         }

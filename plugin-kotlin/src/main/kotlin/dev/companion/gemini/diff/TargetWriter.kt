@@ -1,4 +1,4 @@
-// Owns the writing of a file in the CLI's place, and the look at it after the CLI has written.
+// Owns the writing of a file in the CLI's place.
 
 package dev.companion.gemini.diff
 
@@ -9,15 +9,10 @@ import com.intellij.openapi.vfs.ReadonlyStatusHandler
 import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.ThrowableRunnable
-import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
 import java.io.IOException
-import java.nio.file.Path
-import java.util.concurrent.TimeUnit
 
 internal object TargetWriter {
-    private val REFRESH_AFTER_MILLIS = longArrayOf(100, 1_000, 3_000, 10_000)
-
     /** Writes the proposal into the file, undoably, as the file is written by the editor. EDT. */
     fun write(project: Project, target: Target, proposal: Proposal) {
         val file = target.file?.takeIf { it.isValid }
@@ -27,17 +22,6 @@ internal object TargetWriter {
             throw TargetException(
                 CompanionBundle.message("diff.error.write", target.path.toString(), e.message.orEmpty()),
             )
-        }
-    }
-
-    /**
-     * The CLI writes the file a moment after it hears of the acceptance, so the VFS is asked to look a few times, off
-     * the EDT. Later changes come by the IDE's file watcher.
-     */
-    fun refreshAfterWrite(project: Project, path: Path) {
-        val look = Runnable { if (!project.isDisposed) FileOnDisk.find(path) }
-        for (delay in REFRESH_AFTER_MILLIS) {
-            AppExecutorUtil.getAppScheduledExecutorService().schedule(look, delay, TimeUnit.MILLISECONDS)
         }
     }
 
