@@ -99,7 +99,7 @@ class SettingsPageTest : LightPlatformTestCase() {
 
     fun testACommandIsNeeded() {
         command.text = " "
-        assertEquals("Please enter the command that runs Gemini CLI.", refusal())
+        assertEquals("Enter the command that runs Gemini CLI.", refusal())
     }
 
     fun testAnAddressThatIsNoneIsRefused() {
@@ -128,7 +128,7 @@ class SettingsPageTest : LightPlatformTestCase() {
     fun testSomeClientIsToFindTheIde() {
         gemini.doClick()
         qwen.doClick()
-        assertEquals("Please choose one client at least.", refusal())
+        assertEquals("Choose one client at least.", refusal())
     }
 
     fun testItIsReachedByKeyboard() {

@@ -19,7 +19,7 @@ import dev.companion.gemini.core.LogLevel
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.ServerLaunch
 import dev.companion.gemini.project.TrustSetting
-import java.awt.FlowLayout
+import javax.swing.Box
 import javax.swing.JComponent
 import javax.swing.JPanel
 
@@ -66,7 +66,7 @@ internal class SettingsPage {
     val hosts = JBTextField(TEXT_COLUMNS)
     val panel: JPanel = FormBuilder
         .createFormBuilder()
-        .addComponent(TitledSeparator(message("settings.group.cli")))
+        .group("settings.group.cli", 0)
         .addComponent(context)
         .addComponent(explanation("settings.context.explanation", CHECK_BOX_INDENT), 0)
         .addComponent(diffs)
@@ -77,7 +77,7 @@ internal class SettingsPage {
         .addComponentToRightColumn(explanation("settings.trust.explanation"), 0)
         .addLabeledComponent(message("settings.command"), command)
         .addComponentToRightColumn(explanation("settings.command.explanation"), 0)
-        .addComponent(TitledSeparator(message("settings.group.server")), GROUP_GAP)
+        .group("settings.group.server", GROUP_GAP)
         .addLabeledComponent(message("settings.limit"), bodyLimit)
         .addComponentToRightColumn(explanation("settings.limit.explanation"), 0)
         .addLabeledComponent(message("settings.listen"), listen)
@@ -86,6 +86,7 @@ internal class SettingsPage {
         .addComponentToRightColumn(explanation("settings.hosts.explanation"), 0)
         .addLabeledComponent(message("settings.log"), logLevel)
         .addComponentToRightColumn(explanation("settings.log.explanation"), 0)
+        .setFormLeftIndent(0)
         .addComponent(explanation("settings.restart.explanation", 0), GROUP_GAP)
         .addComponentFillVertically(JPanel(), 0)
         .panel
@@ -139,13 +140,26 @@ internal class SettingsPage {
         const val NUMBER_COLUMNS = 6
         const val TEXT_COLUMNS = 30
         const val GROUP_GAP = 12
+        const val GROUP_INDENT = 20
         const val FIELD_INDENT = 2
+        const val BOX_GAP = 16
         const val CHECK_BOX_INDENT = 24
         const val EXPLANATION_GAP = 6
         const val EXPLANATION_WIDTH = 480
 
-        fun inRow(boxes: Collection<JComponent>) =
-            JPanel(FlowLayout(FlowLayout.LEADING, 0, 0)).apply { boxes.forEach { add(it) } }
+        /** A title; what follows belongs to it. */
+        fun FormBuilder.group(title: String, gap: Int): FormBuilder =
+            setFormLeftIndent(0)
+                .addComponent(TitledSeparator(message(title)), gap)
+                .setFormLeftIndent(GROUP_INDENT)
+
+        fun inRow(boxes: Collection<JComponent>): JComponent =
+            Box.createHorizontalBox().apply {
+                boxes.forEach {
+                    add(it)
+                    add(Box.createHorizontalStrut(JBUI.scale(BOX_GAP)))
+                }
+            }
 
         fun checkBox(key: String) = JBCheckBox(message(key)).also(DialogUtil::registerMnemonic)
 
