@@ -1,7 +1,8 @@
 // Owns the demonstration: Gemini CLI's own client and a real IDE do the main job once, with a script
 // for a user. What happens is printed and photographed; the exit code tells whether it went well.
 //
-//   node demo.mjs PICTURES [SCREENSHOTS]     SCREENSHOTS gets those pictures that the README shows
+//   node demo.mjs PICTURES [SCREENSHOTS]     SCREENSHOTS gets those pictures that the README shows,
+//                                            light and dark
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -37,7 +38,16 @@ const PROPOSAL = FILE.replace('"localhost"', '"0.0.0.0"')
 const EDITED = PROPOSAL.replace('"timeoutSeconds": 5', '"timeoutSeconds": 15');
 const EDIT = [...Array(5).fill('Down'), 'End', 'Left', 'Left', '1'];
 
-const scene = new Scene();
+const MENU = `# Menu
+
+- espresso
+- cappuccino
+- flat white
+`;
+const TWELVE = 'affogato americano cappuccino cortado espresso filter frappe latte lungo macchiato mocha ristretto';
+
+let isDark = false;
+let scene;
 const start = performance.now();
 
 /** A value as one short line. */
@@ -59,15 +69,16 @@ function title(text) {
   console.log(`\n${text}`);
 }
 
-let count = 0;
+let count;
 /** Takes a picture of the window; `screenshot` is its name in the README, if it is there. */
 async function picture(name, screenshot) {
-  const file = path.join(pictures, `${++count}-${name}.png`);
+  const theme = isDark ? '-dark' : '';
+  const file = path.join(pictures, `${++count}-${name}${theme}.png`);
   await scene.ide.picture(file);
   console.log(`${' '.repeat(33)}  picture ${file}`);
   if (screenshots && screenshot) {
     fs.mkdirSync(screenshots, { recursive: true });
-    fs.copyFileSync(file, path.join(screenshots, `${screenshot}.png`));
+    fs.copyFileSync(file, path.join(screenshots, `${screenshot}${theme}.png`));
   }
 }
 
@@ -99,13 +110,36 @@ async function propose(file, text) {
   return { title, decision };
 }
 
+/** Twelve CLIs propose at once; the status bar has the list. */
+async function showTwelve() {
+  title('Twelve CLIs propose a new file each.');
+  const proposals = [];
+  for (const name of TWELVE.split(' ')) {
+    const client = proposals.length === 0 ? scene.client : await scene.connect();
+    const file = path.join(scene.sandbox.project, 'recipes', `${name}.md`);
+    const { decision } = await scene.propose(file, `# ${name}\n`, client);
+    proposals.push({ client, file, decision });
+  }
+  await scene.ide.click('text', { text: '12 proposals' });
+  const offers = ({ texts }) => texts.filter((text) => text.startsWith('The CLI proposes'));
+  await scene.ide.until((look) => offers(look).length >= 12, 'the list of proposals');
+  await picture('twelve', 'twelve');
+  await scene.ide.display.press('Escape');
+  for (const { client, file, decision } of proposals) {
+    await client.resolveDiffFromCli(file, 'rejected');
+    assert.deepEqual(await decision, REJECTED);
+    if (client !== scene.client) await client.close();
+  }
+  await scene.noProposal();
+}
+
 async function play() {
   const { sandbox } = scene;
   sandbox.file('README.md', '# Coffee shop\n\nWhat our till runs on.\n');
 
   title('The IDE starts with the plugin, and opens a sample project.');
   sandbox.file('shop.json', FILE);
-  await scene.openIde();
+  await scene.openIde({ isDark });
   const { windows, statusBar } = await scene.ide.robot('look');
   say('IDE', 'user', 'shows', { windows, statusBar });
 
@@ -156,12 +190,14 @@ async function play() {
   );
   await picture('written');
 
-  title('The model proposes another edit. The user edits it, and presses Esc, which asks.');
-  const second = await propose(file, '{}\n');
-  await picture('second-proposal');
+  title('The model proposes a new file. The user edits it, and presses Esc, which asks.');
+  const second = await propose(path.join(sandbox.project, 'menu.md'), MENU);
+  await picture('new-file', 'new-file');
   await scene.clickInto(second.title);
-  await scene.ide.display.press('1');
-  await scene.proposal(file, ({ right }) => right === '1{}\n');
+  await scene.ide.display.press('ctrl+End');
+  await scene.ide.display.type('- tea');
+  say('user', 'IDE', 'types', '- tea');
+  await scene.proposal('menu.md', ({ right }) => right === `${MENU}- tea`);
   await scene.ide.display.press('Escape');
   await scene.ide.until(({ windows }) => windows.length > 1, 'the question');
   await picture('question', 'question');
@@ -172,7 +208,9 @@ async function play() {
     ({ texts }) => texts.includes('Show what you had written'),
     'the way back to what was written',
   );
-  await picture('rejected');
+  await picture('way-back', 'way-back');
+
+  if (screenshots) await showTwelve();
 
   title('The user looks at the settings.');
   await scene.ide.robot('invoke', { action: 'Companion.OpenSettings' });
@@ -193,18 +231,31 @@ async function play() {
   assert.deepEqual(left, []);
 }
 
+/** Plays all of it in a window of its own; whether it went well. */
+async function playOnce() {
+  scene = new Scene();
+  count = 0;
+  try {
+    await play();
+    return true;
+  } catch (error) {
+    title(`Failed: ${error.message}`);
+    await picture('failed').catch(() => {});
+    return false;
+  } finally {
+    await scene.close().catch((error) => {
+      title(`Failed: ${error.message}`);
+      process.exitCode = 1;
+    });
+  }
+}
+
 fs.rmSync(pictures, { recursive: true, force: true });
 fs.mkdirSync(pictures, { recursive: true });
-try {
-  await play();
-  title('Good: the client got the user’s own text of the first edit, and no for the second.');
-} catch (error) {
-  title(`Failed: ${error.message}`);
-  process.exitCode = 1;
-  await picture('failed').catch(() => {});
-} finally {
-  await scene.close().catch((error) => {
-    title(`Failed: ${error.message}`);
-    process.exitCode = 1;
-  });
+let isGood = await playOnce();
+if (isGood && screenshots) {
+  isDark = true;
+  isGood = await playOnce();
 }
+if (isGood) title('Good: the client got the user’s own text of the edit, and no for the new file.');
+else process.exitCode = 1;

@@ -58,7 +58,7 @@ export class Display {
   }
 
   type(text) {
-    return this.#run('xdotool', 'type', '--delay', '20', text);
+    return this.#run('xdotool', 'type', '--delay', '20', '--', text);
   }
 
   async click({ x, y }, button = 1) {

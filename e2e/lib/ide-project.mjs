@@ -1,4 +1,4 @@
-// Owns the settings of a project that the IDE finds when it opens it.
+// Owns the settings that the IDE finds when it starts and opens a project.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -26,11 +26,34 @@ const SETTINGS = {
 `,
 };
 
-/** Makes all files of the folder belong to the project; and has schemas not looked for on the web. */
-export function writeProjectSettings(project) {
-  const folder = path.join(project, '.idea');
+const DARK = {
+  'laf.xml': `<application>
+  <component name="LafManager">
+    <laf class-name="com.intellij.ide.ui.laf.darcula.DarculaLaf"/>
+  </component>
+</application>
+`,
+  'colors.scheme.xml': `<application>
+  <component name="EditorColorsManagerImpl">
+    <global_color_scheme name="Darcula"/>
+  </component>
+</application>
+`,
+};
+
+function write(folder, settings) {
   fs.mkdirSync(folder, { recursive: true });
-  for (const [name, text] of Object.entries(SETTINGS)) {
+  for (const [name, text] of Object.entries(settings)) {
     fs.writeFileSync(path.join(folder, name), text);
   }
+}
+
+/** Has an IDE be dark that keeps its settings there. */
+export function writeDarkTheme(config) {
+  write(path.join(config, 'options'), DARK);
+}
+
+/** Makes all files of the folder belong to the project; and has schemas not looked for on the web. */
+export function writeProjectSettings(project) {
+  write(path.join(project, '.idea'), SETTINGS);
 }

@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 
 import { Display } from './display.mjs';
 import { Inbox, PATIENCE, within } from './inbox.mjs';
-import { writeProjectSettings } from './ide-project.mjs';
+import { writeDarkTheme, writeProjectSettings } from './ide-project.mjs';
 
 const run = promisify(execFile);
 
@@ -39,10 +39,13 @@ export class Ide {
   #lastCommand = 0;
 
   /** Starts it with a project, and waits until the window has the focus. */
-  static async start(sandbox, { project = sandbox.project, withPlugin = true, java = [] } = {}) {
+  static async start(
+    sandbox,
+    { project = sandbox.project, withPlugin = true, isDark = false, java = [] } = {},
+  ) {
     if (!HOME || !PLUGIN || !ROBOT) throw new Error('run this by cargo xtask');
     const display = await Display.start(sandbox);
-    const ide = new Ide(sandbox, { display, project, withPlugin, java });
+    const ide = new Ide(sandbox, { display, project, withPlugin, isDark, java });
     sandbox.defer(() => ide.close());
     sandbox.deferKill(() => ide.kill());
     await ide.opened.next();
@@ -51,10 +54,11 @@ export class Ide {
     return ide;
   }
 
-  constructor(sandbox, { display, project, withPlugin, java }) {
+  constructor(sandbox, { display, project, withPlugin, isDark, java }) {
     this.display = display;
     this.#sandbox = sandbox;
     writeProjectSettings(project);
+    if (isDark) writeDarkTheme(sandbox.folder('ide', 'config'));
     const plugins = sandbox.folder('plugins');
     link(path.join(plugins, 'robot.jar'), ROBOT);
     if (withPlugin) link(path.join(plugins, 'companion'), PLUGIN);
