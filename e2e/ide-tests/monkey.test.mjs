@@ -5,10 +5,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Monkey } from '../lib/monkey.mjs';
+import { DEEDS } from '../lib/monkey-deeds.mjs';
+import { ENDS } from '../lib/monkey-ends.mjs';
 import { randomOf } from '../lib/random.mjs';
 
 const { COMPANION_MONKEY_SCRIPT: SCRIPT, COMPANION_MONKEY_SEED: SEED = '1' } = process.env;
-const MINUTES = process.env.COMPANION_TEST_LONG === '1' ? 30 : 1;
+const IS_LONG = process.env.COMPANION_TEST_LONG === '1';
+const MINUTES = IS_LONG ? 30 : 1;
 
 /** The part of a game after which nothing grows any more. */
 const WARM_UP = 0.25;
@@ -38,9 +41,12 @@ async function game(monkey) {
   const begun = Date.now();
   const isBefore = (part) => Date.now() < begun + part * MINUTES * 60_000;
   const random = randomOf(Number(SEED));
-  while (isBefore(WARM_UP)) await monkey.play(random(1_000_000));
+  // A process that was started late would hide what grows.
+  const early = IS_LONG ? { ...DEEDS, ...ENDS } : DEEDS;
+  const late = IS_LONG ? { ...DEEDS, reopen: ENDS.reopen } : DEEDS;
+  while (isBefore(WARM_UP)) await monkey.play(random(1_000_000), early);
   const before = await monkey.tidy();
-  while (isBefore(1)) await monkey.play(random(1_000_000));
+  while (isBefore(1)) await monkey.play(random(1_000_000), late);
   const after = await monkey.tidy();
 
   assert.ok(after.threads <= before.threads + SLACK, `${before.threads} threads, ${after.threads}`);

@@ -38,13 +38,13 @@ export class Ide {
   #commands = new Map();
   #lastCommand = 0;
 
-  /** Starts it with a project, and waits until the window has the focus. */
+  /** Starts it, perhaps on a display that is there, and waits until the window has the focus. */
   static async start(
     sandbox,
-    { project = sandbox.project, withPlugin = true, isDark = false, java = [] } = {},
+    { project = sandbox.project, withPlugin = true, isDark = false, java = [], display } = {},
   ) {
     if (!HOME || !PLUGIN || !ROBOT) throw new Error('run this by cargo xtask');
-    const display = await Display.start(sandbox);
+    display ??= await Display.start(sandbox);
     const ide = new Ide(sandbox, { display, project, withPlugin, isDark, java });
     sandbox.defer(() => ide.close());
     sandbox.deferKill(() => ide.kill());

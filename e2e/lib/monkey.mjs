@@ -7,6 +7,7 @@ import path from 'node:path';
 import { REJECTED, Scene } from './ide-scene.mjs';
 import { until } from './inbox.mjs';
 import { DEEDS } from './monkey-deeds.mjs';
+import { ENDS } from './monkey-ends.mjs';
 import { randomOf } from './random.mjs';
 
 const PATIENCE = 3_600_000;
@@ -73,9 +74,9 @@ export class Monkey {
   }
 
   /** Does something that can be done now, as that seed has it. */
-  async play(seed) {
+  async play(seed, deeds) {
     const random = randomOf(seed);
-    const names = Object.entries(DEEDS).flatMap(([name, { weight }]) => Array(weight).fill(name));
+    const names = Object.entries(deeds).flatMap(([name, { weight }]) => Array(weight).fill(name));
     while (!(await this.step(names[random(names.length)], random(1_000_000))));
   }
 
@@ -83,7 +84,7 @@ export class Monkey {
   async step(name, seed) {
     this.#random = randomOf(seed);
     this.script.push(`${name}:${seed}`);
-    const done = (await DEEDS[name].play(this)) !== false;
+    const done = (await { ...DEEDS, ...ENDS }[name].play(this)) !== false;
     if (done) await this.check();
     else this.script.pop();
     return done;

@@ -4,6 +4,7 @@ package dev.companion.gemini.robot
 
 import com.google.gson.JsonObject
 import com.intellij.ide.DataManager
+import com.intellij.ide.impl.ProjectUtil
 import com.intellij.ide.ui.UISettings
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.ActionPlaces
@@ -30,6 +31,7 @@ import javax.swing.SwingUtilities
 
 internal val DEEDS: Map<String, Command> = mapOf(
     "open" to ::open,
+    "open project" to { openProject(it.text("path")) },
     "turn to" to { turnTo(it.text("tab")) },
     "text of file" to { FileDocumentManager.getInstance().getDocument(file(it.text("path")))?.text },
     "rename" to { write { file(it.text("path")).rename(this, it.text("name")) } },
@@ -62,6 +64,10 @@ private fun open(command: JsonObject) {
     } else {
         editor.selectionModel.setSelection(offset(from.number("line"), from.number("character")), caret)
     }
+}
+
+private fun openProject(path: String) {
+    checkNotNull(ProjectUtil.openOrImport(path, null, false)) { "it was not opened" }
 }
 
 /** Gives a proposal the focus, as a click into it does; in a split the one that shows. */
