@@ -24,6 +24,22 @@ test('an IDE that exits rejects the edit that shows, and leaves no file', async 
   assert.deepEqual(discoveryFiles(scene.sandbox), []);
 });
 
+test('an IDE that exits asks once about a proposal that was edited', async (t) => {
+  const scene = new Scene();
+  t.after(() => scene.close());
+  await scene.open();
+  const { ide } = scene;
+  const { title, decision } = await scene.propose(scene.sandbox.file('a.txt', 'old\n'), 'new\n');
+  await scene.clickInto(title);
+  await ide.display.type('mine ');
+  await scene.proposal('a.txt', ({ right }) => right === 'mine new\n');
+  await ide.robot('invoke', { action: 'Exit' });
+  await ide.until(({ texts }) => texts.includes('Reject and Close'), 'the question');
+  await ide.click('text', { text: 'Reject and Close' });
+  assert.equal(await ide.exited(), 0);
+  assert.deepEqual(await decision, REJECTED);
+});
+
 test('a client does not notice that its IDE was killed and opened again', async (t) => {
   const scene = new Scene();
   t.after(() => scene.close());

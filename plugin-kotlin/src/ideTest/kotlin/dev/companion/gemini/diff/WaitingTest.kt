@@ -10,6 +10,7 @@ import com.intellij.openapi.actionSystem.DataContext
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.FileEditorManagerListener
+import com.intellij.openapi.project.ex.ProjectManagerEx
 import com.intellij.openapi.ui.Messages
 import com.intellij.openapi.ui.TestDialog
 import com.intellij.openapi.vfs.VirtualFile
@@ -115,6 +116,18 @@ class WaitingTest : DiffTestCase() {
         assertEquals(1, questions)
         assertEquals(listOf("rejected a.txt"), told)
         assertEquals("mine", givenBack())
+    }
+
+    fun `test who leaves an edited proposal is asked once, though the platform asks twice`() {
+        fun canClose() = ProjectManagerEx.getInstanceEx().canClose(project)
+        answering(REJECT)
+        edited("a.txt")
+        assertTrue(canClose() && canClose())
+        assertEquals(1, questions)
+        UIUtil.dispatchAllInvocationEvents()
+        answering(KEEP)
+        assertFalse("the project was not closed after all, and the next time is another one", canClose())
+        assertEquals(2, questions)
     }
 
     fun `test what came and went is no edit`() {

@@ -36,6 +36,9 @@ class ProposalService(private val project: Project) : Disposable {
     @Volatile
     private var core: CompanionCore? = null
 
+    /** The user has just agreed that the project is closed. EDT. */
+    private var isClosing = false
+
     /** Those that have not ended. EDT. */
     private val proposals = LinkedHashSet<Proposal>()
 
@@ -233,9 +236,13 @@ class ProposalService(private val project: Project) : Disposable {
         proposals.toList().forEach(::endQuietly)
     }
 
+    /** Before it exits the platform asks twice in one go; the user is asked once. */
     private fun mayClose(): Boolean {
         val edited = proposals.filter(Proposal::isEdited)
-        return edited.isEmpty() || ProposalQuestion.isProjectClosed(project, edited)
+        if (isClosing || edited.isEmpty()) return true
+        isClosing = ProposalQuestion.isProjectClosed(project, edited)
+        queue.later { isClosing = false }
+        return isClosing
     }
 
     /** What cannot be shown any more, such as a directory in its place, is found out when the file is written. */
