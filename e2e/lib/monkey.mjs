@@ -13,6 +13,7 @@ import { randomOf } from './random.mjs';
 const PATIENCE = 3_600_000;
 const CLIENTS = 2;
 const BACK = 'Show what you had written';
+const FOLDED = /^\d+ more$/;
 
 export class Monkey {
   /** What was done, each as `name:seed`. */
@@ -200,11 +201,16 @@ export class Monkey {
   /** A click on what is offered shows what the user had written. */
   async offersBack(proposal) {
     if (!this.isEdited(proposal)) return;
+    const about = path.relative(this.scene.sandbox.project, proposal.file);
     await until(`${JSON.stringify(proposal.text)} to be had back`, async () => {
       const { tabs, texts } = await this.ide.robot('look');
       if (tabs.some(({ text }) => text === proposal.text)) return true;
       // A notification may go in the moment of the click.
       if (texts.includes(BACK)) await this.ide.click('text', { text: BACK }).catch(() => {});
+      // Of many the platform shows the last ones, and keeps all in its log.
+      else if (texts.some((text) => FOLDED.test(text))) {
+        await this.ide.robot('follow log', { about, link: BACK });
+      }
       return false;
     });
   }

@@ -6,6 +6,8 @@ import com.google.gson.JsonObject
 import com.intellij.ide.DataManager
 import com.intellij.ide.impl.ProjectUtil
 import com.intellij.ide.ui.UISettings
+import com.intellij.notification.EventLog
+import com.intellij.notification.Notification
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.ActionPlaces
 import com.intellij.openapi.actionSystem.AnActionEvent
@@ -47,8 +49,17 @@ internal val DEEDS: Map<String, Command> = mapOf(
     "detach" to { detach(tabFile(it.text("tab"))) },
     "close window" to { closeWindow(it.text("tab")) },
     "invoke" to { invoke(it.text("action"), it.textOrNull("proposal")) },
+    "follow log" to { followLog(it.text("about"), it.text("link")) },
     "type" to { Typing.run(it.text("path"), it.number("count")) },
 )
+
+/** Follows a link in the last notification about something, as a click in the log of all does. */
+private fun followLog(about: String, link: String) {
+    val notifications = EventLog.getLogModel(project()).notifications.filter { about in it.content }
+    val links = notifications.flatMap { notification -> notification.actions.map { notification to it } }
+    val (notification, action) = links.last { (_, action) -> action.templatePresentation.text == link }
+    Notification.fire(notification, action)
+}
 
 /** Opens a file in an editor with the focus, with the caret at `line` and `character`, and selects up to it from `from`. */
 private fun open(command: JsonObject) {
