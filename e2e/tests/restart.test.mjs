@@ -53,6 +53,23 @@ test('a client does not notice', { concurrency: true }, async (t) => {
       await window.assertGoesOn(client);
     },
 
+    async 'that it was stopped in the moment in which the user rejected'(t) {
+      const window = await Window.open(t);
+      const proxy = await Proxy.start(window.sandbox, window.companion);
+      const client = await window.connect(proxy.env(window.sandbox));
+      const { file, decision } = await propose(window, client, 'rejected.txt');
+      // The client's answer to the ping behind the decision.
+      const pong = proxy.hold('POST');
+      window.editor.reject(file);
+      const answer = await pong;
+      const stopped = window.stop();
+      setTimeout(answer, 100);
+      await stopped;
+      await window.start();
+      assert.deepEqual(await decision, REJECTED);
+      await window.assertGoesOn(client);
+    },
+
     async 'that it was killed, but that the proposal it had open is rejected'(t) {
       const window = await Window.open(t);
       const client = await window.connect();

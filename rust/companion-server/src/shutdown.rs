@@ -2,8 +2,9 @@
 //!
 //! 1. the discovery file goes, so that no CLI comes any more, if its disk answers;
 //! 2. open diffs are rejected: a client that hears nothing would wait for ever;
-//! 3. clients have a moment to show that they have the texts they were told: what they have not
-//!    shown stays on the disk for the next process;
+//! 3. clients have a moment to show that they have the texts they were told, and to answer what they
+//!    were asked: an answer that finds nobody ends their connection for good. What they have not shown
+//!    stays on the disk for the next process;
 //! 4. the listener closes, and streams end by FIN: after a RST the client would stay disconnected
 //!    until its user types `/ide enable`;
 //! 5. requests that are being answered get a second;
@@ -19,7 +20,7 @@ use crate::core::Core;
 use crate::discovery::Discovery;
 
 /// How long clients may take to show that they have heard. It takes them a millisecond.
-const HEARD: Duration = Duration::from_millis(300);
+const HEARD: Duration = Duration::from_millis(500);
 
 /// How long requests may take to be answered, and streams to be read.
 const GRACE: Duration = Duration::from_secs(1);

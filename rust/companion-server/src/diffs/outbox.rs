@@ -107,9 +107,15 @@ pub(super) struct Queued {
     is_restored: bool,
     /// The stream that it was sent on.
     sent: Option<u64>,
+    /// A ping went behind it there.
+    is_pinged: bool,
 }
 
 impl Queued {
+    fn new(diff: DiffId, path: Arc<str>, accepted: Option<Text>, is_restored: bool) -> Self {
+        Self { diff, path, accepted, is_restored, sent: None, is_pinged: false }
+    }
+
     fn len(&self) -> usize {
         self.accepted.as_ref().map_or(0, |text| text.len())
     }
@@ -117,12 +123,12 @@ impl Queued {
 
 impl Outbox {
     pub(super) fn push(&mut self, diff: DiffId, path: Arc<str>, accepted: Option<Text>) {
-        self.queue.push_back(Queued { diff, path, accepted, is_restored: false, sent: None });
+        self.queue.push_back(Queued::new(diff, path, accepted, false));
     }
 
     /// A decision of the last process.
     pub(super) fn restore(&mut self, diff: DiffId, path: Arc<str>, accepted: Option<Text>) {
-        self.queue.push_back(Queued { diff, path, accepted, is_restored: true, sent: None });
+        self.queue.push_back(Queued::new(diff, path, accepted, true));
     }
 
     pub(super) fn has_stream(&self) -> bool {
@@ -159,9 +165,12 @@ impl Outbox {
         self.queue.iter().any(|queued| queued.diff == diff && queued.sent.is_some())
     }
 
-    /// Whether a ping will show that a decision has arrived, even from a server that stops.
+    /// Whether the client is to answer a ping behind a decision, even if the server is stopping.
     pub(super) fn has_any_on_its_way(&self) -> bool {
-        self.stream.is_some_and(|stream| self.queue.iter().any(|of| stream.must_ping(of)))
+        self.stream.is_some_and(|stream| {
+            let is_pinged = |of: &Queued| of.is_pinged && of.sent == Some(stream.number);
+            self.queue.iter().any(|of| stream.must_ping(of) || is_pinged(of))
+        })
     }
 
     /// Takes a decision out.
@@ -200,6 +209,7 @@ impl Outbox {
         let queued = queue.find(|queued| queued.sent.is_none() && may(queued))?;
         queued.sent = Some(number);
         let ping = !stopping || stream.must_ping(queued);
+        queued.is_pinged = ping;
         let Queued { diff, path, accepted, .. } = queued.clone();
         Some(Outgoing { ping, diff, path, accepted })
     }

@@ -283,6 +283,22 @@ fn stopping_rejects_what_is_open_and_answers_every_call() {
     assert_eq!(*answer(&effects, call), Answer::Failed("The editor is closing.".to_owned()));
 }
 
+/// An IDE rejects what is open when it closes a project, and stops the server with it.
+#[test]
+fn a_server_that_stops_waits_for_the_answer_to_the_ping_behind_a_rejection() {
+    let mut book = Book::new();
+    let a = book.a;
+    book.opened(a);
+    book.decided(None);
+    let outgoing = book.ledger.next(a, 1).0.unwrap();
+    assert!(outgoing.ping);
+    book.opened(book.b);
+    book.ledger.stop();
+    assert!(book.ledger.is_any_on_its_way());
+    book.ledger.ping_answered(a, outgoing.diff);
+    assert!(!book.ledger.is_any_on_its_way(), "what it rejects itself has no ping");
+}
+
 #[test]
 fn event_ids_name_what_was_told_until_that_is_saved() {
     let mut book = Book::new();
