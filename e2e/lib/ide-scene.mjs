@@ -26,10 +26,11 @@ export class Scene {
   ide;
   client;
 
-  /** Starts the IDE, and waits until its server is ready; a client may be on its way back. */
+  /** Starts the IDE, and waits until its server is ready; clients may be on their way back. */
   async openIde(options) {
     this.ide = await Ide.start(this.sandbox, options);
-    const ready = ({ statusBar }) => [WAITING, CONNECTED].some((text) => statusBar.includes(text));
+    const isReady = (text) => text === WAITING || / CLIs? connected$/.test(text);
+    const ready = ({ statusBar }) => statusBar.some(isReady);
     await this.ide.until(ready, WAITING);
   }
 
