@@ -220,7 +220,7 @@ impl Diffs {
 
     /// A stream of a session has ended.
     pub(crate) fn detach(&self, session: SessionId, stream: u64) {
-        self.ledger.lock().detach(session, stream);
+        self.step(|ledger| ledger.detach(session, stream));
         self.arrived.notify_waiters();
     }
 

@@ -195,9 +195,14 @@ impl Outbox {
         arrived
     }
 
-    /// The stream `number` has ended.
-    pub(super) fn detach(&mut self, number: u64) {
-        self.stream = self.stream.filter(|stream| stream.number != number);
+    /// The stream `number` has ended. Returns the calls that have waited for it to tell.
+    pub(super) fn detach(&mut self, number: u64) -> Vec<Closing> {
+        if self.stream.is_none_or(|stream| stream.number != number) {
+            return Vec::new();
+        }
+        self.stream = None;
+        let is_told = |closing: &mut Closing| matches!(closing.wants, Wants::Notification(_));
+        self.closing.extract_if(.., is_told).collect()
     }
 
     /// What the stream `number` sends next, if the server is stopping or not.

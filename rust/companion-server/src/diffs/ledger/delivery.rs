@@ -22,11 +22,11 @@ impl Ledger {
         effects
     }
 
-    /// A stream of a session has ended.
-    pub(crate) fn detach(&mut self, session: SessionId, stream: u64) {
-        if let Some(outbox) = self.outboxes.get_mut(&session) {
-            outbox.detach(stream);
-        }
+    /// A stream of a session has ended. Calls that have waited for what it tells are answered.
+    pub(crate) fn detach(&mut self, session: SessionId, stream: u64) -> Vec<Effect> {
+        let outbox = self.outboxes.get_mut(&session);
+        let closing = outbox.map(|outbox| outbox.detach(stream)).unwrap_or_default();
+        closing.into_iter().map(|closing| closing.answer(None)).collect()
     }
 
     /// What a stream of a session sends next.
@@ -104,24 +104,20 @@ impl Ledger {
         for Queued { diff, accepted, .. } in decisions {
             self.settle(session, diff, effects);
             if let Some(outbox) = self.outboxes.get_mut(&session) {
-                answer_closing(outbox, diff, accepted.as_ref(), effects);
+                let closing = outbox.closing(diff).into_iter();
+                effects.extend(closing.map(|closing| closing.answer(accepted.clone())));
             }
         }
     }
 }
 
-/// Answers the calls that waited to know whether a decision has arrived.
-fn answer_closing(
-    outbox: &mut Outbox,
-    diff: DiffId,
-    accepted: Option<&Text>,
-    effects: &mut Vec<Effect>,
-) {
-    for Closing { call, wants, .. } in outbox.closing(diff) {
-        let content = match wants {
-            Wants::Answer => accepted.cloned(),
+impl Closing {
+    /// Its answer, where the decision was to accept that text.
+    pub(super) fn answer(self, accepted: Option<Text>) -> Effect {
+        let content = match self.wants {
+            Wants::Answer => accepted,
             Wants::Notification(content) => content,
         };
-        effects.push(Effect::Answer(call, Answer::Closed(content)));
+        Effect::Answer(self.call, Answer::Closed(content))
     }
 }

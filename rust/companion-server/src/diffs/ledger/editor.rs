@@ -61,13 +61,13 @@ impl Ledger {
     pub(crate) fn expired(&mut self, call: CallId) -> Vec<Effect> {
         let mut outboxes = self.outboxes.iter_mut();
         let waiting = outboxes.find_map(|(of, outbox)| Some((*of, outbox.give_up(call)?)));
-        if let Some((session, Closing { diff, wants, .. })) = waiting {
+        if let Some((session, closing)) = waiting {
             let mut effects = Vec::new();
-            let content = match wants {
-                Wants::Answer => self.take(session, diff, &mut effects),
-                Wants::Notification(content) => content,
+            let told = match closing.wants {
+                Wants::Answer => self.take(session, closing.diff, &mut effects),
+                Wants::Notification(_) => None,
             };
-            effects.push(Effect::Answer(call, Answer::Closed(content)));
+            effects.push(closing.answer(told));
             return effects;
         }
         self.give_up(call, NO_ANSWER, Outcome::TimedOut)
@@ -107,8 +107,8 @@ impl Ledger {
                     effects.push(Effect::Ask(None, Ask::Close(path)));
                 }
             }
-            Some(Asked::Close { .. }) if outcome == Outcome::Failed => {
-                effects.push(Effect::Answer(call, Answer::Closed(None)));
+            Some(Asked::Close { told, .. }) if outcome == Outcome::Failed => {
+                effects.push(self.closed(call, told, None));
             }
             Some(Asked::Close { .. }) => effects.push(Effect::Answer(call, failed())),
             Some(Asked::Decide(path)) => {

@@ -205,8 +205,9 @@ impl Ledger {
     /// `closeDiff`. The call is answered when the editor has closed the view.
     ///
     /// To close without accepting is to reject, so the asker is told, unless it is the caller
-    /// and wants no notification; if it is and wants one, that comes before the answer. If the caller's own diff was decided and it may not know, the
-    /// answer has the text, and it is not told again if it wants no notification.
+    /// and wants no notification; if it is and wants one, that comes before the answer. If the
+    /// caller's own diff was decided and it may not know, the answer has the text, and it is not
+    /// told again if it wants no notification.
     pub(crate) fn close(
         &mut self,
         caller: SessionId,
@@ -310,7 +311,8 @@ impl Ledger {
         effects
     }
 
-    /// Rejects every open diff, answers every call, and takes no further diff.
+    /// Rejects every open diff, answers every call unless a notification is to come before, and
+    /// takes no further diff.
     pub(crate) fn stop(&mut self) -> Vec<Effect> {
         self.stopped = true;
         let mut effects = Vec::new();
@@ -319,8 +321,8 @@ impl Ledger {
             self.end(diff, Outcome::Rejected, &mut effects);
         }
         for (call, asked) in std::mem::take(&mut self.asked) {
-            if let Asked::Close { .. } = asked {
-                effects.push(Effect::Answer(call, Answer::Closed(None)));
+            if let Asked::Close { told, .. } = asked {
+                effects.push(self.closed(call, told, None));
             }
         }
         effects

@@ -36,6 +36,17 @@ fn who_wants_to_be_told_of_the_end_is_told_before_the_answer() {
 }
 
 #[test]
+fn who_wants_to_be_told_of_the_end_is_told_before_even_if_the_editor_fails() {
+    let mut book = Book::new();
+    let a = book.a;
+    book.opened(a);
+    let (call, _) = book.close(a, false);
+    assert_eq!(book.ledger.failed(call, "no such view"), [Effect::Hurry(call)]);
+    let Some(Outgoing { diff, .. }) = book.ledger.next(a, 1).0 else { panic!() };
+    assert_eq!(*answer(&book.ledger.ping_answered(a, diff), call), Answer::Closed(None));
+}
+
+#[test]
 fn who_wants_to_be_told_of_a_decision_is_told_before_the_answer() {
     let mut book = Book::new();
     let a = book.a;
@@ -57,6 +68,24 @@ fn who_has_no_stream_is_answered_at_once() {
     assert_eq!(*answer(&book.ledger.completed(call, Some(text("b"))), call), closed("b"));
     let (call, effects) = book.close(a, false);
     assert_eq!(*answer(&effects, call), Answer::Closed(None), "it is rejected");
+}
+
+/// A server that stops rejects without a ping, so nobody shows that it was told.
+#[test]
+fn who_wants_to_be_told_by_a_stream_that_ends_is_answered_then() {
+    for stops in [true, false] {
+        let mut book = Book::new();
+        let a = book.a;
+        book.opened(a);
+        let (call, _) = book.close(a, false);
+        let effects =
+            if stops { book.ledger.stop() } else { book.ledger.completed(call, Some(text("b"))) };
+        assert_eq!(effects, [Effect::Hurry(call)]);
+        assert_eq!(book.ledger.next(a, 1).0.unwrap().ping, !stops);
+        assert!(book.ledger.detach(a, 2).is_empty(), "it is an earlier one");
+        let content = if stops { Answer::Closed(None) } else { closed("b") };
+        assert_eq!(*answer(&book.ledger.detach(a, 1), call), content);
+    }
 }
 
 #[test]

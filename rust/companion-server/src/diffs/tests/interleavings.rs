@@ -14,7 +14,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
 use tokio::task::{JoinHandle, LocalSet, spawn_local, yield_now};
+use tokio::time::Instant;
 
+use crate::diffs::ACKNOWLEDGEMENT;
 use crate::host::Delivery;
 use crate::testing::{Asked, Rig, Stream};
 
@@ -85,9 +87,13 @@ fn op() -> impl Strategy<Value = Op> {
 struct Client {
     session: String,
     stream: Option<Stream>,
+    /// How many streams have broken.
+    broken: usize,
     last_id: Option<String>,
     /// Path → the text that it proposed, which names the diff.
     waiters: BTreeMap<&'static str, String>,
+    /// The texts of which it knows that a view showed them.
+    shown: BTreeSet<String>,
     /// What it is closing.
     closing: BTreeSet<&'static str>,
 }
@@ -111,8 +117,9 @@ impl World {
         for _ in 0..CLIENTS {
             let session = rig.initialize().await;
             let stream = Some(rig.stream(&session).await);
-            let (waiters, closing) = (BTreeMap::new(), BTreeSet::new());
-            clients.push(Client { session, stream, last_id: None, waiters, closing });
+            let (waiters, shown, closing) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+            let (broken, last_id) = (0, None);
+            clients.push(Client { session, stream, broken, last_id, waiters, shown, closing });
         }
         let clients = Rc::new(RefCell::new(clients));
         let (calls, asks, views) = (Vec::new(), VecDeque::new(), HashMap::new());
@@ -180,7 +187,9 @@ impl World {
         let arguments = json!({ "filePath": path, "newContent": text });
         let accepted = Rc::clone(&self.accepted);
         self.call(client, "openDiff", arguments, move |client, result| {
-            if result["content"] != json!([]) && client.waiters.get(path) == Some(&text) {
+            if result["content"] == json!([]) {
+                client.shown.insert(text);
+            } else if client.waiters.get(path) == Some(&text) {
                 assert!(!accepted.borrow().contains(&text), "an accepted text is lost: {result}");
                 client.waiters.remove(path);
             }
@@ -188,16 +197,24 @@ impl World {
     }
 
     fn close(&mut self, client: usize, path: &'static str, suppress: bool) {
-        {
+        let (asked, broken) = {
             let client = &mut self.clients.borrow_mut()[client];
             if client.stream.is_none() || !client.closing.insert(path) {
                 return;
             }
-        }
+            (client.waiters.get(path).cloned(), client.broken)
+        };
+        let begun = Instant::now();
         let arguments = json!({ "filePath": path, "suppressNotification": suppress });
         let (own, accepted) = (own(client), Rc::clone(&self.accepted));
         self.call(client, "closeDiff", arguments, move |client, result| {
             client.closing.remove(path);
+            let may_tell = client.stream.is_some() && client.broken == broken;
+            if !suppress && may_tell && begun.elapsed() < ACKNOWLEDGEMENT {
+                let waits =
+                    |text| client.shown.contains(text) && client.waiters.get(path) == Some(text);
+                assert!(!asked.as_ref().is_some_and(waits), "it stops to listen before it is told");
+            }
             // Without `suppress` its waiter is told what has become of the diff.
             let waiter = if suppress { client.waiters.remove(path) } else { None };
             let Some(waiter) = waiter else { return };
@@ -280,6 +297,7 @@ impl World {
             if client.stream.take().is_none() {
                 return;
             }
+            client.broken += 1;
             (client.session.clone(), client.last_id.take())
         };
         let stream = self.rig.stream_after(&session, last.as_deref()).await;

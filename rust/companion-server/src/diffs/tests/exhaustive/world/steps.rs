@@ -122,7 +122,8 @@ impl World {
             Step::Cut(arrives) => {
                 world.breaks -= 1;
                 world.end_stream(arrives);
-                world.ledger.detach(world.session, world.last_stream);
+                let effects = world.ledger.detach(world.session, world.last_stream);
+                world.carry_out(effects);
             }
             Step::Kill(arrives) => world.kill(script, arrives),
             Step::BeginStop => world.begin_stop(),
