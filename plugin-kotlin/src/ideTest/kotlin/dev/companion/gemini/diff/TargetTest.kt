@@ -143,13 +143,26 @@ class TargetTest : DiffTestCase() {
         requests.dispose()
     }
 
+    fun `test what has become a file, or a directory, outside is known as that`() {
+        val file = file("a/b.txt", "of a folder").parentFile
+        refresh()
+        FileUtil.delete(file)
+        file("a", "text")
+        assertEquals("text", Target.find(project, path("a")).document?.text)
+        FileUtil.delete(file)
+        file("a/b.txt", "of a folder again")
+        assertEquals("of a folder again", Target.find(project, path("a/b.txt")).document?.text)
+        FileUtil.delete(file)
+        assertNull(Target.find(project, path("a/b.txt")).file)
+    }
+
     fun `test a text that is typed stays when the file is renamed while the disk is looked at`() {
         val file = virtualFile(file("a.txt", "one"))
         val document = checkNotNull(FileDocumentManager.getInstance().getDocument(file))
         WriteCommandAction.runWriteCommandAction(project) { document.setText("typed") }
         val isOver = AtomicBoolean()
         val looking = ApplicationManager.getApplication().executeOnPooledThread {
-            while (!isOver.get()) Target.find(project, path("a.txt"))
+            while (!isOver.get()) FileOnDisk.find(Paths.get(path("a.txt")))
         }
         try {
             repeat(2_000) {

@@ -25,22 +25,23 @@ internal object FileOnDisk {
         return known.takeIf { it.isValid }
     }
 
-    /** The disk is asked without a lock, since it may be a dead one. A renaming that was under way is over in the lock. */
+    /**
+     * The disk is asked without a lock, since it may be a dead one. Only what it has just said to differ is asked again
+     * in the lock: a renaming that was under way is over then.
+     */
     private fun isOutdated(known: VirtualFile, path: Path): Boolean {
         val knownPath = known.path
-        val onDisk = attributes(path)
-        val isWritable = Files.isWritable(path)
-        val isOutdated = Computable {
-            val isSame = onDisk?.lastModifiedTime()?.toMillis() == known.timeStamp && onDisk.size() == known.length
-            known.isValid && known.path == knownPath && !(isSame && isWritable == known.isWritable)
-        }
-        return ApplicationManager.getApplication().runReadAction(isOutdated)
+        val differsStill = Computable { known.isValid && known.path == knownPath && differs(known, path) }
+        return differs(known, path) && ApplicationManager.getApplication().runReadAction(differsStill)
     }
 
-    private fun attributes(path: Path): BasicFileAttributes? =
+    private fun differs(known: VirtualFile, path: Path): Boolean =
         try {
-            Files.readAttributes(path, BasicFileAttributes::class.java)
+            val onDisk = Files.readAttributes(path, BasicFileAttributes::class.java)
+            onDisk.lastModifiedTime().toMillis() != known.timeStamp ||
+                onDisk.size() != known.length ||
+                Files.isWritable(path) != known.isWritable
         } catch (_: IOException) {
-            null
+            true
         }
 }
