@@ -7,7 +7,8 @@ import path from 'node:path';
 import { Companion } from './companion.mjs';
 import { until } from './inbox.mjs';
 
-const NAMESPACE = ['unshare', '--user', '--map-root-user', '--mount', '--propagation', 'private'];
+/** The command in front of one that mounts what it likes. */
+export const NAMESPACE = ['unshare', '--user', '--map-root-user', '--mount', '--propagation', 'private'];
 
 export const works = ([program, ...args]) => spawnSync(program, [...args, 'true']).status === 0;
 

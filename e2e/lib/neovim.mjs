@@ -37,9 +37,12 @@ export class Neovim {
   /**
    * Starts one in the project. `setup` is the user's options, in Lua, or false for no call of
    * `setup`; `init` is more of their configuration; `args` are the files to open. Without `ui`
-   * there is no user interface.
+   * there is no user interface. The plugin is that of the sources, or else what is `installed`.
    */
-  static async start(sandbox, { setup, init = '', args = [], ui = true, env } = {}) {
+  static async start(
+    sandbox,
+    { setup, init = '', args = [], ui = true, env, installed = false } = {},
+  ) {
     if (!PROGRAM) throw new Error('GEMINI_COMPANION must be the path of gemini-companion');
     const neovim = new Neovim();
     const config = path.join(sandbox.root, `init-${++sockets}.lua`);
@@ -47,7 +50,7 @@ export class Neovim {
     const options = setup ?? `{ cmd = { [[${PROGRAM}]] } }`;
     fs.writeFileSync(
       config,
-      `vim.opt.runtimepath:prepend([[${PLUGIN}]])
+      `${installed ? '' : `vim.opt.runtimepath:prepend([[${PLUGIN}]])`}
       vim.o.shell = 'sh'
       ${init}
       ${setup === false ? '' : `require('gemini_companion').setup(${options})`}`,

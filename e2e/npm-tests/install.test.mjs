@@ -77,9 +77,14 @@ test('npx starts it without an installation', async (t) => {
 test('setup takes the plugin from the package', async (t) => {
   const one = await user(t);
   await install(one);
-  const dry = ['setup', '--dry-run'];
+  const ide = one.sandbox.folder('opt', 'idea');
+  const product =
+    '{"name": "IDE", "version": "2025.1", "buildNumber": "251.1", "productCode": "IU", "dataDirectoryName": "IDE"}';
+  fs.writeFileSync(path.join(ide, 'product-info.json'), product);
+  const dry = ['setup', ide, '--dry-run'];
   const without = await one.run(one.program, ...dry);
   assert.deepEqual([without.status, without.stdout], [1, '']);
+  assert.match(without.stderr, /zip did not come with this program/);
   const folder = path.dirname(fs.realpathSync(one.program));
   const made = [
     'import io, sys, zipfile',
@@ -91,8 +96,35 @@ test('setup takes the plugin from the package', async (t) => {
   const { status, stderr } = await one.run('python3', '-c', made.join('\n'), zip);
   assert.equal(status, 0, stderr);
   const found = await one.run(one.program, ...dry);
-  assert.equal(found.status, 3, found.stderr);
-  assert.match(found.stderr, /No JetBrains IDE was found/);
+  assert.equal(found.status, 0, found.stderr);
+  assert.match(found.stdout, /would {2}IDE 2025\.1: install a version without a number/);
+});
+
+test('setup by npx leaves the program where terminals find it', async (t) => {
+  const one = await user(t);
+  const PATH = `${path.join(one.sandbox.home, '.local/bin')}:${one.env.PATH}`;
+  const env = { ...one.env, PATH };
+  const setUp = () =>
+    runWith(env, one.cwd, 'npx', ['--yes', 'gemini-companion', 'setup', 'neovim', '--json']);
+  const program = async () => JSON.parse((await setUp()).stdout).steps[0];
+  const done = await program();
+  assert.deepEqual([done.subject, done.outcome], ['gemini-companion', 'done']);
+  const { stdout } = await runWith(env, one.cwd, 'gemini-companion', ['--version']);
+  assert.equal(stdout, `gemini-companion ${version()}\n`);
+  assert.equal((await program()).outcome, 'unchanged');
+});
+
+test('who has installed the program has it found there', async (t) => {
+  const one = await user(t);
+  await install(one);
+  const PATH = `${path.dirname(one.program)}:${one.env.PATH}`;
+  const { stdout } = await runWith({ ...one.env, PATH }, one.cwd, one.program, [
+    'setup',
+    'neovim',
+    '--json',
+  ]);
+  const [{ outcome, path: found }] = JSON.parse(stdout).steps;
+  assert.deepEqual([outcome, found], ['unchanged', one.program]);
 });
 
 test('the real client finds the companion that an editor has started so', async (t) => {

@@ -8,25 +8,26 @@ use std::process::ExitCode;
 use companion_client::diagnose::{Diagnosis, installed, user_settings};
 use companion_client::discover::Environment;
 use companion_protocol::dialect::{self, Dialect};
-use companion_setup::{Client, Ide, Machine, Outcome, Package, Report, Setup};
+use companion_setup::{Client, Ide, Machine, Neovim, Outcome, Package, Report, Setup};
 use serde::Serialize;
 
 use crate::doctor;
 
-/// Connect the JetBrains IDEs of this machine with Gemini CLI.
+/// Connect the editors of this machine with Gemini CLI.
 ///
-/// It installs the plugin into all IDEs that it finds and that it fits (2024.2 and newer), turns on
-/// the IDE mode in Gemini CLI's settings, and ends with what doctor says. It shows first what it
-/// would do, and asks. It writes into your own folders only, keeps what was there, and can take all
-/// of it away again. Run twice, it changes nothing.
+/// It installs the plugin into all JetBrains IDEs that it finds and that it fits (2024.2 and newer),
+/// and that for Neovim, if it is there; copies this program to where terminals find it, unless they
+/// do; turns on the IDE mode in Gemini CLI's settings; and ends with what doctor says. It shows first
+/// what it would do, and asks. It writes into your own folders only, keeps what was there, and can
+/// take all of it away again. Run twice, it changes nothing.
 ///
 /// It exits with 0 if all is set up, with 1 if something could not be done, and with 3 if there is
-/// no IDE.
+/// no editor.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct SetupArgs {
-    /// Install into this IDE only, by its folder or by what its name begins with; may be given
-    /// several times.
+    /// Install into this editor only, by its folder or by what its name begins with (as `neovim`);
+    /// may be given several times.
     #[arg(value_name = "IDE")]
     ides: Vec<String>,
 
@@ -61,23 +62,41 @@ struct Told<'a> {
 }
 
 /// Exits with 0 if all is set up, with 1 if something could not be done, and with 3 if there is no
-/// IDE to install into.
+/// editor to install into.
 pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
     let machine = Machine::current().ok_or("the environment names no home folder; set HOME")?;
     let environment = Environment::current(dialect::ALL[0], std::env::current_dir()?);
     let run = Run { args, installed: installed(&environment), environment };
-    let clients = run.clients();
-    let setup = Setup { machine: &machine, clients: &clients };
     if args.remove {
-        return run.finish(|| setup.remove(true), || setup.remove(false));
+        return run.finish(|| Setup::remove(&machine, true), |_| Setup::remove(&machine, false));
     }
-    let package = package(args.plugin.as_deref())?;
+    let program = std::env::current_exe()?;
+    let program = program.canonicalize().unwrap_or(program);
     let ides = args.ides(&machine);
-    let plan = || Ok(setup.plan(&package, &ides));
-    let code = run.finish(plan, || setup.carry_out(&package, &ides))?;
-    if ides.is_empty() {
+    let neovim = args.neovim(&machine);
+    let package = if ides.is_empty() && args.plugin.is_none() {
+        None
+    } else {
+        Some(package(args.plugin.as_deref(), &program)?)
+    };
+    let setup = Setup {
+        machine: &machine,
+        ides: package.as_ref().map(|package| (package, &*ides)),
+        program: Some(&program),
+        neovim: neovim.as_ref(),
+        clients: &run.clients(),
+    };
+    let carry_out = |with_neovim: bool| {
+        let neovim = setup.neovim.filter(|_| with_neovim);
+        Setup { neovim, ..setup }.carry_out()
+    };
+    let code = run.finish(|| setup.plan(), carry_out)?;
+    if ides.is_empty() && neovim.is_none() {
         let which = if args.ides.is_empty() { "" } else { " of that name" };
-        eprintln!("No JetBrains IDE{which} was found. Name its folder: gemini-companion setup DIR");
+        eprintln!(
+            "Neither a JetBrains IDE{which} nor Neovim was found. Name an IDE's folder: \
+             gemini-companion setup DIR"
+        );
         return Ok(ExitCode::from(3));
     }
     Ok(code)
@@ -98,24 +117,32 @@ impl SetupArgs {
             }
         }
         ides.retain(|ide| {
-            let title = format!("{} {}", ide.name, ide.version).to_lowercase();
-            self.ides.iter().any(|name| title.starts_with(&name.to_lowercase()))
-                || dirs.iter().any(|dir| ide.home.starts_with(dir))
+            self.names(&ide.title()) || dirs.iter().any(|dir| ide.home.starts_with(dir))
         });
         ides
+    }
+
+    /// Neovim, if it is meant.
+    fn neovim(&self, machine: &Machine) -> Option<Neovim> {
+        let is_meant = self.ides.is_empty() || self.names(Neovim::NAME);
+        Neovim::find(machine).filter(|_| is_meant)
+    }
+
+    /// Whether an editor of that title is named.
+    fn names(&self, title: &str) -> bool {
+        let title = title.to_lowercase();
+        self.ides.iter().any(|name| title.starts_with(&name.to_lowercase()))
     }
 }
 
 /// The plugin's zip.
-fn package(named: Option<&Path>) -> Result<Package, Box<dyn Error>> {
+fn package(named: Option<&Path>, program: &Path) -> Result<Package, Box<dyn Error>> {
     if let Some(file) = named {
         return Ok(Package::open(file)?);
     }
-    let program = std::env::current_exe()?;
-    let program = program.canonicalize().unwrap_or(program);
     // The package for npm has the program and the zip in two folders.
     let package = std::env::var_os("GEMINI_COMPANION_PACKAGE");
-    let Some(file) = Package::find(package.as_deref().map(Path::new), &program) else {
+    let Some(file) = Package::find(package.as_deref().map(Path::new), program) else {
         return Err(
             "the plugin's zip did not come with this program; name it: --plugin FILE".into()
         );
@@ -139,13 +166,14 @@ impl Run<'_> {
         self.installed.iter().map(client).collect()
     }
 
-    /// Shows what would be done, asks, and does it.
+    /// Shows what would be done, asks, and does it; with the plugin for Neovim or without.
     fn finish(
         &self,
         plan: impl FnOnce() -> io::Result<Report>,
-        carry_out: impl FnOnce() -> io::Result<Report>,
+        carry_out: impl FnOnce(bool) -> io::Result<Report>,
     ) -> Result<ExitCode, Box<dyn Error>> {
         let SetupArgs { dry_run, yes, json, .. } = *self.args;
+        let mut with_neovim = true;
         if dry_run || !(yes || json) {
             let plan = plan()?;
             if dry_run {
@@ -154,17 +182,28 @@ impl Run<'_> {
             }
             if plan.has(Outcome::Planned) {
                 self.tell(&plan)?;
-                if !io::stdin().is_terminal() {
-                    return Err("nobody is there to be asked; say --yes, or --dry-run".into());
-                }
-                if !agrees()? {
-                    return Ok(ExitCode::FAILURE);
+                match self.ask(&plan)? {
+                    Some(answer) => with_neovim = answer,
+                    None => return Ok(ExitCode::FAILURE),
                 }
             }
         }
-        let report = carry_out()?;
+        let report = carry_out(with_neovim)?;
         self.tell(&report)?;
         Ok(code(&report))
+    }
+
+    /// Whether the user wants the plugin for Neovim; `None` if nothing of it all.
+    fn ask(&self, plan: &Report) -> Result<Option<bool>, Box<dyn Error>> {
+        if !io::stdin().is_terminal() {
+            return Err("nobody is there to be asked; say --yes, or --dry-run".into());
+        }
+        let planned = plan.steps.iter().filter(|step| step.outcome == Outcome::Planned);
+        let (neovim, others): (Vec<_>, Vec<_>) =
+            planned.partition(|step| !self.args.remove && step.subject == Neovim::NAME);
+        let with_neovim = neovim.is_empty() || agrees("Neovim, too?")?;
+        let is_wanted = others.is_empty() || agrees("Do this?")?;
+        Ok(is_wanted.then_some(with_neovim))
     }
 
     /// Prints a report, and in the end what doctor says.
@@ -187,9 +226,9 @@ fn code(report: &Report) -> ExitCode {
     if report.has(Outcome::Failed) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-fn agrees() -> io::Result<bool> {
+fn agrees(question: &str) -> io::Result<bool> {
     let mut out = io::stdout();
-    write!(out, "Do this? [Y/n] ")?;
+    write!(out, "{question} [Y/n] ")?;
     out.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;

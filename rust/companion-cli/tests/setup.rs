@@ -19,17 +19,21 @@ fn help_says_what_is_touched() {
 fn wrong_files_and_arguments_are_named() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("no.zip"), "no zip").unwrap();
+    let product = r#"{"name": "IDE", "version": "2025.1", "buildNumber": "251.1", "productCode": "IU",
+        "dataDirectoryName": "IDE"}"#;
+    fs::create_dir(dir.path().join("ide")).unwrap();
+    fs::write(dir.path().join("ide/product-info.json"), product).unwrap();
     let run = |args: &[&str]| program(dir.path()).current_dir(&dir).args(args).output().unwrap();
     insta::assert_snapshot!(complaints(
         run,
         &[
-            &["setup"],
+            &["setup", "ide"],
             &["setup", "--plugin", "missing.zip"],
             &["setup", "--plugin", "no.zip"],
             &["setup", "--remove", "--plugin", "no.zip"],
         ],
     ));
-    assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "nothing was made");
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 2, "nothing was made");
 }
 
 #[test]

@@ -2,15 +2,14 @@
 //! is not changed stays as it is, byte for byte.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
 
-use crate::files::{check_own, create_dir, replace};
+use crate::files::{check_own, replace, replace_with};
 
 /// A client whose IDE mode is turned on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,32 +73,23 @@ pub(crate) fn plan(file: &Path) -> io::Result<Change> {
     Ok(Change::Write { before, text: root.to_string() })
 }
 
-/// Writes what was planned. Returns the backup of what there was, and the folders that were made.
-pub(crate) fn write(file: &Path, text: &str) -> io::Result<(Option<PathBuf>, Vec<PathBuf>)> {
-    let dirs = create_dir(file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
-    let backup = match fs::read(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        before => Some(back_up(file, &before?)?),
-    };
-    replace(file, text)?;
-    Ok((backup, dirs))
+/// Writes what was planned, and what there was into `backup`.
+pub(crate) fn write(file: &Path, text: &str, backup: Option<&Path>) -> io::Result<()> {
+    let Some(backup) = backup else { return replace(file, text) };
+    replace_with(backup, &fs::read(file)?, Some(fs::metadata(file)?.permissions()))?;
+    replace(file, text).inspect_err(|_| {
+        if let Err(error) = fs::remove_file(backup) {
+            log::warn!("{}: {error}", backup.display());
+        }
+    })
 }
 
-/// Writes what a file has beside it, under a name that is free.
-fn back_up(file: &Path, content: &[u8]) -> io::Result<PathBuf> {
-    let dir = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut copy = NamedTempFile::new_in(dir)?;
-    copy.write_all(content)?;
-    copy.as_file().set_permissions(fs::metadata(file)?.permissions())?;
-    for number in 1..100 {
-        let backup = dir.join(format!("settings.json.before-setup-{number}"));
-        copy = match copy.persist_noclobber(&backup) {
-            Ok(_) => return Ok(backup),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => error.file,
-            Err(error) => return Err(error.error),
-        };
-    }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, "there are a hundred backups beside it"))
+/// A name beside a file that is free for what it has.
+pub(crate) fn free_backup(file: &Path) -> io::Result<PathBuf> {
+    let names = (1..100).map(|number| format!("settings.json.before-setup-{number}"));
+    let mut backups = names.map(|name| file.with_file_name(name));
+    let free = backups.find(|backup| fs::symlink_metadata(backup).is_err());
+    free.ok_or_else(|| io::Error::other("there are a hundred backups beside it"))
 }
 
 /// What the file is without what was turned on; `None` if that was changed since.

@@ -1,6 +1,6 @@
 //! What may be written to, and how.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -26,24 +26,38 @@ pub(crate) fn check_own(path: &Path) -> io::Result<()> {
 
 /// Replaces a file as one step. It keeps its permissions.
 pub(crate) fn replace(path: &Path, content: &str) -> io::Result<()> {
+    let permissions = fs::metadata(path).map(|metadata| metadata.permissions());
+    replace_with(path, content.as_bytes(), permissions.ok())
+}
+
+/// The same with permissions of its own; without any it is private.
+pub(crate) fn replace_with(
+    path: &Path,
+    content: &[u8],
+    permissions: Option<Permissions>,
+) -> io::Result<()> {
     check_own(path)?;
     let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let mut file = NamedTempFile::new_in(dir)?;
-    file.write_all(content.as_bytes())?;
-    if let Ok(metadata) = fs::metadata(path) {
-        file.as_file().set_permissions(metadata.permissions())?;
+    file.write_all(content)?;
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions)?;
     }
     file.as_file().sync_data()?;
     file.persist(path)?;
     Ok(())
 }
 
-/// Makes a folder and those above it. Returns the ones that were not there, the outermost first.
-pub(crate) fn create_dir(dir: &Path) -> io::Result<Vec<PathBuf>> {
+/// The folder and those above it that are not there, the outermost first.
+pub(crate) fn missing_dirs(dir: &Path) -> Vec<PathBuf> {
     let missing: Vec<_> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
+    missing.into_iter().rev().map(Path::to_owned).collect()
+}
+
+/// Makes a folder and those above it.
+pub(crate) fn create_dir(dir: &Path) -> io::Result<()> {
     fs::create_dir_all(dir)?;
-    check_own(dir)?;
-    Ok(missing.into_iter().rev().map(Path::to_owned).collect())
+    check_own(dir)
 }
 
 /// Removes folders that are empty, the innermost first.

@@ -31,6 +31,8 @@ pub struct Ide {
     pub(crate) variables: Option<String>,
     /// The file of its JVM's options that comes with it.
     pub(crate) vm_options: Option<PathBuf>,
+    /// Its name as a Flatpak, if it is one.
+    pub(crate) flatpak: Option<String>,
 }
 
 /// The number of a build; the first part is the platform's branch.
@@ -80,6 +82,11 @@ const NO_EDITORS: [&str; 2] = ["GW", "JBC"];
 const CHILDREN: usize = 2000;
 
 impl Ide {
+    /// Its name and version.
+    pub fn title(&self) -> String {
+        format!("{} {}", self.name, self.version)
+    }
+
     /// Whatever is installed, or runs, in the usual places. Sorted by folder.
     pub fn find(machine: &Machine) -> Vec<Self> {
         let mut found = BTreeMap::new();
@@ -89,6 +96,9 @@ impl Ide {
         };
         for (dir, depth) in places(machine) {
             search(machine, &dir, depth, &mut add);
+        }
+        for dir in flatpaks(machine) {
+            search(machine, &dir, 2, &mut add);
         }
         for program in &machine.programs {
             // `bin/idea`, `jbr/bin/java`
@@ -132,6 +142,7 @@ impl Ide {
             vendor: product.product_vendor,
             variables: product.env_var_base_name,
             vm_options: vm_options.map(|path| info.join(path)),
+            flatpak: flatpak(dir),
         })
     }
 }
@@ -171,6 +182,29 @@ fn places(machine: &Machine) -> Vec<(PathBuf, usize)> {
             places
         }
     }
+}
+
+/// The folders of Flatpaks that may have an IDE in them.
+fn flatpaks(machine: &Machine) -> impl Iterator<Item = PathBuf> {
+    let user = machine.dir("XDG_DATA_HOME", ".local/share");
+    let bases = (machine.os == Os::Linux).then(|| [machine.root.join("var/lib"), user]);
+    let apps = bases.into_iter().flatten().flat_map(|base| fs::read_dir(base.join(FLATPAKS)));
+    let apps = apps.flatten().flatten().filter(|app| {
+        let name = app.file_name();
+        let starts = |with: &[u8]| name.as_encoded_bytes().starts_with(with);
+        starts(b"com.jetbrains.") || starts(b"com.google.AndroidStudio")
+    });
+    apps.map(|app| app.path().join("current/active/files"))
+}
+
+/// Where Flatpak has programs, one folder for each, named as it is.
+const FLATPAKS: &str = "flatpak/app";
+
+/// The name of the Flatpak in which that folder is.
+fn flatpak(dir: &Path) -> Option<String> {
+    let app =
+        dir.ancestors().find(|dir| dir.parent().is_some_and(|dir| dir.ends_with(FLATPAKS)))?;
+    Some(app.file_name()?.to_string_lossy().into_owned())
 }
 
 /// Looks for IDEs at most `depth` folders below `dir`.

@@ -1,9 +1,11 @@
-//! The plugin in the folder of an IDE's plugins. It is replaced as one step: whatever fails, what
-//! was there is there afterwards.
+//! Plugins in folders of their own. One is replaced as one step: whatever fails, what was there is
+//! there afterwards.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
 
 use crate::files::check_own;
 use crate::package::{Package, Plugin};
@@ -35,37 +37,45 @@ pub(crate) fn installed(plugins: &Path, package: &Package) -> Installed {
     Installed { copies, version, is_same }
 }
 
-/// Puts the plugin there in place of `copies`.
-pub(crate) fn install(
-    plugins: &Path,
-    package: &Package,
-    copies: &[PathBuf],
-) -> io::Result<PathBuf> {
+/// Puts the plugin into the IDE's folder `plugins`, in place of `copies`.
+pub(crate) fn install(plugins: &Path, package: &Package, copies: &[PathBuf]) -> io::Result<()> {
     let target = plugins.join(&package.root);
-    for path in copies.iter().map(PathBuf::as_path).chain([plugins, &*target]) {
+    // An IDE that starts now sees no plugin in what is unpacked there, since it has no `lib`.
+    put(&target, copies, plugins, |dir| {
+        package.unpack(dir)?;
+        Ok(dir.join(&package.root))
+    })
+}
+
+/// Puts what `unpack` makes in a folder to `target`, in place of `copies`. Until then it is in
+/// `staging`, which is on the same disk.
+pub(crate) fn put(
+    target: &Path,
+    copies: &[PathBuf],
+    staging: &Path,
+    unpack: impl FnOnce(&Path) -> io::Result<PathBuf>,
+) -> io::Result<()> {
+    for path in copies.iter().map(PathBuf::as_path).chain([staging, target]) {
         check_own(path)?;
     }
-    if target.exists() && !copies.contains(&target) {
+    if target.exists() && !copies.iter().any(|copy| copy == target) {
         let why = format!("{} is there already, and is another plugin", target.display());
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
     }
-    // An IDE that starts now sees no plugin in it, since it has no `lib`.
-    let staging = tempfile::Builder::new().prefix(".companion-setup").tempdir_in(plugins)?;
-    let new = staging.path().join("new");
-    package.unpack(&new)?;
+    let staging = stage(staging)?;
+    let new = unpack(&staging.path().join("new"))?;
     let taken = take_away(copies, &staging.path().join("old"))?;
-    if let Err(error) = fs::rename(new.join(&package.root), &target) {
-        put_back(&taken);
-        return Err(error);
-    }
-    Ok(target)
+    fs::rename(new, target).inspect_err(|_| put_back(&taken))
 }
 
-/// Takes the plugin away.
-pub(crate) fn uninstall(plugins: &Path, copies: &[PathBuf]) -> io::Result<()> {
-    copies.iter().try_for_each(|copy| check_own(copy))?;
-    let staging = tempfile::Builder::new().prefix(".companion-setup").tempdir_in(plugins)?;
-    take_away(copies, &staging.path().join("old")).map(drop)
+/// Takes a plugin away, by way of `staging`.
+pub(crate) fn uninstall(path: &Path, staging: &Path) -> io::Result<()> {
+    check_own(path)?;
+    take_away(&[path.to_owned()], &stage(staging)?.path().join("old")).map(drop)
+}
+
+fn stage(dir: &Path) -> io::Result<TempDir> {
+    tempfile::Builder::new().prefix(".companion-setup").tempdir_in(dir)
 }
 
 /// Moves `copies` into `dir`; all of them, or else none.

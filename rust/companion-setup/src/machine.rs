@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use companion_platform::Platform;
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
 /// A system, with the places that its IDEs use.
@@ -55,7 +56,37 @@ impl Machine {
 
     /// An environment variable that is not empty.
     pub fn var(&self, name: &str) -> Option<&str> {
-        self.env.get(name).map(String::as_str).filter(|value| !value.is_empty())
+        let value = match self.os {
+            Os::Windows => self.env.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?.1,
+            Os::Linux | Os::MacOs => self.env.get(name)?,
+        };
+        Some(value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// The folders in which terminals look for programs. What npm adds for what it starts is none.
+    fn path(&self) -> impl Iterator<Item = &Path> {
+        let platform = match self.os {
+            Os::Windows => Platform::Windows,
+            Os::Linux | Os::MacOs => Platform::Unix,
+        };
+        let dirs = self.var("PATH").unwrap_or_default().split(platform.list_separator());
+        let is_npms = |dir: &Path| dir.components().any(|part| part.as_os_str() == "node_modules");
+        dirs.map(Path::new).filter(move |dir| dir.is_absolute() && !is_npms(dir))
+    }
+
+    /// Whether terminals look for programs in `dir`.
+    pub(crate) fn is_on_path(&self, dir: &Path) -> bool {
+        let real = dir.canonicalize().ok();
+        self.path().any(|on| on == dir || (real.is_some() && on.canonicalize().ok() == real))
+    }
+
+    /// What terminals start by that name.
+    pub(crate) fn find_program(&self, name: &str) -> Option<PathBuf> {
+        let endings: &[&str] = if self.os == Os::Windows { &[".exe", ".cmd"] } else { &[""] };
+        let files = self
+            .path()
+            .flat_map(|dir| endings.iter().map(move |ending| dir.join(format!("{name}{ending}"))));
+        files.into_iter().find(|file| file.is_file())
     }
 
     /// The folder that a variable names, or else one in the home folder.

@@ -9,6 +9,10 @@ use crate::machine::{Machine, Os};
 
 /// The folder in which an IDE has the plugins of its user.
 pub(crate) fn plugins_dir(machine: &Machine, ide: &Ide) -> PathBuf {
+    if let Some(name) = &ide.flatpak {
+        let data = machine.home.join(".var/app").join(name).join("data");
+        return data.join(&ide.vendor).join(&ide.data_directory);
+    }
     let properties = properties(machine, ide);
     let named = |name: &str| Some(absolute(machine, ide, properties.get(name)?));
     if let Some(plugins) = named("idea.plugins.path") {

@@ -1,5 +1,7 @@
-//! What was brought, so that it can be taken away.
+//! What was brought, so that it can be taken away. It is written down first: whatever happens then,
+//! nothing is left of which nobody knows.
 
+use std::env::consts::OS;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,71 +10,113 @@ use companion_platform::state_dir;
 use serde::{Deserialize, Serialize};
 
 use crate::client::Before;
-use crate::files::{create_dir, replace};
-use crate::machine::{Machine, Os};
+use crate::files::{create_dir, missing_dirs, remove_empty, replace};
+use crate::machine::Machine;
 
-/// What was brought.
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What was brought, the first thing first.
+#[derive(Debug)]
 pub(crate) struct Record {
-    pub(crate) plugins: Vec<BroughtPlugin>,
-    pub(crate) settings: Vec<BroughtSetting>,
+    file: PathBuf,
+    brought: Vec<Brought>,
 }
 
-/// A plugin.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct BroughtPlugin {
-    /// The name and version of the IDE.
-    pub(crate) ide: String,
-    /// The folder of the IDE's program.
-    pub(crate) home: PathBuf,
-    /// The plugin's.
-    pub(crate) id: String,
+/// Something that was brought.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Brought {
+    /// Whom the report names.
+    pub(crate) subject: String,
     pub(crate) path: PathBuf,
+    pub(crate) what: What,
     /// The folders that were made for it, the outermost first.
+    #[serde(default)]
     pub(crate) dirs: Vec<PathBuf>,
 }
 
-/// A setting of a client.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct BroughtSetting {
-    pub(crate) client: String,
-    pub(crate) file: PathBuf,
-    pub(crate) before: Before,
-    pub(crate) backup: Option<PathBuf>,
-    pub(crate) dirs: Vec<PathBuf>,
+/// What it is, and by what it is known again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum What {
+    /// The plugin of that id, in the IDE of that folder.
+    Plugin { home: PathBuf, id: String },
+    /// The program, with the hash of its content.
+    Program { hash: String },
+    /// The plugin for Neovim.
+    NeovimPlugin,
+    /// The IDE mode in the settings of a client.
+    Setting { before: Before, backup: Option<PathBuf> },
 }
 
 impl Record {
-    /// The file in which it is.
-    pub(crate) fn file(machine: &Machine) -> io::Result<PathBuf> {
-        let os = match machine.os {
-            Os::Linux => "linux",
-            Os::MacOs => "macos",
-            Os::Windows => "windows",
+    /// That of a machine.
+    pub(crate) fn read(machine: &Machine) -> io::Result<Self> {
+        let file = Self::file(machine)?;
+        let brought = match fs::read_to_string(&file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            text => serde_json::from_str(&text?)?,
         };
-        let home =
-            |name: &str| (name == "HOME").then(|| machine.home.to_string_lossy().into_owned());
-        let dir = state_dir(os, |name| machine.var(name).map(str::to_owned).or_else(|| home(name)));
+        Ok(Self { file, brought })
+    }
+
+    fn file(machine: &Machine) -> io::Result<PathBuf> {
+        let is_home = |name: &str| ["HOME", "USERPROFILE"].contains(&name);
+        let home = |name: &str| is_home(name).then(|| machine.home.to_string_lossy().into_owned());
+        let var = |name: &str| machine.var(name).map(str::to_owned).or_else(|| home(name));
+        let dir = state_dir(OS, var);
         let dir = dir.ok_or_else(|| io::Error::other("the environment names no home folder"))?;
         Ok(Path::new(&dir).join("gemini-companion").join("setup.json"))
     }
 
-    pub(crate) fn read(file: &Path) -> io::Result<Self> {
-        match fs::read_to_string(file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            text => Ok(serde_json::from_str(&text?)?),
+    /// What was brought to that path.
+    pub(crate) fn known(&self, path: &Path) -> Option<&What> {
+        self.brought.iter().find(|known| known.path == path).map(|known| &known.what)
+    }
+
+    /// Has something brought by `bring`, into a folder that is made for it if need be.
+    pub(crate) fn bring(
+        &mut self,
+        subject: &str,
+        path: &Path,
+        what: What,
+        bring: impl FnOnce() -> io::Result<()>,
+    ) -> io::Result<()> {
+        let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        let made = missing_dirs(dir);
+        let before = self.brought.clone();
+        let known = self.brought.iter().position(|known| known.path == path);
+        let mut dirs = known.map(|at| self.brought.remove(at).dirs).unwrap_or_default();
+        dirs.extend_from_slice(&made);
+        let (subject, path) = (subject.to_owned(), path.to_owned());
+        self.brought.push(Brought { subject, path, what, dirs });
+        self.write().and_then(|()| create_dir(dir)).and_then(|()| bring()).inspect_err(|_| {
+            remove_empty(&made);
+            self.brought = before;
+            // If it has one thing too many, that is found to be gone.
+            if let Err(error) = self.write() {
+                log::warn!("{}: {error}", self.file.display());
+            }
+        })
+    }
+
+    /// Has all taken away by `take`, what came last first. What it does not take stays known.
+    pub(crate) fn take(&mut self, mut take: impl FnMut(&Brought) -> bool) -> io::Result<()> {
+        let before = self.brought.len();
+        for at in (0..before).rev() {
+            if take(&self.brought[at]) {
+                self.brought.remove(at);
+            }
         }
+        if self.brought.len() == before { Ok(()) } else { self.write() }
     }
 
     /// Writes it; nothing to take away is no file.
-    pub(crate) fn write(&self, file: &Path) -> io::Result<()> {
-        if *self == Self::default() {
-            return match fs::remove_file(file) {
+    fn write(&self) -> io::Result<()> {
+        if self.brought.is_empty() {
+            return match fs::remove_file(&self.file) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
                 _ => Ok(()),
             };
         }
-        create_dir(file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
-        replace(file, &(serde_json::to_string_pretty(self)? + "\n"))
+        create_dir(self.file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
+        replace(&self.file, &(serde_json::to_string_pretty(&self.brought)? + "\n"))
     }
 }

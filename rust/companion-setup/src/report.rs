@@ -15,15 +15,14 @@ pub struct Report {
 /// A step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// An IDE, with its version, or a client.
+    /// An IDE, with its version; the program; Neovim; a client.
     pub subject: String,
     /// What becomes of it.
     pub outcome: Outcome,
     /// A sentence about that.
     pub message: String,
     /// What is written to, or would be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<PathBuf>,
+    pub path: PathBuf,
 }
 
 /// What becomes of a step.
@@ -51,7 +50,7 @@ impl Report {
     pub(crate) fn add(
         &mut self,
         subject: &str,
-        path: Option<PathBuf>,
+        path: PathBuf,
         (outcome, message): (Outcome, String),
     ) {
         self.steps.push(Step { subject: subject.to_owned(), outcome, message, path });
@@ -69,9 +68,7 @@ impl fmt::Display for Report {
                 Outcome::Failed => "FAIL",
             };
             writeln!(f, "{mark:>5}  {subject}: {message}")?;
-            if let Some(path) = path {
-                writeln!(f, "       {}", path.display())?;
-            }
+            writeln!(f, "       {}", path.display())?;
         }
         Ok(())
     }

@@ -4,88 +4,110 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::client::{self, Change, Client};
-use crate::files::{create_dir, remove_empty, replace};
+use crate::client::{self, Before, Change, Client};
+use crate::files::{check_own, remove_empty, replace};
 use crate::ide::Ide;
 use crate::install::{self, Installed};
 use crate::machine::Machine;
+use crate::neovim::{self, Neovim};
 use crate::package::{Package, Plugin};
 use crate::plugins_dir::plugins_dir;
-use crate::record::{BroughtPlugin, BroughtSetting, Record};
+use crate::program;
+use crate::record::{Brought, Record, What};
 use crate::report::{Outcome, Report};
 
 /// What is to be set up, and where.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Setup<'a> {
     /// The machine.
     pub machine: &'a Machine,
+    /// The plugin, and the IDEs that get it if it fits.
+    pub ides: Option<(&'a Package, &'a [Ide])>,
+    /// The program that terminals are to find.
+    pub program: Option<&'a Path>,
+    /// Neovim, if it gets its plugin.
+    pub neovim: Option<&'a Neovim>,
     /// The clients whose IDE mode is turned on.
     pub clients: &'a [Client],
 }
 
+/// Its folder for temporary files and its processes are its own, and the clients look for the
+/// companion by both.
+const FLATPAK: &str = "as a Flatpak it is hidden from Gemini CLI; install it by another way";
 const RESTART: &str = "it is loaded when the IDE starts next";
 
 impl Setup<'_> {
     /// What [`Setup::carry_out`] would do. Changes nothing.
-    pub fn plan(&self, package: &Package, ides: &[Ide]) -> Report {
-        self.run(package, ides, None)
+    pub fn plan(&self) -> io::Result<Report> {
+        self.run(true)
     }
 
-    /// Installs the plugin into all `ides` that it fits, and turns the IDE mode on.
+    /// Sets all of it up.
     ///
     /// Whatever fails is a step of the report and does not hinder the others. An error is one of
     /// the file that says what was brought; without it nothing is begun.
-    pub fn carry_out(&self, package: &Package, ides: &[Ide]) -> io::Result<Report> {
-        let file = Record::file(self.machine)?;
-        let mut record = Record::read(&file)?;
-        let report = self.run(package, ides, Some(&mut record));
-        record.write(&file)?;
-        Ok(report)
+    pub fn carry_out(&self) -> io::Result<Report> {
+        self.run(false)
     }
 
-    fn run(&self, package: &Package, ides: &[Ide], mut record: Option<&mut Record>) -> Report {
+    fn run(&self, dry_run: bool) -> io::Result<Report> {
+        let mut record = Record::read(self.machine)?;
         let mut report = Report::default();
-        let mut seen = Vec::new();
-        for ide in ides {
-            let subject = format!("{} {}", ide.name, ide.version);
-            let plugins = plugins_dir(self.machine, ide);
-            // Two installations of one version share their plugins.
-            let outcome = if seen.contains(&plugins) {
-                (Outcome::Skipped, "it has the same plugins as the one above".to_owned())
-            } else {
-                bring_plugin(package, ide, &plugins, record.as_deref_mut())
-            };
-            report.add(&subject, Some(plugins.join(&package.root)), outcome);
-            seen.push(plugins);
+        if let Some((package, ides)) = self.ides {
+            let mut seen = Vec::new();
+            for ide in ides {
+                let plugins = plugins_dir(self.machine, ide);
+                // Two installations of one version share their plugins.
+                let outcome = if seen.contains(&plugins) {
+                    (Outcome::Skipped, "it has the same plugins as the one above".to_owned())
+                } else {
+                    bring_plugin(package, ide, &plugins, &mut record, dry_run)
+                };
+                report.add(&ide.title(), plugins.join(&package.root), outcome);
+                seen.push(plugins);
+            }
+        }
+        if let Some(program) = self.program {
+            let (path, outcome) = program::bring(self.machine, program, &mut record, dry_run);
+            report.add(program::NAME, path, outcome);
+        }
+        if let Some(neovim) = self.neovim {
+            let (path, outcome) = neovim.bring(&mut record, dry_run);
+            report.add(Neovim::NAME, path, outcome);
         }
         for client in self.clients {
-            let outcome = turn_on(client, record.as_deref_mut());
-            report.add(&client.name, Some(client.settings.clone()), outcome);
+            let outcome = turn_on(client, &mut record, dry_run);
+            report.add(&client.name, client.settings.clone(), outcome);
         }
-        report
+        Ok(report)
     }
 
     /// Takes away what was brought, and no more; with `dry_run` only says what that is.
-    pub fn remove(&self, dry_run: bool) -> io::Result<Report> {
-        let file = Record::file(self.machine)?;
-        let mut record = Record::read(&file)?;
+    pub fn remove(machine: &Machine, dry_run: bool) -> io::Result<Report> {
+        let mut record = Record::read(machine)?;
         let mut report = Report::default();
-        let mut done = |subject: &str, path: &Path, result: io::Result<(Outcome, String)>| {
-            let outcome = result.unwrap_or_else(|error| (Outcome::Failed, error.to_string()));
-            let stays = matches!(outcome.0, Outcome::Failed | Outcome::Planned);
-            report.add(subject, Some(path.to_owned()), outcome);
-            stays
+        let take = |brought: &Brought| {
+            let taken = take(machine, brought, dry_run);
+            let outcome = taken.unwrap_or_else(|error| (Outcome::Failed, error.to_string()));
+            let is_over = !matches!(outcome.0, Outcome::Failed | Outcome::Planned);
+            if is_over && !dry_run {
+                remove_empty(&brought.dirs);
+            }
+            report.add(&brought.subject, brought.path.clone(), outcome);
+            is_over && !dry_run
         };
-        record.plugins.retain(|brought| {
-            done(&brought.ide, &brought.path, take_plugin(self.machine, brought, dry_run))
-        });
-        record
-            .settings
-            .retain(|brought| done(&brought.client, &brought.file, turn_off(brought, dry_run)));
-        if !dry_run {
-            record.write(&file)?;
-        }
+        record.take(take)?;
         Ok(report)
+    }
+}
+
+fn take(machine: &Machine, brought: &Brought, dry_run: bool) -> io::Result<(Outcome, String)> {
+    let path = &*brought.path;
+    match &brought.what {
+        What::Plugin { home, id } => take_plugin(machine, path, home, id, dry_run),
+        What::Program { hash } => program::take(path, hash, dry_run),
+        What::NeovimPlugin => neovim::take(path, dry_run),
+        What::Setting { before, backup } => turn_off(path, *before, backup.as_deref(), dry_run),
     }
 }
 
@@ -93,8 +115,12 @@ fn bring_plugin(
     package: &Package,
     ide: &Ide,
     plugins: &Path,
-    record: Option<&mut Record>,
+    record: &mut Record,
+    dry_run: bool,
 ) -> (Outcome, String) {
+    if ide.flatpak.is_some() {
+        return (Outcome::Skipped, FLATPAK.to_owned());
+    }
     if !package.fits(&ide.build) {
         return (Outcome::Skipped, "the plugin is not for this version".to_owned());
     }
@@ -114,68 +140,59 @@ fn bring_plugin(
         None => new.to_owned(),
     };
     let note = if ide.is_running { format!("; {RESTART}") } else { String::new() };
-    let Some(record) = record else {
+    if dry_run {
         return (Outcome::Planned, format!("install {what}{note}"));
-    };
-    let brought = create_dir(plugins).and_then(|dirs| {
-        let installed = install::install(plugins, package, &copies);
-        if installed.is_err() {
-            remove_empty(&dirs);
-        }
-        Ok((installed?, dirs))
-    });
-    match brought {
-        Ok((path, dirs)) => {
-            let known = record.plugins.iter().any(|brought| brought.path == path);
-            if !known {
-                let ide_name = format!("{} {}", ide.name, ide.version);
-                let (home, id) = (ide.home.clone(), package.plugin.id.clone());
-                record.plugins.push(BroughtPlugin { ide: ide_name, home, id, path, dirs });
-            }
-            (Outcome::Done, format!("installed {what}{note}"))
-        }
+    }
+    let known = What::Plugin { home: ide.home.clone(), id: package.plugin.id.clone() };
+    let install = || install::install(plugins, package, &copies);
+    match record.bring(&ide.title(), &plugins.join(&package.root), known, install) {
+        Ok(()) => (Outcome::Done, format!("installed {what}{note}")),
         Err(error) => (Outcome::Failed, format!("{what} could not be installed: {error}")),
     }
 }
 
-fn turn_on(client: &Client, record: Option<&mut Record>) -> (Outcome, String) {
+fn turn_on(client: &Client, record: &mut Record, dry_run: bool) -> (Outcome, String) {
     let file = &*client.settings;
-    let failed = |error: io::Error| {
-        let why = format!("{error}; turn the IDE mode on yourself, by /ide enable");
-        (Outcome::Failed, why)
-    };
     let (before, text) = match client::plan(file) {
-        Err(error) => return failed(error),
+        Err(error) => return not_turned_on(&error),
         Ok(Change::None) => return (Outcome::Unchanged, "the IDE mode is on".to_owned()),
         Ok(Change::Write { before, text }) => (before, text),
     };
-    let Some(record) = record else {
+    if dry_run {
         return (Outcome::Planned, "turn the IDE mode on".to_owned());
+    }
+    let backup = match (before, record.known(file)) {
+        (Before::NoFile, _) => Ok(None),
+        (_, Some(What::Setting { backup: Some(known), .. })) => Ok(Some(known.clone())),
+        _ => client::free_backup(file).map(Some),
     };
-    match client::write(file, &text) {
-        Err(error) => failed(error),
-        Ok((backup, dirs)) => {
+    let written = backup.and_then(|backup| {
+        let what = What::Setting { before, backup: backup.clone() };
+        let write = || client::write(file, &text, backup.as_deref());
+        record.bring(&client.name, file, what, write)?;
+        Ok(backup)
+    });
+    match written {
+        Err(error) => not_turned_on(&error),
+        Ok(backup) => {
             let kept = backup.as_ref().and_then(|backup| backup.file_name());
             let kept = kept.map(|name| format!("; what was there is in {}", name.display()));
-            record.settings.retain(|brought| brought.file != file);
-            record.settings.push(BroughtSetting {
-                client: client.name.clone(),
-                file: file.to_owned(),
-                before,
-                backup,
-                dirs,
-            });
             (Outcome::Done, format!("the IDE mode is turned on{}", kept.unwrap_or_default()))
         }
     }
 }
 
+fn not_turned_on(error: &io::Error) -> (Outcome, String) {
+    (Outcome::Failed, format!("{error}; turn the IDE mode on yourself, by /ide enable"))
+}
+
 fn take_plugin(
     machine: &Machine,
-    brought: &BroughtPlugin,
+    path: &Path,
+    home: &Path,
+    id: &str,
     dry_run: bool,
 ) -> io::Result<(Outcome, String)> {
-    let BroughtPlugin { home, id, path, dirs, .. } = brought;
     if Plugin::installed(path).is_none_or(|plugin| plugin.id != *id) {
         return Ok((Outcome::Unchanged, "the plugin is gone already".to_owned()));
     }
@@ -185,16 +202,17 @@ fn take_plugin(
     if dry_run {
         return Ok((Outcome::Planned, "remove the plugin".to_owned()));
     }
-    let plugins = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    install::uninstall(plugins, std::slice::from_ref(path))?;
-    remove_empty(dirs);
+    install::uninstall(path, path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
     Ok((Outcome::Done, "the plugin is removed".to_owned()))
 }
 
-fn turn_off(brought: &BroughtSetting, dry_run: bool) -> io::Result<(Outcome, String)> {
-    let BroughtSetting { file, before, backup, dirs, .. } = brought;
-    let original = backup.as_ref().and_then(|backup| fs::read_to_string(backup).ok());
-    let undone = match client::undone(file, *before) {
+fn turn_off(
+    file: &Path,
+    before: Before,
+    backup: Option<&Path>,
+    dry_run: bool,
+) -> io::Result<(Outcome, String)> {
+    let undone = match client::undone(file, before) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         undone => undone?,
     };
@@ -203,18 +221,23 @@ fn turn_off(brought: &BroughtSetting, dry_run: bool) -> io::Result<(Outcome, Str
         (Some(_), true) => return Ok((Outcome::Planned, "put the IDE mode back".to_owned())),
         (Some(_), false) => (Outcome::Done, "the IDE mode is as it was".to_owned()),
     };
-    if let Some(undone) = undone {
-        if *before == client::Before::NoFile && same(&undone, "{}") {
+    if let Some(undone) = &undone {
+        let is_original = |backup: &&Path| {
+            fs::read_to_string(backup).is_ok_and(|original| same(&original, undone))
+        };
+        check_own(file)?;
+        if before == Before::NoFile && same(undone, "{}") {
             fs::remove_file(file)?;
+        } else if let Some(original) = backup.filter(is_original) {
+            // This takes no space, should the disk be full.
+            fs::rename(original, file)?;
         } else {
-            let original = original.filter(|original| same(original, &undone));
-            replace(file, original.as_ref().unwrap_or(&undone))?;
+            replace(file, undone)?;
         }
     }
-    if let Some(backup) = backup.as_ref().filter(|backup| !dry_run && backup.exists()) {
+    if let Some(backup) = backup.filter(|backup| !dry_run && backup.exists()) {
         fs::remove_file(backup)?;
     }
-    remove_empty(dirs);
     Ok(outcome)
 }
 

@@ -7,16 +7,16 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{Made, write};
-use companion_setup::{Ide, Os};
+use companion_setup::{Ide, Os, Outcome};
 use serde_json::json;
 
 /// Each IDE with the folder of its plugins.
 fn found(made: &Made) -> Vec<(String, PathBuf)> {
     let package = made.package("1.0.0");
-    let report = made.setup().plan(&package, &Ide::find(&made.machine));
+    let report = made.plan(&package);
     let steps = report.steps.into_iter().filter(|step| step.subject.ends_with(" 2025.1"));
     let name = |subject: &str| subject.strip_suffix(" 2025.1").unwrap().to_owned();
-    let dir = |path: Option<PathBuf>| path.unwrap().parent().unwrap().to_owned();
+    let dir = |path: PathBuf| path.parent().unwrap().to_owned();
     let mut found: Vec<_> = steps.map(|step| (name(&step.subject), dir(step.path))).collect();
     found.sort();
     found
@@ -63,6 +63,32 @@ fn on_linux() {
             ("G Android Studio", made.home(".local/share/Google/AndroidStudio2025.1")),
         ],
     );
+}
+
+#[test]
+fn a_flatpak_is_named_and_left_out() {
+    let made = Made::new(Os::Linux);
+    let files = "current/active/files";
+    let system = made.root("var/lib/flatpak/app/com.jetbrains.IntelliJ-IDEA-Ultimate").join(files);
+    Made::ide(&system.join("extra/IDEA-U"), "A of all", BUILD, "A1");
+    let user = made.home(".local/share/flatpak/app/com.google.AndroidStudio").join(files);
+    let studio = json!({ "productVendor": "Google" });
+    Made::product(&user.join("studio"), "B of the user", BUILD, "B1", &studio);
+    let plugins = |app: &str, name: &str| made.home(".var/app").join(app).join("data").join(name);
+    assert_found(
+        &made,
+        &[
+            ("A of all", plugins("com.jetbrains.IntelliJ-IDEA-Ultimate", "JetBrains/A1")),
+            ("B of the user", plugins("com.google.AndroidStudio", "Google/B1")),
+        ],
+    );
+    let report = made.carry_out(&made.package("1.0"));
+    let steps = report.steps.iter().filter(|step| step.subject.ends_with(" 2025.1"));
+    for step in steps {
+        assert_eq!(step.outcome, Outcome::Skipped);
+        assert!(step.message.starts_with("as a Flatpak it is hidden from Gemini CLI"), "{report}");
+    }
+    assert!(!made.home(".var").exists());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use common::{Made, outcomes, plugin_zip, write};
-use companion_setup::{Ide, Os, Outcome, Package, Report};
+use companion_setup::{Os, Outcome, Package, Report};
 use serde_json::json;
 use zip::ZipArchive;
 
@@ -52,13 +52,13 @@ fn it_is_installed_and_taken_away_again_without_a_trace() {
     let made = made();
     let package = made.package("1.2.3");
     let before = made.files();
-    let planned = made.setup().plan(&package, &Ide::find(&made.machine));
+    let planned = made.plan(&package);
     assert_eq!(ide(&planned), (Outcome::Planned, "install 1.2.3"));
     assert_eq!(made.files(), before, "a plan touches nothing");
     let report = made.carry_out(&package);
     assert_eq!(ide(&report), (Outcome::Done, "installed 1.2.3"));
     let plugin = plugins(&made).join("companion-for-gemini-cli");
-    assert_eq!(report.steps[0].path.as_deref(), Some(&*plugin));
+    assert_eq!(report.steps[0].path, plugin);
     assert_eq!(version(&plugin), "1.2.3");
     assert!(plugin.join("lib/plugin.jar").is_file());
     let done = made.files();
@@ -66,10 +66,10 @@ fn it_is_installed_and_taken_away_again_without_a_trace() {
     assert_eq!(outcomes(&report), [(IDE, Outcome::Unchanged), ("Gemini CLI", Outcome::Unchanged)]);
     assert_eq!(made.files(), done, "run twice it changes nothing");
 
-    let planned = made.setup().remove(true).unwrap();
+    let planned = made.plan_remove();
     assert_eq!(outcomes(&planned), [(IDE, Outcome::Planned)]);
     assert_eq!(made.files(), done);
-    let removed = made.setup().remove(false).unwrap();
+    let removed = made.remove();
     assert_eq!(outcomes(&removed), [(IDE, Outcome::Done)]);
     let left: Vec<_> = made.files().into_iter().filter(|file| !before.contains(file)).collect();
     let state = [".local", ".local/state", ".local/state/gemini-companion"];
@@ -118,11 +118,11 @@ fn an_ide_that_runs_loads_it_at_its_next_start_and_keeps_what_it_has_loaded() {
     assert_eq!(ide(&report).0, Outcome::Failed, "{report}");
     assert!(ide(&report).1.contains("runs with 1.0"), "{report}");
     assert_eq!(version(&plugins(&made).join("companion-for-gemini-cli")), "1.0");
-    let removed = made.setup().remove(false).unwrap();
+    let removed = made.remove();
     assert_eq!(outcomes(&removed), [(IDE, Outcome::Failed)]);
     made.machine.programs.clear();
     assert_eq!(ide(&made.carry_out(&newer)), (Outcome::Done, "installed 2.0 in place of 1.0"));
-    assert_eq!(outcomes(&made.setup().remove(false).unwrap()), [(IDE, Outcome::Done)]);
+    assert_eq!(outcomes(&made.remove()), [(IDE, Outcome::Done)]);
 }
 
 #[test]

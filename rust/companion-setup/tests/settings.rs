@@ -18,7 +18,7 @@ fn on_and_off(text: &str) -> (String, String) {
     let on = fs::read_to_string(&file).unwrap();
     let backup = made.home(".gemini/settings.json.before-setup-1");
     assert_eq!(fs::read_to_string(&backup).unwrap(), text, "a backup is made");
-    assert_eq!(outcomes(&made.setup().remove(false).unwrap()), [("Gemini CLI", Outcome::Done)]);
+    assert_eq!(outcomes(&made.remove()), [("Gemini CLI", Outcome::Done)]);
     assert!(!backup.exists());
     (on, fs::read_to_string(&file).unwrap())
 }
@@ -55,9 +55,9 @@ fn what_is_on_stays_and_what_is_not_there_is_made() {
     let made_text = fs::read_to_string(&file).unwrap();
     assert!(made_text.contains("\"enabled\": true"));
     assert_eq!(outcomes(&made.carry_out(&package)), [("Gemini CLI", Outcome::Unchanged)]);
-    made.setup().remove(false).unwrap();
+    made.remove();
     assert!(!made.home(".gemini").exists());
-    assert_eq!(outcomes(&made.setup().remove(false).unwrap()), []);
+    assert_eq!(outcomes(&made.remove()), []);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn what_the_user_has_changed_since_stays() {
     made.carry_out(&made.package("1.0"));
     let on = fs::read_to_string(&file).unwrap();
     fs::write(&file, on.replace("\"a\": 1", "\"a\": 2")).unwrap();
-    made.setup().remove(false).unwrap();
+    made.remove();
     assert_eq!(
         fs::read_to_string(&file).unwrap().split_whitespace().collect::<String>(),
         "{\"a\":2}"
@@ -76,7 +76,7 @@ fn what_the_user_has_changed_since_stays() {
     made.carry_out(&made.package("1.0"));
     let off = fs::read_to_string(&file).unwrap().replace("true", "false");
     fs::write(&file, &off).unwrap();
-    let report = made.setup().remove(false).unwrap();
+    let report = made.remove();
     assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Unchanged)]);
     assert_eq!(fs::read_to_string(&file).unwrap(), off);
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
-use companion_setup::{Client, Ide, Machine, Os, Outcome, Package, Report, Setup};
+use companion_setup::{Client, Ide, Machine, Neovim, Os, Outcome, Package, Report, Setup};
 use serde_json::json;
 use tempfile::TempDir;
 use zip::CompressionMethod::Stored;
@@ -18,6 +18,8 @@ pub(crate) struct Made {
     dir: TempDir,
     pub(crate) machine: Machine,
     clients: Vec<Client>,
+    /// The program that is to be found, if any.
+    pub(crate) program: Option<PathBuf>,
 }
 
 impl Made {
@@ -29,7 +31,7 @@ impl Made {
         let machine = Machine { os, root, home, env: HashMap::new(), programs: Vec::new() };
         let settings = machine.home.join(".gemini/settings.json");
         let clients = vec![Client { name: "Gemini CLI".to_owned(), settings }];
-        Self { dir, machine, clients }
+        Self { dir, machine, clients, program: None }
     }
 
     pub(crate) fn root(&self, path: &str) -> PathBuf {
@@ -77,12 +79,34 @@ impl Made {
         Package::open(&file).unwrap()
     }
 
-    pub(crate) fn setup(&self) -> Setup<'_> {
-        Setup { machine: &self.machine, clients: &self.clients }
+    /// What would be done to all that is there.
+    pub(crate) fn plan(&self, package: &Package) -> Report {
+        self.setup(package, |setup| setup.plan().unwrap())
     }
 
     pub(crate) fn carry_out(&self, package: &Package) -> Report {
-        self.setup().carry_out(package, &Ide::find(&self.machine)).unwrap()
+        self.setup(package, |setup| setup.carry_out().unwrap())
+    }
+
+    fn setup(&self, package: &Package, run: impl FnOnce(&Setup<'_>) -> Report) -> Report {
+        let ides = Ide::find(&self.machine);
+        let neovim = Neovim::find(&self.machine);
+        run(&Setup {
+            machine: &self.machine,
+            ides: Some((package, &ides)),
+            program: self.program.as_deref(),
+            neovim: neovim.as_ref(),
+            clients: &self.clients,
+        })
+    }
+
+    pub(crate) fn remove(&self) -> Report {
+        Setup::remove(&self.machine, false).unwrap()
+    }
+
+    /// What would be taken away.
+    pub(crate) fn plan_remove(&self) -> Report {
+        Setup::remove(&self.machine, true).unwrap()
     }
 
     /// Every file below the machine's root with its content, but for the zips.

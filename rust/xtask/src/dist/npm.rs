@@ -41,11 +41,6 @@ pub(crate) fn pack(
     for file in ["npm/gemini-companion.js", "npm/README.md"] {
         sh.copy_file(file, &folder)?;
     }
-    let neovim = folder.join("nvim");
-    sh.create_dir(&neovim)?;
-    for part in ["README.md", "doc", "lua", "plugin"] {
-        cmd!(sh, "cp -r editors/nvim/{part} {neovim}").quiet().run()?;
-    }
     if let Some(plugin) = plugin {
         sh.copy_file(plugin, &folder)?;
     }

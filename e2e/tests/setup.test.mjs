@@ -1,0 +1,215 @@
+// Owns `gemini-companion setup` beside real programs: the Neovim that loads what it has installed,
+// disks that are full or can't be written to, and the user who is asked.
+
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { run } from '../lib/doctor.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { NAMESPACE, noNamespace } from '../lib/mounted.mjs';
+import { Neovim, noNeovim } from '../lib/neovim.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+
+const PROGRAM = process.env.GEMINI_COMPANION;
+const SETTINGS = '{ "ui": { "theme": "x" } } // mine\n';
+
+/** A user with Gemini CLI, where terminals find what is in `programs` and what the system has. */
+function user(t, programs = []) {
+  const sandbox = Sandbox.of(t);
+  const bin = sandbox.folder('bin');
+  for (const name of ['sh', 'env', ...programs]) {
+    const file = execFileSync('which', [name], { encoding: 'utf8' }).trim();
+    fs.symlinkSync(file, path.join(bin, name));
+  }
+  const settings = path.join(sandbox.folder('home', '.gemini'), 'settings.json');
+  fs.writeFileSync(settings, SETTINGS);
+  const PATH = `${path.join(sandbox.home, '.local', 'bin')}:${bin}`;
+  const env = { PATH };
+  const setup = (...args) => run(sandbox, ['setup', ...args], { env });
+  return { sandbox, settings, env, setup };
+}
+
+/** What became of each subject. */
+function outcomes(json) {
+  return Object.fromEntries(JSON.parse(json).steps.map(({ subject, outcome }) => [subject, outcome]));
+}
+
+/** An IDE that is installed, and a zip to install into it. */
+function ide(sandbox) {
+  const home = sandbox.folder('opt', 'idea');
+  const product = {
+    name: 'IntelliJ IDEA',
+    version: '2025.1',
+    buildNumber: '251.1',
+    productCode: 'IU',
+    dataDirectoryName: 'IntelliJIdea2025.1',
+  };
+  fs.writeFileSync(path.join(home, 'product-info.json'), JSON.stringify(product));
+  const zip = path.join(sandbox.root, 'plugin.zip');
+  const made = `
+import io, os, sys, zipfile
+jar = io.BytesIO()
+with zipfile.ZipFile(jar, "w") as file:
+    file.writestr("META-INF/plugin.xml", "<idea-plugin><id>x</id><version>1</version></idea-plugin>")
+with zipfile.ZipFile(sys.argv[1], "w") as file:
+    file.writestr("companion/lib/x.jar", jar.getvalue())
+    file.writestr("companion/native/x.so", os.urandom(200_000))
+`;
+  execFileSync('python3', ['-c', made, zip]);
+  return [home, '--plugin', zip];
+}
+
+test('Neovim loads what is installed, and the real client connects', { skip: noNeovim }, async (t) => {
+  const { sandbox, settings, env, setup } = user(t, ['nvim']);
+  const done = await setup('--yes');
+  assert.equal(done.code, 0, done.stderr);
+  assert.ok(done.stdout.includes('Neovim: installed the plugin'), done.stdout);
+  const program = path.join(sandbox.home, '.local/bin/gemini-companion');
+  assert.deepEqual(fs.readFileSync(program), fs.readFileSync(PROGRAM));
+
+  const neovim = await Neovim.start(sandbox, { setup: false, installed: true, env });
+  await neovim.ready();
+  const companion = await neovim.companionPid();
+  assert.equal(fs.realpathSync(`/proc/${companion}/exe`), program);
+  const client = await IdeClient.connect(sandbox);
+  const file = sandbox.file('a.txt', 'old\n');
+  const decision = client.openDiff(file, 'new\n');
+  await neovim.proposal(file);
+  await neovim.command('GeminiCompanion accept');
+  assert.deepEqual(await decision, { status: 'accepted', content: 'new\n' });
+  await neovim.command('help gemini_companion-usage');
+  await client.close();
+  await neovim.close();
+
+  const again = await setup('--json');
+  const unchanged = ['gemini-companion', 'Neovim', 'Gemini CLI'].map((name) => [name, 'unchanged']);
+  assert.deepEqual(outcomes(again.stdout), Object.fromEntries(unchanged));
+  const removed = await setup('--remove', '--yes');
+  assert.equal(removed.code, 0, removed.stderr);
+  for (const name of ['bin', 'share/nvim/site']) {
+    assert.ok(!fs.existsSync(path.join(sandbox.home, '.local', name)), name);
+  }
+  assert.equal(fs.readFileSync(settings, 'utf8'), SETTINGS);
+});
+
+test('the user is asked, and may do without Neovim', { skip: noNeovim }, async (t) => {
+  const { sandbox, settings, env } = user(t, ['nvim']);
+  const program = path.join(sandbox.home, '.local/bin/gemini-companion');
+  /** Runs it in a terminal in which these answers are typed, each once it is asked for one. */
+  const asked = (...answers) => {
+    const script = `
+import os, pty, sys
+answers = [answer.encode() for answer in sys.argv[2:]]
+def read(terminal):
+    said = os.read(terminal, 65536)
+    if b"[Y/n] " in said: os.write(terminal, answers.pop(0) + b"\\n")
+    return said
+sys.exit(os.waitstatus_to_exitcode(pty.spawn([sys.argv[1], "setup"], read, lambda _: b"")))`;
+    const options = { cwd: sandbox.project, env: sandbox.env(env) };
+    return new Promise((resolve) => {
+      execFile('/usr/bin/python3', ['-c', script, PROGRAM, ...answers], options, (error, stdout) =>
+        resolve({ code: error?.code ?? 0, stdout }),
+      );
+    });
+  };
+  const no = await asked('', 'n');
+  assert.equal(no.code, 1, no.stdout);
+  assert.match(no.stdout, /would {2}Neovim: install the plugin[^]*Neovim, too\?[^]*Do this\?/);
+  assert.ok(!fs.existsSync(program));
+  assert.equal(fs.readFileSync(settings, 'utf8'), SETTINGS);
+  const without = await asked('n', 'y');
+  assert.equal(without.code, 0, without.stdout);
+  assert.ok(fs.existsSync(program));
+  assert.ok(!fs.existsSync(path.join(sandbox.home, '.local/share')));
+  const only = await asked('yes');
+  assert.equal(only.code, 0, only.stdout);
+  assert.ok(fs.existsSync(path.join(sandbox.home, '.local/share/nvim/site/pack/companion/start')));
+});
+
+test('Neovim alone needs no zip', { skip: noNeovim }, async (t) => {
+  const { setup } = user(t, ['nvim']);
+  const { code, stdout } = await setup('neovim', '--json');
+  assert.equal(code, 0);
+  assert.equal(outcomes(stdout).Neovim, 'done');
+});
+
+test('without an editor the rest is done, and said so', async (t) => {
+  const { setup, settings } = user(t);
+  const { code, stderr } = await setup('--yes');
+  assert.equal(code, 3);
+  assert.match(stderr, /Neither a JetBrains IDE nor Neovim was found/);
+  assert.match(fs.readFileSync(settings, 'utf8'), /"enabled": true/);
+});
+
+/**
+ * Sets up in a home folder that `mount` mounts, and takes all away again. What is there after each,
+ * what both say, and what would be done between them.
+ */
+async function setUpOn(one, args, mount) {
+  const { sandbox, env } = one;
+  const list = 'find . -type f -exec sha256sum {} + | sort';
+  const script = `
+    out=$1 program=$2; shift 2; cd "$HOME"
+    ${mount}
+    ${list} > "$out/before"
+    "$program" setup "$@" --json > "$out/done"; echo $? > "$out/code"
+    "$program" setup "$@" --json --dry-run > "$out/again"
+    "$program" setup --remove --json > "$out/removed"
+    ${list} > "$out/after"`;
+  const out = sandbox.folder('out');
+  const [program, ...namespace] = NAMESPACE;
+  const command = ['/bin/sh', '-c', script, 'sh', out, PROGRAM, ...args];
+  const options = { env: sandbox.env({ ...env, PATH: `${env.PATH}:/usr/bin:/bin` }) };
+  await new Promise((resolve, reject) => {
+    execFile(program, [...namespace, ...command], options, (error, _, stderr) =>
+      error ? reject(new Error(stderr)) : resolve(),
+    );
+  });
+  const said = (name) => fs.readFileSync(path.join(out, name), 'utf8');
+  return { said, done: outcomes(said('done')), again: outcomes(said('again')) };
+}
+
+test('on a disk that is full in the middle a step is done or leaves nothing', async (t) => {
+  if (noNamespace) return t.skip(noNamespace);
+  const one = user(t, noNeovim ? [] : ['nvim']);
+  const args = ide(one.sandbox);
+  if (!noNeovim) args.push('neovim');
+  const program = Math.ceil(fs.statSync(PROGRAM).size / 1024);
+  const seen = new Set();
+  // In KB: pages for the record, then for one step more after the other.
+  for (const free of [16, 24, 36, 64, 128, 240, 320, program + 80, program + 800]) {
+    const mount = `mount -t tmpfs -o size=${free}k tmpfs "$HOME"; cd "$HOME"
+      mkdir .gemini; echo '${SETTINGS.trim()}' > .gemini/settings.json`;
+    const { said, done, again } = await setUpOn(one, args, mount);
+    const failed = Object.values(done).filter((outcome) => outcome === 'failed').length;
+    const all = `with ${free} KB: ${said('done')}`;
+    assert.equal(said('code').trim(), failed > 0 ? '1' : '0', all);
+    for (const [subject, outcome] of Object.entries(done)) {
+      seen.add(`${subject} ${outcome}`);
+      assert.equal(again[subject], outcome === 'done' ? 'unchanged' : 'planned', all);
+    }
+    if (failed > 0) assert.match(said('done'), /No space left on device/);
+    assert.equal(said('after'), said('before'), all);
+  }
+  for (const subject of Object.keys(outcomes(fs.readFileSync(`${one.sandbox.root}/out/done`)))) {
+    for (const outcome of ['done', 'failed']) assert.ok(seen.has(`${subject} ${outcome}`), subject);
+  }
+});
+
+test('a folder that can not be written to hinders nothing else', async (t) => {
+  if (noNamespace) return t.skip(noNamespace);
+  const one = user(t);
+  const plugins = '.local/share/JetBrains';
+  const mount = `mkdir -p ${plugins}; mount -t tmpfs -o ro tmpfs ${plugins}`;
+  const { said, done } = await setUpOn(one, ide(one.sandbox), mount);
+  assert.deepEqual(done, {
+    'IntelliJ IDEA 2025.1': 'failed',
+    'gemini-companion': 'done',
+    'Gemini CLI': 'done',
+  });
+  assert.match(said('done'), /Read-only file system/);
+  assert.equal(said('after'), said('before'));
+});

@@ -1,0 +1,154 @@
+//! The plugin for Neovim, which the program has in it, as a package of Neovim's.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::install;
+use crate::machine::{Machine, Os};
+use crate::record::{Record, What};
+use crate::report::Outcome;
+
+macro_rules! files {
+    ($($name:literal)*) => {
+        [$(($name, include_str!(concat!("../../../editors/nvim/", $name)))),*]
+    };
+}
+
+const HELP: &str = "doc/gemini_companion.txt";
+
+/// What is in the plugin.
+const FILES: [(&str, &str); 18] = files![
+    "doc/gemini_companion.txt"
+    "lua/gemini_companion/commands.lua"
+    "lua/gemini_companion/config.lua"
+    "lua/gemini_companion/context.lua"
+    "lua/gemini_companion/diff.lua"
+    "lua/gemini_companion/file.lua"
+    "lua/gemini_companion/health.lua"
+    "lua/gemini_companion/idle.lua"
+    "lua/gemini_companion/init.lua"
+    "lua/gemini_companion/log.lua"
+    "lua/gemini_companion/reload.lua"
+    "lua/gemini_companion/selection.lua"
+    "lua/gemini_companion/server.lua"
+    "lua/gemini_companion/terminal.lua"
+    "lua/gemini_companion/text.lua"
+    "lua/gemini_companion/view.lua"
+    "lua/gemini_companion/workspace.lua"
+    "plugin/gemini_companion.lua"
+];
+
+/// Neovim on a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Neovim {
+    /// The folder of its data (`stdpath('data')`).
+    data: PathBuf,
+}
+
+impl Neovim {
+    /// Whom the report names.
+    pub const NAME: &str = "Neovim";
+
+    /// The one that terminals start.
+    pub fn find(machine: &Machine) -> Option<Self> {
+        machine.find_program("nvim")?;
+        let name = machine.var("NVIM_APPNAME").unwrap_or("nvim");
+        let data = match machine.os {
+            Os::Windows => {
+                let local = || machine.dir("LOCALAPPDATA", "AppData/Local");
+                let data = machine.var("XDG_DATA_HOME").map_or_else(local, PathBuf::from);
+                data.join(format!("{name}-data"))
+            }
+            Os::Linux | Os::MacOs => machine.dir("XDG_DATA_HOME", ".local/share").join(name),
+        };
+        Some(Self { data })
+    }
+
+    /// Installs the plugin, unless its user has.
+    pub(crate) fn bring(&self, record: &mut Record, dry_run: bool) -> (PathBuf, (Outcome, String)) {
+        let target = self.data.join("site/pack/companion/start/gemini_companion");
+        let is_brought = record.known(&target).is_some() && is_plugin(&target);
+        if let Some(other) = self.others().find(|other| !is_brought || *other != target) {
+            return (other, (Outcome::Unchanged, "the plugin is there".to_owned()));
+        }
+        let lazy = self.data.join("lazy/lazy.nvim").is_dir();
+        let note = format!("; lazy.nvim loads it by {{ dir = '{}' }}", target.display());
+        let note = if lazy { &*note } else { "" };
+        let outcome = if is_brought && is_same(&target) {
+            (Outcome::Unchanged, format!("the plugin is installed{note}"))
+        } else if dry_run {
+            (Outcome::Planned, format!("install the plugin{note}"))
+        } else {
+            let old = if is_brought { vec![target.clone()] } else { Vec::new() };
+            let put = || install::put(&target, &old, staging(&target)?, unpack);
+            match record.bring(Self::NAME, &target, What::NeovimPlugin, put) {
+                Ok(()) => (Outcome::Done, format!("installed the plugin{note}")),
+                Err(error) => {
+                    (Outcome::Failed, format!("the plugin could not be installed: {error}"))
+                }
+            }
+        };
+        (target, outcome)
+    }
+
+    /// Where the plugin is, be it as a package or by lazy.nvim.
+    fn others(&self) -> impl Iterator<Item = PathBuf> {
+        let packs = children(&self.data.join("site/pack"));
+        let kinds = packs.flat_map(|pack| ["start", "opt"].map(|kind| pack.join(kind)));
+        let plugins = kinds.chain([self.data.join("lazy")]).flat_map(|dir| children(&dir));
+        plugins.filter(|plugin| is_plugin(plugin))
+    }
+}
+
+/// Takes the plugin away.
+pub(crate) fn take(path: &Path, dry_run: bool) -> io::Result<(Outcome, String)> {
+    if !is_plugin(path) {
+        return Ok((Outcome::Unchanged, "the plugin is gone already".to_owned()));
+    }
+    if dry_run {
+        return Ok((Outcome::Planned, "remove the plugin".to_owned()));
+    }
+    install::uninstall(path, staging(path)?)?;
+    Ok((Outcome::Done, "the plugin is removed".to_owned()))
+}
+
+/// The package's folder, above `start`: what is there is not loaded.
+fn staging(target: &Path) -> io::Result<&Path> {
+    Ok(target.parent().and_then(Path::parent).ok_or(io::ErrorKind::InvalidInput)?)
+}
+
+fn unpack(dir: &Path) -> io::Result<PathBuf> {
+    for (name, text) in files() {
+        let path = dir.join(name);
+        fs::create_dir_all(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
+        let mut file = File::create_new(path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_data()?;
+    }
+    Ok(dir.to_owned())
+}
+
+fn is_same(dir: &Path) -> bool {
+    files().all(|(name, text)| fs::read_to_string(dir.join(name)).is_ok_and(|it| it == text))
+}
+
+/// The files, and the index of the help, which Neovim looks things up in.
+fn files() -> impl Iterator<Item = (&'static str, String)> {
+    let help = FILES.iter().find(|(name, _)| *name == HELP).map_or("", |(_, text)| text);
+    let words = help.split_whitespace();
+    let mut tags: Vec<_> =
+        words.filter_map(|word| word.strip_prefix('*')?.strip_suffix('*')).collect();
+    tags.sort_unstable();
+    let file = &HELP["doc/".len()..];
+    let tags = tags.iter().flat_map(|tag| [tag, "\t", file, "\t/*", tag, "*\n"]).collect();
+    FILES.map(|(name, text)| (name, text.to_owned())).into_iter().chain([("doc/tags", tags)])
+}
+
+fn is_plugin(dir: &Path) -> bool {
+    dir.join("lua/gemini_companion").is_dir()
+}
+
+fn children(dir: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path())
+}

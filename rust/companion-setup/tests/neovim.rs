@@ -1,0 +1,168 @@
+//! The plugin for Neovim gets to where Neovim loads it, and away again. That it does is tested with
+//! a real one in `e2e`.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Made, outcomes, write};
+use companion_setup::{Os, Outcome, Report};
+
+const TARGET: &str = "site/pack/companion/start/gemini_companion";
+
+/// A machine with Neovim, whose IDE mode is on.
+fn made(os: Os) -> Made {
+    let mut made = Made::new(os);
+    let name = if os == Os::Windows { "nvim.exe" } else { "nvim" };
+    write(made.root("usr/bin").join(name), "");
+    made.set("PATH", made.root("usr/bin"));
+    write(made.home(".gemini/settings.json"), "{\"ide\": {\"enabled\": true}}");
+    made
+}
+
+fn data(made: &Made) -> PathBuf {
+    made.home(".local/share/nvim")
+}
+
+fn step(report: &Report) -> (Outcome, &Path, &str) {
+    let step = report.steps.iter().find(|step| step.subject == "Neovim").unwrap();
+    (step.outcome, &step.path, &step.message)
+}
+
+/// Every file below a folder, by its name there.
+fn below(dir: &Path) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    let mut dirs = vec![dir.to_owned()];
+    while let Some(next) = dirs.pop() {
+        for entry in fs::read_dir(next).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else {
+                let name = path.strip_prefix(dir).unwrap().to_owned();
+                files.push((name, fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn it_is_what_the_sources_have_and_goes_without_a_trace() {
+    let made = made(Os::Linux);
+    let package = made.package("1.0");
+    let before = made.files();
+    let target = data(&made).join(TARGET);
+    let planned = made.plan(&package);
+    assert_eq!(step(&planned), (Outcome::Planned, &*target, "install the plugin"));
+    assert_eq!(made.files(), before, "a plan touches nothing");
+    let done = made.carry_out(&package);
+    assert_eq!(step(&done), (Outcome::Done, &*target, "installed the plugin"));
+
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/nvim");
+    for part in ["doc", "lua", "plugin"] {
+        let mut there = below(&target.join(part));
+        there.retain(|(name, _)| name != Path::new("tags"));
+        assert_eq!(there, below(&sources.join(part)), "{part}");
+    }
+    let tags = fs::read_to_string(target.join("doc/tags")).unwrap();
+    let help = "gemini_companion\tgemini_companion.txt\t/*gemini_companion*\n";
+    assert!(tags.contains(help), "{tags}");
+
+    let after = made.files();
+    let again = made.carry_out(&package);
+    assert_eq!(step(&again), (Outcome::Unchanged, &*target, "the plugin is installed"));
+    assert_eq!(made.files(), after, "run twice it changes nothing");
+    assert_eq!(outcomes(&made.plan_remove()), [("Neovim", Outcome::Planned)]);
+    assert_eq!(made.files(), after);
+    assert_eq!(outcomes(&made.remove()), [("Neovim", Outcome::Done)]);
+    assert!(!data(&made).exists());
+}
+
+#[test]
+fn an_older_one_is_replaced_as_one_step() {
+    let made = made(Os::Linux);
+    let package = made.package("1.0");
+    made.carry_out(&package);
+    let target = data(&made).join(TARGET);
+    let new = below(&target);
+    write(target.join("lua/gemini_companion/gone.lua"), "of an older version");
+    fs::write(target.join("lua/gemini_companion/init.lua"), "older").unwrap();
+    assert_eq!(step(&made.plan(&package)).0, Outcome::Planned);
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
+    assert_eq!(below(&target), new);
+    let packages = target.parent().unwrap().parent().unwrap();
+    assert_eq!(fs::read_dir(packages).unwrap().count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn one_that_its_user_has_stays() {
+    let package = "site/pack/mine/opt/companion";
+    for place in [package, "lazy/companion-for-gemini-cli", TARGET] {
+        let made = made(Os::Linux);
+        let plugin = data(&made).join(place);
+        write(plugin.join("lua/gemini_companion/init.lua"), "of the user");
+        let before = made.files();
+        let report = made.carry_out(&made.package("1.0"));
+        assert_eq!(step(&report), (Outcome::Unchanged, &*plugin, "the plugin is there"));
+        assert_eq!(outcomes(&made.remove()), []);
+        assert_eq!(made.files(), before);
+    }
+}
+
+#[test]
+fn lazy_nvim_needs_a_line_of_its_own() {
+    let made = made(Os::Linux);
+    fs::create_dir_all(data(&made).join("lazy/lazy.nvim")).unwrap();
+    let report = made.carry_out(&made.package("1.0"));
+    let line =
+        format!("lazy.nvim loads it by {{ dir = '{}' }}", data(&made).join(TARGET).display());
+    assert!(step(&report).2.ends_with(&line), "{report}");
+}
+
+#[test]
+fn its_folder_is_neovims_own() {
+    let place = |made: &Made| step(&made.plan(&made.package("1.0"))).1.to_owned();
+    let mut linux = made(Os::Linux);
+    linux.set("NVIM_APPNAME", "lazyvim");
+    assert_eq!(place(&linux), linux.home(".local/share/lazyvim").join(TARGET));
+    linux.set("XDG_DATA_HOME", linux.root("data"));
+    assert_eq!(place(&linux), linux.root("data/lazyvim").join(TARGET));
+    let macos = made(Os::MacOs);
+    assert_eq!(place(&macos), macos.home(".local/share/nvim").join(TARGET));
+    let windows = made(Os::Windows);
+    assert_eq!(place(&windows), windows.home("AppData/Local/nvim-data").join(TARGET));
+}
+
+#[test]
+fn without_neovim_nothing_is_said_of_it() {
+    let mut made = made(Os::Linux);
+    made.set("PATH", made.root("empty"));
+    assert_eq!(outcomes(&made.plan(&made.package("1.0"))), [("Gemini CLI", Outcome::Unchanged)]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_other_things_are_refused() {
+    let linked = made(Os::Linux);
+    let elsewhere = linked.root("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    let packages = data(&linked).join("site/pack");
+    fs::create_dir_all(&packages).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, packages.join("companion")).unwrap();
+    let report = linked.carry_out(&linked.package("1.0"));
+    assert_eq!(step(&report).0, Outcome::Failed);
+    assert!(step(&report).2.contains("link"), "{report}");
+
+    let other = made(Os::Linux);
+    let file = write(data(&other).join(TARGET).join("plugin/other.vim"), "\" other");
+    let report = other.carry_out(&other.package("1.0"));
+    assert_eq!(step(&report).0, Outcome::Failed);
+    assert!(step(&report).2.contains("another plugin"), "{report}");
+    assert_eq!(fs::read_to_string(file).unwrap(), "\" other");
+    assert_eq!(outcomes(&other.remove()), []);
+}

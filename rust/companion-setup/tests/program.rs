@@ -1,0 +1,194 @@
+//! The program gets to where terminals find it, and away again.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Made, outcomes, write};
+use companion_setup::{Os, Outcome, Report};
+
+const NAME: &str = "gemini-companion";
+
+/// A machine whose IDE mode is on, with a program as npm's cache has it; terminals look in `path`.
+fn made(os: Os, path: &[PathBuf]) -> Made {
+    let mut made = Made::new(os);
+    let program = write(made.root("npx/node_modules/gemini-companion-x/gemini-companion"), "1.0");
+    set_mode(&program, 0o755);
+    made.program = Some(program);
+    write(made.home(".gemini/settings.json"), "{\"ide\": {\"enabled\": true}}");
+    let path: Vec<_> = path.iter().map(|dir| made.home(dir.to_str().unwrap())).collect();
+    look_in(&mut made, &path);
+    made
+}
+
+fn look_in(made: &mut Made, path: &[PathBuf]) {
+    let separator = if made.machine.os == Os::Windows { ";" } else { ":" };
+    let path: Vec<_> = path.iter().map(|dir| dir.to_str().unwrap()).collect();
+    made.set("PATH", path.join(separator));
+}
+
+fn set_mode(file: &Path, mode: u32) {
+    #[cfg(unix)]
+    fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    #[cfg(not(unix))]
+    let _ = (file, mode);
+}
+
+/// What became of the program: where it is, and the sentence about it.
+fn step(report: &Report) -> (Outcome, &Path, &str) {
+    let step = report.steps.iter().find(|step| step.subject == NAME).unwrap();
+    (step.outcome, &step.path, &step.message)
+}
+
+fn local_bin() -> Vec<PathBuf> {
+    vec![PathBuf::from(".local/bin")]
+}
+
+#[test]
+fn it_is_copied_and_taken_away_again_without_a_trace() {
+    let made = made(Os::Linux, &local_bin());
+    let package = made.package("1.0");
+    let before = made.files();
+    let target = made.home(".local/bin/gemini-companion");
+    let planned = made.plan(&package);
+    assert_eq!(step(&planned), (Outcome::Planned, &*target, "put it where terminals find it"));
+    assert_eq!(made.files(), before, "a plan touches nothing");
+    let done = made.carry_out(&package);
+    assert_eq!(step(&done), (Outcome::Done, &*target, "it is where terminals find it"));
+    assert_eq!(fs::read_to_string(&target).unwrap(), "1.0");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o755);
+    }
+    let after = made.files();
+    let again = made.carry_out(&package);
+    assert_eq!(step(&again), (Outcome::Unchanged, &*target, "terminals find it"));
+    assert_eq!(made.files(), after, "run twice it changes nothing");
+    assert_eq!(outcomes(&made.plan_remove()), [(NAME, Outcome::Planned)]);
+    assert_eq!(made.files(), after);
+    assert_eq!(outcomes(&made.remove()), [(NAME, Outcome::Done)]);
+    assert!(!made.home(".local/bin").exists());
+}
+
+#[test]
+fn what_terminals_find_already_stays() {
+    let mut made = made(Os::Linux, &local_bin());
+    let package = made.package("1.0");
+    let own = write(made.root("usr/bin/gemini-companion"), "of npm");
+    let path = [made.root("empty"), made.root("usr/bin")];
+    look_in(&mut made, &path);
+    let report = made.carry_out(&package);
+    assert_eq!(step(&report), (Outcome::Unchanged, &*own, "terminals find it"));
+    assert_eq!(outcomes(&made.remove()), []);
+    assert_eq!(fs::read_to_string(own).unwrap(), "of npm");
+}
+
+#[test]
+fn what_npx_adds_to_the_path_is_gone_when_it_ends() {
+    let mut made = made(Os::Linux, &local_bin());
+    write(made.root("npx/node_modules/.bin/gemini-companion"), "for now");
+    let path = [made.root("npx/node_modules/.bin"), made.home(".local/bin")];
+    look_in(&mut made, &path);
+    let report = made.carry_out(&made.package("1.0"));
+    assert_eq!(step(&report).0, Outcome::Done);
+    assert!(made.home(".local/bin/gemini-companion").is_file());
+}
+
+#[test]
+fn a_newer_one_replaces_the_one_that_was_brought_and_no_other() {
+    let made = made(Os::Linux, &local_bin());
+    let package = made.package("1.0");
+    let target = made.home(".local/bin/gemini-companion");
+    made.carry_out(&package);
+    let newer = |text: &str| fs::write(made.program.as_ref().unwrap(), text).unwrap();
+    newer("2.0");
+    assert_eq!(step(&made.plan(&package)).0, Outcome::Planned);
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
+    assert_eq!(fs::read_to_string(&target).unwrap(), "2.0");
+    fs::write(&target, "of the user").unwrap();
+    newer("3.0");
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Unchanged);
+    let removed = made.remove();
+    let sentence = "it was replaced since, and stays";
+    assert_eq!(step(&removed), (Outcome::Unchanged, &*target, sentence));
+    assert_eq!(fs::read_to_string(&target).unwrap(), "of the user");
+}
+
+#[test]
+fn the_folder_is_one_in_which_terminals_look() {
+    let place = |made: &Made| step(&made.plan(&made.package("1.0"))).1.to_owned();
+    let cases = [
+        (Os::Linux, ".local/bin/gemini-companion", "bin/gemini-companion"),
+        (Os::MacOs, ".local/bin/gemini-companion", "bin/gemini-companion"),
+        (
+            Os::Windows,
+            ".local/bin/gemini-companion.exe",
+            "AppData/Local/Microsoft/WindowsApps/gemini-companion.exe",
+        ),
+    ];
+    for (os, usual, other) in cases {
+        let dir = |file: &str| Path::new(file).parent().unwrap().to_owned();
+        let both = made(os, &[dir(other), dir(usual)]);
+        fs::create_dir_all(both.home(other).parent().unwrap()).unwrap();
+        assert_eq!(place(&both), both.home(usual));
+        let one = made(os, &[dir(other)]);
+        assert_eq!(place(&one), one.home(usual), "a folder that is not there");
+        fs::create_dir_all(one.home(other).parent().unwrap()).unwrap();
+        assert_eq!(place(&one), one.home(other));
+        let none = made(os, &[]);
+        assert_eq!(place(&none), none.home(usual));
+        let report = none.carry_out(&none.package("1.0"));
+        assert!(step(&report).2.ends_with("else add its folder to your PATH"), "{report}");
+        let again = none.carry_out(&none.package("1.0"));
+        assert_eq!(step(&again).0, Outcome::Unchanged);
+        assert!(step(&again).2.ends_with("else add its folder to your PATH"), "{again}");
+    }
+}
+
+#[test]
+fn windows_has_the_path_under_another_name() {
+    let mut made = made(Os::Windows, &[]);
+    made.machine.env.clear();
+    write(made.root("npm/gemini-companion.cmd"), "of npm");
+    made.set("Path", made.root("npm"));
+    let report = made.plan(&made.package("1.0"));
+    assert_eq!(step(&report).0, Outcome::Unchanged);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_refused_and_so_is_a_folder_that_can_not_be_written_to() {
+    let linked = made(Os::Linux, &local_bin());
+    let elsewhere = linked.root("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    fs::create_dir_all(linked.home(".local")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, linked.home(".local/bin")).unwrap();
+    let report = linked.carry_out(&linked.package("1.0"));
+    assert_eq!(step(&report).0, Outcome::Failed);
+    assert!(step(&report).2.contains("link"), "{report}");
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+
+    let dangling = made(Os::Linux, &local_bin());
+    fs::create_dir_all(dangling.home(".local/bin")).unwrap();
+    let target = dangling.home(".local/bin/gemini-companion");
+    std::os::unix::fs::symlink(dangling.root("nowhere"), &target).unwrap();
+    let report = dangling.carry_out(&dangling.package("1.0"));
+    assert_eq!(step(&report).0, Outcome::Failed);
+    assert!(step(&report).2.contains("link"), "{report}");
+    assert!(!dangling.root("nowhere").exists());
+
+    let occupied = made(Os::Linux, &local_bin());
+    write(occupied.home(".local/bin"), "a file");
+    let before = occupied.files();
+    let report = occupied.carry_out(&occupied.package("1.0"));
+    assert_eq!(step(&report).0, Outcome::Failed, "{report}");
+    let state = occupied.home(".local/state");
+    let after: Vec<_> = occupied.files();
+    let after: Vec<_> = after.into_iter().filter(|(path, _)| !path.starts_with(&state)).collect();
+    assert_eq!(after, before);
+    assert_eq!(outcomes(&occupied.remove()), [], "nothing is known that is not there");
+}
