@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "these commands talk to people")]
 
+mod bare;
 mod changelog;
 mod current_api;
 mod display;
@@ -54,6 +55,13 @@ enum Command {
         /// Also renew the pictures that the README shows.
         #[arg(long)]
         screenshots: bool,
+    },
+    /// Run the README's commands on a bare Debian machine, as a new user; as root. 25 minutes or more
+    /// on two cores.
+    Bare {
+        /// Only these.
+        #[arg(default_values = ["demo", "test"])]
+        commands: Vec<String>,
     },
     /// Measure what the plugin costs the user of a window.
     BenchIde,
@@ -134,6 +142,7 @@ impl Command {
             Self::Demo { .. } | Self::BenchIde => {
                 vec![Work::Plugin, Work::Client, Work::Display, Work::Robot]
             }
+            Self::Bare { .. } => vec![Work::Bare, Work::Client],
             Self::LintWorkflows => vec![Work::Workflows],
             Self::Run { ide: None, .. } if display::is_there() => vec![Work::Plugin],
             Self::Run { ide: None, .. } => vec![Work::Plugin, Work::Display],
@@ -165,6 +174,7 @@ fn run(args: &Args) -> Result {
         Command::Test { portable: true, .. } => test::test_portable(&sh),
         Command::Test { long, .. } => test::test(&sh, *long),
         Command::Demo { screenshots } => e2e::demo(&sh, *screenshots),
+        Command::Bare { commands } => bare::run(&sh, commands),
         Command::BenchIde => e2e::bench_ide(&sh),
         Command::BenchJni => kotlin::bench(&sh),
         Command::Run { project, ide } => ide::run(&sh, project, ide.as_deref()),

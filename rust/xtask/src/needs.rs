@@ -25,6 +25,8 @@ pub(crate) enum Work {
     Workflows,
     /// What only the tests need.
     Tests,
+    /// Making a bare machine.
+    Bare,
     /// Compiling for other systems.
     Dist,
     /// Running what is compiled for them.
@@ -95,6 +97,11 @@ const TESTS: [Need; 13] = [
     (Sign::Program("luacheck"), "lua-check"),
 ];
 
+const BARE: [Need; 3] = [
+    (Sign::Program("mmdebstrap"), "mmdebstrap"),
+    (Sign::Program("unshare"), "util-linux"),
+    (Sign::Program("git"), "git"),
+];
 const DIST: [Need; 6] = [
     (Sign::Venv, "python3-venv"),
     (Sign::RustSources, "rust-web-src"),
@@ -155,6 +162,7 @@ fn missing(sh: &Shell, works: &[Work]) -> Vec<&'static str> {
         Work::Robot => &ROBOT,
         Work::Workflows => &WORKFLOWS,
         Work::Tests => &TESTS,
+        Work::Bare => &BARE,
         Work::Dist => &DIST,
         Work::DistTest => &DIST_TEST,
     });

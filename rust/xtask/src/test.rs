@@ -43,7 +43,8 @@ pub(crate) fn test(sh: &Shell, long: bool) -> Result {
     Ok(())
 }
 
-fn step(name: &str, run: impl FnOnce() -> Result) -> Result {
+/// Runs a step, and says how long it took.
+pub(crate) fn step(name: &str, run: impl FnOnce() -> Result) -> Result {
     println!("\n== {name}");
     let begun = Instant::now();
     run().map_err(|error| format!("{name}: {error}"))?;

@@ -1,0 +1,64 @@
+//! `cargo xtask bare`: the README's commands on a bare machine, which is a Debian root with a new user
+//! and, of toolchains, Rust and Node alone. What else they need they have to install.
+
+use std::path::{Path, PathBuf};
+
+use xshell::{Shell, cmd};
+
+use crate::Result;
+use crate::test::step;
+
+/// What Rust and a user need, and is not part of a toolchain.
+const PACKAGES: &str = "ca-certificates,gcc,libc6-dev,sudo";
+
+/// Runs `commands` (`demo`, `test`), one after the other.
+pub(crate) fn run(sh: &Shell, commands: &[String]) -> Result {
+    if cmd!(sh, "id -u").quiet().read()? != "0" {
+        return Err("only root can make the root of a bare machine".into());
+    }
+    let root = sh.current_dir().join("target/bare");
+    sh.remove_path(&root)?;
+    step("a bare machine", || make(sh, &root))?;
+    let rust = cmd!(sh, "rustc --print sysroot").quiet().read()?;
+    let node = cmd!(sh, "node --print process.execPath").quiet().read()?;
+    let npm = PathBuf::from(cmd!(sh, "npm root --global").quiet().ignore_stderr().read()?);
+    let npm = npm.join("npm");
+    for command in commands {
+        let command = format!("cargo xtask --yes {command}");
+        step(&command, || {
+            let namespaces = ["--mount", "--propagation=private", "--pid", "--fork"];
+            let enter = cmd!(sh, "unshare {namespaces...} --kill-child sh tools/bare/enter.sh");
+            Ok(enter.arg(&root).args([&rust, &node]).arg(&npm).arg(&command).quiet().run()?)
+        })?;
+    }
+    Ok(sh.remove_path(root)?)
+}
+
+/// A Debian that the machine's own apt can make, with a user `dev` who has a clone of this checkout.
+fn make(sh: &Shell, root: &Path) -> Result {
+    let sources = sh.read_dir("/etc/apt/sources.list.d")?.into_iter();
+    let sources = sources.chain(["/etc/apt/sources.list".into()]).filter(|file| {
+        let ending = file.extension().unwrap_or_default();
+        file.exists() && (ending == "list" || ending == "sources")
+    });
+    let options = sh.create_temp_dir()?;
+    let apt = options.path().join("apt.conf");
+    sh.write_file(&apt, cmd!(sh, "apt-config dump --no-empty Acquire").quiet().read()?)?;
+    // Before any package is installed that looks at them.
+    let certificates = "mkdir -p \"$1\"/usr/local/share && \
+        cp -r /usr/local/share/ca-certificates \"$1\"/usr/local/share";
+    let user = "cp /etc/hosts \"$1\"/etc && chroot \"$1\" useradd --create-home dev && \
+        echo 'dev ALL=(ALL) NOPASSWD: ALL' > \"$1\"/etc/sudoers.d/dev";
+    let here = sh.current_dir();
+    let here = here.display();
+    let clone = format!(
+        "git clone --quiet --depth 1 'file://{here}' \"$1\"/home/dev/companion && \
+         chroot \"$1\" chown --recursive dev:dev /home/dev/companion"
+    );
+    let make = cmd!(sh, "mmdebstrap --quiet --mode=root --variant=minbase --include={PACKAGES}")
+        .arg(format!("--aptopt={}", apt.display()))
+        .arg(format!("--setup-hook={certificates}"))
+        .arg(format!("--customize-hook={user}"))
+        .arg(format!("--customize-hook={clone}"));
+    Ok(make.args(["bookworm".as_ref(), root]).args(sources).quiet().run()?)
+}

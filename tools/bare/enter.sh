@@ -1,0 +1,34 @@
+#!/bin/sh
+# Runs a shell command in a Debian root, in the folder of the checkout, as its new user. Itself it is run
+# in namespaces of mounts and of processes. The programs of Rust and Node are those of the machine.
+# Usage: enter.sh ROOT RUST NODE NPM COMMAND
+set -eu
+root=$1 rust=$2 node=$3 npm=$4 command=$5
+
+# A mount that is no root of its own can't become one.
+mount --bind "$root" "$root"
+cd "$root"
+mount -t proc proc proc
+mount --rbind /sys sys
+mount --rbind /dev dev
+mkdir -p opt/rust opt/node/bin opt/node/lib/node_modules/npm
+touch opt/node/bin/node
+mount --bind -o ro "$rust" opt/rust
+mount --bind -o ro "$node" opt/node/bin/node
+mount --bind -o ro "$npm" opt/node/lib/node_modules/npm
+for tool in npm npx; do
+  ln -sf "../lib/node_modules/npm/bin/$tool-cli.js" "opt/node/bin/$tool"
+done
+pivot_root . mnt
+cd /
+umount --lazy /mnt
+
+# What the machine says of its certificates and proxies holds for its user as well; nothing else does.
+set -- HOME=/home/dev USER=dev LANG=C.UTF-8 TERM=dumb \
+  PATH=/opt/rust/bin:/opt/node/bin:/usr/local/bin:/usr/bin:/bin
+for name in SSL_CERT_FILE NODE_EXTRA_CA_CERTS PIP_CERT http_proxy https_proxy no_proxy; do
+  eval "value=\${$name-}"
+  [ -z "$value" ] || set -- "$@" "$name=$value"
+done
+cd /home/dev/companion
+exec setpriv --reuid=dev --regid=dev --init-groups env -i "$@" bash -c "$command"
