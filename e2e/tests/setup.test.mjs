@@ -8,6 +8,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { run } from '../lib/doctor.mjs';
+import { installIde } from '../lib/installation.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { NAMESPACE, noNamespace } from '../lib/mounted.mjs';
 import { Neovim, noNeovim } from '../lib/neovim.mjs';
@@ -34,35 +35,11 @@ function user(t, programs = []) {
 
 /** What became of each subject. */
 function outcomes(json) {
-  return Object.fromEntries(JSON.parse(json).steps.map(({ subject, outcome }) => [subject, outcome]));
+  const { steps } = JSON.parse(json);
+  return Object.fromEntries(steps.map(({ subject, outcome }) => [subject, outcome]));
 }
 
-/** An IDE that is installed, and a zip to install into it. */
-function ide(sandbox) {
-  const home = sandbox.folder('opt', 'idea');
-  const product = {
-    name: 'IntelliJ IDEA',
-    version: '2025.1',
-    buildNumber: '251.1',
-    productCode: 'IU',
-    dataDirectoryName: 'IntelliJIdea2025.1',
-  };
-  fs.writeFileSync(path.join(home, 'product-info.json'), JSON.stringify(product));
-  const zip = path.join(sandbox.root, 'plugin.zip');
-  const made = `
-import io, os, sys, zipfile
-jar = io.BytesIO()
-with zipfile.ZipFile(jar, "w") as file:
-    file.writestr("META-INF/plugin.xml", "<idea-plugin><id>x</id><version>1</version></idea-plugin>")
-with zipfile.ZipFile(sys.argv[1], "w") as file:
-    file.writestr("companion/lib/x.jar", jar.getvalue())
-    file.writestr("companion/native/x.so", os.urandom(200_000))
-`;
-  execFileSync('python3', ['-c', made, zip]);
-  return [home, '--plugin', zip];
-}
-
-test('Neovim loads what is installed, and the real client connects', { skip: noNeovim }, async (t) => {
+test('Neovim loads what is installed, the client connects', { skip: noNeovim }, async (t) => {
   const { sandbox, settings, env, setup } = user(t, ['nvim']);
   const done = await setup('--yes');
   assert.equal(done.code, 0, done.stderr);
@@ -175,7 +152,7 @@ async function setUpOn(one, args, mount) {
 test('on a disk that is full in the middle a step is done or leaves nothing', async (t) => {
   if (noNamespace) return t.skip(noNamespace);
   const one = user(t, noNeovim ? [] : ['nvim']);
-  const args = ide(one.sandbox);
+  const args = installIde(one.sandbox);
   if (!noNeovim) args.push('neovim');
   const program = Math.ceil(fs.statSync(PROGRAM).size / 1024);
   const seen = new Set();
@@ -204,7 +181,7 @@ test('a folder that can not be written to hinders nothing else', async (t) => {
   const one = user(t);
   const plugins = '.local/share/JetBrains';
   const mount = `mkdir -p ${plugins}; mount -t tmpfs -o ro tmpfs ${plugins}`;
-  const { said, done } = await setUpOn(one, ide(one.sandbox), mount);
+  const { said, done } = await setUpOn(one, installIde(one.sandbox), mount);
   assert.deepEqual(done, {
     'IntelliJ IDEA 2025.1': 'failed',
     'gemini-companion': 'done',

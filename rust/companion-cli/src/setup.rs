@@ -124,7 +124,7 @@ impl SetupArgs {
 
     /// Neovim, if it is meant.
     fn neovim(&self, machine: &Machine) -> Option<Neovim> {
-        let is_meant = self.ides.is_empty() || self.names(Neovim::NAME);
+        let is_meant = self.ides.is_empty() || self.names(Neovim::NAME) || self.names("nvim");
         Neovim::find(machine).filter(|_| is_meant)
     }
 

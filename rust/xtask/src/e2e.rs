@@ -56,6 +56,11 @@ pub(crate) fn test_in_window(sh: &Shell) -> Result {
 /// `cargo xtask demo`, which may renew the pictures in the README.
 pub(crate) fn demo(sh: &Shell, screenshots: bool) -> Result {
     let pictures = "../target/demo";
+    if screenshots {
+        let companion = build(sh)?;
+        let picture = cmd!(sh, "node e2e/setup-picture.mjs docs/screenshots/setup.svg");
+        picture.env("GEMINI_COMPANION", companion).run()?;
+    }
     let screenshots = if screenshots { &["../docs/screenshots"][..] } else { &[] };
     run_in_window(sh, "node", &[&["demo.mjs", pictures], screenshots].concat())
 }

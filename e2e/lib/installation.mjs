@@ -1,0 +1,33 @@
+// Owns an installation of an IDE that is made up, as `gemini-companion setup` finds it.
+
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+
+const ZIP = `
+import io, os, sys, zipfile
+_, zip, version = sys.argv
+jar = io.BytesIO()
+xml = f"<idea-plugin><id>x</id><version>{version}</version></idea-plugin>"
+with zipfile.ZipFile(jar, "w") as file:
+    file.writestr("META-INF/plugin.xml", xml)
+with zipfile.ZipFile(zip, "w") as file:
+    file.writestr("companion-for-gemini-cli/lib/x.jar", jar.getvalue())
+    file.writestr("companion-for-gemini-cli/native/x.so", os.urandom(200_000))
+`;
+
+/** Makes one, and a zip to install into it; the arguments that name both. */
+export function installIde(sandbox, version = '1.0') {
+  const home = sandbox.folder('opt', 'idea');
+  const product = {
+    name: 'IntelliJ IDEA',
+    version: '2025.1',
+    buildNumber: '251.23774.435',
+    productCode: 'IU',
+    dataDirectoryName: 'IntelliJIdea2025.1',
+  };
+  fs.writeFileSync(path.join(home, 'product-info.json'), JSON.stringify(product));
+  const zip = path.join(sandbox.root, 'plugin.zip');
+  execFileSync('python3', ['-c', ZIP, zip, version]);
+  return [home, '--plugin', zip];
+}

@@ -1,0 +1,58 @@
+// Owns the README's picture of `gemini-companion setup`: what a terminal shows of a real run, for an
+// IDE that is made up and the Neovim of this machine.
+//
+//   GEMINI_COMPANION=PROGRAM node setup-picture.mjs FILE.svg
+
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { installIde } from './lib/installation.mjs';
+import { Sandbox } from './lib/sandbox.mjs';
+import { Terminal } from './lib/terminal.mjs';
+
+const PROGRAM = process.env.GEMINI_COMPANION;
+const FONT = 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace';
+/** Of a line, by its first word; a path has none. */
+const COLORS = { would: '#79c0ff', done: '#7ee787', '': '#8b949e' };
+const [WIDTH, HEIGHT, MARGIN] = [7.9, 18, 14];
+
+const sandbox = new Sandbox();
+try {
+  const version = execFileSync(PROGRAM, ['--version'], { encoding: 'utf8' }).split(' ')[1].trim();
+  const args = ['setup', 'neovim', ...installIde(sandbox, version)];
+  const env = { PATH: `${path.join(sandbox.home, '.local', 'bin')}:/usr/bin:/bin` };
+  sandbox.folder('home', '.gemini');
+  const terminal = new Terminal(sandbox, [PROGRAM, ...args], { cwd: sandbox.project, env });
+  await terminal.shows(/too\? \[Y\/n\] *$/);
+  const [plan] = terminal.screen().split('Neovim, too?');
+  terminal.press('Enter');
+  await terminal.shows(/this\? \[Y\/n\] *$/);
+  terminal.press('Enter');
+  await terminal.shows(/done {2}Gemini CLI[^]*\n\n/);
+  // What doctor says after it has pushed the plan out of the window.
+  const [done] = terminal.screen().split('\n\n');
+  const shown = `${plan}${done.slice(done.indexOf('Neovim, too?'))}`.replaceAll(sandbox.home, '~');
+  fs.writeFileSync(process.argv[2], svg(['$ gemini-companion setup', ...shown.split('\n')]));
+} finally {
+  await sandbox.close();
+}
+
+/** The lines as a picture. What they begin with gives them their color. */
+function svg(lines) {
+  const text = lines.map((line, index) => {
+    const fill = COLORS[line.slice(0, 5).trim()] ?? '#e6edf3';
+    const y = MARGIN + HEIGHT * index + 14;
+    const shown = line.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+    return `<text x="${MARGIN}" y="${y}" fill="${fill}">${shown}</text>`;
+  });
+  const longest = Math.max(...lines.map((line) => line.length));
+  const w = Math.ceil(longest * WIDTH) + 2 * MARGIN;
+  const h = lines.length * HEIGHT + 2 * MARGIN;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}"
+  font-family="${FONT}" font-size="13" xml:space="preserve">
+<rect width="100%" height="100%" rx="6" fill="#0d1117"/>
+${text.join('\n')}
+</svg>
+`;
+}
