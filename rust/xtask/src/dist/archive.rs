@@ -16,16 +16,17 @@ use crate::Result;
 
 /// Packs the program with its licence, as users of the system expect archives to be.
 pub(super) fn program(sh: &Shell, program: &Path, system: System, to: &Path) -> Result {
-    let root = format!("gemini-companion-{VERSION}-{system}");
+    let (root, name) = names(system, VERSION);
     let files = [sh.current_dir().join("LICENSE"), program.to_owned()].map(|file| {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         (format!("{root}/{name}"), file)
     });
     sh.create_dir(to)?;
+    let archive = to.join(name);
     if system.is_windows() {
-        return zip(&files, &to.join(format!("{root}.zip")));
+        return zip(&files, &archive);
     }
-    let archive = File::create(to.join(format!("{root}.tar.gz")))?;
+    let archive = File::create(archive)?;
     // Zero is no time, and not what the builder would take otherwise.
     let gzip = GzBuilder::new().mtime(0).write(archive, Compression::best());
     let mut tar = tar::Builder::new(gzip);
@@ -37,6 +38,14 @@ pub(super) fn program(sh: &Shell, program: &Path, system: System, to: &Path) -> 
         tar.append_data(&mut header, name, &*content)?;
     }
     Ok(tar.into_inner()?.finish()?.flush()?)
+}
+
+/// The one folder in the archive of a system, and the archive's name.
+fn names(system: System, version: &str) -> (String, String) {
+    let root = format!("gemini-companion-{version}-{system}");
+    let ending = if system.is_windows() { "zip" } else { "tar.gz" };
+    let name = format!("{root}.{ending}");
+    (root, name)
 }
 
 /// Packs all below `folder`, whose name is the first part of all names.
@@ -76,9 +85,34 @@ fn zip(files: &[(String, PathBuf)], to: &Path) -> Result {
 mod tests {
     use std::fs;
 
+    use clap::ValueEnum;
     use xshell::Shell;
 
-    use super::zip_folder;
+    use super::super::system::System;
+    use super::{names, zip_folder};
+
+    /// cargo-binstall takes an archive by what the manifest says of the system of who runs it.
+    #[test]
+    fn binstall_finds_the_archive_of_each_system() {
+        let manifest: toml::Table =
+            include_str!("../../../companion-cli/Cargo.toml").parse().expect("it is a manifest");
+        let overrides = &manifest["package"]["metadata"]["binstall"]["overrides"];
+        for &system in System::value_variants() {
+            let (root, archive) = names(system, "{ version }");
+            let of_windows = system.program_target().rsplit_once("-gnu").map(|(of, _)| of);
+            let targets = match of_windows {
+                Some(windows) => vec![format!("{windows}-msvc")],
+                None => vec![system.program_target().into(), system.library_target().into()],
+            };
+            for target in targets {
+                let this = &overrides[&target];
+                let url = this["pkg-url"].as_str().expect("it is a text");
+                assert!(url.ends_with(&format!("/releases/download/v{{ version }}/{archive}")));
+                let bin = format!("{root}/{{ bin }}{{ binary-ext }}");
+                assert_eq!(this["bin-dir"].as_str(), Some(&*bin), "{target}");
+            }
+        }
+    }
 
     #[test]
     fn the_same_files_make_the_same_zip_in_another_folder_and_another_order() {
