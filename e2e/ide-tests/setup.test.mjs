@@ -1,19 +1,24 @@
-// Owns `gemini-companion setup` with a real IDE: what it installs is loaded, and connects.
+// Owns `npx gemini-companion setup` with a real IDE, from a registry on this machine: what it installs
+// is loaded, and connects. COMPANION_NPM is a folder with the packed packages.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { run } from '../lib/doctor.mjs';
 import { Scene } from '../lib/ide-scene.mjs';
+import { Registry } from '../lib/registry.mjs';
 
-/** The plugin's zip, as it is released. */
-function zip(sandbox) {
-  const file = path.join(sandbox.root, 'companion-for-gemini-cli.zip');
-  execFileSync('python3', ['-m', 'zipfile', '-c', file, process.env.COMPANION_PLUGIN]);
-  return file;
+/** Runs a program as the user who has this environment; its exit code and what it printed. */
+function run(sandbox, env, program, args) {
+  const options = { cwd: sandbox.project, env: sandbox.env(env) };
+  return new Promise((resolve) => {
+    const child = execFile(program, args, options, (error, stdout, stderr) =>
+      resolve({ code: error ? error.code : 0, stdout, stderr }),
+    );
+    child.stdin.end();
+  });
 }
 
 /** What an installation says of itself, for the IDE that takes its plugins from `plugins`. */
@@ -43,19 +48,25 @@ test('what setup installs is loaded, finds its client, and goes without a trace'
   const home = installation(sandbox, plugins);
   const plugin = path.join(plugins, 'companion-for-gemini-cli');
 
-  const args = ['setup', home, '--plugin', zip(sandbox)];
-  const asked = await run(sandbox, args);
+  const registry = await Registry.serve(sandbox, Registry.read(process.env.COMPANION_NPM));
+  const has = (dir) => fs.existsSync(path.join(dir, 'gemini-companion'));
+  const PATH = process.env.PATH.split(':').filter((dir) => !has(dir));
+  const env = { ...registry.env(sandbox), PATH: PATH.join(':'), REMOTE_CONTAINERS: '1' };
+  const setup = (...more) =>
+    run(sandbox, env, 'npx', ['--yes', 'gemini-companion', 'setup', home, ...more]);
+  const asked = await setup();
   assert.equal(asked.code, 1, 'nobody is there to be asked');
-  assert.ok(asked.stdout.includes(plugin) && asked.stderr.includes('--yes'));
+  assert.ok(asked.stdout.includes(plugin) && asked.stderr.includes('--yes'), asked.stderr);
   assert.ok(!fs.existsSync(plugin));
-  const done = await run(sandbox, [...args, '--json']);
+  const done = await setup('--json');
   assert.equal(done.code, 0, done.stderr);
   const { steps, doctor } = JSON.parse(done.stdout);
-  const connecting = steps.filter(({ subject }) => subject !== 'gemini-companion');
+  const program = path.join(sandbox.home, '.local', 'bin', 'gemini-companion');
   assert.deepEqual(
-    connecting.map(({ subject, outcome, path: there }) => [subject, outcome, there]),
+    steps.map(({ subject, outcome, path: there }) => [subject, outcome, there]),
     [
       ['IntelliJ Platform 2018.3', 'done', plugin],
+      ['gemini-companion', 'done', program],
       ['Gemini CLI', 'done', path.join(sandbox.home, '.gemini', 'settings.json')],
     ],
   );
@@ -68,7 +79,9 @@ test('what setup installs is loaded, finds its client, and goes without a trace'
   assert.deepEqual(await decision, { status: 'accepted', content: 'new\n' });
   await scene.ide.close();
 
-  const removed = await run(sandbox, ['setup', '--remove', '--yes']);
+  const removed = await run(sandbox, env, program, ['setup', '--remove', '--yes']);
   assert.equal(removed.code, 0, removed.stderr);
-  assert.ok(!fs.existsSync(plugin) && !fs.existsSync(path.join(sandbox.home, '.gemini')));
+  for (const gone of [plugin, program, path.join(sandbox.home, '.gemini')]) {
+    assert.ok(!fs.existsSync(gone), gone);
+  }
 });

@@ -47,4 +47,17 @@ export class Registry {
     for (const { dist } of Object.values(versions)) dist.tarball = `${registry.url}${dist.file}`;
     return registry;
   }
+
+  /** What npm has to know of it, and of folders of its own. */
+  env(sandbox) {
+    return {
+      npm_config_registry: this.url,
+      npm_config_prefix: sandbox.folder('npm of the user'),
+      npm_config_cache: sandbox.folder('cache of npm'),
+      npm_config_update_notifier: 'false',
+      npm_config_fund: 'false',
+      npm_config_audit: 'false',
+      npm_config_fetch_retries: '0',
+    };
+  }
 }

@@ -35,19 +35,10 @@ function runWith(env, cwd, program, args) {
 async function user(t, change = (all) => all) {
   const sandbox = Sandbox.of(t);
   const registry = await Registry.serve(sandbox, change(structuredClone(packages)));
-  const prefix = sandbox.folder('npm of the user');
-  const env = sandbox.env({
-    npm_config_registry: registry.url,
-    npm_config_prefix: prefix,
-    npm_config_cache: sandbox.folder('cache of npm'),
-    npm_config_update_notifier: 'false',
-    npm_config_fund: 'false',
-    npm_config_audit: 'false',
-    npm_config_fetch_retries: '0',
-  });
+  const env = sandbox.env(registry.env(sandbox));
   const cwd = sandbox.folder('a folder');
   const run = (program, ...args) => runWith(env, cwd, program, args);
-  const program = path.join(prefix, 'bin/gemini-companion');
+  const program = path.join(env.npm_config_prefix, 'bin/gemini-companion');
   return { sandbox, env, cwd, run, program, registry };
 }
 

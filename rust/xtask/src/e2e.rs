@@ -5,6 +5,7 @@ use std::thread;
 
 use xshell::{Shell, cmd};
 
+use crate::dist::npm;
 use crate::{Result, kotlin, platform, plugin, tools};
 
 /// npm, which is a script on Windows.
@@ -50,7 +51,7 @@ pub(crate) fn test_windows(sh: &Shell, bridge: &Path, program: &Path, drive_c: &
 
 /// The tests in a window, one after the other: there is but one focus.
 pub(crate) fn test_in_window(sh: &Shell) -> Result {
-    run_in_window(sh, "npm", &["run", "--silent", "test:window"])
+    run_in_window(sh, "npm", &["run", "--silent", "test:window"], Some("target/npm-with-plugin"))
 }
 
 /// `cargo xtask demo`, which may renew the pictures in the README.
@@ -62,24 +63,31 @@ pub(crate) fn demo(sh: &Shell, screenshots: bool) -> Result {
         picture.env("GEMINI_COMPANION", companion).run()?;
     }
     let screenshots = if screenshots { &["../docs/screenshots"][..] } else { &[] };
-    run_in_window(sh, "node", &[&["demo.mjs", pictures], screenshots].concat())
+    run_in_window(sh, "node", &[&["demo.mjs", pictures], screenshots].concat(), None)
 }
 
 /// `cargo xtask bench-ide`
 pub(crate) fn bench_ide(sh: &Shell) -> Result {
-    run_in_window(sh, "node", &["bench-ide.mjs"])
+    run_in_window(sh, "node", &["bench-ide.mjs"], None)
 }
 
-/// Runs a program with what it takes to open the IDE with the plugin.
-fn run_in_window(sh: &Shell, program: &str, arguments: &[&str]) -> Result {
+/// Runs a program with what it takes to open the IDE with the plugin; if a folder is named, with the
+/// packages for npm in it.
+fn run_in_window(sh: &Shell, program: &str, arguments: &[&str], packages: Option<&str>) -> Result {
     prepare(sh)?;
     let companion = build(sh)?;
     let (jar, robot) = kotlin::jar_and_robot(sh)?;
-    let run = cmd!(sh, "{program} {arguments...}")
-        .env("GEMINI_COMPANION", companion)
+    let plugin = plugin::folder(sh, &jar)?.join(plugin::NAME);
+    let mut run = cmd!(sh, "{program} {arguments...}")
+        .env("GEMINI_COMPANION", &companion)
         .env("COMPANION_PLATFORM", platform::platform(sh)?)
-        .env("COMPANION_PLUGIN", plugin::folder(sh, &jar)?.join(plugin::NAME))
+        .env("COMPANION_PLUGIN", &plugin)
         .env("COMPANION_ROBOT", robot);
+    if let Some(packages) = packages {
+        let packages = sh.current_dir().join(packages);
+        npm::pack_for_tests(sh, companion, Some(&plugin), &packages)?;
+        run = run.env("COMPANION_NPM", packages);
+    }
     let _dir = sh.push_dir("e2e");
     Ok(run.run()?)
 }

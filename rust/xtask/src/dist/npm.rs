@@ -9,9 +9,9 @@ use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use xshell::{Shell, cmd};
 
-use super::VERSION;
 use super::system::System;
-use crate::{Result, e2e};
+use super::{VERSION, archive};
+use crate::{Result, e2e, plugin};
 
 const NAME: &str = "gemini-companion";
 
@@ -51,11 +51,25 @@ pub(crate) fn pack(
     pack_folder(sh, &folder, &manifest, to)
 }
 
+/// Packs the program of this machine alone, and the plugin in the folder `plugin`.
+pub(crate) fn pack_for_tests(
+    sh: &Shell,
+    program: PathBuf,
+    plugin: Option<&Path>,
+    to: &Path,
+) -> Result {
+    let host = System::host().ok_or("there is no package for this system")?;
+    let zip = to.with_file_name(format!("{}.zip", plugin::NAME));
+    if let Some(plugin) = plugin {
+        archive::zip_folder(sh, plugin, &zip)?;
+    }
+    pack(sh, &[(host, program)], plugin.map(|_| &*zip), to)
+}
+
 /// Installs and starts what is packed of the program as it is tested, as users do.
 pub(crate) fn test(sh: &Shell) -> Result {
-    let host = System::host().ok_or("there is no package for this system")?;
     let packages = sh.current_dir().join("target/npm");
-    pack(sh, &[(host, e2e::build(sh)?)], None, &packages)?;
+    pack_for_tests(sh, e2e::build(sh)?, None, &packages)?;
     let _dir = sh.push_dir("e2e");
     let test = cmd!(sh, "node --test --test-reporter=spec npm-tests/install.test.mjs");
     Ok(test.env("COMPANION_NPM", packages).run()?)
