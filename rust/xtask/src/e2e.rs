@@ -74,8 +74,7 @@ pub(crate) fn bench_ide(sh: &Shell) -> Result {
 /// Runs a program with what it takes to open the IDE with the plugin; if a folder is named, with the
 /// packages for npm in it.
 fn run_in_window(sh: &Shell, program: &str, arguments: &[&str], packages: Option<&str>) -> Result {
-    prepare(sh)?;
-    let companion = build(sh)?;
+    let companion = prepare(sh)?;
     let (jar, robot) = kotlin::jar_and_robot(sh)?;
     let plugin = plugin::folder(sh, &jar)?.join(plugin::NAME);
     let mut run = cmd!(sh, "{program} {arguments...}")
@@ -92,25 +91,30 @@ fn run_in_window(sh: &Shell, program: &str, arguments: &[&str], packages: Option
     Ok(run.run()?)
 }
 
-/// Makes what windows need, all at once: of a first time most is waiting for the network.
-fn prepare(sh: &Shell) -> Result {
+/// Makes what windows need, all at once: of a first time most is waiting for the network, and the
+/// platform is compiled by one core. Returns the program.
+fn prepare(sh: &Shell) -> Result<PathBuf> {
     let shell = sh.clone();
     // An error of this one crosses a thread, so it is a text.
     let platform = thread::spawn(move || match platform::platform(&shell) {
         Ok(_) => Ok(()),
         Err(error) => Err(error.to_string()),
     });
-    let others = install(sh).and_then(|()| kotlin::release_library(sh));
+    let library = install(sh).and_then(|()| kotlin::release_library(sh));
+    let program = library.and_then(|_| build(sh));
     platform.join().map_err(|_| "the build of the platform has panicked")??;
-    others?;
-    Ok(())
+    program
 }
 
 /// The program, as it is tested.
 pub(crate) fn build(sh: &Shell) -> Result<PathBuf> {
+    let name = format!("gemini-companion{}", std::env::consts::EXE_SUFFIX);
+    let program = tools::target_dir(sh).join("debug").join(name);
+    if !program.exists() {
+        println!("building the program: about a minute");
+    }
     cmd!(sh, "cargo build --quiet --package companion-cli --locked").run()?;
-    let program = format!("gemini-companion{}", std::env::consts::EXE_SUFFIX);
-    Ok(tools::target_dir(sh).join("debug").join(program))
+    Ok(program)
 }
 
 /// Installs the client, unless what `package-lock.json` asks for is there.
@@ -121,7 +125,7 @@ fn install(sh: &Shell) -> Result {
     if sh.read_file(stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(());
     }
-    println!("installing the client into e2e/node_modules (npm ci)");
+    println!("installing the client into e2e/node_modules (npm ci): about a minute");
     cmd!(sh, "{NPM} ci --silent --no-fund --no-audit").run()?;
     Ok(sh.write_file(stamp, wanted)?)
 }

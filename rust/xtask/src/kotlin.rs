@@ -64,8 +64,11 @@ pub(crate) fn jar(sh: &Shell) -> Result<PathBuf> {
 
 /// The plugin's jar, and that of the plugin that plays the user in a window.
 pub(crate) fn jar_and_robot(sh: &Shell) -> Result<(PathBuf, PathBuf)> {
-    maven(sh, POM, &["-DskipUTs", "package"])?;
     let made = sh.current_dir().join(MAVEN);
+    if !made.exists() {
+        println!("compiling the plugin: about half a minute");
+    }
+    maven(sh, POM, &["-DskipUTs", "package"])?;
     Ok((made.join("companion-for-gemini-cli.jar"), made.join("robot.jar")))
 }
 
