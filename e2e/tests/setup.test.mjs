@@ -113,12 +113,18 @@ test('Neovim alone needs no zip', { skip: noNeovim }, async (t) => {
   assert.equal(outcomes(stdout).Neovim, 'done');
 });
 
-test('without an editor the rest is done, and said so', async (t) => {
-  const { setup, settings } = user(t);
+test('without an editor the rest is done for all clients, and said so', async (t) => {
+  const { sandbox, setup, settings } = user(t);
+  const ofQwen = path.join(sandbox.folder('home', '.qwen'), 'settings.json');
   const { code, stderr } = await setup('--yes');
   assert.equal(code, 3);
   assert.match(stderr, /Neither a JetBrains IDE nor Neovim was found/);
-  assert.match(fs.readFileSync(settings, 'utf8'), /"enabled": true/);
+  for (const file of [settings, ofQwen]) {
+    assert.match(fs.readFileSync(file, 'utf8'), /"enabled": true/);
+  }
+  await setup('--remove', '--yes');
+  assert.equal(fs.readFileSync(settings, 'utf8'), SETTINGS);
+  assert.deepEqual(fs.readdirSync(path.dirname(ofQwen)), []);
 });
 
 /**

@@ -137,13 +137,13 @@ fn without_comments(text: &str) -> String {
     out
 }
 
-/// The clients that are installed here: their program is in the PATH, or they have a folder of their
-/// own. If none is, it is the first.
+/// The clients that are installed here: their program is in the PATH, or the folder of their settings is
+/// there, as by npx. If none is, it is the first.
 pub fn installed(environment: &Environment) -> Vec<&'static Dialect> {
     let is_installed = |dialect: &&'static Dialect| {
         let there = environment.with_dialect(dialect);
-        let own = dialect.folder.base;
-        program(&there).is_some() || (own != Base::Temp && there.folder(own).is_dir())
+        let has_settings = || user_settings(&there).parent().is_some_and(Path::is_dir);
+        program(&there).is_some() || has_settings()
     };
     let found: Vec<_> = dialect::ALL.into_iter().filter(is_installed).collect();
     if found.is_empty() { dialect::ALL[..1].to_vec() } else { found }
