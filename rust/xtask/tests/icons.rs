@@ -1,10 +1,10 @@
 //! The plugin's icons: each in the old look and in that of today's IDEs, both for light and dark.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-};
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 const MAPPINGS: &str = "src/current/resources/CompanionIconMappings.json";
 const OLD: &str = "src/main/resources/icons";
