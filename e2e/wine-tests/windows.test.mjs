@@ -2,6 +2,7 @@
 // editor on Windows and a CLI in WSL, by the bridge of the program for Linux.
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
@@ -10,6 +11,7 @@ import { bridgeEnv } from '../lib/bridge.mjs';
 import { Companion } from '../lib/companion.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
+import { installIde } from '../lib/installation.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { assertWorks } from '../lib/works.mjs';
 
@@ -50,4 +52,40 @@ test('a companion on Windows ends with its editor and leaves nothing behind', as
   companion.closeStdin();
   assert.equal(await companion.exited(), 0);
   assert.ok(!fs.existsSync(discovery));
+});
+
+test('setup on Windows brings all that it brings elsewhere, and takes it away', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const [ide, option, zip] = installIde(sandbox);
+  const setup = (env, ...args) =>
+    new Promise((resolve, reject) => {
+      const options = { env: sandbox.env(env) };
+      execFile(program, ['setup', ...args, '--json'], options, (error, stdout, stderr) =>
+        error ? reject(new Error(stderr, { cause: error })) : resolve(JSON.parse(stdout).steps),
+      );
+    });
+  const outcomes = (steps) => steps.map(({ subject, outcome }) => `${subject}: ${outcome}`);
+  const args = [onWindows(ide), option, onWindows(zip)];
+  const done = await setup({}, ...args);
+  const [plugin, copy] = done.map((step) => here(step.path));
+  sandbox.defer(() => setup({}, '--remove'));
+  const both = ['IntelliJ IDEA 2025.1: done', 'gemini-companion: done'];
+  assert.deepEqual(outcomes(done).slice(0, 2), both);
+  assert.match(plugin, /AppData\/Roaming\/JetBrains\/IntelliJIdea2025\.1\/plugins\/companion-for/);
+  assert.match(copy, /\/\.local\/bin\/gemini-companion\.exe$/);
+  assert.equal(fs.readFileSync(copy).toString('latin1', 0, 2), 'MZ');
+  assert.ok(fs.existsSync(path.join(plugin, 'lib/x.jar')));
+
+  const onPath = { WINEPATH: path.win32.dirname(done[1].path) };
+  const again = await setup(onPath, ...args);
+  assert.deepEqual([again[1].outcome, again[1].message], ['unchanged', 'terminals find it']);
+  assert.equal(again[0].outcome, 'unchanged');
+  const removed = await setup({}, '--remove');
+  assert.deepEqual(
+    outcomes(removed).sort(),
+    outcomes(done)
+      .filter((step) => step.endsWith('done'))
+      .sort(),
+  );
+  assert.ok(!fs.existsSync(copy) && !fs.existsSync(plugin));
 });
