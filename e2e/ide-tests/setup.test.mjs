@@ -49,8 +49,10 @@ test('what setup installs is loaded, finds its client, and goes without a trace'
   const plugin = path.join(plugins, 'companion-for-gemini-cli');
 
   const registry = await Registry.serve(sandbox, Registry.read(process.env.COMPANION_NPM));
+  // Neither a program of before nor the CLIs that the tests have: npm puts them on the PATH.
   const has = (dir) => fs.existsSync(path.join(dir, 'gemini-companion'));
-  const PATH = process.env.PATH.split(':').filter((dir) => !has(dir));
+  const isOurs = (dir) => dir.includes('node_modules') || has(dir);
+  const PATH = process.env.PATH.split(':').filter((dir) => !isOurs(dir));
   const env = { ...registry.env(sandbox), PATH: PATH.join(':'), REMOTE_CONTAINERS: '1' };
   const setup = (...more) =>
     run(sandbox, env, 'npx', ['--yes', 'gemini-companion', 'setup', home, ...more]);
