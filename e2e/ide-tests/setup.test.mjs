@@ -2,29 +2,18 @@
 // is loaded, and connects. COMPANION_NPM is a folder with the packed packages.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
+import { run } from '../lib/doctor.mjs';
 import { Scene } from '../lib/ide-scene.mjs';
+import { installation } from '../lib/installation.mjs';
 import { Registry } from '../lib/registry.mjs';
 
-/** Runs a program as the user who has this environment; its exit code and what it printed. */
-function run(sandbox, env, program, args) {
-  const options = { cwd: sandbox.project, env: sandbox.env(env) };
-  return new Promise((resolve) => {
-    const child = execFile(program, args, options, (error, stdout, stderr) =>
-      resolve({ code: error ? error.code : 0, stdout, stderr }),
-    );
-    child.stdin.end();
-  });
-}
-
-/** What an installation says of itself, for the IDE that takes its plugins from `plugins`. */
-function installation(sandbox, plugins) {
-  const home = sandbox.folder('opt', 'idea');
-  const product = {
+/** The IDE of 2018.3, which takes its plugins from `plugins`. */
+function platform(sandbox, plugins) {
+  const home = installation(sandbox, {
     name: 'IntelliJ Platform',
     version: '2018.3',
     buildNumber: '183.6156.11',
@@ -33,8 +22,7 @@ function installation(sandbox, plugins) {
     productVendor: 'JetBrains',
     envVarBaseName: 'IDEA',
     launch: [{ os: 'Linux', vmOptionsFilePath: 'bin/idea64.vmoptions' }],
-  };
-  fs.writeFileSync(path.join(home, 'product-info.json'), JSON.stringify(product));
+  });
   const properties = `idea.plugins.path=${plugins}\n`;
   fs.writeFileSync(path.join(sandbox.folder('opt', 'idea', 'bin'), 'idea.properties'), properties);
   return home;
@@ -45,7 +33,7 @@ test('what setup installs is loaded, finds its client, and goes without a trace'
   t.after(() => scene.close());
   const { sandbox } = scene;
   const plugins = sandbox.folder('plugins');
-  const home = installation(sandbox, plugins);
+  const home = platform(sandbox, plugins);
   const plugin = path.join(plugins, 'companion-for-gemini-cli');
 
   const registry = await Registry.serve(sandbox, Registry.read(process.env.COMPANION_NPM));
@@ -53,9 +41,11 @@ test('what setup installs is loaded, finds its client, and goes without a trace'
   const has = (dir) => fs.existsSync(path.join(dir, 'gemini-companion'));
   const isOurs = (dir) => dir.includes('node_modules') || has(dir);
   const PATH = process.env.PATH.split(':').filter((dir) => !isOurs(dir));
-  const env = { ...registry.env(sandbox), PATH: PATH.join(':'), REMOTE_CONTAINERS: '1' };
-  const setup = (...more) =>
-    run(sandbox, env, 'npx', ['--yes', 'gemini-companion', 'setup', home, ...more]);
+  const env = { ...registry.env(sandbox), PATH: PATH.join(':') };
+  const setup = (...more) => {
+    const args = ['--yes', 'gemini-companion', 'setup', home, ...more];
+    return run(sandbox, args, { env, program: 'npx' });
+  };
   const asked = await setup();
   assert.equal(asked.code, 1, 'nobody is there to be asked');
   assert.ok(asked.stdout.includes(plugin) && asked.stderr.includes('--yes'), asked.stderr);
@@ -81,7 +71,7 @@ test('what setup installs is loaded, finds its client, and goes without a trace'
   assert.deepEqual(await decision, { status: 'accepted', content: 'new\n' });
   await scene.ide.close();
 
-  const removed = await run(sandbox, env, program, ['setup', '--remove', '--yes']);
+  const removed = await run(sandbox, ['setup', '--remove', '--yes'], { env, program });
   assert.equal(removed.code, 0, removed.stderr);
   for (const gone of [plugin, program, path.join(sandbox.home, '.gemini')]) {
     assert.ok(!fs.existsSync(gone), gone);

@@ -24,11 +24,11 @@ export function settings(sandbox, enabled = true, folder = '.gemini', more = {})
   return file;
 }
 
-/** Runs the program; its exit code and what it printed. */
-export function run(sandbox, args, { cwd = sandbox.project, env = {} } = {}) {
+/** Runs our program, or another one; its exit code and what it printed. */
+export function run(sandbox, args, { cwd = sandbox.project, env = {}, program = PROGRAM } = {}) {
   const options = { cwd, env: sandbox.env({ REMOTE_CONTAINERS: '1', ...env }) };
   return new Promise((resolve) => {
-    const child = execFile(PROGRAM, args, options, (error, stdout, stderr) =>
+    const child = execFile(program, args, options, (error, stdout, stderr) =>
       resolve({ code: error ? error.code : 0, stdout, stderr }),
     );
     child.stdin.end();

@@ -16,17 +16,22 @@ with zipfile.ZipFile(zip, "w") as file:
     file.writestr("companion-for-gemini-cli/native/x.so", os.urandom(200_000))
 `;
 
+/** Makes one that says that of itself; its folder. */
+export function installation(sandbox, product) {
+  const home = sandbox.folder('opt', 'idea');
+  fs.writeFileSync(path.join(home, 'product-info.json'), JSON.stringify(product));
+  return home;
+}
+
 /** Makes one, and a zip to install into it; the arguments that name both. */
 export function installIde(sandbox, version = '1.0') {
-  const home = sandbox.folder('opt', 'idea');
-  const product = {
+  const home = installation(sandbox, {
     name: 'IntelliJ IDEA',
     version: '2025.1',
     buildNumber: '251.23774.435',
     productCode: 'IU',
     dataDirectoryName: 'IntelliJIdea2025.1',
-  };
-  fs.writeFileSync(path.join(home, 'product-info.json'), JSON.stringify(product));
+  });
   const zip = path.join(sandbox.root, 'plugin.zip');
   execFileSync('python3', ['-c', ZIP, zip, version]);
   return [home, '--plugin', zip];

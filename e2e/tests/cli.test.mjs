@@ -6,6 +6,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
+import { proposeEdit } from '../lib/cli-edit.mjs';
 import { ENVIRONMENT, GEMINI, prepare, writes } from '../lib/gemini-cli.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { noTerminal, Terminal } from '../lib/terminal.mjs';
@@ -26,16 +27,10 @@ async function startCli({ sandbox }, env, replies = []) {
   return terminal;
 }
 
-/** Has the CLI propose `proposed` for a file that says `old`, as soon as it runs. */
-async function startEdit(t) {
+async function startProposal(t) {
   const window = await openWindow(t);
-  const { sandbox, editor } = window;
-  const file = sandbox.file('a.txt', 'old\n');
-  const terminal = await startCli(window, inTerminal(window), writes(file, 'proposed\n'));
-  await terminal.enter('write it');
-  await terminal.shows(/Apply this change\?[^]*Allow once/);
-  assert.equal((await editor.view(file)).newContent, 'proposed\n');
-  return { editor, terminal, file, read: () => fs.readFileSync(file, 'utf8') };
+  const start = (file) => startCli(window, inTerminal(window), writes(file, 'proposed\n'));
+  return proposeEdit(window, start, /Apply this change\?[^]*Allow once/);
 }
 
 describe('in a terminal of the editor', { skip: noTerminal }, () => {
@@ -50,28 +45,28 @@ describe('in a terminal of the editor', { skip: noTerminal }, () => {
   });
 
   test('the CLI writes what the user made of its edit in the editor', async (t) => {
-    const { editor, terminal, file, read } = await startEdit(t);
+    const { editor, terminal, file, read } = await startProposal(t);
     editor.accept(file, 'changed by the user\n');
     await terminal.shows(/a\.txt → Accepted[^]*That was all\./);
     assert.equal(read(), 'changed by the user\n');
   });
 
   test('the CLI does not write what the user has deleted, not even all of it', async (t) => {
-    const { editor, terminal, file, read } = await startEdit(t);
+    const { editor, terminal, file, read } = await startProposal(t);
     editor.accept(file, '');
     await terminal.shows(/a\.txt → Accepted[^]*That was all\./);
     assert.equal(read(), '\n', 'an empty text would mean “unchanged” to the CLI');
   });
 
   test('the CLI leaves a file alone whose edit was rejected in the editor', async (t) => {
-    const { editor, terminal, file, read } = await startEdit(t);
+    const { editor, terminal, file, read } = await startProposal(t);
     editor.reject(file);
     await terminal.shows(/a\.txt → Rejected[^]*Request cancelled\./);
     assert.equal(read(), 'old\n');
   });
 
   test('an edit that is allowed in the terminal takes what was typed in the editor', async (t) => {
-    const { editor, terminal, file, read } = await startEdit(t);
+    const { editor, terminal, file, read } = await startProposal(t);
     editor.edit(file, 'typed in the view\n');
     terminal.press('Enter');
     assert.equal(await editor.closed.next(), file);

@@ -1,9 +1,9 @@
 // Owns Qwen Code itself, as installed, in a terminal that nobody has prepared. Its model is a script.
 
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
+import { proposeEdit } from '../lib/cli-edit.mjs';
 import { Companion } from '../lib/companion.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { works } from '../lib/mounted.mjs';
@@ -28,16 +28,10 @@ async function startCli({ sandbox }, steps = []) {
   return terminal;
 }
 
-/** Has the CLI propose `proposed` for a file that says `old`. */
-async function startEdit(t) {
+async function startProposal(t) {
   const window = await openWindow(t);
-  const { sandbox, editor } = window;
-  const file = sandbox.file('a.txt', 'old\n');
-  const terminal = await startCli(window, overwrites(file, 'proposed\n'));
-  await terminal.enter('write it');
-  await terminal.shows(/Apply this change\?[^]*allow once/);
-  assert.equal((await editor.view(file)).newContent, 'proposed\n');
-  return { editor, terminal, file, read: () => fs.readFileSync(file, 'utf8') };
+  const start = (file) => startCli(window, overwrites(file, 'proposed\n'));
+  return proposeEdit(window, start, /Apply this change\?[^]*allow once/);
 }
 
 describe('in any terminal', { skip }, () => {
@@ -68,21 +62,21 @@ describe('in any terminal', { skip }, () => {
   });
 
   test('the CLI writes what the user made of its edit in the editor', async (t) => {
-    const { editor, terminal, file, read } = await startEdit(t);
+    const { editor, terminal, file, read } = await startProposal(t);
     editor.accept(file, 'changed by the user\n');
     await terminal.shows(/✓ WriteFile[^]*\+ changed by the user[^]*That was all\./);
     assert.equal(read(), 'changed by the user\n');
   });
 
   test('the CLI does not write what the user has deleted, not even all of it', async (t) => {
-    const { editor, terminal, file, read } = await startEdit(t);
+    const { editor, terminal, file, read } = await startProposal(t);
     editor.accept(file, '');
     await terminal.shows(/✓ WriteFile[^]*That was all\./);
     assert.equal(read(), '\n', 'an empty text would mean “unchanged” to the CLI');
   });
 
   test('the CLI leaves a file alone whose edit was rejected in the editor', async (t) => {
-    const { editor, terminal, file, read } = await startEdit(t);
+    const { editor, terminal, file, read } = await startProposal(t);
     editor.reject(file);
     await terminal.shows(/- WriteFile Writing to a\.txt/);
     assert.equal(read(), 'old\n');
@@ -90,7 +84,7 @@ describe('in any terminal', { skip }, () => {
 
   // It does not wait for the answer to closeDiff, where Gemini CLI does.
   test('an edit that is allowed in the terminal is the model’s, and its view closes', async (t) => {
-    const { editor, terminal, file, read } = await startEdit(t);
+    const { editor, terminal, file, read } = await startProposal(t);
     editor.edit(file, 'typed in the view\n');
     terminal.press('Enter');
     assert.equal(await editor.closed.next(), file);

@@ -23,7 +23,10 @@ impl Ledger {
         }
         // The view was decided while the request to close it was on its way: the caller gets
         // the text that the user accepted.
-        let is_closing = |asked: &Asked| matches!(asked, Asked::Close { shown: Some(shown), .. } if **shown == *path);
+        let is_closing = |asked: &Asked| match asked {
+            Asked::Close { shown, .. } => shown.as_deref() == Some(path),
+            Asked::Open(_) | Asked::Decide(_) => false,
+        };
         if accepted.is_some()
             && let Some((&call, _)) = self.asked.iter().find(|(_, asked)| is_closing(asked))
         {
