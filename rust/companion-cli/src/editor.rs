@@ -7,11 +7,14 @@ use std::io::{self, BufRead, Read, Write};
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use companion_platform::{Platform, is_absolute};
+use companion_protocol::diagnostics::DiagnosticsRequest;
 use companion_protocol::editor::{DiffPath, DiffResult, EditorNotification as Told, Sessions};
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, code, parse,
 };
-use companion_server::{EditorHost, Proposal, Responder, Responders, Server};
+use companion_server::{
+    Asked, DiagnosticsResponder, EditorHost, Proposal, Responder, Responders, Server,
+};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -87,10 +90,13 @@ impl Editor {
         self.send(Outgoing::Line(line(message)));
     }
 
-    fn ask(&self, method: &'static str, file_path: &str, responder: Responder) {
+    fn ask(&self, method: &'static str, params: impl Serialize, responder: impl Into<Asked>) {
         let number = self.responders.add(responder);
-        let params = DiffPath { file_path: file_path.to_owned() };
         self.write(&Request::new(Id::from(number), method, params));
+    }
+
+    fn ask_about(&self, method: &'static str, file_path: &str, responder: Responder) {
+        self.ask(method, DiffPath { file_path: file_path.to_owned() }, responder);
     }
 }
 
@@ -100,15 +106,19 @@ impl EditorHost for Editor {
     }
 
     fn close_diff(&self, file_path: &str, responder: Responder) {
-        self.ask("diff/close", file_path, responder);
+        self.ask_about("diff/close", file_path, responder);
     }
 
     fn accept_diff(&self, file_path: &str, responder: Responder) {
-        self.ask("diff/accept", file_path, responder);
+        self.ask_about("diff/accept", file_path, responder);
     }
 
     fn reject_diff(&self, file_path: &str, responder: Responder) {
-        self.ask("diff/reject", file_path, responder);
+        self.ask_about("diff/reject", file_path, responder);
+    }
+
+    fn diagnostics(&self, request: DiagnosticsRequest, responder: DiagnosticsResponder) {
+        self.ask("editor/diagnostics", request, responder);
     }
 
     fn sessions_changed(&self, count: usize) {
@@ -164,19 +174,31 @@ fn take(server: &Server, editor: &Editor, line: &[u8]) -> Result<(), (Option<Id>
         }
         Message::Response { id, result } => {
             let number = id.and_then(|id| id.as_u64());
-            if let Some(responder) = number.and_then(|number| editor.responders.take(number)) {
-                answered(responder, result.map(RawValue::get));
+            let result = result.map(RawValue::get);
+            match number.and_then(|number| editor.responders.take(number)) {
+                Some(Asked::Diff(responder)) => answered(responder, result),
+                Some(Asked::Diagnostics(responder)) => told(responder, result),
+                None => {}
             }
             Ok(())
         }
     }
 }
 
-/// A request to the editor has been answered.
+/// A request about a diff has been answered.
 fn answered(responder: Responder, result: Result<&str, ErrorObject>) {
     match result.map(serde_json::from_str::<Option<DiffResult>>) {
         Ok(Ok(result)) => responder.complete(result.and_then(|result| result.content)),
         Ok(Err(_)) => responder.fail("The editor's answer is not valid."),
+        Err(error) => responder.fail(&error.message),
+    }
+}
+
+/// The problems that were asked for have been told.
+fn told(responder: DiagnosticsResponder, result: Result<&str, ErrorObject>) {
+    match result {
+        Ok(result) => responder.complete_json(result),
+        Err(error) if error.code == code::METHOD_NOT_FOUND => responder.unsupported(),
         Err(error) => responder.fail(&error.message),
     }
 }

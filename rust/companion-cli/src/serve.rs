@@ -105,6 +105,10 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) context_only: bool,
 
+    /// Do not let clients ask for the problems that the editor knows.
+    #[arg(long)]
+    pub(crate) no_diagnostics: bool,
+
     /// The largest request, in megabytes. It limits how large a proposed file can be.
     #[arg(long, value_name = "MB", default_value_t = Settings::default().body_limit, value_parser = within(&Settings::BODY_LIMITS))]
     pub(crate) body_limit: u16,
@@ -164,6 +168,7 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
             (false, false) => None,
         },
         diffs: !args.context_only,
+        diagnostics: !args.no_diagnostics,
         resume: args.resume,
         port: args.port,
         listen: args.listen,

@@ -11,7 +11,10 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use companion_server::{EditorHost, Proposal, Remaining, Responder, Responders};
+use companion_protocol::diagnostics::DiagnosticsRequest;
+use companion_server::{
+    Asked, DiagnosticsResponder, EditorHost, Proposal, Remaining, Responder, Responders,
+};
 use log::Level;
 
 /// How long the thread may take to end. Kotlin's callbacks return at once.
@@ -63,6 +66,7 @@ pub(crate) enum EditorCall {
     Close(String),
     Accept(String),
     Reject(String),
+    Diagnostics(DiagnosticsRequest),
 }
 
 /// The thread.
@@ -160,8 +164,8 @@ fn take<O>(calls: &mut dyn Calls<O>, objects: &mut BTreeMap<i64, O>, message: Me
             let Some(object) = objects.get(&core) else { return };
             if let Err(error) = calls.ask(object, request, ask) {
                 log::error!("the editor could not be asked: {error}");
-                if let Some(responder) = RESPONDERS.take(request) {
-                    responder.fail("The IDE could not carry out the request.");
+                if let Some(asked) = RESPONDERS.take(request) {
+                    asked.fail("The IDE could not carry out the request.");
                 }
             }
         }
@@ -196,7 +200,7 @@ impl<O: Send> Listener<O> {
         let _ = self.queue.send(message);
     }
 
-    fn ask(&self, responder: Responder, ask: EditorCall) {
+    fn ask(&self, responder: impl Into<Asked>, ask: EditorCall) {
         self.send(Message::Call(self.core, RESPONDERS.add(responder), ask));
     }
 }
@@ -216,6 +220,10 @@ impl<O: Send + 'static> EditorHost for Listener<O> {
 
     fn reject_diff(&self, file_path: &str, responder: Responder) {
         self.ask(responder, EditorCall::Reject(file_path.to_owned()));
+    }
+
+    fn diagnostics(&self, request: DiagnosticsRequest, responder: DiagnosticsResponder) {
+        self.ask(responder, EditorCall::Diagnostics(request));
     }
 
     fn sessions_changed(&self, count: usize) {

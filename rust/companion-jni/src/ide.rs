@@ -70,7 +70,7 @@ fn call_ask(
     ask: EditorCall,
 ) -> jni::errors::Result<()> {
     let request = JValue::Long(request.cast_signed());
-    let (name, path) = match ask {
+    let (name, argument) = match ask {
         EditorCall::Open(proposal) => {
             let content = env.byte_array_from_slice(proposal.new_content.as_bytes())?;
             let rest = OpenDiff { new_content: "", ..proposal.to_show() };
@@ -84,9 +84,12 @@ fn call_ask(
         EditorCall::Close(path) => (jni_str!("closeDiff"), path),
         EditorCall::Accept(path) => (jni_str!("acceptDiff"), path),
         EditorCall::Reject(path) => (jni_str!("rejectDiff"), path),
+        EditorCall::Diagnostics(request) => {
+            (jni_str!("diagnostics"), serde_json::to_string(&request).expect("a request is JSON"))
+        }
     };
-    let path = JString::from_str(env, path)?;
-    let arguments = [request, JValue::Object(&path)];
+    let argument = JString::from_str(env, argument)?;
+    let arguments = [request, JValue::Object(&argument)];
     env.call_method(object, name, jni_sig!((jlong, JString)), &arguments).map(drop)
 }
 

@@ -8,7 +8,7 @@
 //! - [`cores`]: servers by number. Kotlin holds numbers, never pointers.
 //! - [`callbacks`]: the one thread that calls Kotlin, in order.
 //! - [`ide`]: how it attaches itself to the JVM, and what it calls there.
-//! - [`diagnostics`]: whether a CLI would connect, and why not.
+//! - [`diagnosis`]: whether a CLI would connect, and why not.
 //! - [`logging`]: log lines on their way to the IDE's log.
 //! - [`panics`]: what is told of them.
 //! - `test_entry`: what the tests call; not in what is released.
@@ -18,7 +18,7 @@
 
 mod callbacks;
 mod cores;
-mod diagnostics;
+mod diagnosis;
 mod gate;
 mod ide;
 mod logging;

@@ -14,9 +14,9 @@ use std::hint::black_box;
 
 use std::sync::Arc;
 
-use companion_protocol::ide::Cursor;
+use companion_protocol::ide::Position;
 use companion_protocol::settings::{Settings, WrongSetting};
-use companion_server::{Config, Delivery, Server};
+use companion_server::{Asked, Config, Delivery, Server};
 use jni::objects::{JByteArray, JClass, JObject, JObjectArray, JString};
 use jni::refs::Reference as _;
 use jni::sys::{jboolean, jint, jlong};
@@ -24,7 +24,7 @@ use jni::{Env, NativeMethod, native_method};
 
 use crate::callbacks::RESPONDERS;
 use crate::cores::CORES;
-use crate::diagnostics;
+use crate::diagnosis;
 use crate::gate::{Error, Gate};
 use crate::logging;
 use crate::panics;
@@ -37,7 +37,7 @@ struct Abi {
 
 /// The version changes with every change of these natives or of `NativeCallbacks`. Kotlin refuses a
 /// library of another one. `cargo xtask check-libraries` finds it in the file by the name before it.
-static ABI: Abi = Abi { name: *b"companion_jni ABI number", version: 4 };
+static ABI: Abi = Abi { name: *b"companion_jni ABI number", version: 5 };
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -77,7 +77,7 @@ natives! {
         content: jbyte[]
     ) -> jint;
     fn terminal_environment(core: jlong) -> [JString];
-    fn diagnostics(core: jlong) -> JString;
+    fn diagnosis(core: jlong) -> JString;
     fn status(core: jlong) -> JString;
 }
 
@@ -153,7 +153,7 @@ fn caret_moved<'a>(
     character: jint,
 ) -> Result<()> {
     let one_based = |n: jint| u32::try_from(n).unwrap_or_default();
-    let cursor = Cursor::new(one_based(line), one_based(character))
+    let cursor = Position::new(one_based(line), one_based(character))
         .ok_or(Error::Argument("line and character are 1-based"))?;
     CORES.get(core)?.caret_moved(&path.try_to_string(env)?, cursor);
     Ok(())
@@ -207,8 +207,12 @@ fn complete_request<'a>(
     content: Bytes<'a>,
 ) -> Result<()> {
     let content = if content.is_null() { None } else { Some(utf8(env, &content)?) };
-    if let Some(responder) = RESPONDERS.take(request.cast_unsigned()) {
-        responder.complete(content);
+    match RESPONDERS.take(request.cast_unsigned()) {
+        Some(Asked::Diff(responder)) => responder.complete(content),
+        Some(Asked::Diagnostics(responder)) => {
+            responder.complete_json(&content.unwrap_or_default());
+        }
+        None => {}
     }
     Ok(())
 }
@@ -220,8 +224,8 @@ fn fail_request<'a>(
     message: JString<'a>,
 ) -> Result<()> {
     let message = message.try_to_string(env)?;
-    if let Some(responder) = RESPONDERS.take(request.cast_unsigned()) {
-        responder.fail(&message);
+    if let Some(asked) = RESPONDERS.take(request.cast_unsigned()) {
+        asked.fail(&message);
     }
     Ok(())
 }
@@ -255,8 +259,8 @@ fn terminal_environment<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Res
     array(env, &texts)
 }
 
-fn diagnostics<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<JString<'a>> {
-    Ok(JString::from_str(env, diagnostics::text(&CORES.get(core)?))?)
+fn diagnosis<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<JString<'a>> {
+    Ok(JString::from_str(env, diagnosis::text(&CORES.get(core)?))?)
 }
 
 /// What it has to say about itself, as JSON.

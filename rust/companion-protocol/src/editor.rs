@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ide::Cursor;
+use crate::ide::Position;
 use crate::jsonrpc::{ErrorObject, Params, code, invalid_params};
 
 /// A notification from the editor.
@@ -73,7 +73,7 @@ pub struct CursorMoved {
     pub path: String,
     /// Its new place.
     #[serde(flatten)]
-    pub cursor: Cursor,
+    pub cursor: Position,
 }
 
 /// What is selected now.

@@ -3,15 +3,11 @@
 //! Source: the companion interface specification and the client's `dist/src/ide/types.js`,
 //! `ideContext.js`, `ide-connection-utils.js` (`@google/gemini-cli-core` 0.61.0).
 
-use std::borrow::Cow;
-use std::fmt;
 use std::num::NonZeroU32;
 
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::jsonrpc::Notification;
-use crate::text;
 
 /// The most open files that the client looks at.
 pub const MAX_OPEN_FILES: usize = 10;
@@ -66,22 +62,22 @@ pub struct OpenFile {
     pub is_active: bool,
     /// Where the caret is; only in the active file.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<Position>,
     /// What is selected, at most [`MAX_SELECTED_TEXT`] long; only in the active file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selected_text: Option<String>,
 }
 
-/// The place of a caret.
+/// A place in a text, such as a caret's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cursor {
+pub struct Position {
     /// 1-based.
     pub line: NonZeroU32,
     /// 1-based, in UTF-16 code units from the start of the line (not visual columns).
     pub character: NonZeroU32,
 }
 
-impl Cursor {
+impl Position {
     /// A place, or nothing if a coordinate is 0.
     pub fn new(line: u32, character: u32) -> Option<Self> {
         Some(Self { line: NonZeroU32::new(line)?, character: NonZeroU32::new(character)? })
@@ -125,7 +121,7 @@ pub fn diff_rejected(file_path: &str) -> Notification<DiffRejected<'_>> {
 ///
 /// They are those of the Neovim server whose users know them.
 pub mod events {
-    use super::{Cursor, DiffAccepted, DiffRejected, IdeContext, Notification, Serialize};
+    use super::{DiffAccepted, DiffRejected, IdeContext, Notification, Position, Serialize};
 
     /// The parameters of `notifications/context-update`.
     #[derive(Debug, Serialize)]
@@ -147,7 +143,7 @@ pub mod events {
     struct ActiveFile<'a> {
         path: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
-        cursor_position: Option<Cursor>,
+        cursor_position: Option<Position>,
         #[serde(skip_serializing_if = "Option::is_none")]
         selection: Option<&'a str>,
     }
@@ -176,64 +172,6 @@ pub mod events {
     /// `notifications/ide/diffRejected`.
     pub fn diff_rejected(file_path: &str) -> Notification<DiffRejected<'_>> {
         Notification::new("notifications/ide/diffRejected", DiffRejected { file_path })
-    }
-}
-
-/// The arguments of the diff tools; each tool knows which it needs.
-///
-/// An argument of the wrong type is an error that names the argument, which serde's own
-/// errors do not.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct DiffArguments {
-    /// `filePath`: absolute.
-    pub file_path: Option<String>,
-    /// `newContent`: the whole proposed text; may be empty.
-    pub new_content: Option<String>,
-    /// `suppressNotification`: close without telling the asker.
-    pub suppress_notification: Option<bool>,
-}
-
-impl<'de> Deserialize<'de> for DiffArguments {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ArgumentsVisitor;
-        impl<'de> Visitor<'de> for ArgumentsVisitor {
-            type Value = DiffArguments;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut arguments = DiffArguments::default();
-                while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-                    match &*key {
-                        "filePath" => string(&mut map, "filePath", &mut arguments.file_path)?,
-                        "newContent" => {
-                            string(&mut map, "newContent", &mut arguments.new_content)?;
-                        }
-                        "suppressNotification" => {
-                            let value = map.next_value().map_err(|_| {
-                                A::Error::custom("suppressNotification must be a boolean")
-                            })?;
-                            arguments.suppress_notification = value;
-                        }
-                        _ => drop(map.next_value::<IgnoredAny>()?),
-                    }
-                }
-                Ok(arguments)
-            }
-        }
-        fn string<'de, A: MapAccess<'de>>(
-            map: &mut A,
-            name: &str,
-            place: &mut Option<String>,
-        ) -> Result<(), A::Error> {
-            if place.is_some() {
-                return Err(A::Error::custom(format_args!("{name} is there twice")));
-            }
-            *place = text::decode(map.next_value()?);
-            let wrong = || format!("{name} must be a string of valid Unicode");
-            if place.is_some() { Ok(()) } else { Err(A::Error::custom(wrong())) }
-        }
-        deserializer.deserialize_map(ArgumentsVisitor)
     }
 }
 

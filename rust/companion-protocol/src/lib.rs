@@ -7,12 +7,14 @@
 //! - [`jsonrpc`]: the envelope of every message, in both directions.
 //! - [`mcp`]: what the Model Context Protocol adds: handshake and tools.
 //! - [`ide`]: what Gemini CLI adds to that: context, diffs, the discovery file.
+//! - [`diagnostics`]: the problems that an editor knows of its files.
 //! - [`dialect`]: how a client finds a companion.
 //! - [`editor`]: what `gemini-companion serve` and an editor say to each other.
 //! - [`settings`]: what a server is started with.
 //! - [`tool`]: the tools.
 //! - [`status`]: what a server has to say about itself.
 
+pub mod diagnostics;
 pub mod dialect;
 pub mod editor;
 pub mod ide;

@@ -76,6 +76,19 @@ pub struct ToolDefinition {
     pub description: &'static str,
     /// JSON Schema of the arguments.
     pub input_schema: Value,
+    /// What a client may take for granted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<ToolAnnotations>,
+}
+
+/// What a client may take for granted of a tool.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolAnnotations {
+    /// It changes nothing.
+    pub read_only_hint: bool,
+    /// It deals with things beyond the client's own machine.
+    pub open_world_hint: bool,
 }
 
 /// The result of `tools/list`.
@@ -104,6 +117,9 @@ pub struct CallToolParams<'a, A> {
 pub struct CallToolResult {
     /// What the tool has to say; may be empty.
     pub content: Vec<TextContent>,
+    /// The same for programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structured_content: Option<Value>,
     /// The call failed, and `content` says why.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
@@ -112,12 +128,17 @@ pub struct CallToolResult {
 impl CallToolResult {
     /// It went well, and there is nothing to say.
     pub fn empty() -> Self {
-        Self { content: Vec::new(), is_error: false }
+        Self { content: Vec::new(), structured_content: None, is_error: false }
     }
 
     /// It went well.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { content: vec![TextContent::new(text)], is_error: false }
+        Self { content: vec![TextContent::new(text)], ..Self::empty() }
+    }
+
+    /// It went well, and programs find the same in `structured`.
+    pub fn structured(text: impl Into<String>, structured: Value) -> Self {
+        Self { structured_content: Some(structured), ..Self::text(text) }
     }
 
     /// How many bytes its texts have.
@@ -127,7 +148,7 @@ impl CallToolResult {
 
     /// It failed.
     pub fn error(text: impl Into<String>) -> Self {
-        Self { content: vec![TextContent::new(text)], is_error: true }
+        Self { is_error: true, ..Self::text(text) }
     }
 }
 

@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use companion_protocol::ide::{DiffArguments, truncate_utf16};
+use companion_protocol::diagnostics::Severity;
+use companion_protocol::ide::truncate_utf16;
 use companion_protocol::jsonrpc::{
     Id, MAX_BATCH, Message, ParseError, Payload, code, describe, parse,
 };
 use companion_protocol::mcp::CallToolResult;
+use companion_protocol::tool::ToolArguments;
 use serde_json::value::RawValue;
 
 fn one(text: &str) -> Result<Message<'_>, ParseError> {
@@ -40,20 +42,25 @@ fn a_text_is_cut_by_utf_16_units_and_never_within_a_pair() {
 #[test]
 fn arguments_are_read_by_their_names() {
     let all = r#"{"newContent":"n","other":[1],"filePath":"/f","suppressNotification":true}"#;
-    let arguments: DiffArguments = serde_json::from_str(all).unwrap();
+    let arguments: ToolArguments = serde_json::from_str(all).unwrap();
     assert_eq!(arguments.file_path.as_deref(), Some("/f"));
     assert_eq!(arguments.new_content.as_deref(), Some("n"));
     assert_eq!(arguments.suppress_notification, Some(true));
-    let none: DiffArguments = serde_json::from_str("{}").unwrap();
-    assert_eq!(none, DiffArguments::default());
+    let some = r#"{"severity":"hint","onlyNew":true}"#;
+    let arguments: ToolArguments = serde_json::from_str(some).unwrap();
+    assert_eq!((arguments.severity, arguments.only_new), (Some(Severity::Hint), Some(true)));
+    let none: ToolArguments = serde_json::from_str("{}").unwrap();
+    assert_eq!(none, ToolArguments::default());
     for (wrong, why) in [
         ("7", "an object"),
         (r#"{"filePath":1}"#, "filePath must be a string"),
         (r#"{"newContent":"\ud800"}"#, "newContent must be a string of valid Unicode"),
         (r#"{"filePath":"/a","filePath":"/b"}"#, "filePath is there twice"),
         (r#"{"suppressNotification":"yes"}"#, "suppressNotification must be a boolean"),
+        (r#"{"onlyNew":1}"#, "onlyNew must be a boolean"),
+        (r#"{"severity":"bad"}"#, "severity must be one of error, warning"),
     ] {
-        let error = serde_json::from_str::<DiffArguments>(wrong).unwrap_err().to_string();
+        let error = serde_json::from_str::<ToolArguments>(wrong).unwrap_err().to_string();
         assert!(error.contains(why), "{wrong}: {error}");
     }
 }

@@ -1,8 +1,12 @@
-//! What crosses JNI as JSON. `settings.json` and `status.json` are what Kotlin's tests read as well.
+//! What crosses JNI as JSON. The files are what Kotlin's tests read as well.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use companion_protocol::diagnostics::{
+    Diagnostic, Diagnostics, DiagnosticsRequest, FileDiagnostics, Range, Severity,
+};
 use companion_protocol::dialect::GEMINI;
+use companion_protocol::ide::Position;
 use companion_protocol::settings::Settings;
 use companion_protocol::status::{DiscoveryStatus, Status};
 use serde_json::{Value, json};
@@ -31,6 +35,31 @@ fn this_is_a_status() {
     };
     let expected: Value = serde_json::from_str(include_str!("status.json")).unwrap();
     assert_eq!(serde_json::to_value(status).unwrap(), expected);
+}
+
+#[test]
+fn these_are_problems_as_editors_tell_them() {
+    let mut expected: Value = serde_json::from_str(include_str!("diagnostics.json")).unwrap();
+    let paths = vec!["/a".to_owned(), "/b".to_owned()];
+    let request = DiagnosticsRequest { paths, severity: Severity::default() };
+    assert_eq!(serde_json::to_value(request).unwrap(), expected["request"]);
+    let at = |character| Position::new(3, character).unwrap();
+    let missing_comma = Diagnostic {
+        severity: Severity::Error,
+        message: "Expected ','".to_owned(),
+        range: Range { start: at(14), end: at(15) },
+        source: Some("JSON".to_owned()),
+        code: Some("syntax".to_owned()),
+    };
+    let file = |path: &str, diagnostics, incomplete| FileDiagnostics {
+        path: path.to_owned(),
+        diagnostics,
+        incomplete,
+    };
+    let indexing = Some("the IDE is still indexing".to_owned());
+    let files = vec![file("/a", vec![missing_comma], None), file("/b", Vec::new(), indexing)];
+    let answer = serde_json::from_value::<Diagnostics>(expected["answer"].take()).unwrap();
+    assert_eq!(answer, Diagnostics { files });
 }
 
 #[test]

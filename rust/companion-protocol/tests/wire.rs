@@ -10,7 +10,7 @@ use companion_protocol::editor::{
     ProposalKind, Ready, Renamed, SelectionChanged, Sessions, Trust,
 };
 use companion_protocol::ide::{
-    self, Cursor, DiscoveryFile, IdeContext, IdeInfo, OpenFile, WorkspaceState,
+    self, DiscoveryFile, IdeContext, IdeInfo, OpenFile, Position, WorkspaceState,
 };
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, Response, code, parse,
@@ -28,7 +28,7 @@ fn context() -> IdeContext {
         path: "/work/a b/文.rs".to_owned(),
         timestamp: 1_700_000_000_123,
         is_active: true,
-        cursor: Cursor::new(3, 14),
+        cursor: Position::new(3, 14),
         selected_text: Some("fn main() {\n}\t\"😀\"".to_owned()),
     };
     let other = OpenFile {
@@ -129,7 +129,7 @@ fn from_the_editor() {
     use EditorNotification as Told;
     let path = || "/a".to_owned();
     let file = || FilePath { path: path() };
-    let cursor = Cursor::new(2, 3).unwrap();
+    let cursor = Position::new(2, 3).unwrap();
     let cases = [
         ("editor/opened", r#"{"path":"/a"}"#, Told::Opened(file())),
         ("editor/closed", r#"{"path":"/a"}"#, Told::Closed(file())),

@@ -31,7 +31,7 @@ mod unix {
     use std::thread::sleep;
     use std::time::{Duration, Instant};
 
-    use companion_protocol::ide::Cursor;
+    use companion_protocol::ide::Position;
     use companion_protocol::settings::Settings;
     use companion_server::{Config, EditorHost, Proposal, Responder, Runtime, Server};
     use rustix::time::{ClockId, clock_gettime};
@@ -148,8 +148,8 @@ mod unix {
         }
     }
 
-    fn cursor(line: u32) -> Cursor {
-        Cursor::new(line.max(1), 1).expect("neither is 0")
+    fn cursor(line: u32) -> Position {
+        Position::new(line.max(1), 1).expect("neither is 0")
     }
 
     fn monotonic_ns() -> i64 {

@@ -40,6 +40,8 @@ pub struct Limits {
     pub body_total: Duration,
     /// How long the editor may take to answer a request.
     pub host_timeout: Duration,
+    /// How long the editor may take to tell the problems of files.
+    pub diagnostics_timeout: Duration,
     /// How often a quiet stream gets a comment. The client gives up after 300 s of silence.
     pub keep_alive: Duration,
     /// How long the client waits before it comes back to a stream that ended, and so how long a
@@ -73,6 +75,7 @@ impl Limits {
             body_timeout: Duration::from_secs(30),
             body_total: Duration::from_mins(5),
             host_timeout: Duration::from_secs(30),
+            diagnostics_timeout: Duration::from_secs(3),
             keep_alive: Duration::from_secs(settings.keep_alive.into()),
             retry: Duration::from_secs(20),
             sessions: 2048,

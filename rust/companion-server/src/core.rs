@@ -9,6 +9,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::Config;
 use crate::context::EditorContext;
+use crate::diagnostics::EditorDiagnostics;
 use crate::diffs::{Diffs, Journal, Left};
 use crate::guard::Guard;
 use crate::host::EditorHost;
@@ -27,6 +28,7 @@ pub(crate) struct Core {
     pub(crate) monitors: Arc<Monitors>,
     pub(crate) diffs: Arc<Diffs>,
     pub(crate) context: EditorContext,
+    pub(crate) diagnostics: EditorDiagnostics,
     pub(crate) workspace: Workspace,
     pub(crate) kinds: Arc<Kinds>,
     pub(crate) threads: Arc<Threads>,
@@ -62,6 +64,7 @@ impl Core {
         let sessions = left.sessions.iter().copied();
         let sessions = Arc::new(Sessions::new(limits.clone(), Arc::clone(&host), sessions));
         let monitors = Arc::new(Monitors::new(limits.monitors));
+        let diagnostics = EditorDiagnostics::new(Arc::clone(&host));
         let diffs = Diffs::new(
             Arc::clone(&sessions),
             Arc::clone(&monitors),
@@ -84,6 +87,7 @@ impl Core {
             listening: TaskTracker::new(),
             tasks: TaskTracker::new(),
             journal,
+            diagnostics,
             sessions,
             monitors,
             diffs,

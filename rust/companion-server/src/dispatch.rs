@@ -29,7 +29,8 @@ pub(crate) enum Answer {
 const INSTRUCTIONS: &str = "Shows proposed edits in the user's editor. openDiff opens a diff \
     that the user edits, accepts or rejects; the decision comes as the notification \
     ide/diffAccepted or ide/diffRejected on the event stream. Notifications ide/contextUpdate \
-    tell which files are open, where the caret is and what is selected.";
+    tell which files are open, where the caret is and what is selected. getDiagnostics tells the \
+    errors and warnings that the editor has found.";
 
 /// `initialize`
 pub(crate) fn initialize(params: Params<'_>) -> Result<InitializeResult, ErrorObject> {
@@ -92,7 +93,7 @@ async fn answer_one(
             Ok(result) => Ok(sized_response(&id, &result, result.text_len())),
             Err(error) => Err(invalid_params("tools/call", &error)),
         },
-        "tools/list" => Ok(response(&id, &tools::list(core.config.settings.diffs))),
+        "tools/list" => Ok(response(&id, &tools::list(&core.config.settings))),
         "ping" | "logging/setLevel" => Ok(response(&id, &Empty {})),
         "initialize" => {
             let message = "Invalid Request: initialize must not be part of a batch";

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
+use companion_protocol::diagnostics::{Diagnostics, DiagnosticsRequest};
 use companion_protocol::editor::OpenDiff;
 use parking_lot::Mutex;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::diffs::CallId;
 use crate::kind::Kinds;
@@ -33,6 +34,14 @@ pub trait EditorHost: Send + Sync + 'static {
     /// Reject the proposal for `file_path` as the user would, and tell
     /// [`Server::diff_rejected`](crate::Server::diff_rejected); then complete the request.
     fn reject_diff(&self, file_path: &str, responder: Responder);
+
+    /// Tell the problems of files, for the texts that are on the disk: after 2.5 s at most what is
+    /// known by then. A request that is not answered within
+    /// [`diagnostics_timeout`](crate::Limits::diagnostics_timeout) has failed.
+    fn diagnostics(&self, request: DiagnosticsRequest, responder: DiagnosticsResponder) {
+        let _ = request;
+        responder.unsupported();
+    }
 
     /// The number of connected CLIs is now `count`.
     fn sessions_changed(&self, count: usize);
@@ -127,24 +136,102 @@ impl Drop for Responder {
     }
 }
 
-/// Responders by number, for an editor that is asked by messages.
+/// The way to tell the problems that were asked for, once and from any thread. Dropped, the request
+/// has failed.
+#[derive(Debug)]
+pub struct DiagnosticsResponder(oneshot::Sender<Result<Diagnostics, String>>);
+
+impl DiagnosticsResponder {
+    pub(crate) fn new(answer: oneshot::Sender<Result<Diagnostics, String>>) -> Self {
+        Self(answer)
+    }
+
+    /// These are the problems.
+    pub fn complete(self, diagnostics: Diagnostics) {
+        // Who does not wait any more needs no answer.
+        let _ = self.0.send(Ok(diagnostics));
+    }
+
+    /// The problems are those of `json`, a [`Diagnostics`].
+    pub fn complete_json(self, json: &str) {
+        match serde_json::from_str(json) {
+            Ok(diagnostics) => self.complete(diagnostics),
+            Err(error) => {
+                // Not the message, which may have something of a file in it.
+                log::warn!("the editor's problems are not valid: column {}", error.column());
+                self.fail("The editor's answer is not valid.");
+            }
+        }
+    }
+
+    /// The problems can't be told; the model reads `message`.
+    pub fn fail(self, message: &str) {
+        let _ = self.0.send(Err(message.to_owned()));
+    }
+
+    /// This editor does not know the request.
+    pub fn unsupported(self) {
+        self.fail("This editor tells no problems.");
+    }
+}
+
+/// A request that the editor has not answered.
+#[derive(Debug)]
+pub enum Asked {
+    /// About a diff.
+    Diff(Responder),
+    /// For the problems of files.
+    Diagnostics(DiagnosticsResponder),
+}
+
+impl Asked {
+    /// The editor could not do what it was asked.
+    pub fn fail(self, message: &str) {
+        match self {
+            Self::Diff(responder) => responder.fail(message),
+            Self::Diagnostics(responder) => responder.fail(message),
+        }
+    }
+
+    /// Whether anybody waits for the answer.
+    fn is_awaited(&self) -> bool {
+        match self {
+            Self::Diff(responder) => responder.is_awaited(),
+            Self::Diagnostics(responder) => !responder.0.is_closed(),
+        }
+    }
+}
+
+impl From<Responder> for Asked {
+    fn from(responder: Responder) -> Self {
+        Self::Diff(responder)
+    }
+}
+
+impl From<DiagnosticsResponder> for Asked {
+    fn from(responder: DiagnosticsResponder) -> Self {
+        Self::Diagnostics(responder)
+    }
+}
+
+/// Requests by number, for an editor that is asked by messages.
 #[derive(Debug, Default)]
-pub struct Responders(Mutex<(u64, HashMap<u64, Responder>)>);
+pub struct Responders(Mutex<(u64, HashMap<u64, Asked>)>);
 
 impl Responders {
     /// Keeps a responder, and returns its number, which is never used again.
-    pub fn add(&self, responder: Responder) -> u64 {
+    pub fn add(&self, responder: impl Into<Asked>) -> u64 {
         let (last, responders) = &mut *self.0.lock();
         *last += 1;
         // An editor that does not answer must not cost memory for ever.
-        let over: Vec<_> = responders.extract_if(|_, responder| !responder.is_awaited()).collect();
-        responders.insert(*last, responder);
+        let over: Vec<_> = responders.extract_if(|_, asked| !asked.is_awaited()).collect();
+        responders.insert(*last, responder.into());
         drop(over);
         *last
     }
 
-    /// The responder of that number, if nobody has taken it.
-    pub fn take(&self, number: u64) -> Option<Responder> {
+    /// The request of that number, if nobody has taken it.
+    pub fn take(&self, number: u64) -> Option<Asked> {
         self.0.lock().1.remove(&number)
     }
 }

@@ -13,6 +13,7 @@
 mod config;
 mod context;
 mod core;
+mod diagnostics;
 mod diffs;
 mod discovery;
 mod dispatch;
@@ -36,7 +37,9 @@ mod tools;
 mod workspace;
 
 pub use config::{Config, Limits};
-pub use host::{Delivery, EditorHost, Proposal, Responder, Responders};
+pub use host::{
+    Asked, Delivery, DiagnosticsResponder, EditorHost, Proposal, Responder, Responders,
+};
 pub use listen::Listeners;
 pub use runtime::{Remaining, Runtime};
 pub use server::Server;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use companion_protocol::dialect::Dialect;
-use companion_protocol::ide::{Cursor, DiscoveryFile};
+use companion_protocol::ide::{DiscoveryFile, Position};
 use companion_protocol::settings::{AllowedHost, Settings};
 use companion_protocol::status::Status;
 use parking_lot::Mutex;
@@ -221,7 +221,7 @@ impl Server {
     }
 
     /// The caret of an open file moved.
-    pub fn caret_moved(&self, path: &str, cursor: Cursor) {
+    pub fn caret_moved(&self, path: &str, cursor: Position) {
         self.inner.core.context.update(|model| model.cursor(path, cursor));
     }
 

@@ -6,6 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
+use companion_protocol::diagnostics::DiagnosticsRequest;
 use companion_protocol::settings::Settings;
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response};
@@ -16,7 +17,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::config::{Config, Limits};
 use crate::core::Core;
-use crate::host::{EditorHost, Proposal, Responder};
+use crate::host::{DiagnosticsResponder, EditorHost, Proposal, Responder};
 use crate::http::{ReplyBody, route};
 use crate::resume::{self, Resume, Token};
 use crate::threads::Threads;
@@ -31,6 +32,7 @@ pub(crate) enum Asked {
     Close(Responder, String),
     Accept(Responder, String),
     Reject(Responder, String),
+    Diagnostics(DiagnosticsResponder, DiagnosticsRequest),
 }
 
 /// An editor that only takes note.
@@ -54,6 +56,10 @@ impl EditorHost for Notes {
 
     fn reject_diff(&self, file_path: &str, responder: Responder) {
         let _ = self.asked.send(Asked::Reject(responder, file_path.to_owned()));
+    }
+
+    fn diagnostics(&self, request: DiagnosticsRequest, responder: DiagnosticsResponder) {
+        let _ = self.asked.send(Asked::Diagnostics(responder, request));
     }
 
     fn sessions_changed(&self, count: usize) {

@@ -5,11 +5,14 @@
 
 use std::sync::Arc;
 
-use companion_protocol::ide::{DiffArguments, truncate_utf16};
+use companion_protocol::diagnostics::{DiagnosticsRequest, Severity};
+use companion_protocol::ide::truncate_utf16;
 use companion_protocol::jsonrpc::{Params, describe};
 use companion_protocol::mcp::{CallToolParams, CallToolResult, ListToolsResult};
-use companion_protocol::tool::Tool;
+use companion_protocol::settings::Settings;
+use companion_protocol::tool::{Tool, ToolArguments};
 use serde::de::IgnoredAny;
+use tokio::time::Instant;
 
 use crate::core::Core;
 use crate::host::Proposal;
@@ -19,10 +22,13 @@ use companion_platform::{Platform, is_absolute};
 /// The longest path of any system, in UTF-16 units: that of Windows.
 const MAX_PATH: usize = 32_767;
 
+/// The most open files whose problems are told, those with the newest focus.
+const MAX_FILES: usize = 100;
+
 /// `tools/list`. Without openDiff and closeDiff the client does not review edits here.
-pub(crate) fn list(diffs: bool) -> ListToolsResult {
-    let offered: &[Tool] = if diffs { &Tool::ALL } else { &[] };
-    ListToolsResult { tools: offered.iter().map(|tool| tool.definition()).collect() }
+pub(crate) fn list(settings: &Settings) -> ListToolsResult {
+    let offered = Tool::ALL.into_iter().filter(|tool| tool.is_offered(settings));
+    ListToolsResult { tools: offered.map(Tool::definition).collect() }
 }
 
 /// `tools/call`
@@ -31,7 +37,7 @@ pub(crate) async fn call(
     session: &Session,
     params: Params<'_>,
 ) -> Result<CallToolResult, serde_json::Error> {
-    let call = match params.parse::<CallToolParams<DiffArguments>>() {
+    let call = match params.parse::<CallToolParams<ToolArguments>>() {
         Ok(call) => call,
         Err(error) => {
             // Wrong arguments are for the model to read; all else is an error of the protocol.
@@ -55,7 +61,7 @@ pub(crate) async fn call(
 
 /// The tool of that name, if it is offered.
 fn find(core: &Core, name: &str) -> Result<Tool, String> {
-    let tool = Tool::named(name).filter(|_| core.config.settings.diffs);
+    let tool = Tool::named(name).filter(|tool| tool.is_offered(&core.config.settings));
     tool.ok_or_else(|| format!("Unknown tool: {name}"))
 }
 
@@ -64,38 +70,32 @@ async fn run(
     core: &Core,
     session: &Session,
     tool: Tool,
-    arguments: DiffArguments,
+    arguments: ToolArguments,
 ) -> Result<CallToolResult, &'static str> {
-    let path = arguments.file_path.ok_or("filePath is missing")?;
-    if path.is_empty() {
-        return Err("filePath is empty");
+    let ToolArguments { file_path, new_content, suppress_notification, severity, only_new } =
+        arguments;
+    if let Some(path) = &file_path {
+        check(path)?;
     }
-    if !is_absolute(Platform::CURRENT, &path) {
-        return Err("filePath must be an absolute path");
-    }
-    if path.contains('\0') {
-        return Err("filePath contains a NUL character");
-    }
-    if truncate_utf16(&path, MAX_PATH).len() < path.len() {
-        return Err("filePath is too long for a path");
-    }
+    let named = file_path.ok_or("filePath is missing");
     Ok(match tool {
         Tool::OpenDiff => {
             let proposal = Proposal {
-                file_path: path,
-                new_content: arguments.new_content.ok_or("newContent is missing")?,
+                file_path: named?,
+                new_content: new_content.ok_or("newContent is missing")?,
                 kinds: Arc::clone(&core.kinds),
                 untaken: None,
             };
             core.diffs.open(session, proposal).await
         }
         Tool::CloseDiff => {
-            let suppress = arguments.suppress_notification.unwrap_or_default();
-            core.diffs.close(session.id, path, suppress).await
+            let suppress = suppress_notification.unwrap_or_default();
+            core.diffs.close(session.id, named?, suppress).await
         }
         Tool::AcceptDiff => {
             // The user may accept any proposal in the editor; a client has no business elsewhere.
             let patience = core.config.limits.host_timeout;
+            let path = named?;
             match core.workspace.check(&path, patience).await {
                 Ok(()) => core.diffs.decide(path, true).await,
                 Err(why) => {
@@ -103,6 +103,63 @@ async fn run(
                 }
             }
         }
-        Tool::RejectDiff => core.diffs.decide(path, false).await,
+        Tool::RejectDiff => core.diffs.decide(named?, false).await,
+        Tool::GetDiagnostics => {
+            let severity = severity.unwrap_or_default();
+            match diagnostics(core, named.ok(), severity, only_new.unwrap_or_default()).await {
+                Ok(result) => result,
+                Err(why) => CallToolResult::error(why),
+            }
+        }
     })
+}
+
+/// Whether a path is one that a file can have.
+fn check(path: &str) -> Result<(), &'static str> {
+    if path.is_empty() {
+        return Err("filePath is empty");
+    }
+    if !is_absolute(Platform::CURRENT, path) {
+        return Err("filePath must be an absolute path");
+    }
+    if path.contains('\0') {
+        return Err("filePath contains a NUL character");
+    }
+    if truncate_utf16(path, MAX_PATH).len() < path.len() {
+        return Err("filePath is too long for a path");
+    }
+    Ok(())
+}
+
+/// The problems of a file of the workspace, or of those that are open.
+async fn diagnostics(
+    core: &Core,
+    file_path: Option<String>,
+    severity: Severity,
+    only_new: bool,
+) -> Result<CallToolResult, String> {
+    let deadline = Instant::now() + core.config.limits.diagnostics_timeout;
+    let is_within = async |path: &str| {
+        core.workspace.check(path, deadline.saturating_duration_since(Instant::now())).await
+    };
+    let mut paths = Vec::new();
+    if let Some(path) = file_path {
+        is_within(&path).await.map_err(|why| format!("getDiagnostics: {why}"))?;
+        paths.push(path);
+    } else {
+        let mut open = core.context.open_files();
+        open.truncate(MAX_FILES);
+        for path in open {
+            if is_within(&path).await.is_ok() {
+                paths.push(path);
+            }
+        }
+    }
+    if paths.is_empty() {
+        return Ok(CallToolResult::text("No file of the workspace is open in the editor."));
+    }
+    let request = DiagnosticsRequest { paths, severity };
+    let report = core.diagnostics.report(request, only_new, deadline).await?;
+    let structured = serde_json::to_value(&report).expect("a report is JSON");
+    Ok(CallToolResult::structured(report.text(), structured))
 }

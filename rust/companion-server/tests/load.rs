@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use companion_protocol::ide::Cursor;
+use companion_protocol::ide::Position;
 use companion_server::{EditorHost, Limits, Proposal, Responder};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
@@ -92,7 +92,7 @@ impl Rig {
                 let millis = u32::try_from(begun.elapsed().as_millis()).unwrap();
                 while events < millis * (EVENTS_PER_SECOND / 1000) {
                     events += 1;
-                    let cursor = Cursor::new(events, 1).unwrap();
+                    let cursor = Position::new(events, 1).unwrap();
                     server.caret_moved(path.to_str().unwrap(), cursor);
                 }
                 thread::sleep(Duration::from_millis(2));
@@ -249,7 +249,7 @@ fn a_thousand_clients_and_a_storm_leave_nothing_behind() {
         drop(calls);
         // Nobody has read until now; each has the newest context in the end.
         let last = rig.window.server.clone();
-        let cursor = Cursor::new(7, 7).unwrap();
+        let cursor = Position::new(7, 7).unwrap();
         last.caret_moved(rig.file.path().to_str().unwrap(), cursor);
         for (_, stream) in &mut clients {
             while stream.next().await.unwrap().unwrap().message["params"]["workspaceState"]["openFiles"]

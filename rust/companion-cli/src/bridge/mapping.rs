@@ -4,6 +4,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use companion_protocol::diagnostics::DiagnosticsReport;
+
 /// How a system writes paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
@@ -186,6 +188,16 @@ impl Mapping {
     /// A path of the companion, as the client sees it; `None` if no rule is about it.
     pub(crate) fn to_client(&self, path: &str) -> Option<String> {
         self.map(path, |rule| (&rule.companion, &rule.client))
+    }
+
+    /// What a companion tells of problems, with paths as the client sees them.
+    pub(crate) fn report_to_client(&self, mut report: DiagnosticsReport) -> DiagnosticsReport {
+        for file in &mut report.files {
+            if let Some(path) = self.to_client(&file.found.path) {
+                file.found.path = path;
+            }
+        }
+        report
     }
 
     fn map<'a>(

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Formatter};
 use std::ops::Range;
 
+use companion_protocol::diagnostics::DiagnosticsReport;
 use companion_protocol::jsonrpc::{Id, Message, Params, Payload, parse};
 use companion_protocol::tool::Tool;
 use serde::de::{Error as _, MapAccess, Visitor};
@@ -18,6 +19,27 @@ pub(super) struct PathField {
     pub(super) at: Range<usize>,
     /// What it says.
     pub(super) path: String,
+}
+
+/// What a message tells of problems of files.
+#[derive(Debug)]
+pub(super) struct ReportField {
+    /// What it tells.
+    pub(super) report: DiagnosticsReport,
+    /// Where that stands as JSON.
+    json: Range<usize>,
+    /// Where it stands as a JSON string with the text.
+    text: Range<usize>,
+}
+
+impl ReportField {
+    /// The changes that put another report in its place.
+    pub(super) fn replaced_by(self, report: &DiagnosticsReport) -> Vec<(Range<usize>, String)> {
+        let json = serde_json::to_string(report).expect("a report is JSON");
+        let mut changes = vec![(self.json, json), (self.text, to_json(&report.text()))];
+        changes.sort_by_key(|(at, _)| at.start);
+        changes
+    }
 }
 
 /// A message of the client's.
@@ -53,6 +75,8 @@ pub(super) enum FromCompanion {
     DiffEnded(PathField),
     /// An answer; whether it went well.
     Answer(bool),
+    /// An answer that went well and tells problems of files.
+    Problems(ReportField),
     /// Anything else.
     Other,
 }
@@ -87,9 +111,19 @@ struct OpenFile<'a> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct CallResult {
+struct CallResult<'a> {
     #[serde(default)]
     is_error: bool,
+    #[serde(borrow, default)]
+    structured_content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    content: Vec<Block<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(borrow, default)]
+    text: Option<&'a RawValue>,
 }
 
 /// Reads a message of the client's. The error says what is wrong with it.
@@ -128,12 +162,24 @@ pub(super) fn from_companion(text: &str) -> Result<FromCompanion, String> {
         }),
         Message::Response { id: None, .. } => Err("an answer to nothing".to_owned()),
         Message::Response { result, .. } => {
-            let result = result.map(|result| serde_json::from_str::<CallResult>(result.get()));
-            let is_error = result.map_or(true, |result| result.is_ok_and(|result| result.is_error));
-            Ok(FromCompanion::Answer(!is_error))
+            let Ok(result) = result else { return Ok(FromCompanion::Answer(false)) };
+            let Ok(result) = serde_json::from_str::<CallResult>(result.get()) else {
+                return Ok(FromCompanion::Answer(true));
+            };
+            let problems = problems(text, &result).filter(|_| !result.is_error);
+            Ok(problems.unwrap_or(FromCompanion::Answer(!result.is_error)))
         }
         Message::Request { .. } => Ok(FromCompanion::Other),
     }
+}
+
+/// What a result has to say of problems of files.
+fn problems(text: &str, result: &CallResult<'_>) -> Option<FromCompanion> {
+    let structured = result.structured_content?;
+    let report = serde_json::from_str(structured.get()).ok()?;
+    let [Block { text: Some(told) }] = result.content.as_slice() else { return None };
+    let (json, text) = (place(text, structured)?, place(text, told)?);
+    Some(FromCompanion::Problems(ReportField { report, json, text }))
 }
 
 fn single(text: &str) -> Result<Message<'_>, String> {
@@ -181,8 +227,13 @@ impl<'de> Visitor<'de> for Member<'_> {
 /// `raw`, which was read out of `text`, if it is a string.
 fn field(text: &str, raw: &RawValue) -> Option<PathField> {
     let path = serde_json::from_str(raw.get()).ok()?;
+    Some(PathField { at: place(text, raw)?, path })
+}
+
+/// Where `raw`, which was read out of `text`, stands in it.
+fn place(text: &str, raw: &RawValue) -> Option<Range<usize>> {
     let from = raw.get().as_ptr().addr().checked_sub(text.as_ptr().addr())?;
-    Some(PathField { at: from..from + raw.get().len(), path })
+    Some(from..from + raw.get().len())
 }
 
 /// `text` with other JSON at some places, which are in order and do not overlap.
@@ -236,7 +287,9 @@ mod tests {
         let fields = match from_companion(text).unwrap() {
             FromCompanion::Context(fields) => fields,
             FromCompanion::DiffEnded(field) => vec![field],
-            FromCompanion::Answer(_) | FromCompanion::Other => Vec::new(),
+            FromCompanion::Answer(_) | FromCompanion::Problems(..) | FromCompanion::Other => {
+                Vec::new()
+            }
         };
         capitals(text, fields)
     }

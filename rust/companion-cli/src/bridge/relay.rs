@@ -125,12 +125,7 @@ impl Requests {
             Asked::OtherTool | Asked::Initialize | Asked::Other => {
                 let once = asked == Asked::OtherTool;
                 let step = if once { DiffStep::Unrepeatable } else { DiffStep::None };
-                let message = text.to_owned().into();
-                tokio::spawn(async move {
-                    let _permit = permit;
-                    bridge.ask(&id, message, &step).await;
-                });
-                return;
+                return bridge.begin(permit, id, text.to_owned(), step);
             }
         };
         let client = text[field.at.clone()].to_owned();
@@ -138,6 +133,9 @@ impl Requests {
             Some(path) => (replace(text, &[(field.at, to_json(&path))]), path),
             None => (text.to_owned(), field.path),
         };
+        if tool == Tool::GetDiagnostics {
+            return bridge.begin(permit, id, message, DiffStep::None);
+        }
         let (done, end) = oneshot::channel();
         let withdrawn = Arc::default();
         let call = Call { end, withdrawn: Arc::clone(&withdrawn) };
@@ -147,6 +145,7 @@ impl Requests {
             Tool::OpenDiff => DiffStep::Open { client, companion: path, withdrawn },
             Tool::CloseDiff => DiffStep::Close { companion: path },
             Tool::AcceptDiff | Tool::RejectDiff => DiffStep::Unrepeatable,
+            Tool::GetDiagnostics => DiffStep::None,
         };
         if let (Some(previous), Tool::CloseDiff) = (&previous, tool) {
             previous.withdrawn.notify_one();
@@ -185,6 +184,20 @@ impl Bridge {
         if let Err(error) = up.session.post(message).await {
             log::debug!("a notification of the client was not taken: {error}");
         }
+    }
+
+    /// Asks without regard to what else is under way.
+    fn begin(
+        self: Arc<Self>,
+        permit: OwnedSemaphorePermit,
+        id: Id,
+        message: String,
+        step: DiffStep,
+    ) {
+        tokio::spawn(async move {
+            let _permit = permit;
+            self.ask(&id, message.into(), &step).await;
+        });
     }
 
     /// Sends a request, and the client its answer, whatever happens.
@@ -300,6 +313,11 @@ impl Bridge {
                 answer = Some(went_well);
                 Vec::new()
             }
+            FromCompanion::Problems(field) => {
+                answer = Some(true);
+                let report = self.mapping.report_to_client(field.report.clone());
+                field.replaced_by(&report)
+            }
             FromCompanion::Other => Vec::new(),
         };
         let line = to_line(text);
@@ -328,16 +346,31 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
-    async fn what_the_client_does_not_read_holds_the_companion_back() {
-        let (output, mut lines) = Output::new();
+    /// A bridge without a companion, and what its client gets.
+    fn bridge(mapping: Mapping) -> (Bridge, tokio::sync::mpsc::Receiver<Vec<u8>>) {
+        let (output, lines) = Output::new();
         let bridge = Bridge {
-            mapping: Mapping::default(),
+            mapping,
             diffs: Mutex::new(RelayedDiffs::default()),
             link: Link::new(),
             output,
             patience: Duration::ZERO,
         };
+        (bridge, lines)
+    }
+
+    #[tokio::test]
+    async fn problems_are_told_by_the_clients_paths() {
+        let (bridge, mut lines) = bridge(Mapping(vec!["/work=/home/me".parse().unwrap()]));
+        let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"No problems in /home/me/a."}],"structuredContent":{"files":[{"path":"/home/me/a","diagnostics":[]}]}}}"#;
+        assert_eq!(bridge.deliver(answer.as_bytes()).await, Some(true));
+        let mapped = answer.replace("/home/me", "/work");
+        assert_eq!(lines.recv().await.unwrap(), mapped.into_bytes());
+    }
+
+    #[tokio::test]
+    async fn what_the_client_does_not_read_holds_the_companion_back() {
+        let (bridge, mut lines) = bridge(Mapping::default());
         let message = br#"{"jsonrpc":"2.0","method":"m"}"#;
         let mut sent = 0;
         // A limit of nothing still tries once.

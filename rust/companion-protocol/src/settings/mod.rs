@@ -38,6 +38,8 @@ pub struct Settings {
     pub trusted: Option<bool>,
     /// Whether edits are reviewed in the editor. Without, the client gets the context only.
     pub diffs: bool,
+    /// Whether clients may ask for the problems that the editor knows.
+    pub diagnostics: bool,
     /// Whether the server continues what the last one of this workspace has left, and leaves the same.
     pub resume: bool,
     /// The port on all addresses; 0 lets the system pick one.
@@ -70,6 +72,7 @@ impl Default for Settings {
             clients: dialect::ALL.to_vec(),
             trusted: None,
             diffs: true,
+            diagnostics: true,
             resume: false,
             port: 0,
             listen: Vec::new(),

@@ -91,6 +91,11 @@ impl EditorContext {
         }
     }
 
+    /// The paths of the files that are open, newest focus first.
+    pub(crate) fn open_files(&self) -> Vec<String> {
+        self.state.lock().model.paths()
+    }
+
     /// `ide/contextUpdate` with the newest state that was sent.
     pub(crate) fn message(&self) -> Bytes {
         self.sent.lock().message.clone()

@@ -6,7 +6,8 @@
 use std::collections::HashSet;
 
 use companion_protocol::ide::{
-    Cursor, IdeContext, MAX_OPEN_FILES, MAX_SELECTED_TEXT, OpenFile, WorkspaceState, truncate_utf16,
+    IdeContext, MAX_OPEN_FILES, MAX_SELECTED_TEXT, OpenFile, Position, WorkspaceState,
+    truncate_utf16,
 };
 
 use companion_platform::{Platform, relative_to};
@@ -24,7 +25,7 @@ pub(crate) struct ContextModel {
 struct File {
     path: String,
     focused_at: u64,
-    cursor: Option<Cursor>,
+    cursor: Option<Position>,
     selection: Option<String>,
 }
 
@@ -66,7 +67,7 @@ impl ContextModel {
         self.remove(|file| file.path == path)
     }
 
-    pub(crate) fn cursor(&mut self, path: &str, cursor: Cursor) -> bool {
+    pub(crate) fn cursor(&mut self, path: &str, cursor: Position) -> bool {
         self.change(path, |file| replace(&mut file.cursor, Some(cursor)))
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use companion_protocol::ide::{Cursor, MAX_OPEN_FILES, MAX_SELECTED_TEXT, OpenFile};
+use companion_protocol::ide::{MAX_OPEN_FILES, MAX_SELECTED_TEXT, OpenFile, Position};
 use proptest::prelude::*;
 use serde_json::json;
 use tokio::time::{Instant, sleep, timeout};
@@ -10,8 +10,8 @@ use tokio::time::{Instant, sleep, timeout};
 use super::*;
 use crate::testing::{Rig, Stream};
 
-fn cursor(line: u32, character: u32) -> Cursor {
-    Cursor::new(line, character).unwrap()
+fn cursor(line: u32, character: u32) -> Position {
+    Position::new(line, character).unwrap()
 }
 
 fn files(model: &ContextModel) -> Vec<OpenFile> {
@@ -298,7 +298,7 @@ async fn a_disk_that_does_not_answer_holds_up_nothing_but_new_files() {
         context.update(|model| model.opened("/dead", 2));
         // A caret still moves, again and again, and the last one is told.
         for line in 1..=3 {
-            context.update(|model| model.cursor("/a", Cursor::new(line, 1).unwrap()));
+            context.update(|model| model.cursor("/a", Position::new(line, 1).unwrap()));
             let told = stream.context().await;
             let files = &told["workspaceState"]["openFiles"];
             assert_eq!((&files[0]["cursor"]["line"], &files[1]), (&json!(line), &json!(null)));

@@ -64,6 +64,7 @@ impl Scene {
                     Asked::Open(responder, _)
                     | Asked::Close(responder, _)
                     | Asked::Reject(responder, _) => responder.complete(Some(String::new())),
+                    Asked::Diagnostics(..) => unreachable!("nobody asks for problems"),
                 }
             }
         };

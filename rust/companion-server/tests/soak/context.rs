@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 
-use companion_protocol::ide::{Cursor, MAX_OPEN_FILES};
+use companion_protocol::ide::{MAX_OPEN_FILES, Position};
 use companion_server::Server;
 use serde_json::{Value, json};
 
@@ -85,7 +85,7 @@ impl Files {
         let file = self.rng.usize(0..self.open.len().min(2));
         let (line, character) = (self.rng.u32(1..9999), self.rng.u32(1..200));
         self.open[file].cursor = Some((line, character));
-        let cursor = Cursor::new(line, character).unwrap();
+        let cursor = Position::new(line, character).unwrap();
         self.server.caret_moved(&self.open[file].path, cursor);
     }
 

@@ -210,7 +210,7 @@ async fn events_shows_everything_under_the_names_of_the_neovim_server() {
     let mut seen = vec![events.block().await.unwrap()];
     rig.core.context.update(|model| {
         model.focused(path, 7);
-        let cursor = companion_protocol::ide::Cursor::new(2, 3).unwrap();
+        let cursor = companion_protocol::ide::Position::new(2, 3).unwrap();
         model.cursor(path, cursor);
         model.selection(path, "a\nb")
     });

@@ -176,6 +176,10 @@ fn carry_out(rig: &Rig, ask: Asked) -> String {
             diffs.decided(&path, None);
             format!("reject {path}")
         }
+        Asked::Diagnostics(responder, request) => {
+            responder.unsupported();
+            format!("diagnostics {:?}", request.paths)
+        }
     }
 }
 

@@ -24,7 +24,7 @@ open class RecordingCore : CompanionCore {
     override val status get() = ServerStatus(connected = 1)
     override val terminalEnvironment get() = emptyMap<String, String>()
 
-    override fun diagnostics() = "Gemini CLI connects."
+    override fun diagnosis() = "Gemini CLI connects."
 
     /** Forgets what was told until now. */
     fun forget() = told.clear()

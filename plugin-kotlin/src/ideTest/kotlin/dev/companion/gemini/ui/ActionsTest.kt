@@ -101,7 +101,7 @@ class ActionsTest : ServiceTestCase() {
 
     fun testDiagnosticsGoToTheClipboard() {
         perform("Companion.CopyDiagnostics")
-        val expected = Diagnostics.of(project)
+        val expected = Diagnosis.of(project)
         await { CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor) == expected }
     }
 
@@ -116,7 +116,7 @@ class ActionsTest : ServiceTestCase() {
         service.start()
         await { service.state is CompanionState.Running }
         val status = (service.state as CompanionState.Running).status
-        val text = Diagnostics.of(project)
+        val text = Diagnosis.of(project)
         assertTrue(text, "\nWhat the CLI connects to\n" in text)
         val helps =
             listOf(

@@ -14,12 +14,20 @@ enum class Delivery {
     UNKNOWN,
 }
 
-/** A request of a CLI's to the editor; each is answered once, by [complete] or [fail]. */
+/** A request of a CLI's to the editor about a proposal; each is answered once, by [complete] or [fail]. */
 interface EditorRequest {
     /** Done. [text] is the proposal's, and only asked for by [EditorRequests.closeDiff]. */
     fun complete(text: String? = null)
 
     /** Not done; the CLI shows [message] to its user. */
+    fun fail(message: String)
+}
+
+/** The way to answer a [DiagnosticsRequest], once, by [complete] or [fail]. */
+interface DiagnosticsResponder {
+    fun complete(diagnostics: Diagnostics)
+
+    /** The problems can't be told; the model reads [message]. */
     fun fail(message: String)
 }
 
@@ -36,6 +44,9 @@ interface EditorRequests {
 
     /** Reject in the user's place. */
     fun rejectDiff(request: EditorRequest, filePath: String)
+
+    /** Tell the problems of files, for the texts on the disk: within 2.5 s what is known by then. */
+    fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest)
 
     /** So many CLIs are connected now. */
     fun connectedChanged(count: Int)
@@ -57,7 +68,7 @@ interface CompanionCore : AutoCloseable {
      * What `gemini-companion doctor` says of a CLI in the IDE's terminal; empty once closed. It has no token in it,
      * but names of folders. Takes seconds: not for the EDT.
      */
-    fun diagnostics(): String
+    fun diagnosis(): String
 
     fun fileOpened(path: String)
 

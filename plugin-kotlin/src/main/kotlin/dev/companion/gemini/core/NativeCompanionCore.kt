@@ -25,7 +25,7 @@ class NativeCompanionCore private constructor(
             NativeCore.terminalEnvironment(id).asList().chunked(2).associate { (name, value) -> name to value }
         }
 
-    override fun diagnostics() = ask("") { NativeCore.diagnostics(it) }
+    override fun diagnosis() = ask("") { NativeCore.diagnosis(it) }
 
     override fun fileOpened(path: String) = tell { NativeCore.fileOpened(it, path) }
 
@@ -81,6 +81,9 @@ class NativeCompanionCore private constructor(
 
         override fun rejectDiff(request: Long, filePath: String) = requests.rejectDiff(Request(request), filePath)
 
+        override fun diagnostics(request: Long, asked: String) =
+            requests.diagnostics(Responder(request), GSON.fromJson(asked, DiagnosticsRequest::class.java))
+
         override fun sessionsChanged(count: Int) = requests.connectedChanged(count)
 
         override fun log(level: Int, message: String) = log.log(LEVELS[level], message)
@@ -89,6 +92,13 @@ class NativeCompanionCore private constructor(
     /** Needs no server's number: the server asks before [start] has returned that. */
     private class Request(private val number: Long) : EditorRequest {
         override fun complete(text: String?) = NativeCore.completeRequest(number, text?.toByteArray())
+
+        override fun fail(message: String) = NativeCore.failRequest(number, message)
+    }
+
+    private class Responder(private val number: Long) : DiagnosticsResponder {
+        override fun complete(diagnostics: Diagnostics) =
+            NativeCore.completeRequest(number, GSON.toJson(diagnostics).toByteArray())
 
         override fun fail(message: String) = NativeCore.failRequest(number, message)
     }

@@ -7,7 +7,7 @@ package dev.companion.gemini.core
  *
  * `core` is the number of a running server. One that is not running is an [IllegalStateException], but for [stop].
  * A panic in Rust is a [RuntimeException]. Nothing here waits, but for [start] (files), [workspaceChanged] (a file),
- * [diagnostics] (seconds) and [stop] (2 s at most): those are never called on the event dispatch thread where it could wait for them.
+ * [diagnosis] (seconds) and [stop] (2 s at most): those are never called on the event dispatch thread where it could wait for them.
  */
 internal object NativeCore {
     /** Changes with every change of these natives or of [NativeCallbacks]. */
@@ -55,7 +55,7 @@ internal object NativeCore {
     @JvmStatic
     external fun trustChanged(core: Long, trusted: Boolean)
 
-    /** [content] is UTF-8, and only given to complete a [NativeCallbacks.closeDiff]. */
+    /** [content] is UTF-8, and only given to complete [NativeCallbacks.closeDiff] and [NativeCallbacks.diagnostics]. */
     @JvmStatic
     external fun completeRequest(request: Long, content: ByteArray?)
 
@@ -73,7 +73,7 @@ internal object NativeCore {
 
     /** Whether a CLI in the IDE's terminal would connect, and why not. Asks companions, for a few seconds at most. */
     @JvmStatic
-    external fun diagnostics(core: Long): String
+    external fun diagnosis(core: Long): String
 
     /** The JSON of a [ServerStatus]. */
     @JvmStatic
@@ -84,7 +84,7 @@ internal object NativeCore {
  * What Rust calls: always on its own thread, `gemini-companion-callbacks`, in the order in which things happened.
  * Implementations return at once and never call [NativeCore.start] or [NativeCore.stop].
  *
- * Requests are answered later, by [NativeCore.completeRequest] or [NativeCore.failRequest], within 30 s.
+ * Requests are answered later, by [NativeCore.completeRequest] or [NativeCore.failRequest], within 30 s; problems within 3 s.
  */
 internal interface NativeCallbacks {
     /** Show a proposal, [newContent] in UTF-8 and the rest the JSON of an [OpenDiff]; complete the request then. */
@@ -98,6 +98,9 @@ internal interface NativeCallbacks {
 
     /** Reject in the user's place; then complete the request. */
     fun rejectDiff(request: Long, filePath: String)
+
+    /** Tell the problems of files: [asked] is the JSON of a [DiagnosticsRequest], the answer that of [Diagnostics]. */
+    fun diagnostics(request: Long, asked: String)
 
     /** So many CLIs are connected now. */
     fun sessionsChanged(count: Int)

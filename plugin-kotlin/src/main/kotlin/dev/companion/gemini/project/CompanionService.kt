@@ -14,6 +14,8 @@ import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.context.EditorContext
 import dev.companion.gemini.context.systemPath
 import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.DiagnosticsRequest
+import dev.companion.gemini.core.DiagnosticsResponder
 import dev.companion.gemini.core.EditorRequest
 import dev.companion.gemini.core.EditorRequests
 import dev.companion.gemini.core.OpenDiff
@@ -178,6 +180,9 @@ class CompanionService internal constructor(
         override fun acceptDiff(request: EditorRequest, filePath: String) = proposals.accept(request, filePath)
 
         override fun rejectDiff(request: EditorRequest, filePath: String) = proposals.reject(request, filePath)
+
+        override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) =
+            responder.fail("This IDE tells no problems.")
 
         /** The number may be that of a server which is gone, so the present one is asked. */
         override fun connectedChanged(count: Int) =

@@ -41,7 +41,7 @@ internal object CompanionCommands {
     fun copyDiagnostics(project: Project) {
         StatusBar.Info.set(message("status.diagnostics.gathering"), project)
         inBackground(project) {
-            val text = Diagnostics.of(project);
+            val text = Diagnosis.of(project);
             {
                 CopyPasteManager.getInstance().setContents(StringSelection(text))
                 StatusBar.Info.set(null, project)

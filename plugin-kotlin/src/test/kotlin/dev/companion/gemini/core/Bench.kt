@@ -22,6 +22,9 @@ object Bench {
 
         override fun rejectDiff(request: EditorRequest, filePath: String) = request.complete()
 
+        override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) =
+            responder.complete(Diagnostics())
+
         override fun connectedChanged(count: Int) = Unit
     }
 

@@ -155,6 +155,8 @@ internal object SilentCallbacks : NativeCallbacks {
 
     override fun rejectDiff(request: Long, filePath: String) = Unit
 
+    override fun diagnostics(request: Long, asked: String) = Unit
+
     override fun sessionsChanged(count: Int) = Unit
 
     override fun log(level: Int, message: String) = Unit

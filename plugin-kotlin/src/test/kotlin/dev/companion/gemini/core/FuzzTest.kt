@@ -197,13 +197,13 @@ class FuzzTest {
         private const val KEPT = 20
         private const val LONG_PATIENCE = 1_800L
 
-        /** Those of a server or a request. Diagnostics would take seconds each time. */
+        /** Those of a server or a request. A diagnosis would take seconds each time. */
         private val NATIVES: List<Method> =
             NativeCore::class.java.declaredMethods
                 .filter {
                     Modifier.isNative(it.modifiers) &&
                         it.parameterTypes.firstOrNull() == Long::class.javaPrimitiveType
-                }.filter { it.name != "diagnostics" }
+                }.filter { it.name != "diagnosis" }
                 .sortedBy { it.name }
 
         /** Numbers of no server and no request. */

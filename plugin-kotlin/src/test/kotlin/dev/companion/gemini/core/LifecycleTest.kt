@@ -39,12 +39,12 @@ class LifecycleTest {
     @Test
     fun `a server says whether a CLI would connect, and no secret`() {
         val window = Window(root)
-        val text = window.core.diagnostics()
+        val text = window.core.diagnosis()
         val answers = "127.0.0.1:${window.core.status.port}, from the file: companion-for-gemini-cli"
         assertTrue(text.contains(answers), text)
         assertFalse(text.contains(window.core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN")))
         window.close()
-        assertEquals("", window.core.diagnostics())
+        assertEquals("", window.core.diagnosis())
     }
 
     @Test

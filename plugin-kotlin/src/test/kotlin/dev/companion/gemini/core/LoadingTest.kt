@@ -183,6 +183,9 @@ class IsolatedServer :
 
     override fun rejectDiff(request: EditorRequest, filePath: String) = request.complete()
 
+    override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) =
+        responder.complete(Diagnostics())
+
     override fun connectedChanged(count: Int) = Unit
 
     override fun close() {

@@ -14,6 +14,7 @@ object Serve {
 
     /** Those that the editor has not answered. */
     private val requests = ConcurrentHashMap<Long, EditorRequest>()
+    private val diagnostics = ConcurrentHashMap<Long, DiagnosticsResponder>()
 
     /** The editor at the other end of stdin and stdout. */
     private object Editor : EditorRequests {
@@ -24,6 +25,12 @@ object Serve {
         override fun acceptDiff(request: EditorRequest, filePath: String) = ask(request, "diff/accept", filePath)
 
         override fun rejectDiff(request: EditorRequest, filePath: String) = ask(request, "diff/reject", filePath)
+
+        override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) {
+            val id = lastRequest.incrementAndGet()
+            diagnostics[id] = responder
+            send(mapOf("id" to id, "method" to "editor/diagnostics", "params" to asked))
+        }
 
         override fun connectedChanged(count: Int) = notify("companion/sessions", mapOf("count" to count))
 
@@ -83,8 +90,13 @@ object Serve {
     }
 
     private fun answered(message: JsonObject) {
-        val request = requests.remove(message["id"].asLong) ?: return
+        val id = message["id"].asLong
         val error = message.getAsJsonObject("error")
+        diagnostics.remove(id)?.let { responder ->
+            if (error != null) return responder.fail(error["message"].asString)
+            responder.complete(gson.fromJson(message["result"], Diagnostics::class.java))
+        }
+        val request = requests.remove(id) ?: return
         if (error != null) {
             request.fail(error["message"].asString)
         } else {

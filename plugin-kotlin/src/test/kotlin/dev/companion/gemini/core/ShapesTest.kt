@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.core
 
+import com.google.gson.Gson
 import com.google.gson.GsonBuilder
 import com.google.gson.JsonObject
 import org.junit.jupiter.api.Assertions.assertEquals
@@ -42,6 +43,22 @@ class ShapesTest {
         assertEquals(expected, gson.fromJson(rust("status.json"), ServerStatus::class.java))
         val known = gson.toJsonTree(expected).asJsonObject.keySet()
         assertEquals(known, rust("status.json").keySet().intersect(known))
+    }
+
+    @Test
+    fun `problems are Rust's`() {
+        val shapes = rust("diagnostics.json")
+        val asked = DiagnosticsRequest(listOf("/a", "/b"), Severity.INFORMATION)
+        assertEquals(asked, gson.fromJson(shapes["request"], DiagnosticsRequest::class.java))
+        val range = Range(Position(3, 14), Position(3, 15))
+        val problem = Diagnostic(Severity.ERROR, "Expected ','", range, source = "JSON", code = "syntax")
+        val told = Diagnostics(
+            listOf(
+                FileDiagnostics("/a", listOf(problem)),
+                FileDiagnostics("/b", incomplete = "the IDE is still indexing"),
+            ),
+        )
+        assertEquals(shapes["answer"], Gson().toJsonTree(told))
     }
 
     @Test

@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.core
 
+import com.google.gson.JsonObject
 import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
@@ -47,6 +48,24 @@ class TextsTest {
             if (kind == ProposalKind.CREATE) Files.createFile(path)
         }
     }
+
+    @Test
+    fun `problems come through, and why there are none`() {
+        val path = Files.createFile(root.resolve("é 文.json")).toString()
+        val told = cli.call("getDiagnostics", "filePath" to path, "severity" to "hint")
+        val (responder, asked) = window.requests.diagnostics.next("a question")
+        assertEquals(DiagnosticsRequest(listOf(path), Severity.HINT), asked)
+        val range = Range(Position(1, 2), Position(1, 3))
+        val problem = Diagnostic(Severity.ERROR, "é 文 😀\u0000", range)
+        responder.complete(Diagnostics(listOf(FileDiagnostics(path, listOf(problem)))))
+        assertEquals("$path:1:2: error: é 文 😀", text(told.get()))
+
+        val failed = cli.call("getDiagnostics", "filePath" to path)
+        window.requests.diagnostics.next("a question").first.fail("No, 文.")
+        assertEquals("No, 文.", text(failed.get()))
+    }
+
+    private fun text(result: JsonObject) = result.getAsJsonArray("content")[0].asJsonObject["text"].asString
 
     @ParameterizedTest
     @ValueSource(strings = ["space in it", "é 文", "😀", "\"\\"])

@@ -34,6 +34,7 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
     val asked = LinkedBlockingQueue<Asked>()
     val kinds = LinkedBlockingQueue<ProposalKind>()
     val connected = LinkedBlockingQueue<Int>()
+    val diagnostics = LinkedBlockingQueue<Pair<DiagnosticsResponder, DiagnosticsRequest>>()
 
     private fun ask(what: String, path: String, text: String?, request: EditorRequest) {
         hook(what)
@@ -50,6 +51,11 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
     override fun acceptDiff(request: EditorRequest, filePath: String) = ask("acceptDiff", filePath, null, request)
 
     override fun rejectDiff(request: EditorRequest, filePath: String) = ask("rejectDiff", filePath, null, request)
+
+    override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) {
+        hook("diagnostics")
+        diagnostics.put(responder to asked)
+    }
 
     override fun connectedChanged(count: Int) {
         hook("connectedChanged")

@@ -2,9 +2,13 @@
 //!
 //! Who carries a tool out, and who hands it on, matches all of them.
 
+mod arguments;
+
 use serde_json::{Value, json};
 
-use crate::mcp::ToolDefinition;
+use crate::mcp::{ToolAnnotations, ToolDefinition};
+use crate::settings::Settings;
+pub use arguments::ToolArguments;
 
 /// A tool of a companion's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +21,14 @@ pub enum Tool {
     AcceptDiff,
     /// Rejects a proposal in the user's place.
     RejectDiff,
+    /// Tells the problems that the editor knows.
+    GetDiagnostics,
 }
 
 impl Tool {
     /// All tools, as they are listed.
-    pub const ALL: [Self; 4] =
-        [Self::OpenDiff, Self::CloseDiff, Self::AcceptDiff, Self::RejectDiff];
+    pub const ALL: [Self; 5] =
+        [Self::OpenDiff, Self::CloseDiff, Self::AcceptDiff, Self::RejectDiff, Self::GetDiagnostics];
 
     /// The tool of that name.
     pub fn named(name: &str) -> Option<Self> {
@@ -36,13 +42,28 @@ impl Tool {
             Self::CloseDiff => "closeDiff",
             Self::AcceptDiff => "acceptDiff",
             Self::RejectDiff => "rejectDiff",
+            Self::GetDiagnostics => "getDiagnostics",
         }
     }
 
-    /// The argument that is a path. The answers have none in them.
+    /// The argument that is a path. In answers only those of [`Tool::GetDiagnostics`] have paths.
     pub const fn path_argument(self) -> &'static str {
         match self {
-            Self::OpenDiff | Self::CloseDiff | Self::AcceptDiff | Self::RejectDiff => "filePath",
+            Self::OpenDiff
+            | Self::CloseDiff
+            | Self::AcceptDiff
+            | Self::RejectDiff
+            | Self::GetDiagnostics => "filePath",
+        }
+    }
+
+    /// Whether a server with these settings offers it.
+    pub const fn is_offered(self, settings: &Settings) -> bool {
+        match self {
+            Self::OpenDiff | Self::CloseDiff | Self::AcceptDiff | Self::RejectDiff => {
+                settings.diffs
+            }
+            Self::GetDiagnostics => settings.diagnostics,
         }
     }
 
@@ -75,20 +96,32 @@ impl Tool {
                 "Rejects an open diff in the user's place: the proposal is dropped, \
                 and ide/diffRejected is sent to the client that opened the diff.",
             ),
+            Self::GetDiagnostics => (
+                "Get problems",
+                "Returns the errors and warnings that the user's editor has found in a file of \
+                the workspace, or in all files that are open, for the text that is on the disk: a \
+                line for each, path:line:column: severity: message, the worst if there are many. \
+                The same is in structuredContent.",
+            ),
         };
-        ToolDefinition { name: self.name(), title, description, input_schema: self.schema() }
+        let annotations = (self == Self::GetDiagnostics)
+            .then_some(ToolAnnotations { read_only_hint: true, open_world_hint: false });
+        let input_schema = self.schema();
+        ToolDefinition { name: self.name(), title, description, input_schema, annotations }
     }
 
     /// JSON Schema of the arguments.
     fn schema(self) -> Value {
         let path = self.path_argument();
+        let about = match self {
+            Self::GetDiagnostics => "The absolute path of the file; absent, all open files.",
+            Self::OpenDiff | Self::CloseDiff | Self::AcceptDiff | Self::RejectDiff => {
+                "The absolute path of the file. It names the diff in later calls and in \
+                notifications, character for character."
+            }
+        };
         let mut properties = json!({
-            path: {
-                "type": "string",
-                "minLength": 1,
-                "description": "The absolute path of the file. It names the diff in later calls \
-                    and in notifications, character for character.",
-            },
+            path: { "type": "string", "minLength": 1, "description": about },
         });
         let mut required = vec![path];
         match self {
@@ -106,6 +139,20 @@ impl Tool {
                 });
             }
             Self::AcceptDiff | Self::RejectDiff => {}
+            Self::GetDiagnostics => {
+                required.clear();
+                properties["severity"] = json!({
+                    "type": "string",
+                    "enum": ["error", "warning", "information", "hint"],
+                    "description": "The least severe problems to list. The default is \
+                        information; hints are matters of style and spelling.",
+                });
+                properties["onlyNew"] = json!({
+                    "type": "boolean",
+                    "description": "Only count the problems that the last answer about the file \
+                        had, too, wherever they are now. The default is false.",
+                });
+            }
         }
         json!({ "type": "object", "properties": properties, "required": required })
     }

@@ -17,7 +17,7 @@ import dev.companion.gemini.terminal.CliTerminal
  * Not translated: its readers are developers. It has no token, nothing of the project's files but the names of its folders, and of the
  * CLI's command only whether it was changed, since a command may have a key in it.
  */
-internal object Diagnostics {
+internal object Diagnosis {
     /** Takes seconds: not for the EDT. */
     fun of(project: Project): String {
         val service = CompanionService.getInstance(project)
@@ -29,7 +29,7 @@ internal object Diagnostics {
             "Terminal: ${if (CliTerminal.find() == null) "absent" else "present"}",
             "Settings: ${settings(CompanionSettings.getInstance().values)}",
         )
-        val doctor = service.core?.diagnostics().orEmpty()
+        val doctor = service.core?.diagnosis().orEmpty()
         return lines.joinToString("\n", postfix = "\n") + if (doctor.isEmpty()) "" else "\n$doctor"
     }
 

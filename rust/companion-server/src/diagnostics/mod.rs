@@ -1,0 +1,74 @@
+//! The problems that the editor knows of its files: asks the editor, and remembers what was there.
+
+mod known;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use companion_protocol::diagnostics::{
+    Diagnostics, DiagnosticsReport, DiagnosticsRequest, FileDiagnostics,
+};
+use parking_lot::Mutex;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::{Instant, timeout_at};
+
+use crate::host::{DiagnosticsResponder, EditorHost};
+use known::Known;
+
+/// How many requests the editor has at a time: each may cost it an analysis.
+const ASKING: usize = 4;
+
+pub(crate) struct EditorDiagnostics {
+    host: Arc<dyn EditorHost>,
+    asking: Semaphore,
+    known: Mutex<Known>,
+}
+
+impl EditorDiagnostics {
+    pub(crate) fn new(host: Arc<dyn EditorHost>) -> Self {
+        Self { host, asking: Semaphore::new(ASKING), known: Mutex::default() }
+    }
+
+    /// What the editor has to say of these files until `deadline`; with `only_new` without what it said
+    /// the last time. An error is a sentence for the model.
+    pub(crate) async fn report(
+        &self,
+        request: DiagnosticsRequest,
+        only_new: bool,
+        deadline: Instant,
+    ) -> Result<DiagnosticsReport, String> {
+        let paths = request.paths.clone();
+        let answered = timeout_at(deadline, async {
+            let _turn = self.asking.acquire().await;
+            self.ask(request).await
+        });
+        let found = answered.await.map_err(|_| "The editor did not answer in time.")??;
+        // Only what was asked for: an editor may have more in its answer than it should.
+        let mut found: HashMap<_, _> =
+            found.files.into_iter().map(|file| (file.path.clone(), file)).collect();
+        let mut known = self.known.lock();
+        let files = paths.into_iter().map(|path| {
+            let mut file = found.remove(&path).unwrap_or_else(|| FileDiagnostics {
+                path,
+                diagnostics: Vec::new(),
+                incomplete: Some("the editor says nothing about this file".to_owned()),
+            });
+            let were = known.replace(&file);
+            let all = file.diagnostics.len();
+            if only_new {
+                file.diagnostics = were.without(file.diagnostics);
+            }
+            let known = all - file.diagnostics.len();
+            (file, known)
+        });
+        Ok(DiagnosticsReport::new(files))
+    }
+
+    async fn ask(&self, request: DiagnosticsRequest) -> Result<Diagnostics, String> {
+        let (answer, answered) = oneshot::channel();
+        self.host.diagnostics(request, DiagnosticsResponder::new(answer));
+        answered.await.unwrap_or_else(|_| Err("The editor could not tell its problems.".to_owned()))
+    }
+}

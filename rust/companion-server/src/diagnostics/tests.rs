@@ -1,0 +1,191 @@
+//! The tool `getDiagnostics`, from the call to the editor and back.
+
+use companion_protocol::diagnostics::{DiagnosticsRequest, Severity};
+use serde_json::{Value, json};
+
+use crate::host::DiagnosticsResponder;
+use crate::testing::{Asked, Rig};
+
+/// A server for a folder that has the files `a` and `b`, and a client of it.
+struct Scene {
+    rig: Rig,
+    session: String,
+    dir: tempfile::TempDir,
+}
+
+impl Scene {
+    async fn start() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["a", "b"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        let rig = Rig::with(|config| config.settings.workspace = vec![dir.path().to_owned()]);
+        let session = rig.initialize().await;
+        Self { rig, session, dir }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.dir.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    async fn call(&self, arguments: &Value) -> Value {
+        self.rig.call(&self.session, "getDiagnostics", arguments).await
+    }
+
+    /// Calls the tool, and has the editor answer the request.
+    async fn asked(
+        &self,
+        arguments: &Value,
+        answer: impl FnOnce(DiagnosticsResponder, &DiagnosticsRequest),
+    ) -> Value {
+        let editor = async {
+            let Asked::Diagnostics(responder, request) = self.rig.asked().await else { panic!() };
+            answer(responder, &request);
+        };
+        tokio::join!(self.call(arguments), editor).0
+    }
+
+    /// The answer's text about the file `a`, which has errors with these messages.
+    async fn has(&self, arguments: &Value, messages: &[&str], incomplete: Option<&str>) -> String {
+        let mut file = json!({ "path": self.path("a"), "diagnostics": errors(messages) });
+        if let Some(why) = incomplete {
+            file["incomplete"] = why.into();
+        }
+        let answer = json!({ "files": [file] }).to_string();
+        let result = self.asked(arguments, |responder, _| responder.complete_json(&answer)).await;
+        text(&result).replace(&self.path("a"), "a")
+    }
+}
+
+fn errors(messages: &[&str]) -> Value {
+    let start = json!({ "line": 1, "character": 2 });
+    let range = json!({ "start": start, "end": start });
+    let error = |message: &&str| json!({ "severity": "error", "message": message, "range": range });
+    messages.iter().map(error).collect()
+}
+
+fn text(result: &Value) -> &str {
+    result["content"][0]["text"].as_str().unwrap()
+}
+
+/// The sentence of a call that failed.
+fn failure(result: &Value) -> &str {
+    assert_eq!(result["isError"], true, "{result}");
+    text(result)
+}
+
+#[tokio::test]
+async fn a_file_is_told_as_text_and_for_programs() {
+    let x = Scene::start().await;
+    let path = x.path("a");
+    let arguments = json!({ "filePath": path, "severity": "warning" });
+    let result = x
+        .asked(&arguments, |responder, request| {
+            assert_eq!(request.paths, std::slice::from_ref(&path));
+            assert_eq!(request.severity, Severity::Warning);
+            let answer = json!({ "files": [{ "path": path, "diagnostics": errors(&["bad"]) }] });
+            responder.complete_json(&answer.to_string());
+        })
+        .await;
+    assert_eq!(text(&result), format!("{path}:1:2: error: bad"));
+    let file = &result["structuredContent"]["files"][0];
+    assert_eq!((&file["path"], &file["diagnostics"][0]["message"]), (&json!(path), &json!("bad")));
+}
+
+#[tokio::test]
+async fn without_a_path_it_is_about_the_open_files_of_the_workspace() {
+    let x = Scene::start().await;
+    assert_eq!(text(&x.call(&json!({})).await), "No file of the workspace is open in the editor.");
+    let elsewhere = tempfile::NamedTempFile::new().unwrap();
+    for path in [&x.path("a"), elsewhere.path().to_str().unwrap(), &x.path("b")] {
+        x.rig.core.context.update(|model| model.focused(path, 1));
+    }
+    let result = x
+        .asked(&json!({}), |responder, request| {
+            assert_eq!(request.paths, [x.path("b"), x.path("a")]);
+            let more = json!({ "path": "/etc/passwd", "diagnostics": errors(&["secret"]) });
+            let b = json!({ "path": x.path("b"), "diagnostics": [] });
+            responder.complete_json(&json!({ "files": [more, b] }).to_string());
+        })
+        .await;
+    let a = x.path("a");
+    let expected = format!(
+        "{a}: there may be more problems: the editor says nothing about this file.\n\
+         No problems in 1 other file."
+    );
+    assert_eq!(text(&result), expected);
+}
+
+#[tokio::test]
+async fn only_new_problems() {
+    let x = Scene::start().await;
+    let (all, new) = (json!({ "filePath": x.path("a") }), x.path("a"));
+    let new = json!({ "filePath": new, "onlyNew": true });
+    assert_eq!(x.has(&new, &["one"], None).await, "a:1:2: error: one");
+    assert_eq!(x.has(&new, &["one"], None).await, "a: 1 problem was there before.");
+    assert_eq!(
+        x.has(&new, &["two", "one", "one"], None).await,
+        "a:1:2: error: two\na:1:2: error: one\na: 1 problem was there before."
+    );
+    assert_eq!(x.has(&new, &[], None).await, "No problems in a.");
+    assert_eq!(x.has(&all, &["one"], None).await, "a:1:2: error: one");
+    // What an answer that is not whole leaves out is not forgotten.
+    assert_eq!(
+        x.has(&new, &[], Some("it is indexing")).await,
+        "a: there may be more problems: it is indexing."
+    );
+    assert_eq!(x.has(&new, &["one"], None).await, "a: 1 problem was there before.");
+}
+
+#[tokio::test]
+async fn what_can_not_be_told_says_why() {
+    let x = Scene::start().await;
+    for (path, why) in [
+        ("/etc/passwd".to_owned(), "getDiagnostics: the file lies outside of the workspace"),
+        (x.path("../a"), "getDiagnostics: the file lies outside of the workspace"),
+        ("a".to_owned(), "Invalid arguments: filePath must be an absolute path"),
+    ] {
+        assert_eq!(failure(&x.call(&json!({ "filePath": path })).await), why);
+    }
+    let call = json!({ "filePath": x.path("a") });
+    let failed = async |answer: fn(DiagnosticsResponder)| {
+        let result = x.asked(&call, |responder, _| answer(responder)).await;
+        failure(&result).to_owned()
+    };
+    assert_eq!(failed(DiagnosticsResponder::unsupported).await, "This editor tells no problems.");
+    assert_eq!(
+        failed(|asked| asked.complete_json("{}")).await,
+        "The editor's answer is not valid."
+    );
+    assert_eq!(failed(|asked| asked.fail("No.")).await, "No.");
+    assert_eq!(failed(drop).await, "The editor could not tell its problems.");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_editor_that_never_answers_is_not_waited_for() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let mut kept = Vec::new();
+    for _ in 0..6 {
+        let call = json!({ "filePath": "/" });
+        let editor = async {
+            kept.push(rig.asked().await);
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            result = rig.call(&session, "getDiagnostics", &call) => {
+                assert_eq!(failure(&result), "The editor did not answer in time.");
+            }
+            () = editor => {}
+        }
+    }
+    assert_eq!(kept.len(), 6, "one that never answers has no turn for ever");
+}
+
+#[tokio::test]
+async fn switched_off_it_is_no_tool() {
+    let rig = Rig::with(|config| config.settings.diagnostics = false);
+    let session = rig.initialize().await;
+    let result = rig.call(&session, "getDiagnostics", &json!({})).await;
+    assert_eq!(failure(&result), "Unknown tool: getDiagnostics");
+}
