@@ -9,6 +9,7 @@ local defaults = {
   autostart = true,
   focus = true,
   diffs = true,
+  diagnostics = true,
   log_level = 'warn',
   mappings = { accept = '<LocalLeader>a', reject = '<LocalLeader>r' },
 }
@@ -20,6 +21,7 @@ local types = {
   workspace = { 'table', 'function' },
   focus = { 'boolean' },
   diffs = { 'boolean' },
+  diagnostics = { 'boolean' },
   trusted = { 'boolean' },
   log_level = { 'string' },
   mappings = { 'table', 'boolean' },

@@ -62,13 +62,7 @@ end
 local function cursor(buffer)
   local line, column = unpack(api.nvim_win_get_cursor(0))
   local before = api.nvim_buf_get_text(buffer, line - 1, 0, line - 1, column, {})[1]
-  local units
-  if vim.fn.has('nvim-0.11') == 1 then
-    units = vim.str_utfindex(before, 'utf-16')
-  else
-    units = select(2, vim.str_utfindex(before))
-  end
-  return line, units + 1
+  return line, text.utf16_units(before) + 1
 end
 
 --- A window without a file, such as a terminal, changes nothing: the file that was left for it

@@ -50,6 +50,7 @@ end
 --- Starts the companion. Returns whether it runs.
 function M.start()
   local server, context, diff, terminal, workspace = modules()
+  local diagnostics = require('gemini_companion.diagnostics')
   local log = require('gemini_companion.log')
   local status = server.status()
   if status and status.stopping then
@@ -65,11 +66,13 @@ function M.start()
     ready = function(ready)
       terminal.set(ready.env)
       diff.start(server.notify)
+      diagnostics.start()
       context.start(server.notify)
       follow_folders()
     end,
     exit = function()
       context.stop()
+      diagnostics.stop()
       terminal.unset()
       diff.stop()
       local go_on = after_exit
@@ -78,7 +81,7 @@ function M.start()
         go_on()
       end
     end,
-    request = diff.requests,
+    request = vim.tbl_extend('error', { ['editor/diagnostics'] = diagnostics.tell }, diff.requests),
   })
   if ok then
     listen()

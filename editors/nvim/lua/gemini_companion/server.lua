@@ -6,6 +6,8 @@ local log = require('gemini_companion.log')
 
 local M = {}
 
+local METHOD_NOT_FOUND = -32601
+
 --- The running one: `{job, pid, ready, stopping, on}`.
 local current
 
@@ -32,12 +34,12 @@ local function request(server, message)
       end
     end
   end
-  local done, fail = once({}), once({ error = { code = -32000 } })
   local handler = server.on.request[message.method]
   if not handler then
-    fail('Neovim does not know ' .. message.method)
+    once({ error = { code = METHOD_NOT_FOUND } })('Neovim does not know ' .. message.method)
     return
   end
+  local done, fail = once({}), once({ error = { code = -32000 } })
   local ok, why = pcall(handler, message.params, done, fail)
   if not ok then
     log.add(('%s failed: %s'):format(message.method, why))
@@ -95,6 +97,9 @@ local function arguments(folders)
   end
   if not options.diffs then
     list[#list + 1] = '--context-only'
+  end
+  if not options.diagnostics then
+    list[#list + 1] = '--no-diagnostics'
   end
   if options.trusted ~= nil then
     list[#list + 1] = options.trusted and '--trusted' or '--untrusted'

@@ -33,6 +33,14 @@ function M.utf8(text)
   return (text:gsub('[\128-\255]+', repaired))
 end
 
+--- How many UTF-16 units a text has.
+function M.utf16_units(text)
+  if vim.fn.has('nvim-0.11') == 1 then
+    return vim.str_utfindex(text, 'utf-16')
+  end
+  return select(2, vim.str_utfindex(text))
+end
+
 --- A text as buffers have it: `{lines, dos, bomb, eol, empty}`; `empty` is what tells no text at all
 --- from one empty line. `dos` says that `\r\n` ends a line for certain; otherwise it does if it ends
 --- them all.

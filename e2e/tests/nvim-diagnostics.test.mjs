@@ -1,0 +1,121 @@
+// Owns what a client is told of problems by a Neovim: of linters, and of a real language server.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { Session } from '../lib/http.mjs';
+import { noNeovim as skip, openNeovim } from '../lib/neovim.mjs';
+
+const JSON_SERVER = fileURLToPath(
+  new URL('../node_modules/vscode-json-languageserver/bin/vscode-json-languageserver', import.meta.url),
+);
+
+/** Has a language server look at each JSON file that is opened. */
+const WITH_JSON_SERVER = `vim.filetype.add({ extension = { json = 'json' } })
+  vim.cmd('filetype on')
+  vim.api.nvim_create_autocmd('FileType', { pattern = 'json', callback = function(event)
+    _G.server = _G.server or vim.lsp.start_client({
+      cmd = { [[${process.execPath}]], [[${JSON_SERVER}]], '--stdio' },
+      init_options = { handledSchemaProtocols = {} },
+    })
+    vim.lsp.buf_attach_client(event.buf, _G.server)
+  end })`;
+
+/** A linter that sets what `report` returns for the lines of a buffer, at once. */
+const WITH_LINTER = `_G.lint = function(report)
+    vim.diagnostic.set(vim.api.nvim_create_namespace('linter'), 0, report)
+  end`;
+
+/** A Neovim and a function that calls the tool; its text names files without the folder. */
+async function open(t, options) {
+  const { sandbox, neovim } = await openNeovim(t, options);
+  const [port, authToken] = await neovim.lua(
+    `local status = require('gemini_companion.server').status()
+     return { status.port, status.env.GEMINI_CLI_IDE_AUTH_TOKEN }`,
+  );
+  const url = `http://127.0.0.1:${port}`;
+  const session = await Session.open(sandbox, { ready: { url, authToken } });
+  const call = async (args) => {
+    const result = await session.callTool('getDiagnostics', args);
+    const text = result.content[0].text.replaceAll(`${sandbox.project}/`, '');
+    return { text, files: result.structuredContent?.files };
+  };
+  return { sandbox, neovim, call };
+}
+
+test("a linter's problems are told from top to bottom, by UTF-16 units", { skip }, async (t) => {
+  const { sandbox, neovim, call } = await open(t, { init: WITH_LINTER });
+  const file = sandbox.file('a.txt', 'one\n😀 two\n');
+  await neovim.edit(file);
+  await neovim.lua(
+    `local S = vim.diagnostic.severity
+     lint({
+       { lnum = 1, col = 5, end_lnum = 1, end_col = 8, message = 'a\\nlong one', severity = S.ERROR,
+         source = 'lint', code = 7 },
+       { lnum = 0, col = 0, message = 'unused', severity = S.INFO },
+       { lnum = 0, col = 1, message = 'taste', severity = S.HINT },
+     })`,
+  );
+  const told = 'a.txt:1:1: information: unused\na.txt:2:4: error: a long one [lint 7]';
+  assert.equal((await call({ filePath: file })).text, told);
+  const all = await call({ filePath: file, severity: 'hint' });
+  assert.match(all.text, /^a\.txt:1:2: hint: taste$/m);
+  const worst = await call({ filePath: file, severity: 'error' });
+  assert.deepEqual(worst.files[0].diagnostics[0].range, {
+    start: { line: 2, character: 4 },
+    end: { line: 2, character: 7 },
+  });
+  assert.equal((await call({})).text, told, 'it is among the open files');
+});
+
+test('a language server has seen what was written to the disk', { skip }, async (t) => {
+  const { sandbox, neovim, call } = await open(t, { init: WITH_JSON_SERVER });
+  const file = sandbox.file('a.json', '{ "a": 1 }\n');
+  await neovim.edit(file);
+  await neovim.until('next(vim.lsp.buf_get_clients(0)) ~= nil');
+  const clean = { filePath: file };
+  assert.equal((await call(clean)).text, 'No problems in a.json.');
+  for (let time = 0; time < 3; time++) {
+    fs.writeFileSync(file, '{ "a": 1\n "b": 2 }\n');
+    const { text } = await call({ filePath: file, onlyNew: true });
+    assert.match(text, /^a\.json:2:2: error: .*[Cc]omma/, 'the problem of the new text');
+    fs.writeFileSync(file, `{ "a": ${time} }\n`);
+    assert.equal((await call(clean)).text, 'No problems in a.json.');
+  }
+});
+
+test('what can not be known is said', { skip }, async (t) => {
+  const { sandbox, neovim, call } = await open(t, { init: WITH_LINTER });
+  const [closed, plain, typed] = ['closed', 'plain', 'typed'].map((name) => sandbox.file(name, 'x\n'));
+  await neovim.edit(plain);
+  await neovim.edit(typed);
+  await neovim.lua(`lint({ { lnum = 0, col = 0, message = 'bad' } })`);
+  await neovim.type('onew<Esc>');
+  const about = async (filePath) => (await call({ filePath })).text;
+  const maybe = (name, why) => `${name}: there may be more problems: ${why}.`;
+  assert.equal(await about(closed), maybe('closed', 'the file is not open in Neovim'));
+  const nobody = 'no language server or linter has looked at it';
+  assert.equal(await about(plain), maybe('plain', nobody));
+  const unsaved = maybe('typed', 'its buffer has changes that are not saved');
+  assert.equal(await about(typed), `typed:1:1: error: bad\n${unsaved}`);
+  fs.writeFileSync(typed, 'written\n');
+  await about(typed);
+  const lines = await neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)');
+  assert.deepEqual(lines, ['x', 'new'], 'what was typed stays');
+
+  // The linter looks at a file when it is opened, but not when it is written.
+  await neovim.edit(closed);
+  await neovim.lua(`lint({ { lnum = 0, col = 0, message = 'bad' } })`);
+  fs.writeFileSync(closed, 'changed by the CLI\n');
+  const newest = 'nothing has looked at the newest text yet';
+  assert.match(await about(closed), new RegExp(`${maybe('closed', newest)}$`));
+});
+
+test('switched off it is no tool', { skip }, async (t) => {
+  const program = process.env.GEMINI_COMPANION;
+  const setup = `{ cmd = { [[${program}]] }, diagnostics = false }`;
+  const { sandbox, call } = await open(t, { setup });
+  assert.equal((await call({ filePath: sandbox.file('a') })).text, 'Unknown tool: getDiagnostics');
+});

@@ -1,0 +1,174 @@
+-- Owns the problems of files: what language servers and linters have found in them, once they have
+-- seen the text that is on the disk.
+
+local config = require('gemini_companion.config')
+local file = require('gemini_companion.file')
+local text = require('gemini_companion.text')
+
+local M = {}
+
+local api = vim.api
+
+--- How long the companion is made to wait. It does not wait for more than 3 s.
+local TIME_MS = 2300
+--- How long nothing must have been found anew: a file may be looked at by several tools.
+local QUIET_MS = 150
+--- The same while there are no problems: a language server may take back what it has said of the old
+--- text some time before it says anything of the new one.
+local QUIET_WITHOUT_MS = 700
+local EVERY_MS = 25
+
+local SEVERITIES = { error = 1, warning = 2, information = 3, hint = 4 }
+local NAMES = { 'error', 'warning', 'information', 'hint' }
+
+--- For each buffer the text that was looked at last, by its `changedtick`, and when.
+local looked_at = {}
+
+--- A buffer for the file; one that is not loaded may have problems, too, since a language server may
+--- tell those of a whole project.
+local function buffer_of(path)
+  local loaded = file.buffer(path)
+  if loaded then
+    return loaded, true
+  end
+  for _, buffer in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_get_name(buffer) == path then
+      return buffer, false
+    end
+  end
+end
+
+local function has_tools(buffer)
+  local by_buffer = vim.lsp.get_clients and { bufnr = buffer }
+  local clients = by_buffer and vim.lsp.get_clients(by_buffer) or vim.lsp.buf_get_clients(buffer)
+  return next(clients) ~= nil or looked_at[buffer] ~= nil or #vim.diagnostic.get(buffer) > 0
+end
+
+--- What has to happen before the problems of a file can be told: `{path, buffer, waits, incomplete}`.
+local function begin(path)
+  local buffer, loaded = buffer_of(path)
+  local question = { path = path, buffer = buffer }
+  if not loaded then
+    question.incomplete = 'the file is not open in Neovim'
+  elseif vim.bo[buffer].modified then
+    question.incomplete = 'its buffer has changes that are not saved'
+  else
+    if vim.o.autoread then
+      vim.cmd('silent! checktime ' .. buffer)
+    else
+      question.incomplete = "with 'noautoread' its buffer may have an older text"
+    end
+    if has_tools(buffer) then
+      question.waits = true
+    else
+      question.incomplete = question.incomplete or 'no language server or linter has looked at it'
+    end
+  end
+  return question
+end
+
+local function is_settled(question)
+  local buffer = question.buffer
+  if not question.waits or not api.nvim_buf_is_valid(buffer) then
+    return true
+  end
+  local looked = looked_at[buffer]
+  if not looked or looked.tick ~= vim.b[buffer].changedtick then
+    return false
+  end
+  local quiet = #vim.diagnostic.get(buffer) > 0 and QUIET_MS or QUIET_WITHOUT_MS
+  return vim.loop.now() - looked.time >= quiet
+end
+
+--- 1-based; the character in UTF-16 units.
+local function position(lines, line, column)
+  local before = (lines[line + 1] or ''):sub(1, column)
+  return { line = line + 1, character = text.utf16_units(text.utf8(before)) + 1 }
+end
+
+local function problem(lines, found)
+  local lsp = type(found.user_data) == 'table' and found.user_data.lsp or nil
+  local code = found.code or (type(lsp) == 'table' and lsp.code) or nil
+  return {
+    severity = NAMES[found.severity] or 'error',
+    message = text.utf8(found.message),
+    range = {
+      start = position(lines, found.lnum, found.col),
+      ['end'] = position(lines, found.end_lnum or found.lnum, found.end_col or found.col),
+    },
+    source = found.source and text.utf8(tostring(found.source)),
+    code = code and text.utf8(tostring(code)),
+  }
+end
+
+local function answer(question, severity, is_late)
+  local problems = {}
+  local buffer = question.buffer
+  if buffer and api.nvim_buf_is_valid(buffer) then
+    local lines = api.nvim_buf_is_loaded(buffer) and api.nvim_buf_get_lines(buffer, 0, -1, false) or {}
+    for _, found in ipairs(vim.diagnostic.get(buffer, { severity = { min = severity } })) do
+      problems[#problems + 1] = problem(lines, found)
+    end
+  end
+  local incomplete = question.incomplete
+  if is_late and not is_settled(question) then
+    incomplete = incomplete or 'nothing has looked at the newest text yet'
+  end
+  return { path = question.path, diagnostics = problems, incomplete = incomplete }
+end
+
+--- Answers for the texts that are on the disk; those of buffers with changes stay as they are.
+function M.tell(params, done)
+  local severity = SEVERITIES[params.severity] or SEVERITIES.information
+  local questions = vim.tbl_map(begin, params.paths)
+  local began = vim.loop.now()
+  local function look()
+    local is_late = vim.loop.now() - began >= TIME_MS
+    for _, question in ipairs(questions) do
+      if not is_late and not is_settled(question) then
+        vim.defer_fn(look, EVERY_MS)
+        return
+      end
+    end
+    done({
+      files = vim.tbl_map(function(question)
+        return answer(question, severity, is_late)
+      end, questions),
+    })
+  end
+  look()
+end
+
+--- Notes from now on which texts have been looked at. Those that are there now have been.
+function M.start()
+  looked_at = {}
+  if not config.options.diagnostics then
+    return
+  end
+  local now = vim.loop.now() - QUIET_MS
+  for _, buffer in ipairs(api.nvim_list_bufs()) do
+    if #vim.diagnostic.get(buffer) > 0 then
+      looked_at[buffer] = { tick = vim.b[buffer].changedtick, time = now }
+    end
+  end
+  local group = api.nvim_create_augroup('gemini_companion_diagnostics', {})
+  api.nvim_create_autocmd('DiagnosticChanged', {
+    group = group,
+    callback = function(event)
+      looked_at[event.buf] = { tick = vim.b[event.buf].changedtick, time = vim.loop.now() }
+    end,
+  })
+  api.nvim_create_autocmd('BufWipeout', {
+    group = group,
+    callback = function(event)
+      looked_at[event.buf] = nil
+    end,
+  })
+end
+
+function M.stop()
+  pcall(api.nvim_del_augroup_by_name, 'gemini_companion_diagnostics')
+  looked_at = {}
+end
+
+return M
