@@ -2,7 +2,9 @@
 
 package dev.companion.gemini
 
+import com.intellij.openapi.application.ApplicationManager
 import com.intellij.util.ui.UIUtil
+import java.util.concurrent.Callable
 import java.util.concurrent.TimeUnit
 
 /** Lets the IDE go on until [condition] holds, or fails after [seconds] and says [what] did not come. */
@@ -13,4 +15,11 @@ fun dispatchUntil(seconds: Long, what: String, condition: () -> Boolean) {
         UIUtil.dispatchAllInvocationEvents()
         Thread.sleep(1)
     }
+}
+
+/** What [work], which may wait, returns on a thread of its own. */
+fun <T> offEdt(work: () -> T): T {
+    val result = ApplicationManager.getApplication().executeOnPooledThread(Callable(work))
+    dispatchUntil(10, "what is done off the EDT", result::isDone)
+    return result.get()
 }

@@ -10,6 +10,7 @@ import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.offEdt
 import java.io.File
 import java.nio.file.Files
 import java.nio.file.Paths
@@ -148,13 +149,15 @@ class TargetTest : DiffTestCase() {
         refresh()
         FileUtil.delete(file)
         file("a", "text")
-        assertEquals("text", Target.find(project, path("a")).document?.text)
+        assertEquals("text", find("a").document?.text)
         FileUtil.delete(file)
         file("a/b.txt", "of a folder again")
-        assertEquals("of a folder again", Target.find(project, path("a/b.txt")).document?.text)
+        assertEquals("of a folder again", find("a/b.txt").document?.text)
         FileUtil.delete(file)
-        assertNull(Target.find(project, path("a/b.txt")).file)
+        assertNull(find("a/b.txt").file)
     }
+
+    private fun find(name: String) = offEdt { Target.find(project, path(name)) }
 
     fun `test a text that is typed stays when the file is renamed while the disk is looked at`() {
         val file = virtualFile(file("a.txt", "one"))

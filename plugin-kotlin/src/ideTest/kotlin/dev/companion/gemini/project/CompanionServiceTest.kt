@@ -10,6 +10,7 @@ import com.intellij.openapi.project.ex.ProjectManagerEx
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.testFramework.PsiTestUtil
+import dev.companion.gemini.offEdt
 import java.io.File
 import java.io.IOException
 import java.net.HttpURLConnection
@@ -85,7 +86,7 @@ class CompanionServiceTest : ServiceTestCase() {
         val missing = running.status.notListening.single()
         assertTrue(missing, missing.startsWith("can't listen on 192.0.2.1"))
         Socket("127.0.0.2", running.status.port).close()
-        assertEquals(listOf("build-box"), ProjectConfig.of(project)?.allowedHosts)
+        assertEquals(listOf("build-box"), offEdt { ProjectConfig.of(project) }?.allowedHosts)
     }
 
     fun testNewRootsAreTold() {
@@ -112,7 +113,7 @@ class CompanionServiceTest : ServiceTestCase() {
         ProjectManagerEx.getInstanceEx().forceCloseProject(other, true)
         await { !File(state.status.discoveryFiles.first().path).exists() }
         assertRefused(state.status.port)
-        assertNull("what the worker has still to do is done for nothing", ProjectConfig.of(other))
+        assertNull("what the worker has still to do is done for nothing", offEdt { ProjectConfig.of(other) })
     }
 
     fun testTheProjectForNewProjectsHasNone() {

@@ -14,6 +14,7 @@ import com.intellij.openapi.util.Disposer
 import com.intellij.testFramework.MapDataContext
 import com.intellij.testFramework.TestActionEvent
 import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.offEdt
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.ServiceTestCase
@@ -116,7 +117,7 @@ class ActionsTest : ServiceTestCase() {
         service.start()
         await { service.state is CompanionState.Running }
         val status = (service.state as CompanionState.Running).status
-        val text = Diagnosis.of(project)
+        val text = offEdt { Diagnosis.of(project) }
         assertTrue(text, "\nWhat the CLI connects to\n" in text)
         val helps =
             listOf(

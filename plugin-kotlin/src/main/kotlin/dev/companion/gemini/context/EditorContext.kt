@@ -24,6 +24,7 @@ import com.intellij.openapi.util.Condition
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.VirtualFileManager
 import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.assertEdt
 import java.awt.EventQueue
 
 /**
@@ -63,6 +64,7 @@ class EditorContext(
 
     /** EDT. Reports what is open now, then what happens, until disposed. */
     fun start() {
+        assertEdt()
         val application = ApplicationManager.getApplication()
         project.messageBus.connect(this).subscribe(FileEditorManagerListener.FILE_EDITOR_MANAGER, Tabs())
         application.messageBus.connect(this).subscribe(VirtualFileManager.VFS_CHANGES, FileChanges(core, ::renamed))
@@ -88,6 +90,7 @@ class EditorContext(
     }
 
     private fun focused(file: VirtualFile, fileEditor: FileEditor?) {
+        assertEdt()
         if (!file.isInLocalFileSystem) return
         val path = systemPath(file)
         focus = Focus(file, path, (fileEditor as? TextEditor)?.editor)

@@ -25,7 +25,10 @@ class NativeCompanionCore private constructor(
             NativeCore.terminalEnvironment(id).asList().chunked(2).associate { (name, value) -> name to value }
         }
 
-    override fun diagnosis() = ask("") { NativeCore.diagnosis(it) }
+    override fun diagnosis(): String {
+        assertNotEdt()
+        return ask("") { NativeCore.diagnosis(it) }
+    }
 
     override fun fileOpened(path: String) = tell { NativeCore.fileOpened(it, path) }
 
@@ -106,6 +109,7 @@ class NativeCompanionCore private constructor(
     companion object {
         /** Starts a server, in the library that [NativeLibrary.load] loaded. Writes files: not for the EDT. */
         fun start(settings: ServerSettings, requests: EditorRequests, log: LogSink): CompanionCore {
+            assertNotEdt()
             val started = NativeCompanionCore(requests, log)
             val id = NativeCore.start(GSON.toJson(settings), started.Callbacks())
             started.core.set(id)

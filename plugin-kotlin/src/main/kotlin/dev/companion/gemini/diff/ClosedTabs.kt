@@ -12,6 +12,7 @@ import com.intellij.openapi.keymap.KeymapUtil
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.ui.tabs.JBTabs
+import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
 import java.awt.EventQueue
 import java.awt.event.KeyEvent

@@ -6,6 +6,7 @@ import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.util.Computable
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VirtualFile
+import dev.companion.gemini.core.assertNotEdt
 import java.io.IOException
 import java.nio.file.Files
 import java.nio.file.Path
@@ -19,6 +20,7 @@ internal object FileOnDisk {
      * path: the VFS then takes it for deleted, and what was typed in it and not saved is gone.
      */
     fun find(path: Path): VirtualFile? {
+        assertNotEdt()
         val files = LocalFileSystem.getInstance()
         val known = files.findFileByIoFile(path.toFile()) ?: return files.refreshAndFindFileByIoFile(path.toFile())
         if (isOutdated(known, path)) known.refresh(false, false)

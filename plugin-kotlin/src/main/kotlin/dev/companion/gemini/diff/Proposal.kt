@@ -17,6 +17,8 @@ import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ProposalKind
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.core.assertNotEdt
 
 /** What the CLI proposed, ready to be shown. Made off the EDT. */
 internal class ProposedText(
@@ -103,6 +105,7 @@ internal class Proposal(
 
     /** The file was created, deleted or moved. */
     fun retarget(target: Target) {
+        assertEdt()
         if (target.file == this.target.file) return
         form = form()
         this.target = target
@@ -112,12 +115,14 @@ internal class Proposal(
 
     /** Nobody has heard that it was accepted, so the text stays where the user can get at it. */
     fun keepUnheard(delivery: Delivery) {
+        assertEdt()
         state = State.UNHEARD
         this.delivery = delivery
         file.editors.forEach(ProposalEditor::showBanner)
     }
 
     fun end() {
+        assertEdt()
         state = State.ENDED
         Disposer.dispose(this)
         file.editors.forEach(ProposalEditor::showBanner)
@@ -145,6 +150,7 @@ internal class Proposal(
     }
 
     private fun noteChange() {
+        assertEdt()
         if (changed || state == State.ENDED) return
         changed = true
         file.editors.forEach(ProposalEditor::showBanner)

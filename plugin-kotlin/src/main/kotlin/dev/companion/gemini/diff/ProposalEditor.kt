@@ -23,6 +23,7 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.UserDataHolderBase
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.assertEdt
 import java.awt.BorderLayout
 import java.awt.Component
 import java.beans.PropertyChangeListener

@@ -7,6 +7,7 @@ import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.testFramework.LightVirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.ProposalKind
+import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
 import java.nio.file.Paths
 import javax.swing.Icon
@@ -49,6 +50,7 @@ class ProposalFile internal constructor(
 
     /** Returns whether that is news. */
     internal fun rename(title: String, kind: ProposalKind): Boolean {
+        assertEdt()
         if (this.title == title && this.kind == kind) return false
         this.title = title
         this.kind = kind
@@ -56,6 +58,7 @@ class ProposalFile internal constructor(
     }
 
     internal fun editorGone(editor: ProposalEditor) {
+        assertEdt()
         editors -= editor
         val byUser = isClosedByUser
         isClosedByUser = false

@@ -11,6 +11,7 @@ import com.intellij.openapi.project.Project
 import com.intellij.testFramework.LightVirtualFile
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
 
 /** For the EDT. */

@@ -5,6 +5,7 @@ package dev.companion.gemini.diff
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.project.Project
+import dev.companion.gemini.core.assertEdt
 import java.util.ArrayDeque
 
 /**

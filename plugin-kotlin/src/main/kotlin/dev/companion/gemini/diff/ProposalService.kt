@@ -17,6 +17,7 @@ import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.EditorRequest
 import dev.companion.gemini.core.OpenDiff
+import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
 import java.awt.datatransfer.StringSelection
 
@@ -169,6 +170,7 @@ class ProposalService(private val project: Project) : Disposable {
     override fun dispose() = rejectAll()
 
     private fun add(path: String, core: CompanionCore, target: Target, text: ProposedText) {
+        assertEdt()
         val former = waiting().find { it.path == path }?.also(::end)
         val file = former?.file ?: ProposalFile(path, target.type.icon, ::tabGone)
         val proposal = Proposal(project, file, core, target, text)
@@ -211,6 +213,7 @@ class ProposalService(private val project: Project) : Disposable {
     }
 
     private fun endQuietly(proposal: Proposal) {
+        assertEdt()
         proposals -= proposal
         proposal.end()
     }
@@ -225,6 +228,7 @@ class ProposalService(private val project: Project) : Disposable {
 
     /** Tells what there is now, and where. */
     private fun changed() {
+        assertEdt()
         ProposalTitles.update(proposals).forEach(tabs::titleChanged)
         notices.showWaiting(proposals.filterNot { tabs.isOpen(it.file) })
         project.messageBus.syncPublisher(ProposalListener.TOPIC).proposalsChanged(waiting().size)

@@ -5,6 +5,7 @@ package dev.companion.gemini.diff
 import com.intellij.openapi.fileEditor.ex.FileEditorManagerEx
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.wm.IdeFocusManager
+import dev.companion.gemini.core.assertEdt
 import java.awt.KeyboardFocusManager
 import javax.swing.SwingUtilities
 

@@ -15,6 +15,7 @@ import com.intellij.openapi.util.ThrowableComputable
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.assertNotEdt
 import java.nio.file.Files
 import java.nio.file.InvalidPathException
 import java.nio.file.Path
@@ -46,6 +47,7 @@ internal class Target private constructor(
     companion object {
         /** Looks at the disk and loads the file: never on the EDT, nor under a lock. */
         fun find(project: Project, filePath: String): Target {
+            assertNotEdt()
             val path = parse(filePath)
             if (Files.isDirectory(path)) refuse("diff.error.directory", filePath)
             // Who reads a FIFO or a device may never come to its end.

@@ -10,11 +10,13 @@ import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.ThrowableRunnable
 import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.assertEdt
 import java.io.IOException
 
 internal object TargetWriter {
     /** Writes the proposal into the file, undoably, as the file is written by the editor. EDT. */
     fun write(project: Project, target: Target, proposal: Proposal) {
+        assertEdt()
         val file = target.file?.takeIf { it.isValid }
         try {
             if (file == null) create(project, target, proposal) else overwrite(project, file, proposal)

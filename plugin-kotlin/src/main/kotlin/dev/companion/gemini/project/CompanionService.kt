@@ -20,6 +20,8 @@ import dev.companion.gemini.core.EditorRequest
 import dev.companion.gemini.core.EditorRequests
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ServerSettings
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.diff.ProposalService
 import dev.companion.gemini.platform.Platform
 import java.util.concurrent.atomic.AtomicBoolean
@@ -110,6 +112,7 @@ class CompanionService internal constructor(
 
     /** The worker. */
     private fun bringUpToDate() {
+        assertNotEdt()
         if (!started) return
         try {
             val wanted = ProjectConfig.of(project)
@@ -142,6 +145,7 @@ class CompanionService internal constructor(
 
     /** EDT. */
     private fun watchEditors() {
+        assertEdt()
         if (project.isDisposed) return
         val current = slot.core
         val wanted = current?.takeIf { CompanionSettings.getInstance().values.context }

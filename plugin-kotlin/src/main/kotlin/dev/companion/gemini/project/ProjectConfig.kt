@@ -9,6 +9,7 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ProjectRootManager
 import com.intellij.openapi.util.Computable
 import dev.companion.gemini.core.ServerSettings
+import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.platform.Platform
 import java.nio.file.Files
 import java.nio.file.Path
@@ -17,6 +18,7 @@ import java.nio.file.Paths
 internal object ProjectConfig {
     /** Looks at the disk: not for the EDT. Null if the settings ask for no server, or if the project is closed. */
     fun of(project: Project): ServerSettings? {
+        assertNotEdt()
         val settings = CompanionSettings.getInstance().values
         if (!settings.context && !settings.diffs) return null
         val facts = ApplicationManager.getApplication().runReadAction(Computable { facts(project) }) ?: return null

@@ -11,6 +11,7 @@ import dev.companion.gemini.core.NativeCompanionCore
 import dev.companion.gemini.core.NativeLibrary
 import dev.companion.gemini.core.NativeLibraryException
 import dev.companion.gemini.core.ServerSettings
+import dev.companion.gemini.core.assertNotEdt
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.Paths
@@ -24,6 +25,7 @@ internal object ServerLaunch {
 
     /** Loads a library and writes files: not for the EDT. */
     fun start(settings: ServerSettings, requests: EditorRequests): CompanionCore {
+        assertNotEdt()
         NativeLibrary.load(pluginDirectory())
         return NativeCompanionCore.start(settings, requests, ::log)
     }

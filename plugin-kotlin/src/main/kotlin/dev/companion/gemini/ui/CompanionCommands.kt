@@ -9,6 +9,7 @@ import com.intellij.openapi.options.ShowSettingsUtil
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.wm.StatusBar
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
@@ -20,6 +21,7 @@ import java.awt.datatransfer.StringSelection
 internal object CompanionCommands {
     /** Runs the CLI, or says how to install it. */
     fun runCli(project: Project) {
+        assertEdt()
         val terminal = CliTerminal.find() ?: return
         val command = CompanionSettings.getInstance().values.cliCommand
         val run = { terminal.run(project, command) }
@@ -39,6 +41,7 @@ internal object CompanionCommands {
 
     /** They are on the clipboard some seconds later, which a balloon tells. */
     fun copyDiagnostics(project: Project) {
+        assertEdt()
         StatusBar.Info.set(message("status.diagnostics.gathering"), project)
         inBackground(project) {
             val text = Diagnosis.of(project);

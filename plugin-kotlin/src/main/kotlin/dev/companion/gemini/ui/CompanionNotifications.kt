@@ -12,6 +12,7 @@ import com.intellij.openapi.project.Project
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.ServerStatus
+import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionStateListener
@@ -33,6 +34,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
     }
 
     private fun stateChanged(state: CompanionState) {
+        assertEdt()
         when (state) {
             is CompanionState.Failed -> showProblem(state.message, NotificationType.ERROR)
             is CompanionState.Running -> running(state.status)
@@ -77,6 +79,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
 
     /** The CLI was not found where the IDE looks for programs; the user's shell may know better. */
     fun sayMissing(run: () -> Unit) {
+        assertEdt()
         val notification = create(message("notification.no.cli", CliPlace.INSTALLATION), NotificationType.WARNING)
         val copy = NotificationAction.createSimple(message("notification.no.cli.copy")) {
             CopyPasteManager.getInstance().setContents(StringSelection(CliPlace.INSTALLATION))

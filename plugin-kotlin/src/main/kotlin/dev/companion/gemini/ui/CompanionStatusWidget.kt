@@ -10,6 +10,7 @@ import com.intellij.openapi.wm.CustomStatusBarWidget
 import com.intellij.openapi.wm.StatusBar
 import com.intellij.ui.ClickListener
 import com.intellij.ui.components.JBLabel
+import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.diff.ProposalListener
 import dev.companion.gemini.diff.ProposalService
 import dev.companion.gemini.project.CompanionService
@@ -63,6 +64,7 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
     }
 
     private fun show(state: CompanionState, waiting: Int) {
+        assertEdt()
         this.state = state
         this.waiting = waiting
         label.icon = StatusText.icon(state)

@@ -1,6 +1,6 @@
 // Owns the assertions of which thread something is for.
 
-package dev.companion.gemini.diff
+package dev.companion.gemini.core
 
 import java.awt.EventQueue
 
