@@ -106,6 +106,16 @@ export class Neovim {
     await this.lua('return true');
   }
 
+  /** Types keys that lead to a question, and its answer once it is asked. */
+  async typeAndAnswer(keys, answer) {
+    await within(this.#rpc.input(keys), 'Neovim');
+    await until(
+      async () => (await this.#rpc.mode).blocking,
+      () => `${keys} asks nothing`,
+    );
+    await this.type(answer);
+  }
+
   edit(file) {
     return this.lua(
       `local buffer = vim.fn.bufadd(...)

@@ -46,13 +46,21 @@ local function show_log()
   vim.cmd('normal! G')
 end
 
-local function on_proposal(name)
+local function on_proposals(module, name)
   return function(path)
-    local ok, why = require('gemini_companion')[name](path)
+    local ok, why = require(module)[name](path)
     if not ok and why then
       fail(why)
     end
   end
+end
+
+local function on_proposal(name)
+  return on_proposals('gemini_companion', name)
+end
+
+local function on_all(name)
+  return on_proposals('gemini_companion.review', name)
 end
 
 local commands = {
@@ -72,6 +80,11 @@ local commands = {
   accept = on_proposal('accept'),
   reject = on_proposal('reject'),
   show = on_proposal('show'),
+  next = on_all('next'),
+  prev = on_all('prev'),
+  acceptall = on_all('accept_all'),
+  rejectall = on_all('reject_all'),
+  list = on_all('list'),
 }
 
 local function names()

@@ -14,12 +14,31 @@ local M = {}
 --- Less than the companion waits for an answer.
 local PATIENCE_MS = 25000
 
---- By path as the CLI wrote it: `{path, content, view, decided, orphan}`.
+--- By path as the CLI wrote it: `{path, number, content, view, decided, orphan}`.
 local proposals = {}
+--- The number of the one that came last.
+local last_number = 0
 local notify
 
 local function short(path)
   return vim.fn.fnamemodify(path, ':~:.')
+end
+
+--- Those that are open, in the order in which they came.
+local function in_order()
+  local list = vim.tbl_values(proposals)
+  table.sort(list, function(a, b)
+    return a.number < b.number
+  end)
+  return list
+end
+
+--- Has each say which of them it is.
+local function say_places()
+  local list = in_order()
+  for index, proposal in ipairs(list) do
+    proposal.view:say(index, #list)
+  end
 end
 
 local function close(proposal)
@@ -28,6 +47,7 @@ local function close(proposal)
   end
   proposal.decided = true
   proposal.view:close()
+  say_places()
 end
 
 --- The text as the CLI is to write it: byte for byte what it proposed, unless the user or the form
@@ -107,7 +127,8 @@ local function open(path, content, kind)
     if proposal then
       close(proposal)
     end
-    proposal = { path = path }
+    last_number = last_number + 1
+    proposal = { path = path, number = last_number }
     local options = { focus = config.options.focus, mappings = config.options.mappings }
     proposal.view = view.open(path, parsed, kind, options, {
       accept = function()
@@ -126,6 +147,7 @@ local function open(path, content, kind)
       end,
     })
     proposals[path] = proposal
+    say_places()
   end
   proposal.content = text.render(parsed)
   local what = kind == 'create' and 'the new file' or 'an edit to'
@@ -200,11 +222,24 @@ function M.stop()
   end
 end
 
---- The paths of the open proposals, sorted.
+--- The open proposals in the order in which they came: `{path, kind, is_changed, is_current}`.
+function M.list()
+  return vim.tbl_map(function(proposal)
+    local _, is_changed = proposal.view:proposal()
+    return {
+      path = proposal.path,
+      kind = proposal.view.kind,
+      is_changed = is_changed,
+      is_current = proposal.view:is_current(),
+    }
+  end, in_order())
+end
+
+--- Their paths.
 function M.paths()
-  local paths = vim.tbl_keys(proposals)
-  table.sort(paths)
-  return paths
+  return vim.tbl_map(function(proposal)
+    return proposal.path
+  end, in_order())
 end
 
 --- The proposal of that path, else the one in the current tab page, else the only one; or nil and

@@ -60,6 +60,9 @@ local LABELS = {
   create = { 'No file yet', 'New file, proposed by the CLI (:w accepts, :q rejects)' },
 }
 
+--- What the right side says of its place among several proposals.
+local PLACE = '%s — %d of %d'
+
 --- Labels a side of the diff above its text or, where that is not possible, below.
 local function label(window, words)
   api.nvim_win_call(window, function()
@@ -125,15 +128,19 @@ function View:replace(parsed, kind)
       vim.cmd('diffupdate')
     end)
   end
-  self:set_kind(kind)
+  self.kind = kind
+  self:say()
 end
 
---- Says in the bars what accepting does.
-function View:set_kind(kind)
+--- Says in the bars what accepting does, and which of how many proposals it is.
+function View:say(number, count)
+  self.number, self.count = number or self.number, count or self.count
   for side, buffer in ipairs({ self.left, self.right }) do
     local window = window_of(buffer)
     if window then
-      label(window, LABELS[kind][side])
+      local words = LABELS[self.kind][side]
+      local has_place = side == 2 and self.count > 1
+      label(window, has_place and PLACE:format(words, self.number, self.count) or words)
     end
   end
 end
@@ -190,7 +197,7 @@ local function open_windows(view)
     dress(left)
   end
   dress(right)
-  view:set_kind(view.kind)
+  view:say()
   go_to(right)
   find_first_change(right)
 end
@@ -274,6 +281,8 @@ function M.open(path, parsed, kind, options, on)
   local view = setmetatable({
     path = path,
     kind = kind,
+    number = 1,
+    count = 1,
     on = on,
     origin = api.nvim_get_current_win(),
     from_terminal = mode == 't',

@@ -1,0 +1,95 @@
+// Owns several proposals in Neovim: the way from one to the next, all at once, and the list of them.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { IdeClient } from '../lib/ide-client.mjs';
+import { noNeovim as skip, openNeovim } from '../lib/neovim.mjs';
+
+/** Three proposals, each of a client of its own; `decisions` come by the names of the files. */
+async function openThree(t) {
+  const { sandbox, neovim } = await openNeovim(t, { args: ['other.txt'] });
+  const files = {};
+  const decisions = {};
+  for (const name of ['c', 'a', 'b']) {
+    const client = await IdeClient.connect(sandbox);
+    files[name] = sandbox.file(`${name}.txt`, 'old\n');
+    decisions[name] = client.openDiff(files[name], `new ${name}\n`);
+    await neovim.proposal(files[name]);
+  }
+  const run = (subcommand) => neovim.command(`GeminiCompanion ${subcommand}`);
+  const shown = () => neovim.lua(`return vim.fn.fnamemodify(vim.fn.bufname(), ':t')`);
+  return { neovim, files, decisions, run, shown };
+}
+
+/** The decisions are those, each by the name of its file. */
+async function areDecided(decisions, expected) {
+  for (const [name, content] of Object.entries(expected)) {
+    const status = content === undefined ? 'rejected' : 'accepted';
+    assert.deepEqual(await decisions[name], { status, content }, name);
+  }
+}
+
+test('one goes from proposal to proposal in the order in which they came', { skip }, async (t) => {
+  const { neovim, decisions, run, shown } = await openThree(t);
+  const bar = () =>
+    neovim.lua(`return vim.wo[vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline']`);
+  assert.equal(await shown(), 'b.txt', 'the one that came last');
+  assert.match(await bar(), /— 3 of 3$/);
+  for (const name of ['c.txt', 'a.txt', 'b.txt']) {
+    await run('next');
+    assert.equal(await shown(), name);
+  }
+  await run('prev');
+  assert.equal(await shown(), 'a.txt');
+  assert.match(await bar(), /— 2 of 3$/);
+  await neovim.command('1tabnext');
+  assert.equal(await shown(), 'other.txt');
+  await run('next');
+  assert.equal(await shown(), 'c.txt', 'from elsewhere one comes to the first');
+
+  await run('reject');
+  await areDecided(decisions, { c: undefined });
+  await run('next');
+  await neovim.until(`#require('gemini_companion.diff').paths() == 2`);
+  assert.match(await bar(), / of 2$/);
+  await neovim.typeAndAnswer(':GeminiCompanion acceptall<CR>', 'y');
+  await areDecided(decisions, { a: 'new a\n', b: 'new b\n' });
+});
+
+test('all are accepted with the changes of the user, after one question', { skip }, async (t) => {
+  const { neovim, decisions, run } = await openThree(t);
+  await neovim.type('cwmine<Esc>');
+  await neovim.typeAndAnswer(':GeminiCompanion acceptall<CR>', 'n');
+  assert.equal((await neovim.ready()).proposals, 3, 'No is no');
+  await neovim.typeAndAnswer(':GeminiCompanion acceptall<CR>', 'y');
+  await areDecided(decisions, { c: 'new c\n', a: 'new a\n', b: 'mine b\n' });
+  await run('next');
+  assert.match(await neovim.messages(), /no proposal is open/);
+});
+
+test('all are rejected after one question', { skip }, async (t) => {
+  const { neovim, decisions } = await openThree(t);
+  await neovim.typeAndAnswer(':GeminiCompanion rejectall<CR>', 'y');
+  await areDecided(decisions, { a: undefined, b: undefined, c: undefined });
+});
+
+test('the list leads to each', { skip }, async (t) => {
+  const { neovim, run, shown } = await openThree(t);
+  await neovim.type('cwmine<Esc>');
+  await run('list');
+  const list = await neovim.lua(
+    `return vim.tbl_map(function(item)
+       return vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ':t') .. ': ' .. item.text
+     end, vim.fn.getqflist())`,
+  );
+  assert.deepEqual(list, ['c.txt: change', 'a.txt: change', 'b.txt: change, changed by you']);
+  await neovim.type('2G<CR>');
+  assert.equal(await shown(), 'a.txt');
+  assert.equal((await neovim.ready()).proposals, 3, 'to look is no decision');
+
+  await neovim.lua(`vim.fn.setqflist({ { filename = 'other.txt', lnum = 1 } })`);
+  await neovim.command('copen');
+  await neovim.type('1G<CR>');
+  assert.equal(await shown(), 'other.txt', "the user's own lists are as they were");
+});
