@@ -7,10 +7,12 @@ mod container;
 mod doctor;
 mod editor;
 mod env;
+mod find;
 mod quote;
 mod running;
 mod serve;
 mod setup;
+mod stdio;
 
 use std::process::ExitCode;
 

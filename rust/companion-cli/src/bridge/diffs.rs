@@ -5,7 +5,7 @@ use companion_protocol::jsonrpc::Notification;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::mapping::is_same_file;
+use crate::find::is_same_file;
 
 /// How many are remembered. A companion has at most 256 open for one client.
 const MAX_DIFFS: usize = 512;

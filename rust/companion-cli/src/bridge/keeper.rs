@@ -13,9 +13,9 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::find::Finder;
 use super::link::Up;
 use super::relay::{Begin, Bridge};
+use crate::find::Finder;
 
 /// How long a companion may take to answer what the bridge itself asks.
 const LIMIT: Duration = Duration::from_secs(10);

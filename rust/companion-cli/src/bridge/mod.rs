@@ -2,32 +2,26 @@
 //! else, for clients that can start a program but can't reach the companion themselves.
 
 mod diffs;
-mod find;
 mod keeper;
 mod link;
-mod mapping;
 mod message;
 mod relay;
-mod stdio;
 
 use std::error::Error;
-use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_client::discover::{Environment, resolve_to_real_path};
-use companion_protocol::dialect::{self, GEMINI};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use diffs::RelayedDiffs;
-use find::{Finder, Place, TokenSource};
 use keeper::Keeper;
 use link::Link;
-use mapping::Mapping;
-use mapping::Rule;
+use relay::{Bridge, Requests};
+
+use crate::find::FindArgs;
+use crate::stdio::{self, Output};
 
 const BRIDGE_HELP: &str = "\
 Gemini CLI uses it with these variables, here for a project that is /work where the CLI runs:
@@ -49,37 +43,8 @@ PATH and their like, so whatever the bridge is to know has to stand among the ar
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = BRIDGE_HELP)]
 pub(crate) struct BridgeArgs {
-    /// The client's folder; a companion that has it open is looked for [default: the current one].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) workspace: Option<PathBuf>,
-
-    /// A folder as the client sees it, and as the companion does; may be given several times.
-    ///
-    /// Both are absolute, each as its own system writes paths: /work=/home/me/project,
-    /// /mnt/c=C:\, /=\\wsl$\Debian. Of several that fit a path, the longest counts.
-    #[arg(long, value_name = "FROM=TO")]
-    pub(crate) map: Vec<Rule>,
-
-    /// The folder in which the companion's side has its temporary files, as seen from here.
-    ///
-    /// Companions are found by their files in gemini/ide there. The default is this side's own,
-    /// which is a wrong guess if that is another machine's, or if the editor has TMPDIR set.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) temp_dir: Option<PathBuf>,
-
-    /// The companion's port; it is not looked for then.
-    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) port: Option<u16>,
-
-    /// A file with the companion's token, for --port.
-    ///
-    /// Without it, the token is that of the variable `GEMINI_CLI_IDE_AUTH_TOKEN`.
-    #[arg(long, value_name = "FILE", requires = "port")]
-    pub(crate) token_file: Option<PathBuf>,
-
-    /// The companion's host [default: 127.0.0.1; in a container host.docker.internal comes first].
-    #[arg(long, value_name = "HOST")]
-    pub(crate) host: Option<String>,
+    #[command(flatten)]
+    pub(crate) find: FindArgs,
 
     /// How long to wait for a companion that is not there, in seconds.
     ///
@@ -89,9 +54,6 @@ pub(crate) struct BridgeArgs {
     #[arg(long, value_name = "SECONDS")]
     pub(crate) wait: Option<u64>,
 }
-
-use relay::{Bridge, Requests};
-use stdio::Output;
 
 /// How long a companion may be away. The CLI takes no prompt while it waits for its first answer,
 /// so that one comes sooner.
@@ -117,8 +79,8 @@ async fn run(
     mut ended: mpsc::UnboundedReceiver<()>,
 ) -> Result<(), Box<dyn Error>> {
     let wait = args.wait.map(Duration::from_secs);
-    let mapping = Mapping(args.map.clone());
-    let finder = Arc::new(finder(args, &mapping)?);
+    let mapping = args.find.mapping();
+    let finder = Arc::new(args.find.finder()?);
     let output = Output::start()?;
     let mut input = stdio::input()?;
     let bridge = Arc::new(Bridge {
@@ -159,54 +121,4 @@ async fn run(
         }
     }
     Ok(())
-}
-
-fn finder(args: BridgeArgs, mapping: &Mapping) -> Result<Finder, Box<dyn Error>> {
-    let here = std::env::current_dir()?;
-    let folder = match &args.workspace {
-        Some(dir) if !dir.is_dir() => {
-            return Err(format!("--workspace {}: there is no such folder", dir.display()).into());
-        }
-        Some(dir) => resolve_to_real_path(&dir.to_string_lossy(), &here),
-        None => here,
-    };
-    let environment = if args.port.is_some() || args.temp_dir.is_some() {
-        // The editor's process need not be known, and it takes time to find.
-        let text = |(name, value): (OsString, OsString)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        };
-        Environment::with_vars(&GEMINI, std::env::vars_os().filter_map(text).collect(), folder)
-    } else {
-        Environment::current(&GEMINI, folder)
-    };
-    let hosts = args.host.map_or_else(|| hosts(&environment), |host| vec![host]);
-    let Some(port) = args.port else {
-        let environments = dialect::ALL.map(|dialect| {
-            let environment = environment.with_dialect(dialect);
-            match &args.temp_dir {
-                Some(dir) => environment.with_files_of_another_machine(dir.clone()),
-                None => environment,
-            }
-        });
-        return Ok(Finder::discovery(hosts, environments.to_vec(), mapping));
-    };
-    let variable = GEMINI.variables.auth_token.expect("its token has a variable");
-    let token = match args.token_file {
-        Some(file) => TokenSource::File(file),
-        None if environment.set(variable).is_some() => TokenSource::Variable(variable),
-        None => {
-            return Err(format!("--port needs --token-file, or the variable {variable}").into());
-        }
-    };
-    Ok(Finder { hosts, place: Place::Port(port, token) })
-}
-
-/// The client's own choice; in a container also the other one, because the client does not pass
-/// on the variables that say which it is.
-fn hosts(environment: &Environment) -> Vec<String> {
-    let mut hosts = vec![environment.hosts()[0].to_owned()];
-    if hosts[0] != "127.0.0.1" {
-        hosts.push("127.0.0.1".to_owned());
-    }
-    hosts
 }

@@ -14,12 +14,12 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::diffs::RelayedDiffs;
 use super::link::{Link, Up};
-use super::mapping::Mapping;
 use super::message::{
     Asked, FromClient, FromCompanion, PathField, from_client, from_companion, replace, to_json,
     to_line,
 };
-use super::stdio::Output;
+use crate::find::Mapping;
+use crate::stdio::Output;
 
 /// How many bytes of messages from the client may be under way. Then no more are read.
 const IN_FLIGHT: usize = 256 << 20;

@@ -8,11 +8,11 @@ use tokio::sync::mpsc;
 
 /// The way to the client.
 #[derive(Clone, Debug)]
-pub(super) struct Output(mpsc::Sender<Vec<u8>>);
+pub(crate) struct Output(mpsc::Sender<Vec<u8>>);
 
 impl Output {
     /// The way to stdout. It is closed when the client does not read any more.
-    pub(super) fn start() -> io::Result<Self> {
+    pub(crate) fn start() -> io::Result<Self> {
         let (output, mut lines) = Self::new();
         std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
             let mut stdout = io::stdout();
@@ -28,25 +28,25 @@ impl Output {
     }
 
     /// The way to the client, and the messages that are to be written.
-    pub(super) fn new() -> (Self, mpsc::Receiver<Vec<u8>>) {
+    pub(crate) fn new() -> (Self, mpsc::Receiver<Vec<u8>>) {
         let (sender, lines) = mpsc::channel(4);
         (Self(sender), lines)
     }
 
     /// Sends a message, which has no line break. Waits until the client has room for it.
-    pub(super) async fn send(&self, message: Vec<u8>) {
+    pub(crate) async fn send(&self, message: Vec<u8>) {
         // Without a receiver the client is gone, and so are we soon.
         let _ = self.0.send(message).await;
     }
 
     /// The client does not read any more.
-    pub(super) async fn closed(&self) {
+    pub(crate) async fn closed(&self) {
         self.0.closed().await;
     }
 }
 
 /// The lines of the client, until it closes its end.
-pub(super) fn input() -> io::Result<mpsc::Receiver<Vec<u8>>> {
+pub(crate) fn input() -> io::Result<mpsc::Receiver<Vec<u8>>> {
     let (lines, receiver) = mpsc::channel(1);
     std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
         if let Err(error) = read(io::stdin().lock(), &lines) {

@@ -10,7 +10,7 @@ use super::mapping::{Mapping, is_within, list};
 
 /// How to find a companion.
 #[derive(Debug)]
-pub(super) struct Finder {
+pub(crate) struct Finder {
     /// In the order in which they are tried.
     pub(super) hosts: Vec<String>,
     pub(super) place: Place,
@@ -53,7 +53,7 @@ impl Finder {
     ///
     /// # Errors
     /// A text that says why there is none.
-    pub(super) fn find(&self) -> Result<Vec<Endpoint>, String> {
+    pub(crate) fn find(&self) -> Result<Vec<Endpoint>, String> {
         let found = match &self.place {
             Place::Port(port, token) => vec![(*port, Some(token.read()?))],
             Place::Discovery { environments, folder } => {

@@ -1,0 +1,117 @@
+//! Finds the companion for a program that a client starts: its arguments, where the companion is,
+//! and how each side writes paths.
+
+mod finder;
+mod mapping;
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use companion_client::discover::{Environment, resolve_to_real_path};
+use companion_protocol::dialect::{self, GEMINI};
+
+pub(crate) use finder::Finder;
+use finder::{Place, TokenSource};
+use mapping::Rule;
+pub(crate) use mapping::{Mapping, is_same_file};
+
+/// Where the companion is, and how it sees the client's files.
+#[derive(Debug, clap::Args)]
+pub(crate) struct FindArgs {
+    /// The client's folder; a companion that has it open is looked for [default: the current one].
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+
+    /// A folder as the client sees it, and as the companion does; may be given several times.
+    ///
+    /// Both are absolute, each as its own system writes paths: /work=/home/me/project,
+    /// /mnt/c=C:\, /=\\wsl$\Debian. Of several that fit a path, the longest counts.
+    #[arg(long, value_name = "FROM=TO")]
+    map: Vec<Rule>,
+
+    /// The folder in which the companion's side has its temporary files, as seen from here.
+    ///
+    /// Companions are found by their files in gemini/ide there. The default is this side's own,
+    /// which is a wrong guess if that is another machine's, or if the editor has TMPDIR set.
+    #[arg(long, value_name = "DIR")]
+    temp_dir: Option<PathBuf>,
+
+    /// The companion's port; it is not looked for then.
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+
+    /// A file with the companion's token, for --port.
+    ///
+    /// Without it, the token is that of the variable `GEMINI_CLI_IDE_AUTH_TOKEN`.
+    #[arg(long, value_name = "FILE", requires = "port")]
+    token_file: Option<PathBuf>,
+
+    /// The companion's host [default: 127.0.0.1; in a container host.docker.internal comes first].
+    #[arg(long, value_name = "HOST")]
+    host: Option<String>,
+}
+
+impl FindArgs {
+    /// How paths are translated.
+    pub(crate) fn mapping(&self) -> Mapping {
+        Mapping(self.map.clone())
+    }
+
+    /// How the companion is found.
+    ///
+    /// # Errors
+    /// What is wrong with the arguments.
+    pub(crate) fn finder(self) -> Result<Finder, Box<dyn Error>> {
+        let mapping = self.mapping();
+        let here = std::env::current_dir()?;
+        let folder = match &self.workspace {
+            Some(dir) if !dir.is_dir() => {
+                return Err(
+                    format!("--workspace {}: there is no such folder", dir.display()).into()
+                );
+            }
+            Some(dir) => resolve_to_real_path(&dir.to_string_lossy(), &here),
+            None => here,
+        };
+        let environment = if self.port.is_some() || self.temp_dir.is_some() {
+            // The editor's process need not be known, and it takes time to find.
+            let text = |(name, value): (OsString, OsString)| {
+                Some((name.into_string().ok()?, value.into_string().ok()?))
+            };
+            Environment::with_vars(&GEMINI, std::env::vars_os().filter_map(text).collect(), folder)
+        } else {
+            Environment::current(&GEMINI, folder)
+        };
+        let hosts = self.host.map_or_else(|| hosts(&environment), |host| vec![host]);
+        let Some(port) = self.port else {
+            let environments = dialect::ALL.map(|dialect| {
+                let environment = environment.with_dialect(dialect);
+                match &self.temp_dir {
+                    Some(dir) => environment.with_files_of_another_machine(dir.clone()),
+                    None => environment,
+                }
+            });
+            return Ok(Finder::discovery(hosts, environments.to_vec(), &mapping));
+        };
+        let variable = GEMINI.variables.auth_token.expect("its token has a variable");
+        let token = match self.token_file {
+            Some(file) => TokenSource::File(file),
+            None if environment.set(variable).is_some() => TokenSource::Variable(variable),
+            None => {
+                return Err(format!("--port needs --token-file, or the variable {variable}").into());
+            }
+        };
+        Ok(Finder { hosts, place: Place::Port(port, token) })
+    }
+}
+
+/// The client's own choice; in a container also the other one, because the client does not pass
+/// on the variables that say which it is.
+fn hosts(environment: &Environment) -> Vec<String> {
+    let mut hosts = vec![environment.hosts()[0].to_owned()];
+    if hosts[0] != "127.0.0.1" {
+        hosts.push("127.0.0.1".to_owned());
+    }
+    hosts
+}
