@@ -1,8 +1,26 @@
-// Owns the views of an imagined editor: shows proposals, and decides as a test's user does.
+// Owns the views of an imagined editor: shows proposals, and decides as a test's user does. It knows
+// what is wrong with JSON.
 
 import fs from 'node:fs';
 
 import { Inbox } from './inbox.mjs';
+
+/** A problem at the beginning of a line. */
+export function problem(line, message, more) {
+  const start = { line, character: 1 };
+  return { severity: 'error', message, range: { start, end: start }, source: 'JSON', ...more };
+}
+
+/** Whether the file on the disk is JSON. */
+function jsonProblems(path) {
+  const text = fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : '{}';
+  try {
+    JSON.parse(text);
+    return [];
+  } catch {
+    return [problem(1, 'a value is expected')];
+  }
+}
 
 export class Editor {
   /** The proposals that were shown, as `{filePath, newContent}`. */
@@ -11,6 +29,8 @@ export class Editor {
   closed = new Inbox('the end of a diff view');
   /** Text with which every further proposal is refused. */
   refusal;
+  /** The problems of a file, by its path. */
+  diagnose = jsonProblems;
   #companion;
   #views = new Map();
 
@@ -19,7 +39,10 @@ export class Editor {
     companion.onRequest((method, params) => this.#answer(method, params));
   }
 
-  #answer(method, { filePath, kind, newContent }) {
+  #answer(method, { filePath, kind, newContent, paths }) {
+    if (method === 'editor/diagnostics') {
+      return { files: paths.map((path) => ({ path, diagnostics: this.diagnose(path) })) };
+    }
     if (method === 'diff/open') {
       if (this.refusal) throw new Error(this.refusal);
       this.#views.set(filePath, newContent);

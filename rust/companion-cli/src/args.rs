@@ -11,6 +11,8 @@ use crate::bridge::BridgeArgs;
 use crate::container::ContainerArgs;
 use crate::doctor::DoctorArgs;
 use crate::env::EnvArgs;
+use crate::hook::HookArgs;
+use crate::mcp::McpArgs;
 use crate::serve::ServeArgs;
 use crate::setup::SetupArgs;
 
@@ -36,6 +38,8 @@ pub(crate) enum Command {
     Env(EnvArgs),
     Container(ContainerArgs),
     Bridge(BridgeArgs),
+    Mcp(McpArgs),
+    Hook(HookArgs),
 }
 
 /// The usual one, as users write it.

@@ -4,10 +4,13 @@ mod args;
 mod bridge;
 mod clients;
 mod container;
+mod diagnostics;
 mod doctor;
 mod editor;
 mod env;
 mod find;
+mod hook;
+mod mcp;
 mod quote;
 mod running;
 mod serve;
@@ -33,6 +36,8 @@ fn main() -> ExitCode {
         Command::Container(args) => container::container(&args),
         Command::Setup(args) => setup::setup(&args),
         Command::Bridge(args) => bridge::bridge(args).map(|()| ExitCode::SUCCESS),
+        Command::Mcp(args) => mcp::mcp(args).map(|()| ExitCode::SUCCESS),
+        Command::Hook(args) => Ok(hook::hook(args)),
     };
     match result {
         Ok(code) => code,

@@ -61,7 +61,16 @@ pub struct ServerCapabilities {
     /// `logging/setLevel` is answered.
     pub logging: Empty,
     /// `tools/list` and `tools/call` are answered.
-    pub tools: Empty,
+    pub tools: ToolsCapability,
+}
+
+/// What the server can do about tools.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolsCapability {
+    /// It tells when its list of tools is another one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub list_changed: bool,
 }
 
 /// A tool as `tools/list` describes it.

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::link::Up;
 use super::relay::{Begin, Bridge};
-use crate::find::Finder;
+use crate::find::{Finder, explain};
 
 /// How long a companion may take to answer what the bridge itself asks.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -286,18 +286,4 @@ fn is_absence(error: &Error) -> bool {
             | Error::Timeout { .. }
             | Error::Broken { .. }
     )
-}
-
-/// What is wrong with the companion at `authority`, with what a user can do about it.
-fn explain(authority: &str, error: &Error) -> String {
-    match error {
-        Error::Unauthorized { .. } => {
-            format!("{authority} refused the token; it may be that of a companion that has ended")
-        }
-        Error::UnknownHost { .. }
-        | Error::Refused { .. }
-        | Error::Unreachable { .. }
-        | Error::Timeout { .. } => error.to_string(),
-        error => format!("{authority}: {error}"),
-    }
 }

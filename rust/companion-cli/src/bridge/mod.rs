@@ -20,7 +20,7 @@ use keeper::Keeper;
 use link::Link;
 use relay::{Bridge, Requests};
 
-use crate::find::FindArgs;
+use crate::find::{FindArgs, Parent};
 use crate::stdio::{self, Output};
 
 const BRIDGE_HELP: &str = "\
@@ -80,7 +80,7 @@ async fn run(
 ) -> Result<(), Box<dyn Error>> {
     let wait = args.wait.map(Duration::from_secs);
     let mapping = args.find.mapping();
-    let finder = Arc::new(args.find.finder()?);
+    let finder = Arc::new(args.find.finder(Parent::Client)?);
     let output = Output::start()?;
     let mut input = stdio::input()?;
     let bridge = Arc::new(Bridge {

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use companion_client::discover::{Environment, resolve_to_real_path};
+use companion_client::http as client;
 use companion_protocol::dialect::{self, GEMINI};
 
 pub(crate) use finder::Finder;
@@ -62,7 +63,7 @@ impl FindArgs {
     ///
     /// # Errors
     /// What is wrong with the arguments.
-    pub(crate) fn finder(self) -> Result<Finder, Box<dyn Error>> {
+    pub(crate) fn finder(self, parent: Parent) -> Result<Finder, Box<dyn Error>> {
         let mapping = self.mapping();
         let here = std::env::current_dir()?;
         let folder = match &self.workspace {
@@ -74,14 +75,18 @@ impl FindArgs {
             Some(dir) => resolve_to_real_path(&dir.to_string_lossy(), &here),
             None => here,
         };
-        let environment = if self.port.is_some() || self.temp_dir.is_some() {
+        let environment = match parent {
+            Parent::Client if self.port.is_none() && self.temp_dir.is_none() => {
+                Environment::current(&GEMINI, folder)
+            }
             // The editor's process need not be known, and it takes time to find.
-            let text = |(name, value): (OsString, OsString)| {
-                Some((name.into_string().ok()?, value.into_string().ok()?))
-            };
-            Environment::with_vars(&GEMINI, std::env::vars_os().filter_map(text).collect(), folder)
-        } else {
-            Environment::current(&GEMINI, folder)
+            Parent::Client | Parent::Shell => {
+                let text = |(name, value): (OsString, OsString)| {
+                    Some((name.into_string().ok()?, value.into_string().ok()?))
+                };
+                let vars = std::env::vars_os().filter_map(text).collect();
+                Environment::with_vars(&GEMINI, vars, folder)
+            }
         };
         let hosts = self.host.map_or_else(|| hosts(&environment), |host| vec![host]);
         let Some(port) = self.port else {
@@ -106,6 +111,15 @@ impl FindArgs {
     }
 }
 
+/// What has started this program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Parent {
+    /// The client itself, so that the editor is found from here as the client finds it.
+    Client,
+    /// A shell of the client's: the editor is known only if a variable names its process.
+    Shell,
+}
+
 /// The client's own choice; in a container also the other one, because the client does not pass
 /// on the variables that say which it is.
 fn hosts(environment: &Environment) -> Vec<String> {
@@ -114,4 +128,18 @@ fn hosts(environment: &Environment) -> Vec<String> {
         hosts.push("127.0.0.1".to_owned());
     }
     hosts
+}
+
+/// What is wrong with the companion at `authority`, with what a user can do about it.
+pub(crate) fn explain(authority: &str, error: &client::Error) -> String {
+    match error {
+        client::Error::Unauthorized { .. } => {
+            format!("{authority} refused the token; it may be that of a companion that has ended")
+        }
+        client::Error::UnknownHost { .. }
+        | client::Error::Refused { .. }
+        | client::Error::Unreachable { .. }
+        | client::Error::Timeout { .. } => error.to_string(),
+        error => format!("{authority}: {error}"),
+    }
 }

@@ -23,7 +23,7 @@ use companion_protocol::dialect::Naming;
 pub use environment::Environment;
 pub use files::{Candidate, Connection, Reason, Search, Standing};
 pub use process::{ide_process, ide_process_from};
-pub use workspace::{WorkspaceError, resolve_to_real_path, validate};
+pub use workspace::{WorkspaceError, normalize, resolve_to_real_path, validate};
 
 /// A bearer token. It is not shown by `Debug`, so that no log has it by accident.
 #[derive(Clone, PartialEq, Eq)]

@@ -84,7 +84,7 @@ fn decode_uri_component(text: &str) -> Option<String> {
 }
 
 /// Without `.` and `..`, purely by name, as Node's `path.resolve`.
-fn normalize(path: &Path) -> PathBuf {
+pub fn normalize(path: &Path) -> PathBuf {
     use std::path::Component;
     let mut normal = PathBuf::new();
     for component in path.components() {

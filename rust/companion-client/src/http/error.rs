@@ -68,8 +68,8 @@ pub enum Error {
         /// What the server said about it; may be empty.
         message: String,
     },
-    /// `initialize` was answered with a JSON-RPC error.
-    #[error("the server refused to begin: {message} ({code})")]
+    /// A request of ours was answered with a JSON-RPC error.
+    #[error("the server refused: {message} ({code})")]
     Rpc {
         /// The JSON-RPC code.
         code: i32,

@@ -51,6 +51,21 @@ pub async fn initialize(
     begun.await.unwrap_or_else(|_| Err(too_late(Stage::Answer)))
 }
 
+/// Begins a session of our own, for no client. It takes at most `limit`.
+///
+/// # Errors
+/// Any but [`Error::SessionEnded`].
+pub async fn connect(endpoint: &Endpoint, limit: Duration) -> Result<Initialized, Error> {
+    let params = json!({
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": { "name": "gemini-companion", "version": env!("CARGO_PKG_VERSION") },
+    });
+    let message = serde_json::to_vec(&Request::new(Id::from(0), "initialize", params))
+        .expect("our messages are JSON");
+    initialize(endpoint, message.into(), limit).await
+}
+
 /// Whether a companion answers there: begins a session and ends it. It takes at most `limit`,
 /// and needs no runtime of the caller's.
 ///
@@ -59,15 +74,8 @@ pub async fn initialize(
 pub fn probe(endpoint: &Endpoint, limit: Duration) -> Result<ServerInfo, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Error::Local)?;
-    let params = json!({
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": { "name": "gemini-companion", "version": env!("CARGO_PKG_VERSION") },
-    });
-    let message = serde_json::to_vec(&Request::new(Id::from(0), "initialize", params))
-        .expect("our messages are JSON");
     let server = runtime.block_on(async {
-        let begun = initialize(endpoint, message.into(), limit).await?;
+        let begun = connect(endpoint, limit).await?;
         // A server that keeps the session for a while is none the worse.
         let _ = timeout(Duration::from_secs(1), begun.session.end()).await;
         Ok(begun.server)

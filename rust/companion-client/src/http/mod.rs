@@ -2,7 +2,7 @@
 //!
 //! [`probe`] tells, without a runtime of the caller's, whether a companion answers. Whoever wants
 //! to stay begins with [`initialize`], which gives a [`Session`] to post messages to and to read
-//! notifications from. Each request has a connection of its own, so none waits for another.
+//! notifications from, or with [`connect`] if there is no client that says how. Each request has a connection of its own, so none waits for another.
 
 mod connection;
 mod error;
@@ -15,7 +15,7 @@ use std::fmt;
 
 pub use error::{Error, Stage};
 pub use events::{Event, Events};
-pub use handshake::{Initialized, ServerInfo, initialize, probe};
+pub use handshake::{Initialized, ServerInfo, connect, initialize, probe};
 pub use session::Session;
 
 /// The longest message that is read, in bytes. The largest request of a companion by default is

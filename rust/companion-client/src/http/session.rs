@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use companion_protocol::jsonrpc::{self as jsonrpc, ErrorObject, Id, Message, Payload};
 use http_body_util::Full;
 use hyper::Method;
 use hyper::Request;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use super::events::is_stream;
@@ -52,6 +55,32 @@ impl Session {
     pub async fn post(&self, message: Bytes) -> Result<Events, Error> {
         let sent = connection::send(&self.endpoint, self.post_request(message)).await;
         Ok(Events::new(sent.map_err(|error| self.ended(error))?))
+    }
+
+    /// Asks for something and waits for the result, for as long as the server takes.
+    ///
+    /// # Errors
+    /// Any.
+    pub async fn ask<R: DeserializeOwned>(
+        &self,
+        method: &'static str,
+        params: impl Serialize,
+    ) -> Result<R, Error> {
+        let message = serde_json::to_vec(&jsonrpc::Request::new(Id::from(1), method, params));
+        let mut events = self.post(message.expect("our messages are JSON").into()).await?;
+        let none = |reason: &str| Error::NotACompanion { reason: reason.to_owned() };
+        while let Some(event) = events.next().await? {
+            // Before the answer there may be notifications.
+            if let Ok(Payload::Single(Message::Response { result, .. })) =
+                jsonrpc::parse(&event.data)
+            {
+                let result = result
+                    .map_err(|ErrorObject { code, message, .. }| Error::Rpc { code, message })?;
+                return serde_json::from_str(result.get())
+                    .map_err(|_| none(&format!("its answer to `{method}` is none of MCP")));
+            }
+        }
+        Err(none(&format!("it did not answer `{method}`")))
     }
 
     pub(super) fn post_request(&self, message: Bytes) -> Request<Full<Bytes>> {

@@ -1,0 +1,42 @@
+// Owns one `gemini-companion mcp` process, with the MCP project's own client at its other end.
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+
+import { Inbox } from './inbox.mjs';
+
+const PROGRAM = process.env.GEMINI_COMPANION;
+
+export class Mcp {
+  /** How often it has said that its tools are others. */
+  changes = new Inbox('a change of the tools');
+  #client = new Client({ name: 'test', version: '1' });
+
+  /** Starts one in the project, as a CLI does. */
+  static async start(sandbox, { args = [], env, cwd = sandbox.project } = {}) {
+    const mcp = new Mcp();
+    mcp.#client.setNotificationHandler(ToolListChangedNotificationSchema, () =>
+      mcp.changes.push('changed'),
+    );
+    const command = { command: PROGRAM, args: ['mcp', ...args], cwd, env: sandbox.env(env) };
+    sandbox.defer(() => mcp.#client.close());
+    await mcp.#client.connect(new StdioClientTransport(command));
+    return mcp;
+  }
+
+  /** The tools that it offers. */
+  async tools() {
+    return (await this.#client.listTools()).tools;
+  }
+
+  call(args, name = 'get_diagnostics') {
+    return this.#client.callTool({ name, arguments: args });
+  }
+
+  /** The text that the model gets. */
+  async ask(args) {
+    const { content, isError } = await this.call(args);
+    return isError ? { error: content[0].text } : content[0].text;
+  }
+}

@@ -1,0 +1,170 @@
+// Owns what a model is told after an edit, by `gemini-companion hook`, and that nothing disturbs one.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { once } from 'node:events';
+import { describe, test } from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import { Editor, problem } from '../lib/editor.mjs';
+import { NOTHING, edit, hook } from '../lib/hook.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { openWindow } from '../lib/scene.mjs';
+
+const BEGINNING = "The user's editor shows these problems after the edit:\n";
+
+/** The context of an answer that adds some. */
+function context({ code, stdout, stderr }, event = 'AfterTool') {
+  assert.deepEqual([code, stderr], [0, '']);
+  const { hookSpecificOutput, ...rest } = JSON.parse(stdout);
+  assert.deepEqual([hookSpecificOutput.hookEventName, rest], [event, {}]);
+  return hookSpecificOutput.additionalContext;
+}
+
+/** Has the hooks run around an edit after which the file's problems are those. */
+async function change({ sandbox, editor }, file, diagnostics) {
+  assert.deepEqual(await hook(sandbox, 'before-edit', edit(file)), NOTHING);
+  editor.diagnose = () => diagnostics;
+  return hook(sandbox, 'after-edit', edit(file));
+}
+
+describe('after an edit', { concurrency: 3 }, () => {
+  test('what is new is told, and what was there is counted', async (t) => {
+    const window = await openWindow(t);
+    const file = window.sandbox.file('a.json');
+    window.editor.diagnose = () => [problem(1, 'old'), problem(2, 'older')];
+    const after = [problem(5, 'new'), problem(7, 'old'), problem(8, 'older')];
+    assert.equal(
+      context(await change(window, file, after)),
+      `${BEGINNING}${file}:5:1: error: new [JSON]\n${file}: 2 problems were there before.`,
+    );
+  });
+
+  test('nothing is told where nothing is new', async (t) => {
+    const window = await openWindow(t);
+    const file = window.sandbox.file('a.json');
+    window.editor.diagnose = () => [problem(1, 'old'), problem(2, 'older')];
+    assert.deepEqual(await change(window, file, [problem(3, 'older')]), NOTHING);
+    assert.deepEqual(await change(window, file, []), NOTHING);
+  });
+
+  test('a path is taken as the CLI takes it', async (t) => {
+    const { sandbox } = await openWindow(t);
+    const file = sandbox.file('sub/a.json', '{');
+    const problem = `${BEGINNING}${file}:1:1: error: a value is expected [JSON]`;
+    const cwd = path.join(sandbox.project, 'sub');
+    const told = await hook(sandbox, 'after-edit', edit('a.json', { cwd }));
+    assert.equal(context(told), problem);
+    sandbox.file('sub/b.json', '{');
+    const dots = await hook(sandbox, 'after-edit', edit('sub/../sub/b.json'));
+    assert.equal(context(dots), problem.replace('a.json', 'b.json'));
+  });
+
+  test('Qwen Code is told by the name that it has for the moment', async (t) => {
+    const { sandbox } = await openWindow(t);
+    const input = edit(sandbox.file('a.json', '{'), { hook_event_name: 'PostToolUse' });
+    assert.match(context(await hook(sandbox, 'after-edit', input), 'PostToolUse'), /value is expected/);
+  });
+
+  test('no console can spoil what is told', async (t) => {
+    const window = await openWindow(t);
+    const file = window.sandbox.file('ä.json');
+    const told = await change(window, file, [problem(1, 'no € <b> 😀')]);
+    assert.match(told.stdout, /^[ -~]+$/);
+    assert.equal(context(told), `${BEGINNING}${file}:1:1: error: no € <b> 😀 [JSON]`);
+  });
+
+  test('of many problems the worst are told', async (t) => {
+    const window = await openWindow(t);
+    const file = window.sandbox.file('a.json');
+    const many = Array.from({ length: 1000 }, (_, n) => problem(n + 1, 'bad'));
+    const told = context(await change(window, file, many)).split('\n');
+    assert.equal(told.length, 52);
+    assert.equal(told.at(-1), `${file}: 950 more problems are not listed.`);
+  });
+
+  test('an edit that was not made is not looked at', async (t) => {
+    const { sandbox } = await openWindow(t);
+    const tool_response = { llmContent: 'no', error: { message: 'no', type: 'file_write_failure' } };
+    const input = edit(sandbox.file('a.json', '{'), { tool_response });
+    assert.deepEqual(await hook(sandbox, 'after-edit', input), NOTHING);
+  });
+});
+
+describe('an edit is not disturbed', { concurrency: 3 }, () => {
+  const quiet = async (sandbox, input, options) => {
+    for (const moment of ['before-edit', 'after-edit']) {
+      assert.deepEqual(await hook(sandbox, moment, input, options), NOTHING);
+    }
+  };
+
+  test('where there is no companion', async (t) => {
+    const sandbox = Sandbox.of(t);
+    await quiet(sandbox, edit(sandbox.file('a.json', '{')));
+  });
+
+  test('by what stdin has, or has not', async (t) => {
+    const { sandbox } = await openWindow(t);
+    for (const input of ['', 'no JSON', '[]', '{}', '"a"', '{"hook_event_name":"AfterTool"}', '\0']) {
+      await quiet(sandbox, input);
+    }
+    await quiet(sandbox, edit(7));
+    await quiet(sandbox, edit(''));
+    await quiet(sandbox, Buffer.from([0xff, 0xfe]));
+    await quiet(sandbox, undefined);
+  });
+
+  test('by a file that is none of the workspace', async (t) => {
+    const { sandbox } = await openWindow(t);
+    const outside = path.join(sandbox.home, 'a.json');
+    fs.writeFileSync(outside, '{');
+    fs.symlinkSync(outside, path.join(sandbox.project, 'link.json'));
+    for (const file of [outside, '../home/a.json', 'sub/../../home/a.json', 'link.json', '/', '..']) {
+      await quiet(sandbox, edit(file));
+    }
+  });
+
+  test('by an editor that never answers, or refuses', async (t) => {
+    const { sandbox, companion } = await openWindow(t);
+    const input = edit(sandbox.file('a.json', '{'));
+    companion.onRequest(() => {
+      throw new Error('no');
+    });
+    await quiet(sandbox, input);
+    companion.onRequest(undefined);
+    await quiet(sandbox, input);
+  });
+
+  test('by something at the companion’s port that never answers', async (t) => {
+    const sandbox = Sandbox.of(t);
+    const server = net.createServer(() => {}).listen(0, '127.0.0.1');
+    sandbox.defer(() => server.close());
+    await once(server, 'listening');
+    const env = { GEMINI_CLI_IDE_SERVER_PORT: String(server.address().port) };
+    await quiet(sandbox, edit(sandbox.file('a.json', '{')), { env });
+  });
+
+  test('by arguments that can’t be used', async (t) => {
+    const { sandbox } = await openWindow(t);
+    const input = edit(sandbox.file('a.json', '{'));
+    await quiet(sandbox, input, { args: ['--workspace', '/no/such/folder'] });
+    await quiet(sandbox, input, { args: ['--port', '9'] });
+  });
+
+  test('by a user who keeps problems private', async (t) => {
+    const { sandbox } = await openWindow(t, { args: ['--no-diagnostics'] });
+    await quiet(sandbox, edit(sandbox.file('a.json', '{')));
+  });
+
+  test('by an editor that restarts between the two moments', async (t) => {
+    const { sandbox, companion } = await openWindow(t);
+    const input = edit(sandbox.file('a.json', '{'));
+    assert.deepEqual(await hook(sandbox, 'before-edit', input), NOTHING);
+    await companion.kill();
+    assert.deepEqual(await hook(sandbox, 'after-edit', input), NOTHING);
+    new Editor(await Companion.start(sandbox));
+    assert.match(context(await hook(sandbox, 'after-edit', input)), /a value is expected/);
+  });
+});

@@ -1,0 +1,171 @@
+// Owns what a model is told of the editor's problems when it asks, by `gemini-companion mcp`.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+
+import { Companion } from '../lib/companion.mjs';
+import { Editor, problem } from '../lib/editor.mjs';
+import { Mcp } from '../lib/mcp.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { openWindow } from '../lib/scene.mjs';
+
+/** A window, and a model that may ask about it. */
+async function openWindowWithModel(t, options, mcp) {
+  const window = await openWindow(t, options);
+  return { ...window, mcp: await Mcp.start(window.sandbox, mcp) };
+}
+
+const BROKEN = '1:1: error: a value is expected [JSON]';
+
+describe('get_diagnostics', { concurrency: 3 }, () => {
+  test('is the only tool, and a client sees that it changes nothing', async (t) => {
+    const { mcp } = await openWindowWithModel(t);
+    const [tool, ...others] = await mcp.tools();
+    assert.equal(tool.name, 'get_diagnostics');
+    assert.deepEqual(tool.annotations, { readOnlyHint: true, openWorldHint: false });
+    assert.deepEqual(others, []);
+    const wrong = { error: 'Invalid arguments: expected a string' };
+    assert.deepEqual(await mcp.ask({ path: 1 }), wrong);
+    const { content, isError } = await mcp.call({}, 'openDiff');
+    assert.deepEqual([content[0].text, isError], ['Unknown tool: openDiff', true]);
+  });
+
+  test('tells the problems of a file, however its path is written', async (t) => {
+    const { sandbox, mcp } = await openWindowWithModel(t);
+    const file = sandbox.file('sub/a.json', '{ "a": }');
+    for (const name of [file, 'sub/a.json', './sub/../sub/a.json', `${sandbox.project}//sub/a.json`]) {
+      assert.equal(await mcp.ask({ path: name }), `${file}:${BROKEN}`, name);
+    }
+    const { structuredContent } = await mcp.call({ path: 'sub/a.json' });
+    const diagnostics = [problem(1, 'a value is expected')];
+    assert.deepEqual(structuredContent, { files: [{ path: file, diagnostics }] });
+    sandbox.file('sub/a.json', '{}');
+    assert.equal(await mcp.ask({ path: file, severity: 'hint' }), `No problems in ${file}.`);
+  });
+
+  test('tells those of all open files if none is named', async (t) => {
+    const { sandbox, companion, mcp } = await openWindowWithModel(t);
+    assert.equal(await mcp.ask({}), 'No file of the workspace is open in the editor.');
+    const file = sandbox.file('a.json', '{ "a": }');
+    companion.notify('editor/opened', { path: file });
+    companion.notify('editor/opened', { path: sandbox.file('b.json', '{}') });
+    await companion.caughtUp();
+    assert.equal(await mcp.ask({ path: '' }), `${file}:${BROKEN}\nNo problems in 1 other file.`);
+  });
+
+  test('tells the worst of a thousand, and how many are left out', async (t) => {
+    const { sandbox, editor, mcp } = await openWindowWithModel(t);
+    const file = sandbox.file('a.json', '{ "a": }');
+    editor.diagnose = () => [
+      ...Array.from({ length: 999 }, (_, n) => problem(n + 1, 'bad', { severity: 'warning' })),
+      problem(1000, 'worse'),
+    ];
+    const told = (await mcp.ask({ path: file })).split('\n');
+    assert.equal(told.length, 51);
+    assert.ok(told.includes(`${file}:1000:1: error: worse [JSON]`));
+    assert.equal(told.at(-1), `${file}: 950 more problems are not listed.`);
+  });
+
+  test('tells nothing of files outside of the workspace', async (t) => {
+    const { sandbox, mcp } = await openWindowWithModel(t);
+    for (const name of [path.join(sandbox.home, 'a.json'), '../home/a.json', '/etc/passwd']) {
+      assert.match((await mcp.ask({ path: name })).error, /outside of the workspace/, name);
+    }
+  });
+
+  test('says that the editor does not answer', async (t) => {
+    const { sandbox, companion, mcp } = await openWindowWithModel(t);
+    companion.onRequest(undefined);
+    const file = sandbox.file('a.json');
+    assert.deepEqual(await mcp.ask({ path: file }), { error: 'The editor did not answer in time.' });
+  });
+
+  test('says that the editor knows of no problems, or that its user keeps them private', async (t) => {
+    const { sandbox, companion, mcp } = await openWindowWithModel(t);
+    const file = sandbox.file('a.json');
+    const asked = mcp.ask({ path: file });
+    companion.onRequest(undefined);
+    const { id } = await companion.next('editor/diagnostics');
+    const error = { code: -32601, message: 'Method not found' };
+    companion.sendLine(JSON.stringify({ jsonrpc: '2.0', id, error }));
+    assert.deepEqual(await asked, { error: 'This editor tells no problems.' });
+
+    const silent = await openWindowWithModel(t, { args: ['--no-diagnostics'] });
+    assert.deepEqual(await silent.mcp.ask({}), { error: "The user's editor tells no problems." });
+  });
+
+  test('is about the editor that the CLI is connected to, if two have the folder', async (t) => {
+    const { sandbox, companion, editor } = await openWindow(t);
+    const other = await Companion.start(sandbox);
+    new Editor(other).diagnose = () => [problem(1, 'by the other one')];
+    editor.diagnose = () => [problem(1, 'by this one')];
+    const file = sandbox.file('a.json');
+    for (const [{ ready }, whose] of [
+      [companion, 'this'],
+      [other, 'the other'],
+    ]) {
+      const mcp = await Mcp.start(sandbox, { env: ready.env });
+      assert.equal(await mcp.ask({ path: file }), `${file}:1:1: error: by ${whose} one [JSON]`);
+    }
+  });
+
+  test('asks the other editor if one of two tells nothing', async (t) => {
+    const { sandbox, companion } = await openWindow(t, { args: ['--no-diagnostics'] });
+    new Editor(await Companion.start(sandbox));
+    const mcp = await Mcp.start(sandbox, { env: companion.ready.env });
+    const file = sandbox.file('a.json', '{');
+    assert.equal(await mcp.ask({ path: file }), `${file}:${BROKEN}`);
+  });
+
+  test('is answered by an editor that has restarted, and by none with the reason', async (t) => {
+    const { sandbox, companion, mcp } = await openWindowWithModel(t);
+    const file = sandbox.file('a.json', '{');
+    assert.equal(await mcp.ask({ path: file }), `${file}:${BROKEN}`);
+    await companion.kill();
+    const { error } = await mcp.ask({ path: file });
+    assert.match(error, /^No editor can be asked for problems: .*nobody listens at 127\.0\.0\.1:/);
+    new Editor(await Companion.start(sandbox));
+    assert.equal(await mcp.ask({ path: file }), `${file}:${BROKEN}`);
+    assert.equal((await mcp.tools()).length, 1, 'it is offered all the time');
+  });
+
+  test('translates paths for a CLI that sees the files elsewhere', async (t) => {
+    const { sandbox } = await openWindow(t);
+    const mcp = await Mcp.start(sandbox, { args: ['--map', `/work=${sandbox.project}`] });
+    sandbox.file('a.json', '{');
+    assert.equal(await mcp.ask({ path: '/work/a.json' }), `/work/a.json:${BROKEN}`);
+    const { structuredContent } = await mcp.call({ path: '/work/a.json' });
+    assert.equal(structuredContent.files[0].path, '/work/a.json');
+  });
+
+  test('is asked by nobody whom the editor counts as a CLI', async (t) => {
+    const { sandbox, companion, mcp } = await openWindowWithModel(t);
+    await mcp.ask({ path: sandbox.file('a.json') });
+    await companion.caughtUp();
+    const told = companion.inbox.takeAll().map(({ method }) => method);
+    assert.deepEqual(told, []);
+  });
+});
+
+describe('without an editor', { concurrency: 3 }, () => {
+  test('the tool is there at once, and says why it can tell nothing', async (t) => {
+    const mcp = await Mcp.start(Sandbox.of(t));
+    assert.equal((await mcp.tools()).length, 1);
+    const { error } = await mcp.ask({});
+    assert.match(error, /^No editor can be asked for problems: no companion has left a file in/);
+  });
+
+  test('the tool is withdrawn, and announced once an editor can answer', async (t) => {
+    const sandbox = Sandbox.of(t);
+    const mcp = await Mcp.start(sandbox);
+    await mcp.changes.next();
+    assert.deepEqual(await mcp.tools(), []);
+    await Companion.start(sandbox, { args: ['--no-diagnostics'] });
+    new Editor(await Companion.start(sandbox));
+    await mcp.changes.next();
+    assert.equal((await mcp.tools()).length, 1);
+    const file = sandbox.file('a.json', '{');
+    assert.equal(await mcp.ask({ path: file }), `${file}:${BROKEN}`);
+  });
+});

@@ -1,0 +1,209 @@
+//! Asks companions for diagnostics: finds one that tells them, and calls its tool in a session of
+//! its own, so that there is nothing to keep, to lose and to find again between two calls.
+
+use std::error::Error;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use companion_client::discover::normalize;
+use companion_client::http::{Session, connect};
+use companion_protocol::diagnostics::{DiagnosticsReport, Severity};
+use companion_protocol::tool::Tool;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::find::{FindArgs, Finder, Mapping, Parent, explain};
+
+/// How long a companion may take to begin a session, which is a matter of milliseconds.
+const BEGINNING: Duration = Duration::from_secs(1);
+
+/// How long it may take to answer. It gives the editor 3 s.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// How long the end of a session may take.
+const FAREWELL: Duration = Duration::from_millis(100);
+
+/// The companions that may be asked.
+#[derive(Debug)]
+pub(crate) struct Companions {
+    finder: Arc<Finder>,
+    mapping: Mapping,
+    /// Where relative paths begin.
+    cwd: PathBuf,
+}
+
+/// What is asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Question {
+    /// Of which file; else of all that are open.
+    pub(crate) path: Option<PathBuf>,
+    /// The least severe ones; the companion has a default.
+    pub(crate) severity: Option<Severity>,
+    /// Those that the last answer did not have.
+    pub(crate) only_new: bool,
+}
+
+/// What a companion has told.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// For the model.
+    pub(crate) text: String,
+    /// The same for programs.
+    pub(crate) report: DiagnosticsReport,
+}
+
+/// Why there are none.
+#[derive(Debug)]
+pub(crate) enum NoDiagnostics {
+    /// No companion answers.
+    Absent(String),
+    /// Those that answer do not offer the tool.
+    NotOffered,
+    /// The call went wrong.
+    Failed(String),
+}
+
+impl fmt::Display for NoDiagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent(why) => write!(f, "No editor can be asked for problems: {why}"),
+            Self::NotOffered => f.write_str("The user's editor tells no problems."),
+            Self::Failed(why) => f.write_str(why),
+        }
+    }
+}
+
+impl Error for NoDiagnostics {}
+
+/// The arguments of the tool.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Arguments {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    severity: Option<Severity>,
+    only_new: bool,
+}
+
+/// The tools that a companion offers.
+#[derive(Deserialize)]
+struct Offered {
+    tools: Vec<Name>,
+}
+
+#[derive(Deserialize)]
+struct Name {
+    name: String,
+}
+
+/// What comes of the call.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    #[serde(default)]
+    content: Vec<Text>,
+    structured_content: Option<DiagnosticsReport>,
+    #[serde(default)]
+    is_error: bool,
+}
+
+#[derive(Deserialize)]
+struct Text {
+    text: String,
+}
+
+impl Companions {
+    /// Those that are found by these arguments, from a folder of the client's.
+    pub(crate) fn new(
+        find: FindArgs,
+        parent: Parent,
+        cwd: PathBuf,
+    ) -> Result<Self, Box<dyn Error>> {
+        let mapping = find.mapping();
+        Ok(Self { finder: Arc::new(find.finder(parent)?), mapping, cwd })
+    }
+
+    /// Whether there is one that tells diagnostics.
+    pub(crate) async fn are_there(&self) -> Result<(), NoDiagnostics> {
+        end(&self.begin().await?).await;
+        Ok(())
+    }
+
+    /// Asks the first one that tells them. Paths are the client's.
+    pub(crate) async fn ask(&self, question: &Question) -> Result<Told, NoDiagnostics> {
+        let session = self.begin().await?;
+        let arguments = Arguments {
+            file_path: question.path.as_deref().map(|path| self.to_companion(path)),
+            severity: question.severity,
+            only_new: question.only_new,
+        };
+        let call = json!({ "name": Tool::GetDiagnostics.name(), "arguments": arguments });
+        let answer = timeout(ANSWER, session.ask::<Answer>("tools/call", call)).await;
+        end(&session).await;
+        let failed = NoDiagnostics::Failed;
+        let answer = answer
+            .map_err(|_| failed("The user's editor did not answer in time.".to_owned()))?
+            .map_err(|error| failed(explain(&session.endpoint().authority(), &error)))?;
+        let Answer { content, structured_content, is_error } = answer;
+        let report = structured_content.map(|report| self.mapping.report_to_client(report));
+        let text = report.as_ref().map_or_else(
+            || content.into_iter().map(|block| block.text).collect::<Vec<_>>().join("\n"),
+            DiagnosticsReport::text,
+        );
+        if is_error {
+            Err(failed(text))
+        } else {
+            Ok(Told { text, report: report.unwrap_or_default() })
+        }
+    }
+
+    /// A file of the client's as the companion sees it. Neither has `..` in it, for which the client
+    /// does not follow links either.
+    fn to_companion(&self, path: &Path) -> String {
+        let path = normalize(&self.cwd.join(path)).to_string_lossy().into_owned();
+        self.mapping.to_companion(&path).unwrap_or(path)
+    }
+
+    /// Begins a session with the first that offers the tool.
+    async fn begin(&self) -> Result<Session, NoDiagnostics> {
+        let finder = Arc::clone(&self.finder);
+        let found = tokio::task::spawn_blocking(move || finder.find()).await;
+        let endpoints = found
+            .map_err(|error| NoDiagnostics::Absent(error.to_string()))?
+            .map_err(NoDiagnostics::Absent)?;
+        let mut why = Vec::new();
+        let mut is_silent = false;
+        for endpoint in &endpoints {
+            let begun = async {
+                let session = connect(endpoint, BEGINNING).await?.session;
+                let offered = session.ask::<Offered>("tools/list", json!({}));
+                Ok((offered.await?, session))
+            };
+            match timeout(BEGINNING, begun).await {
+                Ok(Ok((Offered { tools }, session))) => {
+                    if tools.iter().any(|tool| tool.name == Tool::GetDiagnostics.name()) {
+                        return Ok(session);
+                    }
+                    end(&session).await;
+                    is_silent = true;
+                }
+                Ok(Err(error)) => why.push(explain(&endpoint.authority(), &error)),
+                Err(_) => why.push(format!("{} did not answer in time", endpoint.authority())),
+            }
+        }
+        Err(if is_silent {
+            NoDiagnostics::NotOffered
+        } else {
+            NoDiagnostics::Absent(why.join("; "))
+        })
+    }
+}
+
+/// Ends a session. A server that keeps it for a while is none the worse.
+async fn end(session: &Session) {
+    let _ = timeout(FAREWELL, session.end()).await;
+}

@@ -1,0 +1,252 @@
+//! `gemini-companion mcp`: an MCP server on stdin and stdout that tells the model the problems that
+//! the user's editor knows, and nothing else.
+//!
+//! The tool is offered from the beginning: a client takes a server without tools for a broken one, and
+//! Qwen Code never asks it again. It is withdrawn while no editor can answer.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use companion_protocol::diagnostics::Severity;
+use companion_protocol::jsonrpc::{
+    ErrorObject, ErrorResponse, Id, Message, Notification, Params, Payload, Response, code,
+    describe, invalid_params, parse,
+};
+use companion_protocol::mcp::{
+    CallToolParams, CallToolResult, Empty, Implementation, InitializeParams, InitializeResult,
+    ListToolsResult, ServerCapabilities, ToolAnnotations, ToolDefinition, ToolsCapability,
+    negotiate,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use crate::diagnostics::{Companions, NoDiagnostics, Question, Told};
+use crate::find::{FindArgs, Parent};
+use crate::stdio::{self, Output};
+
+/// The name of the tool, in the form that models are used to.
+const NAME: &str = "get_diagnostics";
+
+/// How long the tool stays offered while no editor is found: one that starts together with the CLI
+/// is there by then.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The pauses between two looks: the first; the longest; and that for an editor which is there and
+/// tells no problems.
+const PAUSES: (Duration, Duration, Duration) =
+    (Duration::from_millis(50), Duration::from_secs(5), Duration::from_mins(1));
+
+/// Tell the model the problems that the editor knows; an MCP server on stdin and stdout.
+///
+/// The extension has Gemini CLI and Qwen Code start it. It finds the editor's companion by the same
+/// rules as they do, whenever it starts, and anew for each call.
+#[derive(Debug, clap::Args)]
+pub(crate) struct McpArgs {
+    #[command(flatten)]
+    find: FindArgs,
+}
+
+/// Runs until the client closes stdin.
+pub(crate) fn mcp(args: McpArgs) -> Result<(), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let result = runtime.block_on(run(args));
+    runtime.shutdown_background();
+    result
+}
+
+async fn run(args: McpArgs) -> Result<(), Box<dyn Error>> {
+    let companions = Companions::new(args.find, Parent::Client, std::env::current_dir()?)?;
+    let output = Output::start()?;
+    let mut input = stdio::input()?;
+    let server = Arc::new(Server { companions, output, is_offered: AtomicBool::new(true) });
+    let reading = async {
+        while let Some(line) = input.recv().await {
+            server.take(&line).await;
+        }
+    };
+    tokio::select! {
+        () = reading => {}
+        () = server.output.closed() => {}
+    }
+    Ok(())
+}
+
+/// The server of one client.
+struct Server {
+    companions: Companions,
+    output: Output,
+    /// Whether the tool is listed. Calls are answered in any case.
+    is_offered: AtomicBool,
+}
+
+/// The arguments of the tool.
+#[derive(Debug, Default, Deserialize)]
+struct Arguments {
+    #[serde(default)]
+    path: Option<String>,
+    #[serde(default)]
+    severity: Option<Severity>,
+}
+
+impl Server {
+    async fn take(self: &Arc<Self>, line: &[u8]) {
+        match parse(line) {
+            Ok(Payload::Single(Message::Request { id, method, params })) => {
+                self.request(id, &method, params).await;
+            }
+            Ok(Payload::Single(Message::Notification { method, .. })) => {
+                if method == "notifications/initialized" {
+                    let server = Arc::clone(self);
+                    tokio::spawn(async move { server.watch().await });
+                }
+            }
+            Ok(Payload::Single(Message::Response { .. })) => {}
+            Ok(Payload::Batch(_)) => log::error!("the client sent a batch; it is skipped"),
+            // An answer would need the id `null`, which MCP does not have.
+            Err(error) => log::error!("the client sent an invalid line; it is skipped: {error}"),
+        }
+    }
+
+    async fn request(self: &Arc<Self>, id: Id, method: &str, params: Params<'_>) {
+        match method {
+            "initialize" => match params.parse::<InitializeParams<'_>>() {
+                Ok(params) => self.answer(&id, &initialized(&params)).await,
+                Err(error) => self.refuse(&id, invalid_params(method, &error)).await,
+            },
+            "tools/list" => {
+                let is_offered = self.is_offered.load(Ordering::Relaxed);
+                let tools = is_offered.then(definition).into_iter().collect();
+                self.answer(&id, &ListToolsResult { tools }).await;
+            }
+            "tools/call" => match question(params) {
+                Ok(Ok(question)) => {
+                    let server = Arc::clone(self);
+                    tokio::spawn(async move {
+                        let result = server.call(&question).await;
+                        server.answer(&id, &result).await;
+                    });
+                }
+                Ok(Err(wrong)) => self.answer(&id, &CallToolResult::error(wrong)).await,
+                Err(error) => self.refuse(&id, error).await,
+            },
+            "ping" | "logging/setLevel" => self.answer(&id, &Empty {}).await,
+            _ => {
+                let message = format!("Method not found: {method}");
+                self.refuse(&id, ErrorObject::new(code::METHOD_NOT_FOUND, message)).await;
+            }
+        }
+    }
+
+    async fn call(&self, question: &Question) -> CallToolResult {
+        match self.companions.ask(question).await {
+            Ok(Told { text, report }) => {
+                let structured = serde_json::to_value(&report).expect("a report is JSON");
+                CallToolResult::structured(text, structured)
+            }
+            Err(why) => CallToolResult::error(why.to_string()),
+        }
+    }
+
+    /// Looks for an editor that can answer, until there is one. After that each call finds it anew:
+    /// that it restarts is no reason to change what the model may do.
+    async fn watch(&self) {
+        let begun = Instant::now();
+        let mut pause = PAUSES.0;
+        while let Err(why) = self.companions.are_there().await {
+            log::debug!("{why}");
+            if begun.elapsed() >= PATIENCE {
+                self.offer(false).await;
+            }
+            let longest = match why {
+                NoDiagnostics::NotOffered => PAUSES.2,
+                NoDiagnostics::Absent(_) | NoDiagnostics::Failed(_) => PAUSES.1,
+            };
+            sleep(pause).await;
+            pause = (pause * 2).min(longest);
+        }
+        self.offer(true).await;
+    }
+
+    async fn offer(&self, is_offered: bool) {
+        if self.is_offered.swap(is_offered, Ordering::Relaxed) != is_offered {
+            self.send(&Notification::new("notifications/tools/list_changed", Empty {})).await;
+        }
+    }
+
+    async fn answer(&self, id: &Id, result: &impl Serialize) {
+        self.send(&Response::new(id, result)).await;
+    }
+
+    async fn refuse(&self, id: &Id, error: ErrorObject) {
+        self.send(&ErrorResponse::new(Some(id), error)).await;
+    }
+
+    async fn send(&self, message: &impl Serialize) {
+        self.output.send(serde_json::to_vec(message).expect("our messages are JSON")).await;
+    }
+}
+
+fn initialized(params: &InitializeParams<'_>) -> InitializeResult {
+    InitializeResult {
+        protocol_version: negotiate(params.protocol_version.as_deref()),
+        capabilities: ServerCapabilities {
+            tools: ToolsCapability { list_changed: true },
+            ..ServerCapabilities::default()
+        },
+        server_info: Implementation {
+            name: "gemini-companion",
+            title: "Problems in the editor",
+            version: env!("CARGO_PKG_VERSION"),
+        },
+        instructions: "Tells the errors and warnings that the user's editor knows.",
+    }
+}
+
+fn definition() -> ToolDefinition {
+    ToolDefinition {
+        name: NAME,
+        title: "Get problems",
+        description: "Returns the errors and warnings that the user's editor shows for a file of the \
+            project, or for all files that are open in it: a line for each, \
+            path:line:column: severity: message, the worst if there are many.",
+        input_schema: json!({
+            "type": "object",
+            "properties": {
+                "path": {
+                    "type": "string",
+                    "description": "The file, absolute or relative to the current folder; absent, all \
+                        files that are open in the editor.",
+                },
+                "severity": {
+                    "type": "string",
+                    "enum": ["error", "warning", "information", "hint"],
+                    "description": "The least severe problems to list. The default is information; \
+                        hints are matters of style and spelling.",
+                },
+            },
+        }),
+        annotations: Some(ToolAnnotations { read_only_hint: true, open_world_hint: false }),
+    }
+}
+
+/// What a call asks for, or what is wrong with its arguments, for the model; an error if it is no call.
+fn question(params: Params<'_>) -> Result<Result<Question, String>, ErrorObject> {
+    let invalid = |error| invalid_params("tools/call", &error);
+    let call: CallToolParams<'_, Option<serde_json::Value>> = params.parse().map_err(invalid)?;
+    if call.name != NAME {
+        return Ok(Err(format!("Unknown tool: {}", call.name)));
+    }
+    let arguments = call.arguments.map_or_else(|| Ok(Arguments::default()), serde_json::from_value);
+    Ok(match arguments {
+        Ok(Arguments { path, severity }) => {
+            // A model that leaves out an argument may say so by an empty text.
+            let path = path.filter(|path| !path.is_empty()).map(PathBuf::from);
+            Ok(Question { path, severity, only_new: false })
+        }
+        Err(error) => Err(format!("Invalid arguments: {}", describe(&error))),
+    })
+}
