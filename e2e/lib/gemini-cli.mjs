@@ -25,15 +25,18 @@ export const ENVIRONMENT = {
   NO_PROXY: '127.0.0.1,host.docker.internal',
 };
 
+/** What the model says in turn: a text, or a tool's `{name, args}`. */
+export const says = (steps) =>
+  steps
+    .map((step) => (typeof step === 'string' ? { text: step } : { functionCall: step }))
+    .map((part) => ({
+      method: 'generateContentStream',
+      response: [{ candidates: [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP' }] }],
+    }));
+
 /** What the model says: to write a file, then that it has. */
 export const writes = (file_path, content) =>
-  [
-    [{ functionCall: { name: 'write_file', args: { file_path, content } } }],
-    [{ text: 'That was all.' }],
-  ].map((parts) => ({
-    method: 'generateContentStream',
-    response: [{ candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] }],
-  }));
+  says([{ name: 'write_file', args: { file_path, content } }, 'That was all.']);
 
 /** Writes the settings into the home folder `home`, and what the model says into `script`. */
 export function prepare(home, script, replies) {
@@ -41,4 +44,19 @@ export function prepare(home, script, replies) {
   fs.mkdirSync(folder, { recursive: true });
   fs.writeFileSync(path.join(folder, 'settings.json'), JSON.stringify(SETTINGS));
   fs.writeFileSync(script, replies.map((reply) => JSON.stringify(reply)).join('\n'));
+}
+
+/** What came of each call of a tool, `{name, text}`, as the model was told in the session of `home`. */
+export function toolResults(home) {
+  const sessions = path.join(home, '.gemini', 'tmp', 'project', 'chats');
+  const [session, ...others] = fs.readdirSync(sessions);
+  if (others.length > 0) throw new Error(`there is more than one session: ${others}`);
+  return fs
+    .readFileSync(path.join(sessions, session), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .filter(({ type, content }) => type === 'user' && Array.isArray(content))
+    .flatMap(({ content }) => content.flatMap((part) => part.functionResponse ?? []))
+    .map(({ name, response }) => ({ name, text: response.output ?? response.error }));
 }

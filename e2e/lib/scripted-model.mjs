@@ -12,6 +12,10 @@ function choices(step) {
   return [{ delta: { tool_calls } }, stop('tool_calls')];
 }
 
+/** What a result says, in one piece or in several. */
+const text = (content) =>
+  typeof content === 'string' ? content : content.map((part) => part.text).join('');
+
 const stop = (finish_reason) => ({ delta: {}, finish_reason });
 
 function answer(step, response) {
@@ -25,13 +29,15 @@ function answer(step, response) {
 
 /**
  * Starts one, and returns where it is. `steps` are what it says in turn: a text, or a tool's `{name,
- * args}`. How far it has come it sees, as a model does, by the results of tools in the conversation.
+ * args}`. How far it has come it sees, as a model does, by the results of tools in the conversation,
+ * which it keeps in `heard`.
  */
-export async function startModel(sandbox, steps) {
+export async function startModel(sandbox, steps, heard = []) {
   const server = http.createServer(async (request, response) => {
     let body = '';
     for await (const piece of request.setEncoding('utf8')) body += piece;
     const results = JSON.parse(body).messages.filter(({ role }) => role === 'tool');
+    heard.splice(0, heard.length, ...results.map(({ content }) => text(content)));
     answer(steps[results.length] ?? '', response);
   });
   server.listen(0, '127.0.0.1');

@@ -5,7 +5,7 @@ use std::thread;
 
 use xshell::{Shell, cmd};
 
-use crate::dist::npm;
+use crate::dist::{extension, npm};
 use crate::{Result, kotlin, platform, plugin, tools};
 
 /// npm, which is a script on Windows.
@@ -15,8 +15,10 @@ pub(crate) const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 pub(crate) fn test(sh: &Shell) -> Result {
     let companion = build(sh)?;
     install(sh)?;
+    let archives = sh.current_dir().join("target/extension");
+    extension::pack(sh, &archives)?;
     let _dir = sh.push_dir("e2e");
-    let test = cmd!(sh, "npm test --silent");
+    let test = cmd!(sh, "npm test --silent").env("COMPANION_EXTENSION", archives);
     Ok(test.env("GEMINI_COMPANION", companion).run()?)
 }
 

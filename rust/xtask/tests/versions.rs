@@ -44,4 +44,21 @@ fn the_product_has_one_version() {
     assert_eq!(element(&read("plugin-kotlin/pom.xml"), "version"), Some(version));
     let gradle = read("gradle.properties");
     assert!(gradle.lines().any(|line| line == format!("version = {version}")), "gradle.properties");
+    for manifest in MANIFESTS.map(json) {
+        assert_eq!(manifest["version"], version, "{manifest}");
+    }
+}
+
+/// The extension's, for each CLI.
+const MANIFESTS: [&str; 2] = ["extension/gemini-extension.json", "extension/qwen-extension.json"];
+
+fn json(file: &str) -> serde_json::Value {
+    serde_json::from_str(&read(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+#[test]
+fn the_extension_is_the_same_for_both_clis_but_for_the_hooks() {
+    let [gemini, mut qwen] = MANIFESTS.map(json);
+    assert_eq!(qwen.as_object_mut().unwrap().remove("hooks").unwrap(), "hooks/qwen-code.json");
+    assert_eq!(gemini, qwen);
 }

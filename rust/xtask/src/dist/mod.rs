@@ -7,10 +7,12 @@
 //! - [`run`]: the tests with the real client and in a JVM, on a [`machine`] of the system.
 //! - [`archive`]: files of the same bytes whenever and wherever they are packed.
 //! - [`npm`]: the packages for npm.
+//! - [`extension`]: the archives of the extension for the CLIs.
 //! - [`sbom`]: what the program and the library are made of.
 
 pub(crate) mod archive;
 pub(crate) mod compile;
+pub(crate) mod extension;
 mod inspect;
 mod machine;
 pub(crate) mod npm;
@@ -70,11 +72,12 @@ pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
         archive::program(sh, &program, system, &out.release())?;
     }
     if all {
-        println!("\n== the plugin, the packages, the lists");
+        println!("\n== the plugin, the packages, the extension, the lists");
         let plugin = plugin::release_zip(sh, gradle, &out.libraries(), &out.release())?;
         let programs: Vec<_> =
             args.systems().iter().map(|&system| (system, out.program(system))).collect();
         npm::pack(sh, &programs, Some(&plugin), &out.home.join("npm"))?;
+        extension::pack(sh, &out.release())?;
         sbom::write(sh, &out.release())?;
         sums(sh, &out.release())?;
     }

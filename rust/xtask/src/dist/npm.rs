@@ -105,7 +105,7 @@ fn manifest(version: &str) -> Value {
 }
 
 /// `process.platform` and `process.arch` in Node.
-fn names_in_npm(system: System) -> (&'static str, &'static str) {
+pub(super) fn names_in_npm(system: System) -> (&'static str, &'static str) {
     match system {
         System::LinuxX64 => ("linux", "x64"),
         System::LinuxArm64 => ("linux", "arm64"),

@@ -1,0 +1,108 @@
+// Owns the extension in Gemini CLI and in Qwen Code: it is installed as users do, and a model that
+// breaks a file hears of it.
+
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import * as gemini from './gemini-cli.mjs';
+import { GEMINI } from './gemini-cli.mjs';
+import * as qwen from './qwen-code.mjs';
+import { QWEN } from './qwen-code.mjs';
+import { startModel } from './scripted-model.mjs';
+import { Terminal } from './terminal.mjs';
+
+const PROGRAM = process.env.GEMINI_COMPANION;
+
+/** The extension, as it is in the sources. */
+export const EXTENSION = fileURLToPath(new URL('../../extension', import.meta.url));
+
+/** Text that no reader of JSON takes. */
+export const BROKEN = '{ "name": }\n';
+
+/** The PATH of a terminal with the program that is in `folder`, or with none. */
+export const pathWith = (...folder) =>
+  [...folder, path.dirname(process.execPath), '/usr/bin', '/bin'].join(':');
+
+const HERE = pathWith(path.dirname(path.resolve(PROGRAM)));
+
+/** Each CLI: how it is installed into, started, and what its model hears. */
+const CLIS = {
+  gemini: {
+    program: GEMINI,
+    tool: 'mcp_gemini-companion_get_diagnostics',
+    asks: /Allow execution of MCP tool "get_diagnostics"/,
+    async prepare(sandbox, steps) {
+      const script = path.join(sandbox.root, 'replies.jsonl');
+      gemini.prepare(sandbox.home, script, gemini.says(steps));
+      return {
+        env: gemini.ENVIRONMENT,
+        args: ['--approval-mode=auto_edit', '--fake-responses-non-strict', script],
+        heard: () => gemini.toolResults(sandbox.home).map(({ text }) => text),
+      };
+    },
+  },
+  qwen: {
+    program: QWEN,
+    tool: 'mcp__gemini-companion__get_diagnostics',
+    asks: /Allow execution of MCP tool "get_diagnostics"/,
+    async prepare(sandbox, steps) {
+      qwen.prepare(qwen.qwenHome(sandbox));
+      const heard = [];
+      const env = qwen.environment(await startModel(sandbox, steps, heard));
+      return { env, args: ['--approval-mode=auto-edit'], heard: () => heard };
+    },
+  },
+};
+
+export const NAMES = Object.keys(CLIS);
+
+/** Installs the extension from `source` into the CLI of that name. */
+export function install(sandbox, name, { env, source = EXTENSION }) {
+  const args = [CLIS[name].program, 'extensions', 'install', source, '--consent'];
+  return execFileSync(process.execPath, args, { env: sandbox.env(env), encoding: 'utf8' });
+}
+
+/** Starts the CLI with the extension in the project, up to its prompt. Its model says `steps`. */
+export async function startCli(sandbox, name, steps, { PATH = HERE, env, source } = {}) {
+  const cli = CLIS[name];
+  const prepared = await cli.prepare(sandbox, steps);
+  const all = { ...env, ...prepared.env, PATH };
+  install(sandbox, name, { env: all, source });
+  const terminal = new Terminal(sandbox, [process.execPath, cli.program, ...prepared.args], {
+    cwd: sandbox.project,
+    env: all,
+  });
+  await terminal.shows(/Type your message/);
+  return { terminal, heard: prepared.heard };
+}
+
+/**
+ * Has the model of a CLI write `file`, which is there, so that it is broken, and then ask for its
+ * problems. Returns what it hears of both.
+ */
+export async function breakAndAsk(sandbox, name, file, options) {
+  const { tool, asks } = CLIS[name];
+  const steps = [
+    { name: 'read_file', args: { file_path: file } },
+    { name: 'write_file', args: { file_path: file, content: BROKEN } },
+    { name: tool, args: { path: path.basename(file) } },
+    'That was all.',
+  ];
+  const { terminal, heard } = await startCli(sandbox, name, steps, options);
+  await terminal.enter('break it');
+  await terminal.shows(asks);
+  terminal.press('Enter');
+  await terminal.shows(/That was all\./);
+  if (fs.readFileSync(file, 'utf8') !== BROKEN) throw new Error(`${file} was not written`);
+  const [, edit, asked] = heard();
+  return { edit, asked };
+}
+
+/** Unpacks the archive of a release; the folder of the extension in it. */
+export function unpack(sandbox, archive) {
+  const folder = sandbox.folder('unpacked');
+  execFileSync('python3', ['-m', 'zipfile', '-e', archive, folder]);
+  return path.join(folder, 'extension');
+}

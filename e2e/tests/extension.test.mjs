@@ -1,0 +1,66 @@
+// Owns the extension in the real CLIs: what their models hear of the editor's problems.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+
+import { BROKEN, NAMES, breakAndAsk, pathWith, startCli, unpack } from '../lib/extension.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { openWindow } from '../lib/scene.mjs';
+import { noTerminal } from '../lib/terminal.mjs';
+
+/** Where `cargo xtask test` has packed it as for a release. */
+const ARCHIVES = process.env.COMPANION_EXTENSION;
+const noArchives = ARCHIVES ? false : 'COMPANION_EXTENSION is not set';
+
+/** Has the model of a CLI break a file, and asserts that it hears of that both times. */
+async function assertHears(t, name, options) {
+  const { sandbox } = await openWindow(t);
+  const file = sandbox.file('a.json', '{}\n');
+  const { edit, asked } = await breakAndAsk(sandbox, name, file, options?.(sandbox));
+  const problem = `${file}:1:1: error: a value is expected [JSON]`;
+  const told = `<hook_context>The user's editor shows these problems after the edit:\n${problem}`;
+  assert.ok(edit.includes(name === 'gemini' ? told : problem), edit);
+  assert.ok(asked.includes(problem), asked);
+}
+
+/** Has the model of a CLI write a file, and returns what it hears. */
+async function write(sandbox, name, options) {
+  const file = path.join(sandbox.project, 'a.json');
+  const steps = [{ name: 'write_file', args: { file_path: file, content: BROKEN } }, 'That was all.'];
+  const { terminal, heard } = await startCli(sandbox, name, steps, options);
+  await terminal.enter('write it');
+  await terminal.shows(/That was all\./);
+  assert.equal(fs.readFileSync(file, 'utf8'), BROKEN);
+  return { heard: heard()[0], screen: terminal.screen() };
+}
+
+for (const name of NAMES) {
+  describe(`the extension in ${name}`, { skip: noTerminal }, () => {
+    test('an edit that breaks a file is told to the model, and told again when it asks', (t) =>
+      assertHears(t, name));
+
+    test('is installed from a release', { skip: noArchives }, (t) => {
+      const archive = path.join(ARCHIVES, 'linux.gemini-companion.zip');
+      // Gemini CLI itself takes an archive only from GitHub.
+      const take = { gemini: (sandbox) => unpack(sandbox, archive), qwen: () => archive };
+      return assertHears(t, name, (sandbox) => ({ source: take[name](sandbox) }));
+    });
+
+    test('an edit is as ever where the program is not installed', async (t) => {
+      const { heard, screen } = await write(Sandbox.of(t), name, { PATH: pathWith() });
+      assert.doesNotMatch(heard, /hook|blocked|not found/);
+      assert.doesNotMatch(screen, /blocked|not found|failed/);
+    });
+
+    test('an edit is made though the program is older than the extension', async (t) => {
+      const sandbox = Sandbox.of(t);
+      const older = path.join(sandbox.folder('older'), 'gemini-companion');
+      const script = "#!/bin/sh\necho \"error: unrecognized subcommand '$1'\" >&2\nexit 2\n";
+      fs.writeFileSync(older, script, { mode: 0o755 });
+      const { heard } = await write(sandbox, name, { PATH: pathWith(path.dirname(older)) });
+      assert.doesNotMatch(heard, /hook|blocked|unrecognized/);
+    });
+  });
+}
