@@ -5,8 +5,10 @@ import fs from 'node:fs';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { breakAndAsk } from '../lib/extension.mjs';
 import { Session } from '../lib/http.mjs';
 import { noNeovim as skip, openNeovim } from '../lib/neovim.mjs';
+import { noTerminal } from '../lib/terminal.mjs';
 
 const JSON_SERVER = fileURLToPath(
   new URL('../node_modules/vscode-json-languageserver/bin/vscode-json-languageserver', import.meta.url),
@@ -118,4 +120,15 @@ test('switched off it is no tool', { skip }, async (t) => {
   const setup = `{ cmd = { [[${program}]] }, diagnostics = false }`;
   const { sandbox, call } = await open(t, { setup });
   assert.equal((await call({ filePath: sandbox.file('a') })).text, 'Unknown tool: getDiagnostics');
+});
+
+test('the model hears of what its edit has broken', { skip: skip || noTerminal }, async (t) => {
+  const { sandbox, neovim } = await open(t, { init: WITH_JSON_SERVER });
+  const file = sandbox.file('a.json', '{}\n');
+  await neovim.edit(file);
+  await neovim.until('next(vim.lsp.buf_get_clients(0)) ~= nil');
+  const { edit, asked } = await breakAndAsk(sandbox, 'gemini', file);
+  const problem = `${file}:1:11: error: Value expected`;
+  assert.ok(edit.includes('<hook_context>') && edit.includes(problem), edit);
+  assert.ok(asked.includes(problem), asked);
 });
