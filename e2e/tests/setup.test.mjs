@@ -6,12 +6,15 @@ import { execFile, execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { promisify } from 'node:util';
 
 import { run } from '../lib/doctor.mjs';
+import { GEMINI } from '../lib/gemini-cli.mjs';
 import { installIde } from '../lib/installation.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { NAMESPACE, noNamespace } from '../lib/mounted.mjs';
 import { Neovim, noNeovim } from '../lib/neovim.mjs';
+import { QWEN } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 const PROGRAM = process.env.GEMINI_COMPANION;
@@ -62,7 +65,8 @@ test('Neovim loads what is installed, the client connects', { skip: noNeovim }, 
   await neovim.close();
 
   const again = await setup('--json');
-  const unchanged = ['gemini-companion', 'Neovim', 'Gemini CLI'].map((name) => [name, 'unchanged']);
+  const subjects = ['gemini-companion', 'Neovim', 'Gemini CLI', 'Extension of Gemini CLI'];
+  const unchanged = subjects.map((name) => [name, 'unchanged']);
   assert.deepEqual(outcomes(again.stdout), Object.fromEntries(unchanged));
   const removed = await setup('--remove', '--yes');
   assert.equal(removed.code, 0, removed.stderr);
@@ -125,6 +129,26 @@ test('without an editor the rest is done for all clients, and said so', async (t
   await setup('--remove', '--yes');
   assert.equal(fs.readFileSync(settings, 'utf8'), SETTINGS);
   assert.deepEqual(fs.readdirSync(path.dirname(ofQwen)), []);
+});
+
+test('both CLIs load the extension that is installed', async (t) => {
+  const { sandbox, setup } = user(t);
+  sandbox.folder('home', '.qwen');
+  const extensions = async (cli) => {
+    const list = [cli, 'extensions', 'list'];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, list, {
+      env: sandbox.env(),
+    });
+    return stdout + stderr;
+  };
+  await setup('--yes');
+  for (const cli of [GEMINI, QWEN]) {
+    assert.match(await extensions(cli), /gemini-companion \(\d+\.\d+\.\d+\)/);
+  }
+  await setup('--remove', '--yes');
+  for (const cli of [GEMINI, QWEN]) {
+    assert.doesNotMatch(await extensions(cli), /gemini-companion/);
+  }
 });
 
 /**
@@ -192,6 +216,7 @@ test('a folder that can not be written to hinders nothing else', async (t) => {
     'IntelliJ IDEA 2025.1': 'failed',
     'gemini-companion': 'done',
     'Gemini CLI': 'done',
+    'Extension of Gemini CLI': 'done',
   });
   assert.match(said('done'), /Read-only file system/);
   assert.equal(said('after'), said('before'));

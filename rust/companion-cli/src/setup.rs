@@ -17,7 +17,8 @@ use crate::doctor;
 ///
 /// It installs the plugin into all JetBrains IDEs that it finds and that it fits (2024.2 and newer),
 /// and that for Neovim, if it is there; copies this program to where terminals find it, unless they
-/// do; turns on the IDE mode in Gemini CLI's settings; and ends with what doctor says. It shows first
+/// do; turns on the IDE mode in Gemini CLI's settings; gives it the extension by which its model hears
+/// of problems; and ends with what doctor says. It shows first
 /// what it would do, and asks. It writes into your own folders only, keeps what was there, and can
 /// take all of it away again. Run twice, it changes nothing.
 ///
@@ -159,9 +160,10 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn clients(&self) -> Vec<Client> {
-        let client = |dialect: &&'static Dialect| Client {
-            name: dialect.name.to_owned(),
-            settings: user_settings(&self.environment.with_dialect(dialect)),
+        let client = |dialect: &&'static Dialect| {
+            let settings = user_settings(&self.environment.with_dialect(dialect));
+            let extensions = settings.parent().map(|folder| folder.join("extensions"));
+            Client { name: dialect.name.to_owned(), settings, extensions }
         };
         self.installed.iter().map(client).collect()
     }

@@ -18,6 +18,8 @@ pub struct Client {
     pub name: String,
     /// The file of its user's settings.
     pub settings: PathBuf,
+    /// The folder of its user's extensions, if it gets one.
+    pub extensions: Option<PathBuf>,
 }
 
 /// What `ide.enabled` was before it was turned on.

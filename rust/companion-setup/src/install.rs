@@ -1,8 +1,8 @@
 //! Plugins in folders of their own. One is replaced as one step: whatever fails, what was there is
 //! there afterwards.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -66,6 +66,29 @@ pub(crate) fn put(
     let new = unpack(&staging.path().join("new"))?;
     let taken = take_away(copies, &staging.path().join("old"))?;
     fs::rename(new, target).inspect_err(|_| put_back(&taken))
+}
+
+/// Writes files that the program has in it into the folder, which is new.
+pub(crate) fn write_files(
+    dir: &Path,
+    files: impl Iterator<Item = (&'static str, String)>,
+) -> io::Result<PathBuf> {
+    for (name, text) in files {
+        let path = dir.join(name);
+        fs::create_dir_all(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
+        let mut file = File::create_new(path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_data()?;
+    }
+    Ok(dir.to_owned())
+}
+
+/// Whether the folder has those files, just as they are.
+pub(crate) fn has_files(
+    dir: &Path,
+    mut files: impl Iterator<Item = (&'static str, String)>,
+) -> bool {
+    files.all(|(name, text)| fs::read_to_string(dir.join(name)).is_ok_and(|it| it == text))
 }
 
 /// Takes a plugin away, by way of `staging`.

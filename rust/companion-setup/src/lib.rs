@@ -6,6 +6,7 @@
 //! does it, and [`Setup::remove`] takes away what was brought.
 
 mod client;
+mod extension;
 mod files;
 mod ide;
 mod install;

@@ -1,7 +1,7 @@
 //! The plugin for Neovim, which the program has in it, as a package of Neovim's.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::install;
@@ -18,11 +18,12 @@ macro_rules! files {
 const HELP: &str = "doc/gemini_companion.txt";
 
 /// What is in the plugin.
-const FILES: [(&str, &str); 18] = files![
+const FILES: [(&str, &str); 19] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/commands.lua"
     "lua/gemini_companion/config.lua"
     "lua/gemini_companion/context.lua"
+    "lua/gemini_companion/diagnostics.lua"
     "lua/gemini_companion/diff.lua"
     "lua/gemini_companion/file.lua"
     "lua/gemini_companion/health.lua"
@@ -75,12 +76,13 @@ impl Neovim {
         let lazy = self.data.join("lazy/lazy.nvim").is_dir();
         let note = format!("; lazy.nvim loads it by {{ dir = '{}' }}", target.display());
         let note = if lazy { &*note } else { "" };
-        let outcome = if is_brought && is_same(&target) {
+        let outcome = if is_brought && install::has_files(&target, files()) {
             (Outcome::Unchanged, format!("the plugin is installed{note}"))
         } else if dry_run {
             (Outcome::Planned, format!("install the plugin{note}"))
         } else {
             let old = if is_brought { vec![target.clone()] } else { Vec::new() };
+            let unpack = |dir: &Path| install::write_files(dir, files());
             let put = || install::put(&target, &old, staging(&target)?, unpack);
             match record.bring(Self::NAME, &target, What::NeovimPlugin, put) {
                 Ok(()) => (Outcome::Done, format!("installed the plugin{note}")),
@@ -116,21 +118,6 @@ pub(crate) fn take(path: &Path, dry_run: bool) -> io::Result<(Outcome, String)> 
 /// The package's folder, above `start`: what is there is not loaded.
 fn staging(target: &Path) -> io::Result<&Path> {
     Ok(target.parent().and_then(Path::parent).ok_or(io::ErrorKind::InvalidInput)?)
-}
-
-fn unpack(dir: &Path) -> io::Result<PathBuf> {
-    for (name, text) in files() {
-        let path = dir.join(name);
-        fs::create_dir_all(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
-        let mut file = File::create_new(path)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_data()?;
-    }
-    Ok(dir.to_owned())
-}
-
-fn is_same(dir: &Path) -> bool {
-    files().all(|(name, text)| fs::read_to_string(dir.join(name)).is_ok_and(|it| it == text))
 }
 
 /// The files, and the index of the help, which Neovim looks things up in.

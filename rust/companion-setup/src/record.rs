@@ -42,6 +42,8 @@ pub(crate) enum What {
     Program { hash: String },
     /// The plugin for Neovim.
     NeovimPlugin,
+    /// The extension of a client.
+    Extension,
     /// The IDE mode in the settings of a client.
     Setting { before: Before, backup: Option<PathBuf> },
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::client::{self, Before, Change, Client};
+use crate::extension;
 use crate::files::{check_own, remove_empty, replace};
 use crate::ide::Ide;
 use crate::install::{self, Installed};
@@ -78,6 +79,10 @@ impl Setup<'_> {
         for client in self.clients {
             let outcome = turn_on(client, &mut record, dry_run);
             report.add(&client.name, client.settings.clone(), outcome);
+            if let Some(extensions) = &client.extensions {
+                let outcome = extension::bring(client, extensions, &mut record, dry_run);
+                report.add(&extension::subject(client), extension::target(extensions), outcome);
+            }
         }
         Ok(report)
     }
@@ -107,6 +112,7 @@ fn take(machine: &Machine, brought: &Brought, dry_run: bool) -> io::Result<(Outc
         What::Plugin { home, id } => take_plugin(machine, path, home, id, dry_run),
         What::Program { hash } => program::take(path, hash, dry_run),
         What::NeovimPlugin => neovim::take(path, dry_run),
+        What::Extension => extension::take(path, dry_run),
         What::Setting { before, backup } => turn_off(path, *before, backup.as_deref(), dry_run),
     }
 }

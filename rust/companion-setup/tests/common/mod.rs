@@ -17,7 +17,7 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 pub(crate) struct Made {
     dir: TempDir,
     pub(crate) machine: Machine,
-    clients: Vec<Client>,
+    pub(crate) clients: Vec<Client>,
     /// The program that is to be found, if any.
     pub(crate) program: Option<PathBuf>,
 }
@@ -30,7 +30,7 @@ impl Made {
         fs::create_dir_all(&home).unwrap();
         let machine = Machine { os, root, home, env: HashMap::new(), programs: Vec::new() };
         let settings = machine.home.join(".gemini/settings.json");
-        let clients = vec![Client { name: "Gemini CLI".to_owned(), settings }];
+        let clients = vec![Client { name: "Gemini CLI".to_owned(), settings, extensions: None }];
         Self { dir, machine, clients, program: None }
     }
 

@@ -1,0 +1,97 @@
+//! The extension of a client, by which its model hears of problems. The program has it in it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::client::Client;
+use crate::install;
+use crate::record::{Record, What};
+use crate::report::Outcome;
+
+macro_rules! files {
+    ($($name:literal)*) => {
+        [$(($name, include_str!(concat!("../../../extension/", $name)))),*]
+    };
+}
+
+/// What is in it.
+const FILES: [(&str, &str); 5] = files![
+    "context.md"
+    "gemini-extension.json"
+    "hooks/hooks.json"
+    "hooks/qwen-code.json"
+    "qwen-extension.json"
+];
+
+/// Its name, and so that of its folder.
+const NAME: &str = "gemini-companion";
+
+/// What a client leaves in an extension that it has installed itself.
+const INSTALLED: [&str; 2] = [".gemini-extension-install.json", ".qwen-extension-install.json"];
+
+/// Whom the report names.
+pub(crate) fn subject(client: &Client) -> String {
+    format!("Extension of {}", client.name)
+}
+
+/// Where it is among those extensions.
+pub(crate) fn target(extensions: &Path) -> PathBuf {
+    extensions.join(NAME)
+}
+
+/// Installs it, unless the user has.
+pub(crate) fn bring(
+    client: &Client,
+    extensions: &Path,
+    record: &mut Record,
+    dry_run: bool,
+) -> (Outcome, String) {
+    let target = target(extensions);
+    let is_brought = record.known(&target).is_some() && is_ours(&target);
+    if is_brought && install::has_files(&target, files()) {
+        return (Outcome::Unchanged, "it is installed".to_owned());
+    }
+    if is_extension(&target) && !is_brought {
+        return (Outcome::Unchanged, "it is there".to_owned());
+    }
+    if dry_run {
+        return (Outcome::Planned, "install it; the model hears of problems by it".to_owned());
+    }
+    let old = if is_brought { vec![target.clone()] } else { Vec::new() };
+    let unpack = |dir: &Path| install::write_files(dir, files());
+    let put = || install::put(&target, &old, staging(&target)?, unpack);
+    match record.bring(&subject(client), &target, What::Extension, put) {
+        Ok(()) => (Outcome::Done, "installed it; the model hears of problems by it".to_owned()),
+        Err(error) => (Outcome::Failed, format!("it could not be installed: {error}")),
+    }
+}
+
+/// Takes it away.
+pub(crate) fn take(path: &Path, dry_run: bool) -> io::Result<(Outcome, String)> {
+    if !is_ours(path) {
+        return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
+    }
+    if dry_run {
+        return Ok((Outcome::Planned, "remove it".to_owned()));
+    }
+    install::uninstall(path, staging(path)?)?;
+    Ok((Outcome::Done, "it is removed".to_owned()))
+}
+
+/// The client's own folder. A client loads whatever is among its extensions.
+fn staging(target: &Path) -> io::Result<&Path> {
+    Ok(target.parent().and_then(Path::parent).ok_or(io::ErrorKind::InvalidInput)?)
+}
+
+fn files() -> impl Iterator<Item = (&'static str, String)> {
+    FILES.into_iter().map(|(name, text)| (name, text.to_owned()))
+}
+
+fn is_extension(dir: &Path) -> bool {
+    dir.join("gemini-extension.json").is_file()
+}
+
+/// Whether it is there and no client has put its own in its place.
+fn is_ours(dir: &Path) -> bool {
+    is_extension(dir) && !INSTALLED.iter().any(|name| dir.join(name).exists())
+}

@@ -1,0 +1,117 @@
+//! The extension gets to where a client loads it, and away again. That it does is tested with the
+//! real ones in `e2e`.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Made, outcomes, write};
+use companion_setup::{Os, Outcome, Report};
+
+const SUBJECT: &str = "Extension of Gemini CLI";
+
+/// A machine with a client whose IDE mode is on.
+fn made() -> Made {
+    let mut made = Made::new(Os::Linux);
+    made.set("PATH", made.root("empty"));
+    write(made.home(".gemini/settings.json"), "{\"ide\": {\"enabled\": true}}");
+    made.clients[0].extensions = Some(made.home(".gemini/extensions"));
+    made
+}
+
+fn target(made: &Made) -> PathBuf {
+    made.home(".gemini/extensions/gemini-companion")
+}
+
+fn step(report: &Report) -> (Outcome, &Path, &str) {
+    let step = report.steps.iter().find(|step| step.subject == SUBJECT).unwrap();
+    (step.outcome, &step.path, &step.message)
+}
+
+#[test]
+fn it_is_what_the_sources_have_and_goes_without_a_trace() {
+    let made = made();
+    let package = made.package("1.0");
+    let before = made.files();
+    let about = "install it; the model hears of problems by it";
+    assert_eq!(step(&made.plan(&package)), (Outcome::Planned, &*target(&made), about));
+    assert_eq!(made.files(), before, "a plan touches nothing");
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
+
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../extension");
+    for folder in [".", "hooks"] {
+        let names = |dir: &Path| {
+            let entries = fs::read_dir(dir.join(folder)).unwrap();
+            let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(&target(&made)), names(&sources));
+        for name in names(&sources).iter().filter(|name| *name != "hooks") {
+            let text = |dir: &Path| fs::read(dir.join(folder).join(name)).unwrap();
+            assert_eq!(text(&target(&made)), text(&sources), "{}", name.display());
+        }
+    }
+    let beside = fs::read_dir(made.home(".gemini")).unwrap().count();
+    assert_eq!(beside, 2, "nothing is left beside it");
+
+    let after = made.files();
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Unchanged);
+    assert_eq!(made.files(), after, "run twice it changes nothing");
+    assert_eq!(outcomes(&made.plan_remove()), [(SUBJECT, Outcome::Planned)]);
+    assert_eq!(made.files(), after);
+    assert_eq!(outcomes(&made.remove()), [(SUBJECT, Outcome::Done)]);
+    assert!(!made.home(".gemini/extensions").exists());
+}
+
+#[test]
+fn an_older_one_is_replaced() {
+    let made = made();
+    let package = made.package("1.0");
+    made.carry_out(&package);
+    let new = made.files();
+    write(target(&made).join("hooks/gone.json"), "of an older version");
+    write(target(&made).join("context.md"), "older");
+    assert_eq!(step(&made.plan(&package)).0, Outcome::Planned);
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
+    assert_eq!(made.files(), new);
+}
+
+#[test]
+fn one_that_its_user_has_stays() {
+    let made = made();
+    let package = made.package("1.0");
+    made.carry_out(&package);
+    // The user has taken it away by the client, and installed it again by that.
+    write(target(&made).join(".gemini-extension-install.json"), "{}");
+    let theirs = made.files();
+    assert_eq!(
+        step(&made.carry_out(&package)),
+        (Outcome::Unchanged, &*target(&made), "it is there")
+    );
+    assert_eq!(outcomes(&made.remove()), [(SUBJECT, Outcome::Unchanged)]);
+    let rest: Vec<_> =
+        theirs.into_iter().filter(|(path, _)| path.starts_with(target(&made))).collect();
+    assert!(!rest.is_empty() && rest.iter().all(|(path, _)| path.exists()));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_other_things_are_refused() {
+    let linked = made();
+    let elsewhere = linked.root("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, linked.home(".gemini/extensions")).unwrap();
+    let report = linked.carry_out(&linked.package("1.0"));
+    assert_eq!(step(&report).0, Outcome::Failed);
+    assert!(step(&report).2.contains("link"), "{report}");
+
+    let other = made();
+    write(target(&other).join("notes.txt"), "of the user");
+    let report = other.carry_out(&other.package("1.0"));
+    assert_eq!(step(&report).0, Outcome::Failed);
+    assert_eq!(fs::read_to_string(target(&other).join("notes.txt")).unwrap(), "of the user");
+}
