@@ -54,12 +54,14 @@ test('what setup installs is loaded, finds its client, and goes without a trace'
   assert.equal(done.code, 0, done.stderr);
   const { steps, doctor } = JSON.parse(done.stdout);
   const program = path.join(sandbox.home, '.local', 'bin', 'gemini-companion');
+  const ofGemini = path.join(sandbox.home, '.gemini');
   assert.deepEqual(
     steps.map(({ subject, outcome, path: there }) => [subject, outcome, there]),
     [
       ['IntelliJ Platform 2018.3', 'done', plugin],
       ['gemini-companion', 'done', program],
-      ['Gemini CLI', 'done', path.join(sandbox.home, '.gemini', 'settings.json')],
+      ['Gemini CLI', 'done', path.join(ofGemini, 'settings.json')],
+      ['Extension of Gemini CLI', 'done', path.join(ofGemini, 'extensions', 'gemini-companion')],
     ],
   );
   assert.equal(doctor[0].connects, false, 'the IDE does not run yet');
@@ -73,7 +75,7 @@ test('what setup installs is loaded, finds its client, and goes without a trace'
 
   const removed = await run(sandbox, ['setup', '--remove', '--yes'], { env, program });
   assert.equal(removed.code, 0, removed.stderr);
-  for (const gone of [plugin, program, path.join(sandbox.home, '.gemini')]) {
+  for (const gone of [plugin, program, ofGemini]) {
     assert.ok(!fs.existsSync(gone), gone);
   }
 });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
+import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
 import { Companion } from '../lib/companion.mjs';
 import { Editor, problem } from '../lib/editor.mjs';
 import { Mcp } from '../lib/mcp.mjs';
@@ -137,6 +138,15 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     assert.equal(await mcp.ask({ path: '/work/a.json' }), `/work/a.json:${BROKEN}`);
     const { structuredContent } = await mcp.call({ path: '/work/a.json' });
     assert.equal(structuredContent.files[0].path, '/work/a.json');
+  });
+
+  test('is asked by way of the bridge that the CLI has been told of', async (t) => {
+    const { sandbox } = await openWindow(t);
+    const args = ['--wait', '1', ...byDiscovery(sandbox), '--map', `/work=${sandbox.project}`];
+    const mcp = await Mcp.start(sandbox, { env: bridgeEnv(sandbox, args) });
+    const file = sandbox.file('a.json', '{');
+    assert.equal(await mcp.ask({ path: '/work/a.json' }), `/work/a.json:${BROKEN}`);
+    assert.equal(await mcp.ask({ path: file }), `/work/a.json:${BROKEN}`);
   });
 
   test('is asked by nobody whom the editor counts as a CLI', async (t) => {

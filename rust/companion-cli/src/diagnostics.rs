@@ -123,6 +123,7 @@ impl Companions {
         parent: Parent,
         cwd: PathBuf,
     ) -> Result<Self, Box<dyn Error>> {
+        let find = find.or_of_bridge();
         let mapping = find.mapping();
         Ok(Self { finder: Arc::new(find.finder(parent)?), mapping, cwd })
     }

@@ -4,11 +4,13 @@
 mod finder;
 mod mapping;
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use companion_client::discover::{Environment, resolve_to_real_path};
+use clap::{Args as _, FromArgMatches as _};
+use companion_client::discover::{Environment, Stdio, resolve_to_real_path};
 use companion_client::http as client;
 use companion_protocol::dialect::{self, GEMINI};
 
@@ -18,7 +20,7 @@ use mapping::Rule;
 pub(crate) use mapping::{Mapping, is_same_file};
 
 /// Where the companion is, and how it sees the client's files.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, PartialEq, clap::Args)]
 pub(crate) struct FindArgs {
     /// The client's folder; a companion that has it open is looked for [default: the current one].
     #[arg(long, value_name = "DIR")]
@@ -59,6 +61,27 @@ impl FindArgs {
         Mapping(self.map.clone())
     }
 
+    /// The same, or else those of the bridge that a client would start from here: where that is how
+    /// the client comes to its companion, nothing else is.
+    pub(crate) fn or_of_bridge(self) -> Self {
+        if self != Self::default() {
+            return self;
+        }
+        let of_bridge = |dialect| {
+            let client = Environment::with_vars(dialect, vars(), PathBuf::new());
+            let Stdio { command, args } = client.stdio()?;
+            let is_ours = Path::new(&command).file_stem()? == "gemini-companion";
+            if !is_ours || args.first()? != "bridge" {
+                return None;
+            }
+            // An option of its own says how long it waits.
+            let command = Self::augment_args(clap::Command::new("bridge"));
+            let command = command.arg(clap::Arg::new("wait").long("wait"));
+            Self::from_arg_matches(&command.try_get_matches_from(args).ok()?).ok()
+        };
+        dialect::ALL.into_iter().find_map(of_bridge).unwrap_or(self)
+    }
+
     /// How the companion is found.
     ///
     /// # Errors
@@ -80,13 +103,7 @@ impl FindArgs {
                 Environment::current(&GEMINI, folder)
             }
             // The editor's process need not be known, and it takes time to find.
-            Parent::Client | Parent::Shell => {
-                let text = |(name, value): (OsString, OsString)| {
-                    Some((name.into_string().ok()?, value.into_string().ok()?))
-                };
-                let vars = std::env::vars_os().filter_map(text).collect();
-                Environment::with_vars(&GEMINI, vars, folder)
-            }
+            Parent::Client | Parent::Shell => Environment::with_vars(&GEMINI, vars(), folder),
         };
         let hosts = self.host.map_or_else(|| hosts(&environment), |host| vec![host]);
         let Some(port) = self.port else {
@@ -118,6 +135,14 @@ pub(crate) enum Parent {
     Client,
     /// A shell of the client's: the editor is known only if a variable names its process.
     Shell,
+}
+
+/// The variables of this process that are texts.
+fn vars() -> BTreeMap<String, String> {
+    let text = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(text).collect()
 }
 
 /// The client's own choice; in a container also the other one, because the client does not pass

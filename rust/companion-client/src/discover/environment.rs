@@ -9,8 +9,8 @@ use companion_platform::{
 
 use companion_protocol::dialect::{Base, Dialect, Folder, Naming, Surroundings};
 
-use super::Token;
 use super::process::ide_process;
+use super::{Stdio, Token};
 
 /// What the client's decisions depend on. All can be set, for tests and for an environment that
 /// is not that of this process.
@@ -112,6 +112,15 @@ impl Environment {
     /// The token of the variable for it, if the client reads one.
     pub fn token(&self) -> Option<Token> {
         Some(self.var(self.dialect.variables.auth_token?)?.to_owned().into())
+    }
+
+    /// The program that variables name as a companion.
+    pub fn stdio(&self) -> Option<Stdio> {
+        let names = &self.dialect.variables;
+        let command = self.set(names.stdio_command)?.to_owned();
+        let args = self.set(names.stdio_args);
+        let args = args.and_then(|args| serde_json::from_str(args).ok()).unwrap_or_default();
+        Some(Stdio { command, args })
     }
 
     /// The folder in which the client looks for discovery files.

@@ -163,7 +163,7 @@ impl Plan {
             |port: &&str| rejected(environment, &search).any(|one| one.port() == Some(*port));
         let port = environment.set(names.port).filter(|port| !is_rejected(port));
         let targets = port.into_iter().flat_map(|port| http(environment, port));
-        let targets = targets.chain(stdio_from(environment).map(Target::Stdio));
+        let targets = targets.chain(environment.stdio().map(Target::Stdio));
         let route = |target| Route { target, origin: Origin::Variable, token: own_token.clone() };
         routes.extend(targets.map(route));
         let ide = ide::detect(environment, chosen.and_then(|c| c.ide_info.as_ref()));
@@ -225,12 +225,4 @@ fn leading_number(text: &str) -> Option<u32> {
     let text = text.strip_prefix('+').unwrap_or(text);
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     text[..end].parse().ok().filter(|number| *number > 0)
-}
-
-fn stdio_from(environment: &Environment) -> Option<Stdio> {
-    let names = &environment.dialect.variables;
-    let command = environment.set(names.stdio_command)?.to_owned();
-    let args = environment.set(names.stdio_args);
-    let args = args.and_then(|args| serde_json::from_str(args).ok()).unwrap_or_default();
-    Some(Stdio { command, args })
 }
