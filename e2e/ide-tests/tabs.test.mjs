@@ -80,6 +80,7 @@ describe('a proposal in a window', () => {
     await scene.proposal(file, ({ right }) => right === 'mine new\n');
     await scene.clickInto(title);
     await display.press('Escape');
+    await asks(scene); // or the click would be one on the banner, below the question
     await scene.ide.click('text', { text: 'Reject' });
     assert.deepEqual(await decision, REJECTED);
     await scene.noProposal();
