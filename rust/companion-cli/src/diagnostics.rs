@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use companion_client::discover::normalize;
-use companion_client::http::{Session, connect};
+use companion_client::http::{Endpoint, Session, connect};
 use companion_protocol::diagnostics::{DiagnosticsReport, Severity};
 use companion_protocol::tool::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::find::{FindArgs, Finder, Mapping, Parent, explain};
@@ -178,22 +179,16 @@ impl Companions {
             .map_err(NoDiagnostics::Absent)?;
         let mut why = Vec::new();
         let mut is_silent = false;
-        for endpoint in &endpoints {
-            let begun = async {
-                let session = connect(endpoint, BEGINNING).await?.session;
-                let offered = session.ask::<Offered>("tools/list", json!({}));
-                Ok((offered.await?, session))
-            };
-            match timeout(BEGINNING, begun).await {
-                Ok(Ok((Offered { tools }, session))) => {
-                    if tools.iter().any(|tool| tool.name == Tool::GetDiagnostics.name()) {
-                        return Ok(session);
-                    }
-                    end(&session).await;
-                    is_silent = true;
+        for hosts in endpoints.chunk_by(|a, b| (a.port, &a.token) == (b.port, &b.token)) {
+            // A name that nobody knows takes its time.
+            let mut begun: JoinSet<_> = hosts.iter().cloned().map(begin_at).collect();
+            while let Some(begun) = begun.join_next().await {
+                match begun {
+                    Ok(Ok(session)) => return Ok(session),
+                    Ok(Err(NoDiagnostics::NotOffered)) => is_silent = true,
+                    Ok(Err(other)) => why.push(other.to_string()),
+                    Err(panic) => why.push(panic.to_string()),
                 }
-                Ok(Err(error)) => why.push(explain(&endpoint.authority(), &error)),
-                Err(_) => why.push(format!("{} did not answer in time", endpoint.authority())),
             }
         }
         Err(if is_silent {
@@ -202,6 +197,24 @@ impl Companions {
             NoDiagnostics::Absent(why.join("; "))
         })
     }
+}
+
+/// Begins a session there, if the tool is offered.
+async fn begin_at(endpoint: Endpoint) -> Result<Session, NoDiagnostics> {
+    let failed = |error| NoDiagnostics::Failed(explain(&endpoint.authority(), &error));
+    let begun = timeout(BEGINNING, async {
+        let session = connect(&endpoint, BEGINNING).await.map_err(failed)?.session;
+        let offered = session.ask::<Offered>("tools/list", json!({})).await.map_err(failed)?;
+        if offered.tools.iter().any(|tool| tool.name == Tool::GetDiagnostics.name()) {
+            return Ok(session);
+        }
+        end(&session).await;
+        Err(NoDiagnostics::NotOffered)
+    });
+    begun.await.unwrap_or_else(|_| {
+        let why = format!("{} did not answer in time", endpoint.authority());
+        Err(NoDiagnostics::Failed(why))
+    })
 }
 
 /// Ends a session. A server that keeps it for a while is none the worse.
