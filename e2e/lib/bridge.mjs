@@ -33,7 +33,7 @@ export function bridgeEnv(sandbox, args, { cwd = sandbox.project, program = PROG
   };
 }
 
-/** A bridge whose client is the test, by bare lines. */
+/** A bridge, or another server on stdin and stdout, whose client is the test, by bare lines. */
 export class Bridge {
   /** What it wrote to stdout, each line parsed. */
   messages = new Inbox('a message of the bridge');
@@ -45,15 +45,15 @@ export class Bridge {
   #stdout;
   #exit;
 
-  static start(sandbox, args) {
-    const bridge = new Bridge(sandbox, args);
+  static start(sandbox, args, command) {
+    const bridge = new Bridge(sandbox, args, command);
     sandbox.defer(() => bridge.close());
     return bridge;
   }
 
-  constructor(sandbox, args) {
+  constructor(sandbox, args, command = 'bridge') {
     const env = { PATH: process.env.PATH, HOME: sandbox.home };
-    this.#process = spawn(PROGRAM, ['bridge', ...args], { cwd: sandbox.project, env });
+    this.#process = spawn(PROGRAM, [command, ...args], { cwd: sandbox.project, env });
     this.#process.stdin.on('error', () => {}); // it has exited, which `exited` tells
     this.#process.stderr.setEncoding('utf8').on('data', (text) => (this.log += text));
     this.#stdout = readline.createInterface({ input: this.#process.stdout, crlfDelay: Infinity });

@@ -24,14 +24,19 @@ export function settings(sandbox, enabled = true, folder = '.gemini', more = {})
   return file;
 }
 
-/** Runs our program, or another one; its exit code and what it printed. */
-export function run(sandbox, args, { cwd = sandbox.project, env = {}, program = PROGRAM } = {}) {
-  const options = { cwd, env: sandbox.env({ REMOTE_CONTAINERS: '1', ...env }) };
+/**
+ * Runs our program, or another one, with `input` on its stdin, which stays open if that is null; its
+ * exit code and what it printed.
+ */
+export function run(sandbox, args, options = {}) {
+  const { cwd = sandbox.project, env = {}, program = PROGRAM, input = '' } = options;
+  const place = { cwd, env: sandbox.env({ REMOTE_CONTAINERS: '1', ...env }) };
   return new Promise((resolve) => {
-    const child = execFile(program, args, options, (error, stdout, stderr) =>
+    const child = execFile(program, args, place, (error, stdout, stderr) =>
       resolve({ code: error ? error.code : 0, stdout, stderr }),
     );
-    child.stdin.end();
+    child.stdin.on('error', () => {}); // it may not want to hear all
+    if (input !== null) child.stdin.end(input);
   });
 }
 

@@ -1,5 +1,5 @@
-// Owns the views of an imagined editor: shows proposals, and decides as a test's user does. It knows
-// what is wrong with JSON.
+// Owns the views of an imagined editor: shows proposals, and decides as a test's user does. What is
+// wrong with JSON, it knows too.
 
 import fs from 'node:fs';
 

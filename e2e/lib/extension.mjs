@@ -68,7 +68,7 @@ export function install(sandbox, name, { env, source = EXTENSION }) {
 export async function startCli(sandbox, name, steps, { PATH = HERE, env, source } = {}) {
   const cli = CLIS[name];
   const prepared = await cli.prepare(sandbox, steps);
-  const all = { ...env, ...prepared.env, PATH };
+  const all = { REMOTE_CONTAINERS: '1', ...env, ...prepared.env, PATH };
   install(sandbox, name, { env: all, source });
   const terminal = new Terminal(sandbox, [process.execPath, cli.program, ...prepared.args], {
     cwd: sandbox.project,

@@ -29,9 +29,10 @@ export const ENVIRONMENT = {
 export const says = (steps) =>
   steps
     .map((step) => (typeof step === 'string' ? { text: step } : { functionCall: step }))
-    .map((part) => ({
+    .map((part) => ({ content: { role: 'model', parts: [part] }, finishReason: 'STOP' }))
+    .map((candidate) => ({
       method: 'generateContentStream',
-      response: [{ candidates: [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP' }] }],
+      response: [{ candidates: [candidate] }],
     }));
 
 /** What the model says: to write a file, then that it has. */
@@ -46,7 +47,7 @@ export function prepare(home, script, replies) {
   fs.writeFileSync(script, replies.map((reply) => JSON.stringify(reply)).join('\n'));
 }
 
-/** What came of each call of a tool, `{name, text}`, as the model was told in the session of `home`. */
+/** What the model was told of each call of a tool, `{name, text}`, in the session of `home`. */
 export function toolResults(home) {
   const sessions = path.join(home, '.gemini', 'tmp', 'project', 'chats');
   const [session, ...others] = fs.readdirSync(sessions);

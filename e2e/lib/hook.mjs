@@ -1,11 +1,6 @@
 // Owns what a CLI runs before and after an edit: `gemini-companion hook`.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-
-import { within } from './inbox.mjs';
-
-const PROGRAM = process.env.GEMINI_COMPANION;
+import { run } from './doctor.mjs';
 
 /** What Gemini CLI tells of an edit of `file_path`. */
 export const edit = (file_path, more) =>
@@ -17,23 +12,9 @@ export const edit = (file_path, more) =>
     ...more,
   });
 
-/**
- * Runs the hook in the project, and returns what it says. On its stdin is `input`; if that is
- * undefined, stdin stays open without a word.
- */
-export async function hook(sandbox, moment, input, { args = [], env } = {}) {
-  const options = { cwd: sandbox.project, env: sandbox.env(env) };
-  const child = spawn(PROGRAM, ['hook', moment, ...args], options);
-  sandbox.deferKill(() => child.kill('SIGKILL'));
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
-  child.stdin.on('error', () => {}); // it does not want to hear all
-  if (input !== undefined) child.stdin.end(input);
-  const [code] = await within(once(child, 'close'), 'the end of the hook');
-  return { code, stdout, stderr };
-}
+/** Runs the hook in the project, with `input` on its stdin, and returns what it says. */
+export const hook = (sandbox, moment, input, { args = [], env } = {}) =>
+  run(sandbox, ['hook', moment, ...args], { env, input });
 
 /** What it says if it says nothing. */
 export const NOTHING = { code: 0, stdout: '', stderr: '' };

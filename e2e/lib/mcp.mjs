@@ -19,9 +19,14 @@ export class Mcp {
     mcp.#client.setNotificationHandler(ToolListChangedNotificationSchema, () =>
       mcp.changes.push('changed'),
     );
-    const command = { command: PROGRAM, args: ['mcp', ...args], cwd, env: sandbox.env(env) };
+    const transport = new StdioClientTransport({
+      command: PROGRAM,
+      args: ['mcp', ...args],
+      cwd,
+      env: sandbox.env({ REMOTE_CONTAINERS: '1', ...env }),
+    });
     sandbox.defer(() => mcp.#client.close());
-    await mcp.#client.connect(new StdioClientTransport(command));
+    await mcp.#client.connect(transport);
     return mcp;
   }
 

@@ -28,9 +28,9 @@ function answer(step, response) {
 }
 
 /**
- * Starts one, and returns where it is. `steps` are what it says in turn: a text, or a tool's `{name,
- * args}`. How far it has come it sees, as a model does, by the results of tools in the conversation,
- * which it keeps in `heard`.
+ * Starts one, and returns where it is. `steps` are what it says in turn: a text, or a tool's
+ * `{name, args}`. How far it has come it sees, as a model does, by the results of tools in the
+ * conversation, which it keeps in `heard`.
  */
 export async function startModel(sandbox, steps, heard = []) {
   const server = http.createServer(async (request, response) => {

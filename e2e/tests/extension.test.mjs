@@ -28,8 +28,8 @@ async function assertHears(t, name, options) {
 /** Has the model of a CLI write a file, and returns what it hears. */
 async function write(sandbox, name, options) {
   const file = path.join(sandbox.project, 'a.json');
-  const steps = [{ name: 'write_file', args: { file_path: file, content: BROKEN } }, 'That was all.'];
-  const { terminal, heard } = await startCli(sandbox, name, steps, options);
+  const call = { name: 'write_file', args: { file_path: file, content: BROKEN } };
+  const { terminal, heard } = await startCli(sandbox, name, [call, 'That was all.'], options);
   await terminal.enter('write it');
   await terminal.shows(/That was all\./);
   assert.equal(fs.readFileSync(file, 'utf8'), BROKEN);

@@ -1,4 +1,4 @@
-// Owns what a model is told after an edit, by `gemini-companion hook`, and that nothing disturbs one.
+// Owns what a model is told after an edit, by `gemini-companion hook`, and that none is disturbed.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -65,7 +65,8 @@ describe('after an edit', { concurrency: 3 }, () => {
   test('Qwen Code is told by the name that it has for the moment', async (t) => {
     const { sandbox } = await openWindow(t);
     const input = edit(sandbox.file('a.json', '{'), { hook_event_name: 'PostToolUse' });
-    assert.match(context(await hook(sandbox, 'after-edit', input), 'PostToolUse'), /value is expected/);
+    const told = await hook(sandbox, 'after-edit', input);
+    assert.match(context(told, 'PostToolUse'), /value is expected/);
   });
 
   test('no console can spoil what is told', async (t) => {
@@ -87,7 +88,8 @@ describe('after an edit', { concurrency: 3 }, () => {
 
   test('an edit that was not made is not looked at', async (t) => {
     const { sandbox } = await openWindow(t);
-    const tool_response = { llmContent: 'no', error: { message: 'no', type: 'file_write_failure' } };
+    const error = { message: 'no', type: 'file_write_failure' };
+    const tool_response = { llmContent: 'no', error };
     const input = edit(sandbox.file('a.json', '{'), { tool_response });
     assert.deepEqual(await hook(sandbox, 'after-edit', input), NOTHING);
   });
@@ -107,13 +109,14 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
 
   test('by what stdin has, or has not', async (t) => {
     const { sandbox } = await openWindow(t);
-    for (const input of ['', 'no JSON', '[]', '{}', '"a"', '{"hook_event_name":"AfterTool"}', '\0']) {
+    const event = '{"hook_event_name":"AfterTool"}';
+    for (const input of ['', 'no JSON', '[]', '{}', '"a"', event, '\0']) {
       await quiet(sandbox, input);
     }
     await quiet(sandbox, edit(7));
     await quiet(sandbox, edit(''));
     await quiet(sandbox, Buffer.from([0xff, 0xfe]));
-    await quiet(sandbox, undefined);
+    await quiet(sandbox, null);
   });
 
   test('by a file that is none of the workspace', async (t) => {
@@ -121,7 +124,8 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
     const outside = path.join(sandbox.home, 'a.json');
     fs.writeFileSync(outside, '{');
     fs.symlinkSync(outside, path.join(sandbox.project, 'link.json'));
-    for (const file of [outside, '../home/a.json', 'sub/../../home/a.json', 'link.json', '/', '..']) {
+    const dots = ['../home/a.json', 'sub/../../home/a.json', '..'];
+    for (const file of [outside, ...dots, 'link.json', '/']) {
       await quiet(sandbox, edit(file));
     }
   });

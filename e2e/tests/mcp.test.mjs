@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
+import { Bridge, bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
 import { Companion } from '../lib/companion.mjs';
 import { Editor, problem } from '../lib/editor.mjs';
 import { Mcp } from '../lib/mcp.mjs';
@@ -35,7 +35,8 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
   test('tells the problems of a file, however its path is written', async (t) => {
     const { sandbox, mcp } = await openWindowWithModel(t);
     const file = sandbox.file('sub/a.json', '{ "a": }');
-    for (const name of [file, 'sub/a.json', './sub/../sub/a.json', `${sandbox.project}//sub/a.json`]) {
+    const others = ['sub/a.json', './sub/../sub/a.json', `${sandbox.project}//sub/a.json`];
+    for (const name of [file, ...others]) {
       assert.equal(await mcp.ask({ path: name }), `${file}:${BROKEN}`, name);
     }
     const { structuredContent } = await mcp.call({ path: 'sub/a.json' });
@@ -78,11 +79,11 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
   test('says that the editor does not answer', async (t) => {
     const { sandbox, companion, mcp } = await openWindowWithModel(t);
     companion.onRequest(undefined);
-    const file = sandbox.file('a.json');
-    assert.deepEqual(await mcp.ask({ path: file }), { error: 'The editor did not answer in time.' });
+    const told = await mcp.ask({ path: sandbox.file('a.json') });
+    assert.deepEqual(told, { error: 'The editor did not answer in time.' });
   });
 
-  test('says that the editor knows of no problems, or that its user keeps them private', async (t) => {
+  test('says that the editor knows none, or that its user keeps them private', async (t) => {
     const { sandbox, companion, mcp } = await openWindowWithModel(t);
     const file = sandbox.file('a.json');
     const asked = mcp.ask({ path: file });
@@ -156,6 +157,18 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     const told = companion.inbox.takeAll().map(({ method }) => method);
     assert.deepEqual(told, []);
   });
+});
+
+test('a client that talks nonsense is answered where it can be', async (t) => {
+  const mcp = Bridge.start(Sandbox.of(t), ['--log-level', 'off'], 'mcp');
+  const batch = '[{"jsonrpc":"2.0","id":1,"method":"ping"}]';
+  for (const line of ['?', '[]', batch, '{"jsonrpc":"2.0"}', '{"id":1}']) mcp.sendLine(line);
+  assert.deepEqual((await mcp.ask('ping')).result, {});
+  assert.equal((await mcp.ask('prompts/list')).error.code, -32601);
+  assert.equal((await mcp.ask('tools/call')).error.code, -32602);
+  const { capabilities } = (await mcp.ask('initialize', { protocolVersion: 'x' })).result;
+  assert.deepEqual(capabilities.tools, { listChanged: true });
+  assert.equal(mcp.lines.length, 4);
 });
 
 describe('without an editor', { concurrency: 3 }, () => {
