@@ -58,18 +58,44 @@ const CLIS = {
 
 export const NAMES = Object.keys(CLIS);
 
-/** Installs the extension from `source` into the CLI of that name. */
-export function install(sandbox, name, { env, source = EXTENSION }) {
+/** Has the CLI of that name install the extension from `source`. */
+const installFrom = (source) => (sandbox, name, env) => {
   const args = [CLIS[name].program, 'extensions', 'install', source, '--consent'];
-  return execFileSync(process.execPath, args, { env: sandbox.env(env), encoding: 'utf8' });
+  execFileSync(process.execPath, args, { env: sandbox.env(env), stdio: 'ignore' });
+};
+
+/** The ways to bring the extension to a CLI: `(sandbox, name, env)` does it. */
+export const BY = {
+  folder: installFrom(EXTENSION),
+
+  /** From an archive of a release. Gemini CLI itself takes one only from GitHub. */
+  archive: (archive) => (sandbox, name, env) => {
+    const source = name === 'gemini' ? unpack(sandbox, archive) : archive;
+    installFrom(source)(sandbox, name, env);
+  },
+
+  setup(sandbox, _, env) {
+    execFileSync(PROGRAM, ['setup', '--json'], { env: sandbox.env(env), stdio: 'ignore' });
+  },
+};
+
+/** Unpacks the archive of a release; the folder of the extension in it. */
+function unpack(sandbox, archive) {
+  const folder = sandbox.folder('unpacked');
+  execFileSync('python3', ['-m', 'zipfile', '-e', archive, folder]);
+  return path.join(folder, 'extension');
 }
 
-/** Starts the CLI with the extension in the project, up to its prompt. Its model says `steps`. */
-export async function startCli(sandbox, name, steps, { PATH = HERE, env, source } = {}) {
+/**
+ * Starts the CLI in the project, with the extension that comes `by` one of the ways, up to its
+ * prompt. Its model says `steps`.
+ */
+export async function startCli(sandbox, name, steps, options = {}) {
+  const { PATH = HERE, env, by = BY.folder } = options;
   const cli = CLIS[name];
   const prepared = await cli.prepare(sandbox, steps);
   const all = { REMOTE_CONTAINERS: '1', ...env, ...prepared.env, PATH };
-  install(sandbox, name, { env: all, source });
+  by(sandbox, name, all);
   const terminal = new Terminal(sandbox, [process.execPath, cli.program, ...prepared.args], {
     cwd: sandbox.project,
     env: all,
@@ -98,11 +124,4 @@ export async function breakAndAsk(sandbox, name, file, options) {
   if (fs.readFileSync(file, 'utf8') !== BROKEN) throw new Error(`${file} was not written`);
   const [, edit, asked] = heard();
   return { edit, asked };
-}
-
-/** Unpacks the archive of a release; the folder of the extension in it. */
-export function unpack(sandbox, archive) {
-  const folder = sandbox.folder('unpacked');
-  execFileSync('python3', ['-m', 'zipfile', '-e', archive, folder]);
-  return path.join(folder, 'extension');
 }

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { BROKEN, NAMES, breakAndAsk, pathWith, startCli, unpack } from '../lib/extension.mjs';
+import { BROKEN, BY, NAMES, breakAndAsk, pathWith, startCli } from '../lib/extension.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { noTerminal } from '../lib/terminal.mjs';
@@ -18,7 +18,7 @@ const noArchives = ARCHIVES ? false : 'COMPANION_EXTENSION is not set';
 async function assertHears(t, name, options) {
   const { sandbox } = await openWindow(t);
   const file = sandbox.file('a.json', '{}\n');
-  const { edit, asked } = await breakAndAsk(sandbox, name, file, options?.(sandbox));
+  const { edit, asked } = await breakAndAsk(sandbox, name, file, options);
   const problem = `${file}:1:1: error: a value is expected [JSON]`;
   const told = `<hook_context>The user's editor shows these problems after the edit:\n${problem}`;
   assert.ok(edit.includes(name === 'gemini' ? told : problem), edit);
@@ -41,12 +41,10 @@ for (const name of NAMES) {
     test('an edit that breaks a file is told to the model, and told again when it asks', (t) =>
       assertHears(t, name));
 
-    test('is installed from a release', { skip: noArchives }, (t) => {
-      const archive = path.join(ARCHIVES, 'linux.gemini-companion.zip');
-      // Gemini CLI itself takes an archive only from GitHub.
-      const take = { gemini: (sandbox) => unpack(sandbox, archive), qwen: () => archive };
-      return assertHears(t, name, (sandbox) => ({ source: take[name](sandbox) }));
-    });
+    test('is installed from a release', { skip: noArchives }, (t) =>
+      assertHears(t, name, { by: BY.archive(path.join(ARCHIVES, 'linux.gemini-companion.zip')) }));
+
+    test('is installed by setup', (t) => assertHears(t, name, { by: BY.setup }));
 
     test('an edit is as ever where the program is not installed', async (t) => {
       const { heard, screen } = await write(Sandbox.of(t), name, { PATH: pathWith() });
