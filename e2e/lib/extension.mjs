@@ -31,6 +31,7 @@ const HERE = pathWith(path.dirname(path.resolve(PROGRAM)));
 const CLIS = {
   gemini: {
     program: GEMINI,
+    withoutReview: '--approval-mode=auto_edit',
     tool: 'mcp_gemini-companion_get_diagnostics',
     asks: /Allow execution of MCP tool "get_diagnostics"/,
     async prepare(sandbox, steps) {
@@ -38,20 +39,21 @@ const CLIS = {
       gemini.prepare(sandbox.home, script, gemini.says(steps));
       return {
         env: gemini.ENVIRONMENT,
-        args: ['--approval-mode=auto_edit', '--fake-responses-non-strict', script],
+        args: ['--fake-responses-non-strict', script],
         heard: () => gemini.toolResults(sandbox.home).map(({ text }) => text),
       };
     },
   },
   qwen: {
     program: QWEN,
+    withoutReview: '--approval-mode=auto-edit',
     tool: 'mcp__gemini-companion__get_diagnostics',
     asks: /Allow execution of MCP tool "get_diagnostics"/,
     async prepare(sandbox, steps) {
       qwen.prepare(qwen.qwenHome(sandbox));
       const heard = [];
       const env = qwen.environment(await startModel(sandbox, steps, heard));
-      return { env, args: ['--approval-mode=auto-edit'], heard: () => heard };
+      return { env, args: [], heard: () => heard };
     },
   },
 };
@@ -88,18 +90,17 @@ function unpack(sandbox, archive) {
 
 /**
  * Starts the CLI in the project, with the extension that comes `by` one of the ways, up to its
- * prompt. Its model says `steps`.
+ * prompt. Its model says `steps`. Edits are made without `review`, or else with it.
  */
 export async function startCli(sandbox, name, steps, options = {}) {
-  const { PATH = HERE, env, by = BY.folder } = options;
+  const { PATH = HERE, env, by = BY.folder, review = false } = options;
   const cli = CLIS[name];
   const prepared = await cli.prepare(sandbox, steps);
   const all = { REMOTE_CONTAINERS: '1', ...env, ...prepared.env, PATH };
   by(sandbox, name, all);
-  const terminal = new Terminal(sandbox, [process.execPath, cli.program, ...prepared.args], {
-    cwd: sandbox.project,
-    env: all,
-  });
+  const args = [cli.program, ...(review ? [] : [cli.withoutReview]), ...prepared.args];
+  const place = { cwd: sandbox.project, env: all };
+  const terminal = new Terminal(sandbox, [process.execPath, ...args], place);
   await terminal.shows(/Type your message/);
   return { terminal, heard: prepared.heard };
 }

@@ -36,6 +36,21 @@ async function write(sandbox, name, options) {
   return { heard: heard()[0], screen: terminal.screen() };
 }
 
+test('what the user makes of an edit is looked at', { skip: noTerminal }, async (t) => {
+  const { sandbox, companion, editor } = await openWindow(t);
+  const file = path.join(sandbox.project, 'a.json');
+  const call = { name: 'write_file', args: { file_path: file, content: '{}\n' } };
+  const options = { env: companion.ready.env, review: true };
+  const { terminal, heard } = await startCli(sandbox, 'gemini', [call, 'That was all.'], options);
+  await companion.next('companion/sessions');
+  await terminal.enter('write it');
+  await editor.view(file);
+  editor.accept(file, BROKEN);
+  await terminal.shows(/That was all\./);
+  assert.equal(fs.readFileSync(file, 'utf8'), BROKEN);
+  assert.match(heard()[0], /<hook_context>[^]*a\.json:1:1: error: a value is expected/);
+});
+
 for (const name of NAMES) {
   describe(`the extension in ${name}`, { skip: noTerminal }, () => {
     test('an edit that breaks a file is told to the model, and told again when it asks', (t) =>

@@ -2,9 +2,7 @@
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
-import { once } from 'node:events';
 import { describe, test } from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
@@ -12,6 +10,7 @@ import { Editor, problem } from '../lib/editor.mjs';
 import { NOTHING, edit, hook } from '../lib/hook.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
+import { ScriptedCompanion } from '../lib/scripted-companion.mjs';
 
 const BEGINNING = "The user's editor shows these problems after the edit:\n";
 
@@ -48,6 +47,15 @@ describe('after an edit', { concurrency: 3 }, () => {
     window.editor.diagnose = () => [problem(1, 'old'), problem(2, 'older')];
     assert.deepEqual(await change(window, file, [problem(3, 'older')]), NOTHING);
     assert.deepEqual(await change(window, file, []), NOTHING);
+  });
+
+  test('of a file that the edit has created all is told', async (t) => {
+    const { sandbox } = await openWindow(t);
+    const file = path.join(sandbox.project, 'sub', 'new.json');
+    assert.deepEqual(await hook(sandbox, 'before-edit', edit(file)), NOTHING);
+    sandbox.file('sub/new.json', '{');
+    const told = context(await hook(sandbox, 'after-edit', edit(file)));
+    assert.equal(told, `${BEGINNING}${file}:1:1: error: a value is expected [JSON]`);
   });
 
   test('a path is taken as the CLI takes it', async (t) => {
@@ -143,10 +151,8 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
 
   test('by something at the companion’s port that never answers', async (t) => {
     const sandbox = Sandbox.of(t);
-    const server = net.createServer(() => {}).listen(0, '127.0.0.1');
-    sandbox.defer(() => server.close());
-    await once(server, 'listening');
-    const env = { GEMINI_CLI_IDE_SERVER_PORT: String(server.address().port) };
+    const { port } = await ScriptedCompanion.start(sandbox);
+    const env = { GEMINI_CLI_IDE_SERVER_PORT: String(port) };
     await quiet(sandbox, edit(sandbox.file('a.json', '{')), { env });
   });
 

@@ -10,6 +10,7 @@ import { Editor, problem } from '../lib/editor.mjs';
 import { Mcp } from '../lib/mcp.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
+import { ScriptedCompanion } from '../lib/scripted-companion.mjs';
 
 /** A window, and a model that may ask about it. */
 async function openWindowWithModel(t, options, mcp) {
@@ -177,6 +178,15 @@ describe('without an editor', { concurrency: 3 }, () => {
     assert.equal((await mcp.tools()).length, 1);
     const { error } = await mcp.ask({});
     assert.match(error, /^No editor can be asked for problems: no companion has left a file in/);
+  });
+
+  test('something at its port that never answers holds up no CLI', async (t) => {
+    const sandbox = Sandbox.of(t);
+    const { port } = await ScriptedCompanion.start(sandbox);
+    const env = { GEMINI_CLI_IDE_SERVER_PORT: String(port) };
+    const mcp = await Mcp.start(sandbox, { env });
+    assert.equal((await mcp.tools()).length, 1);
+    assert.match((await mcp.ask({})).error, /took the connection but did not answer in time$/);
   });
 
   test('the tool is withdrawn, and announced once an editor can answer', async (t) => {
