@@ -115,6 +115,51 @@ test('what can not be known is said', { skip }, async (t) => {
   assert.match(await about(closed), new RegExp(`${maybe('closed', newest)}$`));
 });
 
+test('what a tool may have got wrong is told as well as can be', { skip }, async (t) => {
+  const { sandbox, neovim, call } = await open(t, { init: WITH_LINTER });
+  const file = sandbox.file('a.txt', 'one\n');
+  await neovim.edit(file);
+  await neovim.lua(
+    `lint({ { lnum = 0, col = 2 }, { lnum = -1, col = -1, message = 'whole', code = {} } })`,
+  );
+  const told = 'a.txt:1:1: error: whole\na.txt:1:3: error: no message';
+  assert.equal((await call({ filePath: file })).text, told);
+});
+
+test('many problems of a long line and of a long file do not freeze Neovim', { skip }, async (t) => {
+  const { sandbox, neovim, call } = await open(t, { init: WITH_LINTER });
+  const line = sandbox.file('line.js', `${'😀'.repeat(250_000)}\n`);
+  const lines = sandbox.file('lines.txt', 'a line\n'.repeat(1_000_000));
+  for (const [file, place, last] of [
+    [line, 'lnum = 0, col = n * 1000, end_lnum = 0, end_col = n * 1000 + 4', '1:500001'],
+    [lines, 'lnum = n * 1000 - 1, col = 2', '1000000:3'],
+  ]) {
+    await neovim.edit(file);
+    await neovim.lua(
+      `local report = {}
+       for n = 1, 1000 do
+         report[1001 - n] = { ${place}, message = 'bad', severity = n == 1000 and 1 or 2 }
+       end
+       lint(report)`,
+    );
+    // An answer in time, in spite of the wait for what may yet be found.
+    assert.match((await call({ filePath: file })).text, new RegExp(`:${last}: error: bad\n.*950 more`));
+  }
+});
+
+test("of a buffer with 'noautoread' nothing is asked", { skip }, async (t) => {
+  const { sandbox, neovim, call } = await open(t, { init: WITH_LINTER });
+  const file = sandbox.file('a.txt', 'one\n');
+  await neovim.edit(file);
+  await neovim.command('setlocal noautoread');
+  await neovim.lua(`lint({ { lnum = 0, col = 0, message = 'bad' } })`);
+  await neovim.edit(sandbox.file('other.txt'));
+  fs.writeFileSync(file, 'written by the CLI\n');
+  const why = "with 'noautoread' its buffer may have an older text";
+  const told = `a.txt:1:1: error: bad\na.txt: there may be more problems: ${why}.`;
+  assert.equal((await call({ filePath: file })).text, told);
+});
+
 test('switched off it is no tool', { skip }, async (t) => {
   const program = process.env.GEMINI_COMPANION;
   const setup = `{ cmd = { [[${program}]] }, diagnostics = false }`;

@@ -53,7 +53,7 @@ local function begin(path)
   elseif vim.bo[buffer].modified then
     question.incomplete = 'its buffer has changes that are not saved'
   else
-    if vim.o.autoread then
+    if vim.fn.getbufvar(buffer, '&autoread') == 1 then
       vim.cmd('silent! checktime ' .. buffer)
     else
       question.incomplete = "with 'noautoread' its buffer may have an older text"
@@ -80,34 +80,64 @@ local function is_settled(question)
   return vim.loop.now() - looked.time >= quiet
 end
 
---- 1-based; the character in UTF-16 units.
-local function position(lines, line, column)
-  local before = (lines[line + 1] or ''):sub(1, column)
-  return { line = line + 1, character = text.utf16_units(text.utf8(before)) + 1 }
+--- How many UTF-16 units a part of a line has; none where the buffer has no such part.
+local function units(buffer, line, from, to)
+  local ok, parts = pcall(api.nvim_buf_get_text, buffer, line, from, line, to, {})
+  return ok and parts[1] and text.utf16_units(text.utf8(parts[1])) or 0
 end
 
-local function problem(lines, found)
+--- A function that returns positions in a buffer, 1-based and in UTF-16 units. A line may be very long
+--- and have many of them, so it counts on from the last one if it can. A tool that counts from 1 may
+--- have -1 where it means 0.
+local function counter(buffer)
+  local line, column, character
+  return function(to_line, to_column)
+    to_line, to_column = math.max(to_line, 0), math.max(to_column, 0)
+    if to_line ~= line or to_column < column then
+      line, column, character = to_line, 0, 1
+    end
+    character = character + units(buffer, line, column, to_column)
+    column = to_column
+    return { line = line + 1, character = character }
+  end
+end
+
+--- A text, or a number as such; nothing for what is neither.
+local function words(value)
+  local is_one = type(value) == 'string' or type(value) == 'number'
+  return is_one and text.utf8(tostring(value)) or nil
+end
+
+local function problem(found, starts, ends)
   local lsp = type(found.user_data) == 'table' and found.user_data.lsp or nil
-  local code = found.code or (type(lsp) == 'table' and lsp.code) or nil
   return {
     severity = NAMES[found.severity] or 'error',
-    message = text.utf8(found.message),
+    message = words(found.message) or 'no message',
     range = {
-      start = position(lines, found.lnum, found.col),
-      ['end'] = position(lines, found.end_lnum or found.lnum, found.end_col or found.col),
+      start = starts(found.lnum, found.col),
+      ['end'] = ends(found.end_lnum or found.lnum, found.end_col or found.col),
     },
-    source = found.source and text.utf8(tostring(found.source)),
-    code = code and text.utf8(tostring(code)),
+    source = words(found.source),
+    code = words(found.code) or (type(lsp) == 'table' and words(lsp.code) or nil),
   }
+end
+
+local function from_top_to_bottom(a, b)
+  if a.lnum ~= b.lnum then
+    return a.lnum < b.lnum
+  end
+  return a.col < b.col
 end
 
 local function answer(question, severity, is_late)
   local problems = {}
   local buffer = question.buffer
   if buffer and api.nvim_buf_is_valid(buffer) then
-    local lines = api.nvim_buf_is_loaded(buffer) and api.nvim_buf_get_lines(buffer, 0, -1, false) or {}
-    for _, found in ipairs(vim.diagnostic.get(buffer, { severity = { min = severity } })) do
-      problems[#problems + 1] = problem(lines, found)
+    local all = vim.diagnostic.get(buffer, { severity = { min = severity } })
+    table.sort(all, from_top_to_bottom)
+    local starts, ends = counter(buffer), counter(buffer)
+    for _, found in ipairs(all) do
+      problems[#problems + 1] = problem(found, starts, ends)
     end
   end
   local incomplete = question.incomplete
