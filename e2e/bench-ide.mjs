@@ -1,12 +1,15 @@
 // Owns what the plugin costs the user of a real window: figures for BENCHMARKS.md, no assertions.
 //
 // Typing and caret moves in a file of 50,000 lines with the plugin and without; what its handlers
-// take of that; and for how long it keeps the event thread while the IDE starts and opens a project.
+// take of that; for how long it keeps the event thread while the IDE starts and opens a project; and
+// how long a client waits for the problems of a file.
 
 import { Ide } from './lib/ide.mjs';
 import { Scene } from './lib/ide-scene.mjs';
 
 const COUNT = 5000;
+const WARM_UP = 20;
+const CALLS = 200;
 const LINE = 'The quick brown fox jumps over the dog.\n';
 
 /** Percentiles of times in ns, as text in µs. */
@@ -31,6 +34,18 @@ function printPlugin(times, start) {
   }
 }
 
+/** How long a client waits for the problems of a file that shows, which the IDE knows already. */
+async function askForProblems(scene) {
+  const filePath = await scene.edit('problems.json', '{"a": }\n');
+  const times = [];
+  for (let i = -WARM_UP; i < CALLS; i++) {
+    const begin = process.hrtime.bigint();
+    await scene.client.callTool('getDiagnostics', { filePath });
+    if (i >= 0) times.push(Number(process.hrtime.bigint() - begin));
+  }
+  return times;
+}
+
 /** Measures in a window of its own. */
 async function measure(withPlugin) {
   const scene = new Scene();
@@ -47,7 +62,10 @@ async function measure(withPlugin) {
     const times = await scene.ide.robot('type', { path, count: COUNT });
     const suffix = withPlugin ? 'with the plugin' : 'without';
     for (const name of ['keys', 'caret moves']) print(`${name}, ${suffix}`, summary(times[name]));
-    if (withPlugin) printPlugin(times, start);
+    if (withPlugin) {
+      printPlugin(times, start);
+      print('\ngetDiagnostics, at the client', summary(await askForProblems(scene)));
+    }
     // An IDE that exits with a balloon over a project's window logs an error of its own.
     await scene.ide.robot('invoke', { action: 'CloseProject' });
     await scene.ide.until(({ projects }) => projects.length === 0, 'the end of the project');

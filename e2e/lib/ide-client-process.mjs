@@ -28,6 +28,8 @@ const calls = {
   openDiff: (filePath, newContent) => client.openDiff(filePath, newContent),
   closeDiff: (filePath, options) => client.closeDiff(filePath, options),
   resolveDiffFromCli: (filePath, outcome) => client.resolveDiffFromCli(filePath, outcome),
+  // It offers its user no tools but those of diffs, though its connection has them all.
+  callTool: (name, args) => client.client.callTool({ name, arguments: args }),
   disconnect: () => client.disconnect(),
   status: () => client.getConnectionStatus(),
   context: () => ideContextStore.get(),

@@ -142,6 +142,11 @@ export class IdeClient {
     return this.#call('resolveDiffFromCli', filePath, outcome);
   }
 
+  /** The result of any of the companion's tools. */
+  callTool(name, args) {
+    return this.#call('callTool', name, args);
+  }
+
   disconnect() {
     return this.#call('disconnect');
   }

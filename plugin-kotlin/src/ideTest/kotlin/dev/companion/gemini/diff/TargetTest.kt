@@ -10,6 +10,7 @@ import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.offEdt
 import java.io.File
 import java.nio.file.Files

@@ -129,12 +129,14 @@ class CompanionServiceTest : ServiceTestCase() {
         set {
             context = false
             diffs = false
+            diagnostics = false
         }
         await { service.state == CompanionState.Off }
         assertRefused(port)
         assertNull(service.core)
-        set { diffs = true }
+        set { diagnostics = true }
         await { service.state is CompanionState.Running }
+        assertEquals("false true", offEdt { ProjectConfig.of(project)?.run { "$diffs $diagnostics" } })
     }
 
     fun testWithoutTheContextConnectedCLIsForgetTheFiles() {

@@ -15,6 +15,7 @@ class CompanionSettingsTest : LightPlatformTestCase() {
         val values = CompanionSettings.Values(
             false,
             false,
+            false,
             gemini = false,
             qwen = true,
             TrustSetting.CLI,

@@ -78,6 +78,7 @@ class ActionsTest : ServiceTestCase() {
         set {
             context = false
             diffs = false
+            diagnostics = false
         }
         await { service.state == CompanionState.Off }
         assertFalse("turned off", enabled())

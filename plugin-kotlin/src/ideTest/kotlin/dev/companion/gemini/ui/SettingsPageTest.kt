@@ -39,10 +39,22 @@ class SettingsPageTest : LightPlatformTestCase() {
 
     fun testItShowsWhatIsSet() {
         settings.set(
-            Values(false, true, true, false, TrustSetting.CLI, 7, LogLevel.TRACE, "npx gemini", "10.0.0.1", "my.box"),
+            Values(
+                false,
+                true,
+                false,
+                true,
+                false,
+                TrustSetting.CLI,
+                7,
+                LogLevel.TRACE,
+                "npx gemini",
+                "10.0.0.1",
+                "my.box",
+            ),
         )
         configurable.reset()
-        assertEquals("false true", "${context.isSelected} ${diffs.isSelected}")
+        assertEquals("false true false", "${context.isSelected} ${diffs.isSelected} ${diagnostics.isSelected}")
         assertEquals("true false", "${gemini.isSelected} ${qwen.isSelected}")
         assertEquals("Leave it to the CLI", trust.selectedItem?.toString())
         assertEquals("7", limit.text)
@@ -56,6 +68,7 @@ class SettingsPageTest : LightPlatformTestCase() {
         val changes = listOf<Pair<Values, () -> Unit>>(
             Values(context = false) to { context.doClick() },
             Values(diffs = false) to { diffs.doClick() },
+            Values(diagnostics = false) to { diagnostics.doClick() },
             Values(gemini = false) to { gemini.doClick() },
             Values(qwen = false) to { qwen.doClick() },
             Values(trust = TrustSetting.CLI) to { trust.selectedIndex = 1 },
@@ -134,7 +147,7 @@ class SettingsPageTest : LightPlatformTestCase() {
     fun testItIsReachedByKeyboard() {
         val labels = all<JLabel>().filter { it.labelFor != null }
         val mnemonics = all<JCheckBox>().map { it.mnemonic } + labels.map { it.displayedMnemonic }
-        assertEquals(10, mnemonics.filter { it != 0 }.distinct().size)
+        assertEquals(11, mnemonics.filter { it != 0 }.distinct().size)
     }
 
     fun testItIsAmongTheTools() {
@@ -157,8 +170,9 @@ class SettingsPageTest : LightPlatformTestCase() {
 
     private val context get() = all<JCheckBox>()[0]
     private val diffs get() = all<JCheckBox>()[1]
-    private val gemini get() = all<JCheckBox>()[2]
-    private val qwen get() = all<JCheckBox>()[3]
+    private val diagnostics get() = all<JCheckBox>()[2]
+    private val gemini get() = all<JCheckBox>()[3]
+    private val qwen get() = all<JCheckBox>()[4]
     private val trust get() = all<JComboBox<*>>().first()
     private val log get() = all<JComboBox<*>>().last()
     private val texts get() = all<JTextField>().filter { it.columns > 10 }

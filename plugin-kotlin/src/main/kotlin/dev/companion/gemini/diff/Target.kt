@@ -16,6 +16,7 @@ import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertNotEdt
+import dev.companion.gemini.disk.FileOnDisk
 import java.nio.file.Files
 import java.nio.file.InvalidPathException
 import java.nio.file.Path

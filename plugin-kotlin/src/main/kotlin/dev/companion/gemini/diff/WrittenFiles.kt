@@ -5,6 +5,7 @@ package dev.companion.gemini.diff
 import com.intellij.openapi.Disposable
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.disk.FileOnDisk
 import java.nio.file.Path
 import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit

@@ -22,6 +22,7 @@ import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
+import dev.companion.gemini.diagnostics.DiagnosticsService
 import dev.companion.gemini.diff.ProposalService
 import dev.companion.gemini.platform.Platform
 import java.util.concurrent.atomic.AtomicBoolean
@@ -37,6 +38,7 @@ class CompanionService internal constructor(
 ) : Disposable {
     private val worker = AppExecutorUtil.createBoundedApplicationPoolExecutor("Companion for Gemini CLI", 1)
     private val proposals = ProposalService.getInstance(project)
+    private val diagnostics = DiagnosticsService.getInstance(project)
     private val slot = CoreSlot { launch(it, Requests()) }
     private val refreshQueued = AtomicBoolean()
 
@@ -186,7 +188,7 @@ class CompanionService internal constructor(
         override fun rejectDiff(request: EditorRequest, filePath: String) = proposals.reject(request, filePath)
 
         override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) =
-            responder.fail("This IDE tells no problems.")
+            diagnostics.find(responder, asked)
 
         /** The number may be that of a server which is gone, so the present one is asked. */
         override fun connectedChanged(count: Int) =

@@ -24,6 +24,8 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
         var context: Boolean = true,
         /** Whether edits are reviewed in the IDE. */
         var diffs: Boolean = true,
+        /** Whether CLIs are told the problems that the IDE finds. */
+        var diagnostics: Boolean = true,
         /** Whether Gemini CLI is to find the projects, and whether Qwen Code is. */
         var gemini: Boolean = true,
         var qwen: Boolean = true,

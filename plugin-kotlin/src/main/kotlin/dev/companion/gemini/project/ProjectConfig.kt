@@ -20,7 +20,7 @@ internal object ProjectConfig {
     fun of(project: Project): ServerSettings? {
         assertNotEdt()
         val settings = CompanionSettings.getInstance().values
-        if (!settings.context && !settings.diffs) return null
+        if (!settings.context && !settings.diffs && !settings.diagnostics) return null
         val facts = ApplicationManager.getApplication().runReadAction(Computable { facts(project) }) ?: return null
         return ServerSettings(
             workspace = facts.folders.map { Paths.get(it) }.distinct().filter(Files::isDirectory).map(Path::toString),
@@ -28,6 +28,7 @@ internal object ProjectConfig {
             ideDisplayName = ApplicationNamesInfo.getInstance().fullProductName,
             trusted = trusted(settings.trust, facts.trusted),
             diffs = settings.diffs,
+            diagnostics = settings.diagnostics,
             clients = settings.clients(),
             bodyLimit = settings.bodyLimitMegabytes,
             logLevel = settings.logLevel,

@@ -57,6 +57,7 @@ class CompanionConfigurable : SearchableConfigurable {
 internal class SettingsPage {
     val context = checkBox("settings.context")
     val diffs = checkBox("settings.diffs")
+    val diagnostics = checkBox("settings.diagnostics")
     val clients = Client.entries.associateWith { checkBox("settings.clients.${it.name.lowercase()}") }
     val trust = ComboBox(TrustSetting.entries.map { message("settings.trust.$it") }.toTypedArray())
     val bodyLimit = JBTextField(NUMBER_COLUMNS)
@@ -71,6 +72,8 @@ internal class SettingsPage {
         .addComponent(explanation("settings.context.explanation", CHECK_BOX_INDENT), 0)
         .addComponent(diffs)
         .addComponent(explanation("settings.diffs.explanation", CHECK_BOX_INDENT), 0)
+        .addComponent(diagnostics)
+        .addComponent(explanation("settings.diagnostics.explanation", CHECK_BOX_INDENT), 0)
         .addLabeledComponent(message("settings.clients"), inRow(clients.values))
         .addComponentToRightColumn(explanation("settings.clients.explanation"), 0)
         .addLabeledComponent(message("settings.trust"), trust)
@@ -94,6 +97,7 @@ internal class SettingsPage {
     fun show(values: CompanionSettings.Values) {
         context.isSelected = values.context
         diffs.isSelected = values.diffs
+        diagnostics.isSelected = values.diagnostics
         clients.forEach { (client, box) -> box.isSelected = client in values.clients() }
         trust.selectedIndex = values.trust.ordinal
         bodyLimit.text = values.bodyLimitMegabytes.toString()
@@ -126,6 +130,7 @@ internal class SettingsPage {
         CompanionSettings.Values(
             context = context.isSelected,
             diffs = diffs.isSelected,
+            diagnostics = diagnostics.isSelected,
             gemini = clients.getValue(Client.GEMINI).isSelected,
             qwen = clients.getValue(Client.QWEN).isSelected,
             trust = TrustSetting.entries[trust.selectedIndex],

@@ -1,6 +1,6 @@
 // Owns the look at the disk that brings the IDE's idea of a file up to date, and takes nothing from its user.
 
-package dev.companion.gemini.diff
+package dev.companion.gemini.disk
 
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.util.Computable

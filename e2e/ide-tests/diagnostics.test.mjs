@@ -1,0 +1,147 @@
+// Owns the problems that a real IDE finds, as the tool `getDiagnostics` tells them.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { after, before, describe } from 'node:test';
+
+import { Scene } from '../lib/ide-scene.mjs';
+import { PATIENCE } from '../lib/inbox.mjs';
+
+/** The server gives up on an editor after 3 s. */
+const IN_TIME = 2900;
+
+const UNFINISHED = 'the analysis has not finished';
+
+describe('in a window', () => {
+  const scene = new Scene();
+  before(() => scene.open());
+  after(() => scene.close());
+
+  /** What the tool says of a file, as text, and what took how long. */
+  async function problems(file, args = {}) {
+    const begin = Date.now();
+    const result = await scene.client.callTool('getDiagnostics', { filePath: file, ...args });
+    const [{ text }] = result.content;
+    assert.notEqual(result.isError, true, text);
+    const [report] = result.structuredContent.files;
+    return { text, millis: Date.now() - begin, ...report };
+  }
+
+  /** The same, once the IDE has come to its end, for which a busy machine may need several answers. */
+  async function found(file, args) {
+    const deadline = Date.now() + PATIENCE;
+    for (;;) {
+      const report = await problems(file, args);
+      assert.ok(report.millis < IN_TIME, `${report.millis} ms`);
+      if (report.incomplete !== UNFINISHED || Date.now() > deadline) return report;
+    }
+  }
+
+  scene.test('an open file has the errors that the daemon has found', async (scene) => {
+    const file = await scene.edit('open.json', '{\n  "a": 1\n  "b": \n}\n');
+    const { text, diagnostics, incomplete } = await found(file);
+    assert.equal(incomplete, undefined);
+    assert.deepEqual(
+      text.split('\n').slice(0, 2),
+      [`2:9: error: ',' or '}' expected, got '"b"' [JSON]`, `3:7: error: <value> expected, got '}' [JSON]`].map(
+        (line) => `${file}:${line}`,
+      ),
+    );
+    assert.equal(diagnostics.length, 2);
+    assert.equal(diagnostics[0].source, 'JSON');
+    assert.equal(diagnostics[0].range.start.line, 2);
+  });
+
+  scene.test('what was mended on the disk is not told, what was broken there is', async (scene) => {
+    const file = await scene.edit('mended.xml', '<a><b></a>\n');
+    assert.match((await found(file)).text, /: error: /);
+    fs.writeFileSync(file, '<a><b>good</b></a>\n');
+    assert.equal((await found(file)).text, `No problems in ${file}.`);
+    fs.writeFileSync(file, '<a>\n  <b>\n</a>\n');
+    assert.match((await found(file)).text, /:2:6: error: Element b is not closed/);
+  });
+
+  scene.test('a file that was just written is analyzed without being opened', async (scene) => {
+    for (const [name, broken, good] of [
+      ['written.json', '{"a": [1, 2}\n', '{"a": [1, 2]}\n'],
+      ['sub/written.xml', '<a b=c/>\n', '<a b="c"/>\n'],
+    ]) {
+      const file = scene.sandbox.file(name, broken);
+      assert.match((await found(file)).text, /:1:\d+: error: /, name);
+      fs.writeFileSync(file, good);
+      assert.equal((await found(file)).text, `No problems in ${file}.`);
+    }
+    const { tabs } = await scene.ide.robot('look');
+    assert.ok(tabs.every(({ path }) => !path.includes('written')));
+  });
+
+  scene.test('warnings are told, and left out when only errors are asked for', async (scene) => {
+    const file = scene.sandbox.file('twice.json', '{"a": 1, "a": 2}\n');
+    const { diagnostics } = await found(file);
+    assert.deepEqual([...new Set(diagnostics.map(({ severity }) => severity))], ['warning']);
+    assert.ok(diagnostics.every(({ code }) => code !== undefined));
+    const { text } = await found(file, { severity: 'error' });
+    assert.equal(text, `No problems in ${file}.`);
+  });
+
+  scene.test('of a thousand problems the first are told, and how many there are more', async (scene) => {
+    const text = `[${'"a" '.repeat(1000)}]\n`;
+    for (const file of [scene.sandbox.file('many.json', text), await scene.edit('open-many.json', text)]) {
+      const { diagnostics, omitted } = await found(file);
+      assert.ok(diagnostics.length <= 50);
+      assert.equal(diagnostics.length + omitted, 999);
+    }
+  });
+
+  scene.test('without a file it is all that are open', async (scene) => {
+    const files = [
+      await scene.edit('hidden.json', '{"hidden": }\n'),
+      await scene.edit('shown.json', '{"shown": }\n'),
+    ];
+    await scene.client.openFiles(([active]) => active?.path === files[1]);
+    const { structuredContent } = await scene.client.callTool('getDiagnostics', {});
+    for (const file of files) {
+      const report = structuredContent.files.find(({ path }) => path === file);
+      assert.equal(report?.diagnostics.length, 1, file);
+    }
+  });
+
+  scene.test('what the user has typed and not saved stays, and is looked at', async (scene) => {
+    const { ide } = scene;
+    const file = await scene.edit('typed.json', '{}\n', { line: 1, character: 2 });
+    await ide.display.type('"typed" 1');
+    await ide.until(({ focus }) => focus?.text === '{"typed" 1}\n', 'what was typed');
+    const { text, incomplete } = await found(file);
+    assert.match(text, /:1:\d+: error: /);
+    assert.equal(incomplete, 'the editor has unsaved changes');
+    assert.equal((await ide.robot('look')).focus.text, '{"typed" 1}\n');
+    await ide.robot('invoke', { action: 'SaveAll' });
+  });
+
+  scene.test('while a dialog is open the answer comes in time, and says that it may lack some', async (scene) => {
+    const { ide } = scene;
+    const file = scene.sandbox.file('below.json', '{"a": }\n');
+    await ide.robot('invoke', { action: 'ShowSettings' });
+    await ide.until(({ windows }) => windows.some((title) => /Preferences|Settings/.test(title)), 'the settings');
+    const below = await problems(file);
+    assert.equal(below.incomplete, UNFINISHED);
+    assert.ok(below.millis < IN_TIME, `${below.millis} ms`);
+    await ide.display.press('Escape');
+    await ide.until(({ windows }) => windows.length === 1, 'the end of the dialog');
+    assert.match((await found(file)).text, /:1:6: error: /);
+  });
+
+  scene.test('an IDE that is busy answers in time, and then as always', async (scene) => {
+    const { ide } = scene;
+    const file = await scene.edit('busy.json', '{}\n');
+    await found(file);
+    fs.writeFileSync(file, '{"a": }\n');
+    const isBusy = ide.robot('be busy', { millis: 4000 });
+    const { incomplete, diagnostics, millis } = await problems(file);
+    assert.ok(millis < IN_TIME, `${millis} ms`);
+    assert.equal(incomplete, UNFINISHED);
+    assert.deepEqual(diagnostics, []);
+    await isBusy;
+    assert.match((await found(file)).text, /:1:6: error: /);
+  });
+});

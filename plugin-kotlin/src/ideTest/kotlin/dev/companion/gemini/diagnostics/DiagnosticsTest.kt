@@ -1,0 +1,238 @@
+// Owns the tests of the answer to who asks for problems: from the disk, from the daemon, and in time.
+
+package dev.companion.gemini.diagnostics
+
+import com.intellij.ide.PowerSaveMode
+import com.intellij.json.codeinsight.JsonDuplicatePropertyKeysInspection
+import com.intellij.openapi.command.WriteCommandAction
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.fileEditor.TextEditor
+import com.intellij.openapi.project.DumbServiceImpl
+import com.intellij.openapi.util.io.FileUtil
+import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.psi.PsiDocumentManager
+import com.intellij.psi.PsiManager
+import com.intellij.testFramework.FileEditorManagerTestCase
+import com.intellij.testFramework.fixtures.impl.CodeInsightTestFixtureImpl
+import com.intellij.util.ArrayUtil
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.core.Diagnostic
+import dev.companion.gemini.core.Diagnostics
+import dev.companion.gemini.core.DiagnosticsRequest
+import dev.companion.gemini.core.DiagnosticsResponder
+import dev.companion.gemini.core.FileDiagnostics
+import dev.companion.gemini.core.Severity
+import dev.companion.gemini.dispatchUntil
+import java.io.File
+import java.util.concurrent.TimeUnit
+
+/** The answer that a request got, or nothing as long as it got none. Each is to be answered once. */
+private class Answered : DiagnosticsResponder {
+    @Volatile
+    var files: List<FileDiagnostics>? = null
+        private set
+
+    override fun complete(diagnostics: Diagnostics) {
+        check(files == null) { "answered twice" }
+        files = diagnostics.files
+    }
+
+    override fun fail(message: String) = error(message)
+}
+
+class DiagnosticsTest : FileEditorManagerTestCase() {
+    private lateinit var root: File
+    private val service get() = DiagnosticsService.getInstance(project)
+
+    override fun setUp() {
+        super.setUp()
+        root = File(checkNotNull(project.basePath), "problems-${System.nanoTime()}").also { check(it.mkdirs()) }
+    }
+
+    override fun tearDown() {
+        try {
+            FileUtil.delete(root)
+        } finally {
+            super.tearDown()
+        }
+    }
+
+    fun `test a file that was just written and is not open is analyzed`() {
+        write("new.json", "{\n  \"\uD83D\uDE00\": 1 \"b\": 2\n}\n")
+        val found = find("new.json")
+        assertNull(found.incomplete)
+        assertEquals(listOf("2:10 error: ',' or '}' expected, got '\"b\"' [JSON]"), found.told())
+    }
+
+    fun `test what changed on the disk since is taken from there`() {
+        write("a.xml", "<a><b></a>\n")
+        assertEquals(listOf(Severity.ERROR), find("a.xml").diagnostics.map { it.severity }.distinct())
+        write("a.xml", "<a><b/></a>\n\n")
+        assertEquals(emptyList<String>(), find("a.xml").told())
+        write("a.xml", "<a>\n")
+        assertEquals(listOf(Severity.ERROR), find("a.xml").diagnostics.map { it.severity }.distinct())
+    }
+
+    fun `test an inspection says its name, and only what is as severe as asked is told`() {
+        myFixture.enableInspections(JsonDuplicatePropertyKeysInspection())
+        write("twice.json", "{\"a\": 1, \"a\": 2}\n")
+        val found = find("twice.json").told()
+        assertEquals(listOf("1:2 warning", "1:10 warning"), found.map { it.substringBefore(": ") })
+        assertTrue("$found", found.all { it.endsWith("[JSON Duplicate keys in object literals]") })
+        assertEquals(emptyList<String>(), find("twice.json", Severity.ERROR).told())
+    }
+
+    fun `test the daemon's work is waited for, and not repeated`() {
+        val file = open("shown.json", "{\"a\": }\n")
+        val answer = ask("shown.json")
+        analyze(file)
+        assertEquals(listOf("1:6 error: <value> expected, got '}' [JSON]"), answer.file().told())
+        val again = ask("shown.json").file()
+        assertEquals(listOf("1:6 error: <value> expected, got '}' [JSON]"), again.told())
+        assertNull(again.incomplete)
+    }
+
+    fun `test a problem that is mended on the disk is not told again`() {
+        val file = open("mended.json", "{\"a\": }\n")
+        analyze(file)
+        write("mended.json", "{\"a\": 12}\n")
+        val answer = ask("mended.json")
+        dispatchUntil(10, "the new text") { "12" in document(file).text }
+        analyze(file)
+        assertEquals(emptyList<String>(), answer.file().told())
+        assertNull(answer.file().incomplete)
+    }
+
+    fun `test an analysis that does not come to its end is waited for only so long`() {
+        analyze(open("waiting.json", "{\"a\": , \"b\": 1}\n"))
+        assertEquals(1, find("waiting.json").diagnostics.size)
+        write("waiting.json", "{\"a\": 12, \"b\": 1}\n")
+        val begin = System.nanoTime()
+        val found = find("waiting.json")
+        val millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin)
+        assertTrue("$millis ms", millis in 2_000..2_500)
+        assertEquals("the analysis has not finished", found.incomplete)
+        assertEquals("what was found is of another text", emptyList<String>(), found.told())
+    }
+
+    fun `test an IDE that is busy answers all the same`() {
+        write("busy.json", "{\"a\": }\n")
+        val answer = ask("busy.json")
+        val deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2_800)
+        // The test is on the EDT, which does nothing else meanwhile.
+        while (answer.files == null && System.nanoTime() < deadline) Thread.sleep(1)
+        assertNotNull("no answer in time", answer.files)
+        assertEquals("the analysis has not finished", answer.file().incomplete)
+        assertEquals(1, find("busy.json").diagnostics.size)
+    }
+
+    fun `test what is typed and not saved stays, and is what is analyzed`() {
+        val file = open("typed.json", "{}\n")
+        WriteCommandAction.runWriteCommandAction(project) { document(file).setText("{\"typed\": }\n") }
+        write("typed.json", "{\"written\": 1}\n")
+        val answer = ask("typed.json")
+        analyze(file)
+        assertEquals("the editor has unsaved changes", answer.file().incomplete)
+        assertEquals(1, answer.file().diagnostics.size)
+        assertEquals("{\"typed\": }\n", document(file).text)
+        WriteCommandAction.runWriteCommandAction(
+            project,
+        ) { FileDocumentManager.getInstance().reloadFromDisk(document(file)) }
+    }
+
+    fun `test an IDE that is indexing is waited for, and says so`() {
+        write("dumb.json", "{\"a\": }\n")
+        val dumb = DumbServiceImpl.getInstance(project)
+        dumb.isDumb = true
+        try {
+            assertEquals("the IDE is still indexing", find("dumb.json").incomplete)
+            val answer = ask("dumb.json")
+            UIUtil.dispatchAllInvocationEvents()
+            dumb.isDumb = false
+            assertEquals(1, answer.file().diagnostics.size)
+        } finally {
+            dumb.isDumb = false
+        }
+    }
+
+    fun `test without the daemon a file that shows is analyzed`() {
+        open("saving.json", "{\"a\": }\n")
+        PowerSaveMode.setEnabled(true)
+        try {
+            assertEquals(1, find("saving.json").diagnostics.size)
+        } finally {
+            PowerSaveMode.setEnabled(false)
+        }
+    }
+
+    fun `test of a file in a tab that does not show it is known what was found`() {
+        val hidden = open("hidden.json", "{\"a\": }\n")
+        analyze(hidden)
+        open("above.json", "{}\n")
+        val found = find("hidden.json")
+        assertEquals(1, found.diagnostics.size)
+        assertNull(found.incomplete)
+    }
+
+    fun `test what the IDE can say nothing of is not called faultless`() {
+        write("a.txt", "text\n")
+        File(root, "folder").mkdir()
+        File(root, "a.png").writeBytes(byteArrayOf(1, 0, 2))
+        assertEquals(0, ProcessBuilder("mkfifo", path("fifo.json")).start().waitFor())
+        assertEquals("the IDE takes it for plain text", find("a.txt").incomplete)
+        assertEquals("the IDE finds no such file", find("none.json").incomplete)
+        for (name in listOf("folder", "a.png", "fifo.json")) {
+            assertEquals(name, "the IDE does not analyze this file", find(name).incomplete)
+        }
+    }
+
+    fun `test several files are answered at once, a thousand problems too`() {
+        write("many.xml", "<a>\n${"<b>\n".repeat(1_000)}</a>\n")
+        write("good.json", "{}\n")
+        val answer = ask("many.xml", "good.json")
+        val (many, good) = answer.files()
+        assertEquals(listOf(path("many.xml"), path("good.json")), listOf(many.path, good.path))
+        assertTrue("${many.diagnostics.size}", many.diagnostics.size >= 1_000)
+        assertEquals(emptyList<Diagnostic>(), good.diagnostics)
+    }
+
+    private fun path(name: String) = File(root, name).path
+
+    private fun write(name: String, text: String): File = File(root, name).also { it.writeText(text) }
+
+    private fun open(name: String, text: String): VirtualFile {
+        val file = checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(write(name, text)))
+        myManager.openFile(file, true)
+        return file
+    }
+
+    private fun document(file: VirtualFile) = checkNotNull(FileDocumentManager.getInstance().getDocument(file))
+
+    /** Does what the daemon does by itself, but not in tests. */
+    private fun analyze(file: VirtualFile) {
+        PsiDocumentManager.getInstance(project).commitAllDocuments()
+        val editor = myManager.getEditors(file).filterIsInstance<TextEditor>().single().editor
+        val psi = checkNotNull(PsiManager.getInstance(project).findFile(file))
+        CodeInsightTestFixtureImpl.instantiateAndRun(psi, editor, ArrayUtil.EMPTY_INT_ARRAY, true)
+    }
+
+    private fun ask(vararg names: String, severity: Severity = Severity.INFORMATION): Answered =
+        Answered().also { service.find(it, DiagnosticsRequest(names.map(::path), severity)) }
+
+    private fun Answered.files(): List<FileDiagnostics> {
+        dispatchUntil(10, "an answer") { files != null }
+        return checkNotNull(files)
+    }
+
+    private fun Answered.file() = files().single()
+
+    private fun find(name: String, severity: Severity = Severity.INFORMATION) = ask(name, severity = severity).file()
+
+    private fun FileDiagnostics.told(): List<String> =
+        diagnostics.map { problem ->
+            val origin = listOfNotNull(problem.source, problem.code).joinToString(" ")
+            val start = problem.range.start
+            "${start.line}:${start.character} ${problem.severity.name.lowercase()}: ${problem.message} [$origin]"
+        }
+}

@@ -1,0 +1,65 @@
+// Owns what the IDE knows of a file in one moment: its text, how far the daemon is, and what it has found.
+
+package dev.companion.gemini.diagnostics
+
+import com.intellij.codeInsight.daemon.impl.DaemonCodeAnalyzerEx
+import com.intellij.codeInsight.daemon.impl.HighlightInfo
+import com.intellij.openapi.editor.Document
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.fileEditor.TextEditor
+import com.intellij.openapi.fileTypes.PlainTextLanguage
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.vfs.VFileProperty
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.psi.PsiFile
+import com.intellij.psi.PsiManager
+import dev.companion.gemini.core.Diagnostic
+import dev.companion.gemini.core.Severity
+import dev.companion.gemini.platform.CodeAnalysis
+
+/** Only within the read action in which it was made. */
+internal class AnalyzedFile private constructor(
+    private val project: Project,
+    private val psi: PsiFile,
+    private val document: Document,
+) {
+    /** Also where the IDE has no plugin for the language, or the file is too large for it. */
+    val isPlainText get() = psi.viewProvider.baseLanguage === PlainTextLanguage.INSTANCE
+
+    /** Whether the daemon has looked for errors in the present text. What it has found before is of another text. */
+    val hasErrors get() = DaemonCodeAnalyzerEx.getInstanceEx(project).isErrorAnalyzingFinished(psi)
+
+    /** Where the daemon looks at it, if it is open. */
+    private val editor: TextEditor?
+        get() {
+            val editors = FileEditorManager.getInstance(project).getAllEditors(psi.viewProvider.virtualFile)
+            return editors.filterIsInstance<TextEditor>().firstOrNull()
+        }
+
+    val isOpen get() = editor != null
+
+    /** Whether it has come to its end. */
+    val isComplete get() = hasErrors && editor?.let { CodeAnalysis.isComplete(project, it) } == true
+
+    /** What the daemon has found. */
+    fun diagnostics(least: Severity): List<Diagnostic> {
+        val infos = ArrayList<HighlightInfo>()
+        DaemonCodeAnalyzerEx.processHighlights(document, project, null, 0, document.textLength) { infos.add(it) }
+        return convert(infos, least)
+    }
+
+    fun convert(infos: List<HighlightInfo>, least: Severity): List<Diagnostic> =
+        Conversion(document, psi.language.displayName).convert(infos, least)
+
+    companion object {
+        /** Null if it is nothing that is analyzed. */
+        fun of(project: Project, file: VirtualFile): AnalyzedFile? {
+            // Who reads a FIFO or a device may never come to its end.
+            if (project.isDisposed || !file.isValid || file.isDirectory || file.`is`(VFileProperty.SPECIAL)) return null
+            val psi = PsiManager.getInstance(project).findFile(file) ?: return null
+            val document = FileDocumentManager.getInstance().getDocument(file) ?: return null
+            return AnalyzedFile(project, psi, document)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+// Owns the answer to one request: what has been found by now, sent once.
+
+package dev.companion.gemini.diagnostics
+
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.Diagnostics
+import dev.companion.gemini.core.DiagnosticsResponder
+import dev.companion.gemini.core.FileDiagnostics
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicBoolean
+
+/** Any thread. */
+internal class Answer(
+    private val responder: DiagnosticsResponder,
+    private val paths: List<String>,
+) {
+    private val found = ConcurrentHashMap<String, FileDiagnostics>()
+    private val isSent = AtomicBoolean()
+
+    val isAwaited get() = !isSent.get()
+
+    fun add(file: FileDiagnostics) {
+        found[file.path] = file
+    }
+
+    /** Of files that have not been looked at, it says so. */
+    fun send() {
+        if (!isSent.compareAndSet(false, true)) return
+        responder.complete(Diagnostics(paths.map { found[it] ?: unfinished(it) }))
+    }
+
+    private fun unfinished(path: String) =
+        FileDiagnostics(path, emptyList(), message("diagnostics.incomplete.unfinished"))
+}

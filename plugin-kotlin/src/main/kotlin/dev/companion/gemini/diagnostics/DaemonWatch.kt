@@ -1,0 +1,49 @@
+// Owns the waiting for the IDE's own analysis of a file that shows.
+
+package dev.companion.gemini.diagnostics
+
+import com.intellij.codeInsight.daemon.DaemonCodeAnalyzer
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.Computable
+import com.intellij.openapi.util.Disposer
+import com.intellij.openapi.vfs.VirtualFile
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.Severity
+import java.util.concurrent.Semaphore
+import java.util.concurrent.TimeUnit
+
+internal class DaemonWatch(
+    private val project: Project,
+    private val file: VirtualFile,
+    private val least: Severity,
+) {
+    /** What the daemon has found once it has come to its end, or by [end], a time of [System.nanoTime]. */
+    fun find(end: Long): Found {
+        val finished = Semaphore(0)
+        val parent = Disposer.newDisposable()
+        try {
+            val listener = object : DaemonCodeAnalyzer.DaemonListener {
+                override fun daemonFinished() = finished.release()
+            }
+            project.messageBus.connect(parent).subscribe(DaemonCodeAnalyzer.DAEMON_EVENT_TOPIC, listener)
+            do {
+                val found = look()
+                if (found.incomplete == null) return found
+            } while (finished.tryAcquire(end - System.nanoTime(), TimeUnit.NANOSECONDS))
+            return look()
+        } finally {
+            Disposer.dispose(parent)
+        }
+    }
+
+    /** As long as errors of the present text are not known, nothing is: what was found before may be mended. */
+    private fun look(): Found =
+        ApplicationManager.getApplication().runReadAction(
+            Computable {
+                val analyzed = AnalyzedFile.of(project, file)
+                val reason = message("diagnostics.incomplete.unfinished").takeIf { analyzed?.isComplete != true }
+                Found(analyzed?.takeIf { it.hasErrors }?.diagnostics(least).orEmpty(), reason)
+            },
+        )
+}

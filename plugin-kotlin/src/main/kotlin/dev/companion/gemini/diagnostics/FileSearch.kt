@@ -1,0 +1,93 @@
+// Owns the search for the problems of a file: in the text that is on the disk, by whichever analysis the IDE has of it.
+
+package dev.companion.gemini.diagnostics
+
+import com.intellij.ide.PowerSaveMode
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.project.DumbService
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.Computable
+import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.psi.PsiDocumentManager
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.Diagnostic
+import dev.companion.gemini.core.FileDiagnostics
+import dev.companion.gemini.core.Severity
+import dev.companion.gemini.core.assertNotEdt
+import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.platform.CodeAnalysis
+import java.nio.file.Paths
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
+
+/** What was found, and a clause that says why there may be more. */
+internal class Found(
+    val diagnostics: List<Diagnostic>,
+    val incomplete: String? = null,
+)
+
+/** For a background thread that may wait until [end], a time of [System.nanoTime]; below an indicator that ends it all. */
+internal class FileSearch(
+    private val project: Project,
+    private val least: Severity,
+    private val end: Long,
+) {
+    fun find(path: String): FileDiagnostics {
+        assertNotEdt()
+        val file =
+            upToDate(path) ?: return FileDiagnostics(path, emptyList(), message("diagnostics.incomplete.missing"))
+        val found = findIn(file)
+        val unsaved = message("diagnostics.incomplete.unsaved").takeIf { isUnsaved(file) }
+        val reasons = listOfNotNull(unsaved, found.incomplete).joinToString(", ")
+        return FileDiagnostics(path, found.diagnostics, reasons.ifEmpty { null })
+    }
+
+    /** What was typed and not saved is the user's: the disk is not looked at, and nobody is asked which to keep. */
+    private fun upToDate(path: String): VirtualFile? {
+        val onDisk = Paths.get(path)
+        val known = LocalFileSystem.getInstance().findFileByIoFile(onDisk.toFile())
+        return if (known != null && isUnsaved(known)) known else FileOnDisk.find(onDisk)
+    }
+
+    private fun isUnsaved(file: VirtualFile) = FileDocumentManager.getInstance().isFileModified(file)
+
+    private fun findIn(file: VirtualFile): Found {
+        if (!isIndexed()) return Found(emptyList(), message("diagnostics.incomplete.indexing"))
+        val look = Computable { AnalyzedFile.of(project, file) }
+        val analyzed = PsiDocumentManager.getInstance(project).commitAndRunReadAction(look)
+        return when {
+            analyzed == null -> Found(emptyList(), message("diagnostics.incomplete.foreign"))
+            analyzed.isPlainText -> Found(emptyList(), message("diagnostics.incomplete.plain"))
+            analyzed.isOpen && isWatched(file) -> DaemonWatch(project, file, least).find(end)
+            else -> known(file) ?: analyze(file)
+        }
+    }
+
+    /** A new file has the IDE index for a moment, which is waited for. */
+    private fun isIndexed(): Boolean {
+        if (!DumbService.isDumb(project)) return true
+        val indexed = CountDownLatch(1)
+        DumbService.getInstance(project).runWhenSmart(indexed::countDown)
+        return indexed.await(end - System.nanoTime(), TimeUnit.NANOSECONDS)
+    }
+
+    /** Whether the daemon comes to it by itself: only to what shows. */
+    private fun isWatched(file: VirtualFile) =
+        !PowerSaveMode.isEnabled() && file in FileEditorManager.getInstance(project).selectedFiles
+
+    /** What the daemon found in a tab that no longer shows, if nothing has changed since. */
+    private fun known(file: VirtualFile): Found? =
+        read(file) { analyzed -> analyzed.takeIf { it.isComplete }?.let { Found(it.diagnostics(least)) } }
+
+    private fun analyze(file: VirtualFile): Found {
+        val infos = CodeAnalysis.run(project, file)
+        val found = infos?.let { read(file) { analyzed -> Found(analyzed.convert(infos, least)) } }
+        return found ?: Found(emptyList(), message("diagnostics.incomplete.foreign"))
+    }
+
+    private fun <T : Any> read(file: VirtualFile, look: (AnalyzedFile) -> T?): T? =
+        ApplicationManager.getApplication().runReadAction(Computable { AnalyzedFile.of(project, file)?.let(look) })
+}

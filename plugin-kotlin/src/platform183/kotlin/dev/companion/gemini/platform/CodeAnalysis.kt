@@ -1,0 +1,73 @@
+// Owns how the platform of 2018.3 analyzes a file, and says how far it is.
+
+package dev.companion.gemini.platform
+
+import com.intellij.codeHighlighting.Pass
+import com.intellij.codeInsight.daemon.impl.DaemonCodeAnalyzerEx
+import com.intellij.codeInsight.daemon.impl.DaemonProgressIndicator
+import com.intellij.codeInsight.daemon.impl.HighlightInfo
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.fileEditor.TextEditor
+import com.intellij.openapi.progress.ProcessCanceledException
+import com.intellij.openapi.progress.ProgressManager
+import com.intellij.openapi.progress.util.AbstractProgressIndicatorExBase
+import com.intellij.openapi.progress.util.ProgressIndicatorUtils
+import com.intellij.openapi.project.DumbService
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.openapi.wm.ex.ProgressIndicatorEx
+import com.intellij.psi.PsiManager
+
+object CodeAnalysis {
+    /** Whether the daemon has come to its end in [editor]. In a read action. */
+    fun isComplete(project: Project, editor: TextEditor): Boolean =
+        DaemonCodeAnalyzerEx
+            .getInstanceEx(project)
+            .fileStatusMap
+            .getFileDirtyScope(editor.editor.document, Pass.LOCAL_INSPECTIONS) == null
+
+    /**
+     * Looks for what the daemon would find, on this thread: not the EDT, without a lock, below a progress indicator. What
+     * the user does goes first, and it begins anew. Null if the IDE analyzes no such file.
+     */
+    fun run(project: Project, file: VirtualFile): List<HighlightInfo>? {
+        val indicator = ProgressManager.getInstance().progressIndicator as ProgressIndicatorEx
+        var found: List<HighlightInfo>? = null
+        do {
+            ProgressIndicatorUtils.yieldToPendingWriteActions()
+            DumbService.getInstance(project).waitForSmartMode()
+            val daemon = DaemonProgressIndicator()
+            indicator.addStateDelegate(
+                object : AbstractProgressIndicatorExBase() {
+                    override fun cancel() = daemon.cancel()
+                },
+            )
+            indicator.checkCanceled()
+            val isDone = ProgressIndicatorUtils.runInReadActionWithWriteActionPriority(
+                { found = runMainPasses(project, file, daemon) },
+                daemon,
+            )
+        } while (!isDone)
+        return found
+    }
+
+    /** The name of the inspection that has found it. */
+    fun rule(info: HighlightInfo): String? =
+        info.quickFixActionRanges
+            ?.firstOrNull()
+            ?.first
+            ?.displayName
+
+    private fun runMainPasses(
+        project: Project,
+        file: VirtualFile,
+        daemon: DaemonProgressIndicator,
+    ): List<HighlightInfo>? {
+        if (project.isDisposed || !file.isValid) return null
+        // The next try waits for the end of the indexing.
+        if (DumbService.isDumb(project)) throw ProcessCanceledException()
+        val psi = PsiManager.getInstance(project).findFile(file) ?: return null
+        val document = FileDocumentManager.getInstance().getDocument(file) ?: return null
+        return DaemonCodeAnalyzerEx.getInstanceEx(project).runMainPasses(psi, document, daemon)
+    }
+}
