@@ -1,8 +1,8 @@
 // Owns what the plugin costs the user of a real window: figures for BENCHMARKS.md, no assertions.
 //
 // Typing and caret moves in a file of 50,000 lines with the plugin and without; what its handlers
-// take of that; for how long it keeps the event thread while the IDE starts and opens a project; and
-// how long a client waits for the problems of a file.
+// take of that; for how long it keeps the event thread while the IDE starts and opens a project;
+// and how long a client waits for the problems of a file.
 
 import { Ide } from './lib/ide.mjs';
 import { Scene } from './lib/ide-scene.mjs';

@@ -15,8 +15,8 @@ object CodeAnalysis {
         DaemonCodeAnalyzerEx.isHighlightingCompleted(editor, project)
 
     /**
-     * Looks for what the daemon would find, on this thread: not the EDT, without a lock, below a progress indicator. What
-     * the user does goes first, and it begins anew. Null if the IDE analyzes no such file.
+     * Looks for what the daemon would find, on this thread: not the EDT, without a lock, below a progress indicator.
+     * What the user does goes first, and it begins anew. Null if the IDE analyzes no such file.
      */
     fun run(project: Project, file: VirtualFile): List<HighlightInfo>? =
         MainPassesRunner(project, "", null).runMainPasses(listOf(file)).values.firstOrNull()

@@ -14,8 +14,8 @@ import dev.companion.gemini.platform.Platform
 import java.util.concurrent.TimeUnit
 
 /**
- * One file is looked at after the other, on a background thread. While a dialog is open, or the EDT is busy, that thread
- * may wait for long; so it is a timer that answers then.
+ * One file is looked at after the other, on a background thread. While a dialog is open, or the EDT is busy, that
+ * thread may wait for long; so it is a timer that answers then.
  */
 class DiagnosticsService(private val project: Project) : Disposable {
     private val background = AppExecutorUtil.createBoundedApplicationPoolExecutor("Gemini CLI diagnostics", 1)

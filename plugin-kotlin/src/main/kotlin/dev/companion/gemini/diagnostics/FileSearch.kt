@@ -29,7 +29,7 @@ internal class Found(
     val incomplete: String? = null,
 )
 
-/** For a background thread that may wait until [end], a time of [System.nanoTime]; below an indicator that ends it all. */
+/** For a background thread that may wait, until [end], a time of [System.nanoTime], and below a progress indicator. */
 internal class FileSearch(
     private val project: Project,
     private val least: Severity,
