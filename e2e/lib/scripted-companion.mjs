@@ -70,14 +70,24 @@ export class ScriptedCompanion {
     this.requests.push({ method, headers, body, reply });
   }
 
-  /** Answers the handshake of a bridge, and returns what it was sent for it, and the stream. */
-  async begin() {
-    const initialize = await this.requests.next();
-    const { id } = JSON.parse(initialize.body);
-    const answer = JSON.stringify({ jsonrpc: '2.0', id, result: SERVER });
+  /** Answers the next request, and returns it. */
+  async answer(result, headers) {
+    const request = await this.requests.next();
+    const { id } = JSON.parse(request.body);
+    request.reply(200, headers, JSON.stringify({ jsonrpc: '2.0', id, result }));
+    return request;
+  }
+
+  /** Answers `initialize`, and returns it. */
+  initialize() {
     const session = `session-${++this.#sessions}`;
     this.#known.add(session);
-    initialize.reply(200, { 'mcp-session-id': session }, answer);
+    return this.answer(SERVER, { 'mcp-session-id': session });
+  }
+
+  /** Answers the handshake of a bridge, and returns what it was sent for it, and the stream. */
+  async begin() {
+    const initialize = await this.initialize();
     const ready = await this.requests.next();
     ready.reply(202);
     return { initialize, ready, stream: await this.streams.next() };

@@ -156,6 +156,20 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
     await quiet(sandbox, edit(sandbox.file('a.json', '{')), { env });
   });
 
+  test('by a question that is given up, which leaves no session behind', async (t) => {
+    const sandbox = Sandbox.of(t);
+    const companion = await ScriptedCompanion.start(sandbox);
+    const env = { GEMINI_CLI_IDE_SERVER_PORT: String(companion.port) };
+    const told = hook(sandbox, 'before-edit', edit(sandbox.file('a.json')), { env });
+    await companion.initialize();
+    await companion.answer({ tools: [{ name: 'getDiagnostics' }] });
+    assert.match((await companion.requests.next()).body, /"tools\/call"/);
+    const end = await companion.requests.next();
+    assert.deepEqual([end.method, end.headers['mcp-session-id']], ['DELETE', 'session-1']);
+    end.reply(204);
+    assert.deepEqual(await told, NOTHING);
+  });
+
   test('by arguments that can’t be used', async (t) => {
     const { sandbox } = await openWindow(t);
     const input = edit(sandbox.file('a.json', '{'));

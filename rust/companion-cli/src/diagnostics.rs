@@ -14,18 +14,15 @@ use companion_protocol::tool::Tool;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::find::{FindArgs, Finder, Mapping, Parent, explain};
 
 /// How long a companion may take to begin a session, which is a matter of milliseconds.
 const BEGINNING: Duration = Duration::from_secs(1);
 
-/// How long it may take to answer. It gives the editor 3 s.
-const ANSWER: Duration = Duration::from_secs(5);
-
 /// How long the end of a session may take.
-const FAREWELL: Duration = Duration::from_millis(100);
+pub(crate) const FAREWELL: Duration = Duration::from_millis(100);
 
 /// The companions that may be asked.
 #[derive(Debug)]
@@ -135,8 +132,13 @@ impl Companions {
         Ok(())
     }
 
-    /// Asks the first one that tells them. Paths are the client's.
-    pub(crate) async fn ask(&self, question: &Question) -> Result<Told, NoDiagnostics> {
+    /// Asks the first one that tells them, and waits for the answer until `deadline`. Paths are the
+    /// client's.
+    pub(crate) async fn ask(
+        &self,
+        question: &Question,
+        deadline: Instant,
+    ) -> Result<Told, NoDiagnostics> {
         let session = self.begin().await?;
         let arguments = Arguments {
             file_path: question.path.as_deref().map(|path| self.to_companion(path)),
@@ -144,7 +146,7 @@ impl Companions {
             only_new: question.only_new,
         };
         let call = json!({ "name": Tool::GetDiagnostics.name(), "arguments": arguments });
-        let answer = timeout(ANSWER, session.ask::<Answer>("tools/call", call)).await;
+        let answer = timeout_at(deadline, session.ask::<Answer>("tools/call", call)).await;
         end(&session).await;
         let failed = NoDiagnostics::Failed;
         let answer = answer

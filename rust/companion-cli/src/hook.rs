@@ -11,9 +11,9 @@ use std::time::Duration;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
-use crate::diagnostics::{Companions, Question};
+use crate::diagnostics::{Companions, FAREWELL, Question};
 use crate::find::{FindArgs, Parent};
 
 /// The most that is read of what a CLI tells, which has the whole text of the edit in it.
@@ -115,13 +115,19 @@ pub(crate) fn hook(args: HookArgs) -> ExitCode {
 /// What is to be told, which may be nothing.
 fn told(args: HookArgs) -> Result<String, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let told = runtime.block_on(async { timeout(args.moment.limit(), run(args)).await });
+    let told = runtime.block_on(async {
+        let deadline = Instant::now() + args.moment.limit();
+        timeout_at(deadline, run(args, deadline - FAREWELL)).await
+    });
     // Stdin may stay open, or a disk not answer.
     runtime.shutdown_background();
     told?
 }
 
-async fn run(HookArgs { moment, find }: HookArgs) -> Result<String, Box<dyn Error>> {
+async fn run(
+    HookArgs { moment, find }: HookArgs,
+    deadline: Instant,
+) -> Result<String, Box<dyn Error>> {
     let text = tokio::task::spawn_blocking(read).await??;
     let event: Event<'_> = serde_json::from_str(&text)?;
     if event.has_failed() {
@@ -131,7 +137,7 @@ async fn run(HookArgs { moment, find }: HookArgs) -> Result<String, Box<dyn Erro
     let companions = Companions::new(find, Parent::Shell, cwd)?;
     let only_new = matches!(moment, Moment::AfterEdit);
     let question = Question { path: Some(event.tool_input.file_path), severity: None, only_new };
-    let told = companions.ask(&question).await?;
+    let told = companions.ask(&question, deadline).await?;
     let is_new = told.report.files.iter().any(|file| !file.found.diagnostics.is_empty());
     if !only_new || !is_new {
         return Ok(String::new());

@@ -31,6 +31,9 @@ use crate::stdio::{self, Output};
 /// The name of the tool, in the form that models are used to.
 const NAME: &str = "get_diagnostics";
 
+/// How long a call may take. The companion gives the editor 3 s.
+const ANSWER: Duration = Duration::from_secs(6);
+
 /// How long the tool stays offered while no editor is found: one that starts together with the CLI
 /// is there by then.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -142,7 +145,7 @@ impl Server {
     }
 
     async fn call(&self, question: &Question) -> CallToolResult {
-        match self.companions.ask(question).await {
+        match self.companions.ask(question, Instant::now() + ANSWER).await {
             Ok(Told { text, report }) => {
                 let structured = serde_json::to_value(&report).expect("a report is JSON");
                 CallToolResult::structured(text, structured)
