@@ -115,7 +115,8 @@ fn arrows_between_packages_point_one_way() {
         let imports = text.lines().filter_map(|line| line.strip_prefix("import "));
         for import in imports.filter_map(|import| import.strip_prefix(PRODUCT)) {
             let from = import.split('.').next().unwrap();
-            let common = !allowed.is_empty() && ["CompanionBundle", "disk", "platform"].contains(&from);
+            let common =
+                !allowed.is_empty() && ["CompanionBundle", "disk", "platform"].contains(&from);
             assert!(common || allowed.contains(&from), "{file} must not import {import}");
         }
         let natives = text.lines().any(|line| line.trim_start().starts_with("external fun"));
