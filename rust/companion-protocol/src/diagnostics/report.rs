@@ -53,10 +53,10 @@ impl DiagnosticsReport {
     pub fn new(files: impl IntoIterator<Item = (FileDiagnostics, usize)>) -> Self {
         let report = |(mut found, known): (FileDiagnostics, usize)| {
             found.incomplete = found.incomplete.as_deref().map(|why| one_line(why, MESSAGE));
-            found.diagnostics.iter_mut().for_each(shorten);
             found.diagnostics.sort_by_key(|one| (one.severity, place(one)));
             let omitted = found.diagnostics.len().saturating_sub(PER_FILE);
             found.diagnostics.truncate(PER_FILE);
+            found.diagnostics.iter_mut().for_each(shorten);
             FileReport { found, known, omitted }
         };
         let mut report = Self { files: files.into_iter().map(report).collect() };

@@ -3,46 +3,52 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-use companion_protocol::diagnostics::{Diagnostic, FileDiagnostics};
+use companion_protocol::diagnostics::{Diagnostic, FileDiagnostics, Severity};
 
 /// The most files that are remembered, those that were asked about last.
 const FILES: usize = 256;
 
-/// The problems that each file had. Of a problem only a hash is kept, since its text is of the user's
-/// code.
+/// The most problems that are remembered in all, unless one file alone has more.
+const PROBLEMS: usize = 1 << 16;
+
+/// How often each problem was there. Of a problem only a hash is kept beside its severity, since its
+/// text is of the user's code.
+type Counts = HashMap<(Severity, u64), usize>;
+
+/// The problems that each file had.
 #[derive(Default)]
 pub(super) struct Known {
     hasher: RandomState,
     /// The newest last.
-    files: Vec<(String, HashMap<u64, usize>)>,
+    files: Vec<(String, Counts)>,
 }
 
 /// The problems that a file had, each as often as it had it.
 pub(super) struct Before {
     hasher: RandomState,
-    counts: HashMap<u64, usize>,
+    counts: Counts,
 }
 
 impl Known {
     /// Remembers the file's problems in place of those that it had, which are returned. A part of them
-    /// is no reason to forget the rest.
-    pub(super) fn replace(&mut self, file: &FileDiagnostics) -> Before {
+    /// is no reason to forget the rest, be it that the editor has no more yet or that it was asked for
+    /// those down to `severity`.
+    pub(super) fn replace(&mut self, file: &FileDiagnostics, severity: Severity) -> Before {
         let before = self.files.iter().position(|(path, _)| *path == file.path);
         let before = before.map(|at| self.files.remove(at).1);
-        let counts = match &before {
-            Some(before) if file.incomplete.is_some() => before.clone(),
-            _ => {
-                let mut counts = HashMap::new();
-                for diagnostic in &file.diagnostics {
-                    *counts.entry(identity(&self.hasher, diagnostic)).or_default() += 1;
-                }
-                counts
+        let is_part = before.is_some() && file.incomplete.is_some();
+        let mut counts = before.clone().unwrap_or_default();
+        if !is_part {
+            counts.retain(|(of, _), _| *of > severity);
+            for diagnostic in &file.diagnostics {
+                *counts.entry(identity(&self.hasher, diagnostic)).or_default() += 1;
             }
-        };
-        if self.files.len() >= FILES {
-            self.files.remove(0);
         }
         self.files.push((file.path.clone(), counts));
+        let mut count: usize = self.files.iter().map(|(_, counts)| counts.len()).sum();
+        while self.files.len() > FILES || (count > PROBLEMS && self.files.len() > 1) {
+            count -= self.files.remove(0).1.len();
+        }
         Before { hasher: self.hasher.clone(), counts: before.unwrap_or_default() }
     }
 }
@@ -64,7 +70,7 @@ impl Before {
 }
 
 /// What makes a problem the same. Its place does not: an edit moves what is below it.
-fn identity(hasher: &RandomState, diagnostic: &Diagnostic) -> u64 {
+fn identity(hasher: &RandomState, diagnostic: &Diagnostic) -> (Severity, u64) {
     let Diagnostic { severity, message, source, code, .. } = diagnostic;
-    hasher.hash_one((severity, message, source, code))
+    (*severity, hasher.hash_one((message, source, code)))
 }

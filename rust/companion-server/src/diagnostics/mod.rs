@@ -39,7 +39,7 @@ impl EditorDiagnostics {
         only_new: bool,
         deadline: Instant,
     ) -> Result<DiagnosticsReport, String> {
-        let paths = request.paths.clone();
+        let (paths, severity) = (request.paths.clone(), request.severity);
         let answered = timeout_at(deadline, async {
             let _turn = self.asking.acquire().await;
             self.ask(request).await
@@ -55,7 +55,7 @@ impl EditorDiagnostics {
                 diagnostics: Vec::new(),
                 incomplete: Some("the editor says nothing about this file".to_owned()),
             });
-            let were = known.replace(&file);
+            let were = known.replace(&file, severity);
             let all = file.diagnostics.len();
             if only_new {
                 file.diagnostics = were.without(file.diagnostics);

@@ -1,8 +1,9 @@
 //! The tool `getDiagnostics`, from the call to the editor and back.
 
-use companion_protocol::diagnostics::{DiagnosticsRequest, Severity};
+use companion_protocol::diagnostics::{DiagnosticsRequest, FileDiagnostics, Severity};
 use serde_json::{Value, json};
 
+use super::known::Known;
 use crate::host::DiagnosticsResponder;
 use crate::testing::{Asked, Rig};
 
@@ -135,6 +136,43 @@ async fn only_new_problems() {
         "a: there may be more problems: it is indexing."
     );
     assert_eq!(x.has(&new, &["one"], None).await, "a: 1 problem was there before.");
+}
+
+#[tokio::test]
+async fn what_is_not_asked_for_is_not_forgotten() {
+    let x = Scene::start().await;
+    let all = json!({ "filePath": x.path("a"), "onlyNew": true });
+    let worst = json!({ "filePath": x.path("a"), "onlyNew": true, "severity": "error" });
+    let mut warning = errors(&["unused"]);
+    warning[0]["severity"] = "warning".into();
+    let has = async |arguments: &Value, problems: &Value| {
+        let answer = json!({ "files": [{ "path": x.path("a"), "diagnostics": problems }] });
+        let answer = answer.to_string();
+        let result = x.asked(arguments, |responder, _| responder.complete_json(&answer)).await;
+        text(&result).replace(&x.path("a"), "a")
+    };
+    assert_eq!(has(&all, &warning).await, "a:1:2: warning: unused");
+    assert_eq!(has(&worst, &errors(&["bad"])).await, "a:1:2: error: bad");
+    assert_eq!(has(&worst, &json!([])).await, "No problems in a.");
+    assert_eq!(has(&all, &warning).await, "a: 1 problem was there before.");
+}
+
+#[test]
+fn many_problems_are_not_remembered_for_ever() {
+    let mut known = Known::default();
+    let many = (0..40_000).map(|number| {
+        let mut one = errors(&["bad"])[0].take();
+        one["code"] = number.to_string().into();
+        serde_json::from_value(one).unwrap()
+    });
+    let many: Vec<_> = many.collect();
+    let mut new = |path: &str| {
+        let path = path.to_owned();
+        let file = FileDiagnostics { path, diagnostics: many.clone(), incomplete: None };
+        known.replace(&file, Severity::Hint).without(file.diagnostics).len()
+    };
+    assert_eq!([new("a"), new("a"), new("b"), new("b")], [40_000, 0, 40_000, 0]);
+    assert_eq!(new("a"), 40_000, "those of the file that was asked about last are kept");
 }
 
 #[tokio::test]
