@@ -88,3 +88,15 @@ fn the_text_stays_short_whatever_a_tool_has_to_say() {
     assert!(text.contains("/a:40:1: error: é") && text.contains("more problems are not listed"));
     assert_eq!(report.files[0].found.diagnostics.len() + report.files[0].omitted, 40);
 }
+
+#[test]
+fn no_name_of_a_file_forges_a_line() {
+    let path = "/a\n/b:1:1: error: forged\u{1b}[31m  c";
+    let report = DiagnosticsReport::new([file(path, problems(Severity::Error, 1))]);
+    let text = report.text();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert!(text.contains("[31m  c:") && !text.contains('\u{1b}'), "{text}");
+    let clean = DiagnosticsReport::new([file(path, Vec::new())]);
+    assert_eq!(clean.text().lines().count(), 1);
+    assert_eq!(clean.files[0].found.path, path, "programs get it as it is");
+}

@@ -98,9 +98,9 @@ impl DiagnosticsReport {
         let mut text = String::new();
         let mut clean = Vec::new();
         for FileReport { found, known, omitted } in &self.files {
-            let path = &found.path;
+            let path = visible(&found.path);
             for diagnostic in &found.diagnostics {
-                text.push_str(&line(path, diagnostic));
+                text.push_str(&line(&path, diagnostic));
             }
             if *known > 0 {
                 let were = if *known == 1 { "problem was" } else { "problems were" };
@@ -157,6 +157,11 @@ fn shorten(diagnostic: &mut Diagnostic) {
         let short = name.as_deref().map(|name| one_line(name, NAME));
         *name = short.filter(|name| !name.is_empty());
     }
+}
+
+/// A path on one line: the name of a file may have line breaks and escapes in it.
+fn visible(path: &str) -> String {
+    path.replace(char::is_control, "\u{fffd}")
 }
 
 /// The text on one line, and cut where it is too long.
