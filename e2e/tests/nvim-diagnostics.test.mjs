@@ -126,6 +126,17 @@ test('what a tool may have got wrong is told as well as can be', { skip }, async
   assert.equal((await call({ filePath: file })).text, told);
 });
 
+test("an autocommand of the user's that fails costs no answer", { skip }, async (t) => {
+  const { sandbox, neovim, call } = await open(t, { init: WITH_LINTER });
+  const file = sandbox.file('a.txt', 'one\n');
+  await neovim.edit(file);
+  await neovim.lua(`lint({ { lnum = 0, col = 0, message = 'bad' } })`);
+  await neovim.command(`autocmd BufReadPost a.txt lua lint({ { lnum = 0, col = 1, message = 'new' } })`);
+  await neovim.command(`autocmd BufReadPost a.txt throw 'no'`);
+  fs.writeFileSync(file, 'written by the CLI\n');
+  assert.match((await call({ filePath: file })).text, /^a\.txt:1:2: error: new/);
+});
+
 test('many problems of a long line and of a long file do not freeze Neovim', { skip }, async (t) => {
   const { sandbox, neovim, call } = await open(t, { init: WITH_LINTER });
   const line = sandbox.file('line.js', `${'😀'.repeat(250_000)}\n`);

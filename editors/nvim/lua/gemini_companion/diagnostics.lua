@@ -54,7 +54,8 @@ local function begin(path)
     question.incomplete = 'its buffer has changes that are not saved'
   else
     if vim.fn.getbufvar(buffer, '&autoread') == 1 then
-      vim.cmd('silent! checktime ' .. buffer)
+      -- An autocommand of the user's may fail then.
+      pcall(vim.cmd, 'silent! checktime ' .. buffer)
     else
       question.incomplete = "with 'noautoread' its buffer may have an older text"
     end
