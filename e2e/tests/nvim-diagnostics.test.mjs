@@ -131,8 +131,10 @@ test("an autocommand of the user's that fails costs no answer", { skip }, async 
   const file = sandbox.file('a.txt', 'one\n');
   await neovim.edit(file);
   await neovim.lua(`lint({ { lnum = 0, col = 0, message = 'bad' } })`);
-  await neovim.command(`autocmd BufReadPost a.txt lua lint({ { lnum = 0, col = 1, message = 'new' } })`);
-  await neovim.command(`autocmd BufReadPost a.txt throw 'no'`);
+  await neovim.command(
+    `autocmd BufReadPost a.txt lua lint({ { lnum = 0, col = 1, message = 'new' } })`,
+    `autocmd BufReadPost a.txt throw 'no'`,
+  );
   fs.writeFileSync(file, 'written by the CLI\n');
   assert.match((await call({ filePath: file })).text, /^a\.txt:1:2: error: new/);
 });
@@ -154,7 +156,8 @@ test('many problems of a long line and of a long file do not freeze Neovim', { s
        lint(report)`,
     );
     // An answer in time, in spite of the wait for what may yet be found.
-    assert.match((await call({ filePath: file })).text, new RegExp(`:${last}: error: bad\n.*950 more`));
+    const { text } = await call({ filePath: file });
+    assert.match(text, new RegExp(`:${last}: error: bad\n.*950 more`));
   }
 });
 
