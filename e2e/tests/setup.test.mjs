@@ -187,7 +187,7 @@ test('on a disk that is full in the middle a step is done or leaves nothing', as
   const program = Math.ceil(fs.statSync(PROGRAM).size / 1024);
   const seen = new Set();
   // In KB: pages for the record, then for one step more after the other.
-  for (const free of [16, 24, 36, 64, 128, 240, 320, program + 80, program + 800]) {
+  for (const free of [12, 16, 24, 36, 64, 128, 240, 320, program + 80, program + 800]) {
     const mount = `mount -t tmpfs -o size=${free}k tmpfs "$HOME"; cd "$HOME"
       mkdir .gemini; echo '${SETTINGS.trim()}' > .gemini/settings.json`;
     const { said, done, again } = await setUpOn(one, args, mount);
