@@ -1,0 +1,29 @@
+// Owns what the models of the real CLIs hear of the problems that a real IDE finds.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { breakAndAsk } from '../lib/extension.mjs';
+import { Scene } from '../lib/ide-scene.mjs';
+import { noTerminal as skip } from '../lib/terminal.mjs';
+
+/** Has the model of a CLI break a file; it hears of that after its edit, and when it asks. */
+async function assertHears(t, name, make) {
+  const scene = new Scene();
+  t.after(() => scene.close());
+  await scene.open();
+  const file = await make(scene);
+  const heard = await breakAndAsk(scene.sandbox, name, file);
+  // What a hook says comes to Gemini CLI's model with < and > as entities.
+  const problem = `${file}:1:10: error: <value> expected, got '}' [JSON]`;
+  for (const text of [heard.edit, heard.asked]) {
+    const plain = text.replaceAll('&lt;', '<').replaceAll('&gt;', '>');
+    assert.ok(plain.includes(problem), text);
+  }
+}
+
+test("Gemini CLI's model hears of a file that is not open", { skip }, (t) =>
+  assertHears(t, 'gemini', ({ sandbox }) => sandbox.file('closed.json', '{}\n')));
+
+test("Qwen Code's model hears of a file that is open", { skip }, (t) =>
+  assertHears(t, 'qwen', (scene) => scene.edit('open.json', '{}\n')));
