@@ -80,7 +80,7 @@ async function shortest(script) {
 }
 
 test(`a monkey plays for ${MINUTES} min with the seed ${SEED}`, async (t) => {
-  let script;
+  let script = [];
   const play = SCRIPT ? (monkey) => replay(monkey, SCRIPT.split(' ')) : game;
   try {
     await inWindow(async (monkey) => {
@@ -89,6 +89,8 @@ test(`a monkey plays for ${MINUTES} min with the seed ${SEED}`, async (t) => {
       t.diagnostic(`${script.length} steps`);
     });
   } catch (error) {
+    // At once: the search may be cut short by who runs this.
+    console.log(`seed ${SEED}, ${script.length} steps: ${error.message}`);
     const short = SCRIPT ? script : await shortest(script);
     error.message = `seed ${SEED}, script: ${short.join(' ')}\n${error.message}`;
     throw error;
