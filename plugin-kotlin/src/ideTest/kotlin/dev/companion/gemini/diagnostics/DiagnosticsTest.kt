@@ -181,7 +181,9 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
         File(root, "a.png").writeBytes(byteArrayOf(1, 0, 2))
         assertEquals(0, ProcessBuilder("mkfifo", path("fifo.json")).start().waitFor())
         assertEquals("the IDE takes it for plain text", find("a.txt").incomplete)
-        assertEquals("the IDE finds no such file", find("none.json").incomplete)
+        for (name in listOf("none.json", "no\u0000name.json")) {
+            assertEquals(name, "the IDE finds no such file", find(name).incomplete)
+        }
         for (name in listOf("folder", "a.png", "fifo.json")) {
             assertEquals(name, "the IDE does not analyze this file", find(name).incomplete)
         }
