@@ -49,7 +49,7 @@ for (const [name, library] of Object.entries(libraries)) {
     const { tools } = await client.listTools();
     assert.deepEqual(
       tools.map((tool) => tool.name),
-      ['openDiff', 'closeDiff', 'acceptDiff', 'rejectDiff'],
+      ['openDiff', 'closeDiff', 'acceptDiff', 'rejectDiff', 'getDiagnostics'],
     );
     assert.equal((await notifications.next()).method, 'ide/contextUpdate');
 

@@ -101,7 +101,8 @@ function M.run(arguments)
   if command then
     command(path ~= '' and path or nil)
   else
-    fail(('there is no %s; there are %s'):format(name, table.concat(names(), ', ')))
+    -- All names would not fit a line, and Neovim would wait for Enter.
+    fail(('there is no %s; see :help :GeminiCompanion'):format(name))
   end
 end
 
