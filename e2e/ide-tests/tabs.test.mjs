@@ -113,6 +113,26 @@ describe('a proposal in a window', () => {
     });
   }
 
+  scene.test('its tab is told from one of its name that waits without a tab', async (scene) => {
+    const first = await scene.propose(scene.sandbox.file('deep/same.txt', 'old\n'), 'new\n');
+    await scene.edit('has the focus.txt', 'text\n');
+    const other = await scene.connect();
+    const file = scene.sandbox.file('same.txt', 'old\n');
+    const second = other.openDiff(file, 'other\n');
+    const isTitled =
+      (wanted) =>
+      ({ tabs }) =>
+        tabs.some(({ title }) => title === wanted);
+    await scene.ide.until(isTitled('deep/same.txt (proposal)'), 'the tab with its path');
+    await other.closeDiff(file);
+    assert.deepEqual(await second, REJECTED);
+    await scene.ide.until(isTitled(first.title), 'the tab with its name alone');
+    await scene.accept(first.title);
+    assert.deepEqual(await first.decision, accepted('new\n'));
+    await scene.noProposal();
+    await other.close();
+  });
+
   scene.test('closing all tabs leaves it, as the user left it', async (scene) => {
     const proposal = await edited(scene, 'all.txt');
     await scene.ide.robot('invoke', { action: 'CloseAllEditors', proposal: proposal.title });

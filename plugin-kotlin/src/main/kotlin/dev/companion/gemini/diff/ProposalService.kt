@@ -177,7 +177,7 @@ class ProposalService(private val project: Project) : Disposable {
         Disposer.register(this, proposal)
         proposals += proposal
         file.proposal = proposal
-        ProposalTitles.update(proposals)
+        updateTitles()
         if (!tabs.isOpen(file)) tabs.openAside(file)
         changed()
     }
@@ -226,10 +226,13 @@ class ProposalService(private val project: Project) : Disposable {
         changed()
     }
 
+    /** A proposal may give another one of its name a title by which it is told from it. */
+    private fun updateTitles() = ProposalTitles.update(proposals).forEach(tabs::titleChanged)
+
     /** Tells what there is now, and where. */
     private fun changed() {
         assertEdt()
-        ProposalTitles.update(proposals).forEach(tabs::titleChanged)
+        updateTitles()
         notices.showWaiting(proposals.filterNot { tabs.isOpen(it.file) })
         project.messageBus.syncPublisher(ProposalListener.TOPIC).proposalsChanged(waiting().size)
     }
