@@ -224,12 +224,7 @@ fn definition() -> ToolDefinition {
                     "description": "The file, absolute or relative to the current folder; absent, all \
                         files that are open in the editor.",
                 },
-                "severity": {
-                    "type": "string",
-                    "enum": ["error", "warning", "information", "hint"],
-                    "description": "The least severe problems to list. The default is information; \
-                        hints are matters of style and spelling.",
-                },
+                "severity": Severity::schema(),
             },
         }),
         annotations: Some(ToolAnnotations { read_only_hint: true, open_world_hint: false }),

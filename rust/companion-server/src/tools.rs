@@ -106,10 +106,8 @@ async fn run(
         Tool::RejectDiff => core.diffs.decide(named?, false).await,
         Tool::GetDiagnostics => {
             let severity = severity.unwrap_or_default();
-            match diagnostics(core, named.ok(), severity, only_new.unwrap_or_default()).await {
-                Ok(result) => result,
-                Err(why) => CallToolResult::error(why),
-            }
+            let told = diagnostics(core, named.ok(), severity, only_new.unwrap_or_default());
+            told.await.unwrap_or_else(CallToolResult::error)
         }
     })
 }

@@ -24,8 +24,7 @@ pub(super) struct PathField {
 /// What a message tells of problems of files.
 #[derive(Debug)]
 pub(super) struct ReportField {
-    /// What it tells.
-    pub(super) report: DiagnosticsReport,
+    report: DiagnosticsReport,
     /// Where that stands as JSON.
     json: Range<usize>,
     /// Where it stands as a JSON string with the text.
@@ -33,9 +32,13 @@ pub(super) struct ReportField {
 }
 
 impl ReportField {
-    /// The changes that put another report in its place.
-    pub(super) fn replaced_by(self, report: &DiagnosticsReport) -> Vec<(Range<usize>, String)> {
-        let json = serde_json::to_string(report).expect("a report is JSON");
+    /// The changes that put what `change` makes of the report in its place.
+    pub(super) fn changed(
+        self,
+        change: impl FnOnce(DiagnosticsReport) -> DiagnosticsReport,
+    ) -> Vec<(Range<usize>, String)> {
+        let report = change(self.report);
+        let json = serde_json::to_string(&report).expect("a report is JSON");
         let mut changes = vec![(self.json, json), (self.text, to_json(&report.text()))];
         changes.sort_by_key(|(at, _)| at.start);
         changes

@@ -133,20 +133,20 @@ impl Requests {
             Some(path) => (replace(text, &[(field.at, to_json(&path))]), path),
             None => (text.to_owned(), field.path),
         };
-        if tool == Tool::GetDiagnostics {
-            return bridge.begin(permit, id, message, DiffStep::None);
-        }
-        let (done, end) = oneshot::channel();
-        let withdrawn = Arc::default();
-        let call = Call { end, withdrawn: Arc::clone(&withdrawn) };
-        self.calls.retain(|_, call| call.end.is_empty() && !call.end.is_terminated());
-        let previous = self.calls.insert(path.clone(), call);
+        let withdrawn: Arc<Notify> = Arc::default();
         let step = match tool {
-            Tool::OpenDiff => DiffStep::Open { client, companion: path, withdrawn },
-            Tool::CloseDiff => DiffStep::Close { companion: path },
+            Tool::OpenDiff => DiffStep::Open {
+                client,
+                companion: path.clone(),
+                withdrawn: Arc::clone(&withdrawn),
+            },
+            Tool::CloseDiff => DiffStep::Close { companion: path.clone() },
             Tool::AcceptDiff | Tool::RejectDiff => DiffStep::Unrepeatable,
-            Tool::GetDiagnostics => DiffStep::None,
+            Tool::GetDiagnostics => return bridge.begin(permit, id, message, DiffStep::None),
         };
+        let (done, end) = oneshot::channel();
+        self.calls.retain(|_, call| call.end.is_empty() && !call.end.is_terminated());
+        let previous = self.calls.insert(path, Call { end, withdrawn });
         if let (Some(previous), Tool::CloseDiff) = (&previous, tool) {
             previous.withdrawn.notify_one();
         }
@@ -315,8 +315,7 @@ impl Bridge {
             }
             FromCompanion::Problems(field) => {
                 answer = Some(true);
-                let report = self.mapping.report_to_client(field.report.clone());
-                field.replaced_by(&report)
+                field.changed(|report| self.mapping.report_to_client(report))
             }
             FromCompanion::Other => Vec::new(),
         };

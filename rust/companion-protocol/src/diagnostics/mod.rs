@@ -7,6 +7,7 @@
 mod report;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::ide::Position;
 pub use report::{DiagnosticsReport, FileReport};
@@ -37,6 +38,16 @@ impl Severity {
             Self::Information => "information",
             Self::Hint => "hint",
         }
+    }
+
+    /// JSON Schema of the argument by which a model says which problems it wants.
+    pub fn schema() -> Value {
+        json!({
+            "type": "string",
+            "enum": [Self::Error, Self::Warning, Self::Information, Self::Hint],
+            "description": "The least severe problems to list. The default is information; hints \
+                are matters of style and spelling.",
+        })
     }
 }
 

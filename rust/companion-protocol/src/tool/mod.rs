@@ -6,6 +6,7 @@ mod arguments;
 
 use serde_json::{Value, json};
 
+use crate::diagnostics::Severity;
 use crate::mcp::{ToolAnnotations, ToolDefinition};
 use crate::settings::Settings;
 pub use arguments::ToolArguments;
@@ -141,12 +142,7 @@ impl Tool {
             Self::AcceptDiff | Self::RejectDiff => {}
             Self::GetDiagnostics => {
                 required.clear();
-                properties["severity"] = json!({
-                    "type": "string",
-                    "enum": ["error", "warning", "information", "hint"],
-                    "description": "The least severe problems to list. The default is \
-                        information; hints are matters of style and spelling.",
-                });
+                properties["severity"] = Severity::schema();
                 properties["onlyNew"] = json!({
                     "type": "boolean",
                     "description": "Only count the problems that the last answer about the file \
