@@ -57,9 +57,7 @@ pub(crate) fn bring(
     if dry_run {
         return (Outcome::Planned, "install it; the model hears of problems by it".to_owned());
     }
-    let old = if is_brought { vec![target.clone()] } else { Vec::new() };
-    let unpack = |dir: &Path| install::write_files(dir, files());
-    let put = || install::put(&target, &old, staging(&target)?, unpack);
+    let put = || install::put_files(&target, is_brought, files());
     match record.bring(&subject(client), &target, What::Extension, put) {
         Ok(()) => (Outcome::Done, "installed it; the model hears of problems by it".to_owned()),
         Err(error) => (Outcome::Failed, format!("it could not be installed: {error}")),
@@ -74,13 +72,8 @@ pub(crate) fn take(path: &Path, dry_run: bool) -> io::Result<(Outcome, String)> 
     if dry_run {
         return Ok((Outcome::Planned, "remove it".to_owned()));
     }
-    install::uninstall(path, staging(path)?)?;
+    install::take_files(path)?;
     Ok((Outcome::Done, "it is removed".to_owned()))
-}
-
-/// The client's own folder. A client loads whatever is among its extensions.
-fn staging(target: &Path) -> io::Result<&Path> {
-    Ok(target.parent().and_then(Path::parent).ok_or(io::ErrorKind::InvalidInput)?)
 }
 
 fn files() -> impl Iterator<Item = (&'static str, String)> {

@@ -68,8 +68,28 @@ pub(crate) fn put(
     fs::rename(new, target).inspect_err(|_| put_back(&taken))
 }
 
-/// Writes files that the program has in it into the folder, which is new.
-pub(crate) fn write_files(
+/// Puts files that the program has in it to `target`, in place of those that it has brought there.
+pub(crate) fn put_files(
+    target: &Path,
+    is_brought: bool,
+    files: impl Iterator<Item = (&'static str, String)>,
+) -> io::Result<()> {
+    let old = if is_brought { vec![target.to_owned()] } else { Vec::new() };
+    put(target, &old, above(target)?, |dir| write_files(dir, files))
+}
+
+/// Takes such files away.
+pub(crate) fn take_files(target: &Path) -> io::Result<()> {
+    uninstall(target, above(target)?)
+}
+
+/// The folder above the one from which editors and clients load: what is there is not loaded.
+fn above(target: &Path) -> io::Result<&Path> {
+    Ok(target.parent().and_then(Path::parent).ok_or(io::ErrorKind::InvalidInput)?)
+}
+
+/// Writes files into the folder, which is new.
+fn write_files(
     dir: &Path,
     files: impl Iterator<Item = (&'static str, String)>,
 ) -> io::Result<PathBuf> {

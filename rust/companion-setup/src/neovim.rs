@@ -82,9 +82,7 @@ impl Neovim {
         } else if dry_run {
             (Outcome::Planned, format!("install the plugin{note}"))
         } else {
-            let old = if is_brought { vec![target.clone()] } else { Vec::new() };
-            let unpack = |dir: &Path| install::write_files(dir, files());
-            let put = || install::put(&target, &old, staging(&target)?, unpack);
+            let put = || install::put_files(&target, is_brought, files());
             match record.bring(Self::NAME, &target, What::NeovimPlugin, put) {
                 Ok(()) => (Outcome::Done, format!("installed the plugin{note}")),
                 Err(error) => {
@@ -112,13 +110,8 @@ pub(crate) fn take(path: &Path, dry_run: bool) -> io::Result<(Outcome, String)> 
     if dry_run {
         return Ok((Outcome::Planned, "remove the plugin".to_owned()));
     }
-    install::uninstall(path, staging(path)?)?;
+    install::take_files(path)?;
     Ok((Outcome::Done, "the plugin is removed".to_owned()))
-}
-
-/// The package's folder, above `start`: what is there is not loaded.
-fn staging(target: &Path) -> io::Result<&Path> {
-    Ok(target.parent().and_then(Path::parent).ok_or(io::ErrorKind::InvalidInput)?)
 }
 
 /// The files, and the index of the help, which Neovim looks things up in.
