@@ -27,13 +27,15 @@ export const pathWith = (...folder) =>
 
 const HERE = pathWith(path.dirname(path.resolve(PROGRAM)));
 
+/** What each asks before the model may have its problems. */
+const ASKS = /Allow execution of MCP tool "get_diagnostics"/;
+
 /** Each CLI: how it is installed into, started, and what its model hears. */
 const CLIS = {
   gemini: {
     program: GEMINI,
     withoutReview: '--approval-mode=auto_edit',
     tool: 'mcp_gemini-companion_get_diagnostics',
-    asks: /Allow execution of MCP tool "get_diagnostics"/,
     async prepare(sandbox, steps) {
       const script = path.join(sandbox.root, 'replies.jsonl');
       gemini.prepare(sandbox.home, script, gemini.says(steps));
@@ -48,7 +50,6 @@ const CLIS = {
     program: QWEN,
     withoutReview: '--approval-mode=auto-edit',
     tool: 'mcp__gemini-companion__get_diagnostics',
-    asks: /Allow execution of MCP tool "get_diagnostics"/,
     async prepare(sandbox, steps) {
       qwen.prepare(qwen.qwenHome(sandbox));
       const heard = [];
@@ -110,7 +111,7 @@ export async function startCli(sandbox, name, steps, options = {}) {
  * problems. Returns what it hears of both.
  */
 export async function breakAndAsk(sandbox, name, file, options) {
-  const { tool, asks } = CLIS[name];
+  const { tool } = CLIS[name];
   const steps = [
     { name: 'read_file', args: { file_path: file } },
     { name: 'write_file', args: { file_path: file, content: BROKEN } },
@@ -119,7 +120,7 @@ export async function breakAndAsk(sandbox, name, file, options) {
   ];
   const { terminal, heard } = await startCli(sandbox, name, steps, options);
   await terminal.enter('break it');
-  await terminal.shows(asks);
+  await terminal.shows(ASKS);
   terminal.press('Enter');
   await terminal.shows(/That was all\./);
   if (fs.readFileSync(file, 'utf8') !== BROKEN) throw new Error(`${file} was not written`);

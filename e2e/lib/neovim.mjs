@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 import { attach } from 'neovim';
 
+import { Session } from './http.mjs';
 import { IdeClient } from './ide-client.mjs';
 import { PATIENCE, within } from './inbox.mjs';
 import { Sandbox } from './sandbox.mjs';
@@ -146,6 +147,14 @@ export class Neovim {
   async ready() {
     const status = `require('gemini_companion').status()`;
     return this.until(`${status}.running and ${status}`);
+  }
+
+  /** A client's session by hand. */
+  async session(sandbox) {
+    const status = "require('gemini_companion.server').status()";
+    const { port, env } = await this.until(`${status}.env and ${status}`);
+    const ready = { url: `http://127.0.0.1:${port}`, authToken: env.GEMINI_CLI_IDE_AUTH_TOKEN };
+    return Session.open(sandbox, { ready });
   }
 
   /** The companion's own process. */

@@ -6,7 +6,6 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { breakAndAsk } from '../lib/extension.mjs';
-import { Session } from '../lib/http.mjs';
 import { noNeovim as skip, openNeovim } from '../lib/neovim.mjs';
 import { noTerminal } from '../lib/terminal.mjs';
 
@@ -33,12 +32,7 @@ const WITH_LINTER = `_G.lint = function(report)
 /** A Neovim and a function that calls the tool; its text names files without the folder. */
 async function open(t, options) {
   const { sandbox, neovim } = await openNeovim(t, options);
-  const [port, authToken] = await neovim.lua(
-    `local status = require('gemini_companion.server').status()
-     return { status.port, status.env.GEMINI_CLI_IDE_AUTH_TOKEN }`,
-  );
-  const url = `http://127.0.0.1:${port}`;
-  const session = await Session.open(sandbox, { ready: { url, authToken } });
+  const session = await neovim.session(sandbox);
   const call = async (args) => {
     const result = await session.callTool('getDiagnostics', args);
     const text = result.content[0].text.replaceAll(`${sandbox.project}/`, '');

@@ -5,7 +5,6 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import { Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
 
@@ -66,10 +65,8 @@ test('a proposal shows beside the file, in a tab page of its own', { skip }, asy
 
 test('a proposal says whether it creates its file', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
-  const { port, discovery_files } = await neovim.until("require('gemini_companion.server').status()");
-  const { authToken } = JSON.parse(fs.readFileSync(discovery_files.gemini, 'utf8'));
   // The real client has one proposal for a file at a time; another may put one in place of the other.
-  const session = await Session.open(sandbox, { ready: { url: `http://127.0.0.1:${port}`, authToken } });
+  const session = await neovim.session(sandbox);
   const filePath = path.join(sandbox.project, 'new', 'a.lua');
   await session.callTool('openDiff', { filePath, newContent: 'local a = 1\n' });
   const created = [' No file yet', ' New file, proposed by the CLI (:w accepts, :q rejects)'];

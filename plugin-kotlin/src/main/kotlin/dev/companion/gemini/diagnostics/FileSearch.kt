@@ -19,9 +19,6 @@ import dev.companion.gemini.core.Severity
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.platform.CodeAnalysis
-import java.nio.file.InvalidPathException
-import java.nio.file.Path
-import java.nio.file.Paths
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 
@@ -49,18 +46,10 @@ internal class FileSearch(
 
     /** What was typed and not saved is the user's: the disk is not looked at, and nobody is asked which to keep. */
     private fun upToDate(path: String): VirtualFile? {
-        val onDisk = onDisk(path) ?: return null
+        val onDisk = FileOnDisk.path(path) ?: return null
         val known = LocalFileSystem.getInstance().findFileByIoFile(onDisk.toFile())
         return if (known != null && isUnsaved(known)) known else FileOnDisk.find(onDisk)
     }
-
-    /** A server takes paths that no file of this system can have. */
-    private fun onDisk(path: String): Path? =
-        try {
-            Paths.get(path)
-        } catch (_: InvalidPathException) {
-            null
-        }
 
     private fun isUnsaved(file: VirtualFile) = FileDocumentManager.getInstance().isFileModified(file)
 

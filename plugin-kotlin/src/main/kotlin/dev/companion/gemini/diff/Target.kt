@@ -18,7 +18,6 @@ import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
 import java.nio.file.Files
-import java.nio.file.InvalidPathException
 import java.nio.file.Path
 import java.nio.file.Paths
 
@@ -60,11 +59,8 @@ internal class Target private constructor(
         }
 
         private fun parse(filePath: String): Path =
-            try {
-                Paths.get(filePath).takeIf { it.isAbsolute && it.fileName != null }
-            } catch (_: InvalidPathException) {
-                null
-            } ?: refuse("diff.error.path", filePath)
+            FileOnDisk.path(filePath)?.takeIf { it.isAbsolute && it.fileName != null }
+                ?: refuse("diff.error.path", filePath)
 
         private fun look(project: Project, path: Path, file: VirtualFile?): Target {
             if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))

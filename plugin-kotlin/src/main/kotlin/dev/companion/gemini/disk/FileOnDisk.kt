@@ -9,10 +9,20 @@ import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.core.assertNotEdt
 import java.io.IOException
 import java.nio.file.Files
+import java.nio.file.InvalidPathException
 import java.nio.file.Path
+import java.nio.file.Paths
 import java.nio.file.attribute.BasicFileAttributes
 
 internal object FileOnDisk {
+    /** Null if no file of this system can have that path: a server takes any. */
+    fun path(path: String): Path? =
+        try {
+            Paths.get(path)
+        } catch (_: InvalidPathException) {
+            null
+        }
+
     /**
      * The file, if there is one. Never on the EDT, nor under a lock.
      *
