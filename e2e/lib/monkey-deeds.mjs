@@ -109,8 +109,8 @@ async function close(monkey) {
   try {
     await CLOSINGS[how](monkey, title);
   } catch (error) {
-    // Tabs in a narrow split; a user takes the keys.
-    assert.match(error.message, /out of sight/);
+    // A split may be too narrow for its tabs, even for the selected one; a user takes the keys.
+    assert.match(error.message, /out of sight|does not show/);
     return false;
   }
   if (before > 1 && how !== 'escape') {
