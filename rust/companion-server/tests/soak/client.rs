@@ -276,12 +276,17 @@ impl Client {
             last = None;
             self.inbox.waiters.borrow_mut().expect_late_all(self.paths.iter().cloned());
         }
-        match self.open_stream(last.as_deref()).await {
+        let opened = self.open_stream(last.as_deref()).await;
+        let away = self.down_since.elapsed();
+        match opened {
             Ok(stream) => {
+                if away > SESSION_AWAY {
+                    // On a busy machine. Its views did not wait for it.
+                    self.paths.iter().for_each(|path| drop(self.world.rejects(path, None)));
+                }
                 self.stream = Some(spawn_local(Rc::clone(&self.inbox).listen(stream)));
             }
             Err(status) => {
-                let away = self.down_since.elapsed();
                 assert!(status == 404 && away > SESSION_AWAY, "{status} after {away:?}");
                 Box::pin(self.begin_anew()).await;
             }
