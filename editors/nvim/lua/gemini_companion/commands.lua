@@ -1,13 +1,11 @@
 -- Owns `:GeminiCompanion`: its subcommands, their completion, and what they print.
 
+local log = require('gemini_companion.log')
+
 local M = {}
 
 local function echo(lines)
   vim.api.nvim_echo({ { table.concat(vim.tbl_map(vim.fn.strtrans, lines), '\n') } }, false, {})
-end
-
-local function fail(why)
-  vim.api.nvim_echo({ { 'GeminiCompanion: ' .. vim.fn.strtrans(why), 'ErrorMsg' } }, true, {})
 end
 
 local function status()
@@ -40,7 +38,7 @@ local function show_log()
   vim.bo.bufhidden = 'wipe'
   vim.bo.swapfile = false
   vim.bo.buflisted = false
-  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, require('gemini_companion.log').lines())
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, log.lines())
   vim.bo.modifiable = false
   vim.bo.filetype = 'log'
   vim.cmd('normal! G')
@@ -50,7 +48,7 @@ local function on_proposals(module, name)
   return function(path)
     local ok, why = require(module)[name](path)
     if not ok and why then
-      fail(why)
+      log.fail(why)
     end
   end
 end
@@ -102,7 +100,7 @@ function M.run(arguments)
     command(path ~= '' and path or nil)
   else
     -- All names would not fit a line, and Neovim would wait for Enter.
-    fail(('there is no %s; see :help :GeminiCompanion'):format(name))
+    log.fail(('there is no %s; see :help :GeminiCompanion'):format(name))
   end
 end
 

@@ -31,6 +31,11 @@ function M.warn(line)
   M.tell(line, vim.log.levels.WARN)
 end
 
+--- Answers a command of the user's that can't be done, without a line to remember.
+function M.fail(why)
+  vim.api.nvim_echo({ { 'GeminiCompanion: ' .. vim.fn.strtrans(why), 'ErrorMsg' } }, true, {})
+end
+
 function M.lines()
   return vim.list_slice(lines)
 end

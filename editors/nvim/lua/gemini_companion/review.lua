@@ -1,6 +1,7 @@
 -- Owns the way through several proposals: from one to the next, all at once, and the list of them.
 
 local diff = require('gemini_companion.diff')
+local log = require('gemini_companion.log')
 
 local M = {}
 
@@ -74,7 +75,7 @@ local function enter()
   if list.context == CONTEXT and item then
     local ok, why = diff.show(vim.fn.bufname(item.bufnr))
     if not ok then
-      vim.api.nvim_echo({ { 'GeminiCompanion: ' .. vim.fn.strtrans(why), 'ErrorMsg' } }, true, {})
+      log.fail(why)
     end
   else
     vim.cmd('.cc')

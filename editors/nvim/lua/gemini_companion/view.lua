@@ -249,11 +249,26 @@ function View:listen()
       -- What `:wall` in another tab page writes, the user does not see. It is no decision.
     end,
   })
+  local function closed(was_current)
+    self.was_current = was_current
+    self.on.closed()
+  end
   on('BufWipeout', {
     buffer = self.right,
     callback = function()
-      self.was_current = api.nvim_get_current_tabpage() == self.tab
-      self.on.closed()
+      closed(self:is_current())
+    end,
+  })
+  -- With `:noautocmd` nothing else tells it.
+  api.nvim_buf_attach(self.right, false, {
+    on_reload = function() end,
+    on_detach = function()
+      local was_current = self:is_current()
+      vim.schedule(function()
+        if not self.closing and not api.nvim_buf_is_valid(self.right) then
+          closed(was_current)
+        end
+      end)
     end,
   })
   -- `:x` and `ZZ` write what was changed and close the window. Unchanged, it is to be written, too.
