@@ -43,6 +43,7 @@ const CLIS = {
         env: gemini.ENVIRONMENT,
         args: ['--fake-responses-non-strict', script],
         heard: () => gemini.toolResults(sandbox.home).map(({ text }) => text),
+        asked: () => gemini.asked(sandbox.home),
       };
     },
   },
@@ -53,8 +54,9 @@ const CLIS = {
     async prepare(sandbox, steps) {
       qwen.prepare(qwen.qwenHome(sandbox));
       const heard = [];
-      const env = qwen.environment(await startModel(sandbox, steps, heard));
-      return { env, args: [], heard: () => heard };
+      const asked = [];
+      const env = qwen.environment(await startModel(sandbox, steps, heard, asked));
+      return { env, args: [], heard: () => heard, asked: () => asked };
     },
   },
 };
@@ -69,6 +71,9 @@ const installFrom = (source) => (sandbox, name, env) => {
 
 /** The ways to bring the extension to a CLI: `(sandbox, name, env)` does it. */
 export const BY = {
+  /** Not at all. */
+  nothing: () => {},
+
   folder: installFrom(EXTENSION),
 
   /** From an archive of a release. Gemini CLI itself takes one only from GitHub. */
@@ -103,7 +108,7 @@ export async function startCli(sandbox, name, steps, options = {}) {
   const place = { cwd: sandbox.project, env: all };
   const terminal = new Terminal(sandbox, [process.execPath, ...args], place);
   await terminal.shows(/Type your message/);
-  return { terminal, heard: prepared.heard };
+  return { terminal, heard: prepared.heard, asked: prepared.asked };
 }
 
 /**

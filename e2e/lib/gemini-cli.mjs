@@ -47,9 +47,10 @@ export function prepare(home, script, replies) {
   fs.writeFileSync(script, replies.map((reply) => JSON.stringify(reply)).join('\n'));
 }
 
-/** What the model was told of each call of a tool, `{name, text}`, in the session of `home`. */
-export function toolResults(home) {
+/** The messages of the user's side, each in its parts, in the session of `home`. */
+function userMessages(home) {
   const sessions = path.join(home, '.gemini', 'tmp', 'project', 'chats');
+  if (!fs.existsSync(sessions)) return []; // nothing has been said yet
   const [session, ...others] = fs.readdirSync(sessions);
   if (others.length > 0) throw new Error(`there is more than one session: ${others}`);
   return fs
@@ -58,6 +59,16 @@ export function toolResults(home) {
     .split('\n')
     .map((line) => JSON.parse(line))
     .filter(({ type, content }) => type === 'user' && Array.isArray(content))
-    .flatMap(({ content }) => content.flatMap((part) => part.functionResponse ?? []))
+    .map(({ content }) => content);
+}
+
+/** What the user has said, with the files that were named, as the model is told it. */
+export const asked = (home) =>
+  userMessages(home).map((parts) => parts.map((part) => part.text ?? '').join(''));
+
+/** What the model was told of each call of a tool, `{name, text}`, in the session of `home`. */
+export function toolResults(home) {
+  return userMessages(home)
+    .flatMap((parts) => parts.flatMap((part) => part.functionResponse ?? []))
     .map(({ name, response }) => ({ name, text: response.output ?? response.error }));
 }

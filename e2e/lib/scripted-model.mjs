@@ -30,14 +30,16 @@ function answer(step, response) {
 /**
  * Starts one, and returns where it is. `steps` are what it says in turn: a text, or a tool's
  * `{name, args}`. How far it has come it sees, as a model does, by the results of tools in the
- * conversation, which it keeps in `heard`.
+ * conversation, which it keeps in `heard`, as it keeps what the user has said in `asked`.
  */
-export async function startModel(sandbox, steps, heard = []) {
+export async function startModel(sandbox, steps, heard = [], asked = []) {
   const server = http.createServer(async (request, response) => {
     let body = '';
     for await (const piece of request.setEncoding('utf8')) body += piece;
-    const results = JSON.parse(body).messages.filter(({ role }) => role === 'tool');
+    const said = (by) => JSON.parse(body).messages.filter(({ role }) => role === by);
+    const results = said('tool');
     heard.splice(0, heard.length, ...results.map(({ content }) => text(content)));
+    asked.splice(0, asked.length, ...said('user').map(({ content }) => text(content)));
     answer(steps[results.length] ?? '', response);
   });
   server.listen(0, '127.0.0.1');

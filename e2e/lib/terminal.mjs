@@ -70,6 +70,12 @@ export class Terminal {
     this.#tmux('send-keys', key);
   }
 
+  /** Has the program read these bytes, at once. */
+  send(text) {
+    this.#tmux('set-buffer', text);
+    this.#tmux('paste-buffer', '-d', '-r');
+  }
+
   /** Types a line. */
   async enter(text) {
     this.#tmux('send-keys', '-l', text);

@@ -2,6 +2,10 @@
 
 package com.intellij.terminal.ui
 
+import com.jediterm.terminal.TtyConnector
+
 interface TerminalWidget {
+    val ttyConnector: TtyConnector?
+
     fun sendCommandToExecute(shellCommand: String)
 }

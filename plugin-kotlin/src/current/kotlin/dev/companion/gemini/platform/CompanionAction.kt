@@ -10,5 +10,9 @@ import com.intellij.openapi.project.DumbAware
 abstract class CompanionAction :
     AnAction(),
     DumbAware {
-    final override fun getActionUpdateThread(): ActionUpdateThread = ActionUpdateThread.EDT
+    /** Today's platform tells the files of a tree only in the background. */
+    protected open val asksForFiles: Boolean get() = false
+
+    final override fun getActionUpdateThread(): ActionUpdateThread =
+        if (asksForFiles) ActionUpdateThread.BGT else ActionUpdateThread.EDT
 }

@@ -2,16 +2,54 @@
 
 package dev.companion.gemini.terminal
 
+import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.project.Project
+import com.intellij.terminal.ui.TerminalWidget
 import dev.companion.gemini.CompanionBundle
 import org.jetbrains.plugins.terminal.TerminalToolWindowManager
+import org.jetbrains.plugins.terminal.TerminalUtil
+import java.io.IOException
 
 /** Opens a tab of the terminal that the user has. */
 class IdeTerminal : CliTerminal {
     override fun run(project: Project, command: String) {
         val tab = CompanionBundle.message("terminal.tab")
         if (ReworkedTerminal.run(project, tab, command)) return
-        val widget = TerminalToolWindowManager.getInstance(project).createShellWidget(project.basePath, tab, true, true)
+        val manager = TerminalToolWindowManager.getInstance(project)
+        val widget = manager.createShellWidget(project.basePath, tab, true, true)
         widget.sendCommandToExecute(command)
+        val contents = manager.toolWindow.contentManager.contents
+        contents
+            .find { TerminalToolWindowManager.findWidgetByContent(it) === widget }
+            ?.let { CliTabs.remember(it, Program(widget)) }
+    }
+
+    override fun findRunning(project: Project, then: (CliTab?) -> Unit) = CliTabs.findRunning(project, then)
+
+    /** The classic terminal's. */
+    private class Program(private val widget: TerminalWidget) : TabProgram {
+        override fun askWhetherItRuns(then: (Boolean) -> Unit) {
+            val connector = widget.ttyConnector ?: return then(false)
+            ApplicationManager.getApplication().executeOnPooledThread {
+                then(
+                    try {
+                        TerminalUtil.hasRunningCommands(connector)
+                    } catch (_: IllegalStateException) {
+                        false // it can't tell
+                    },
+                )
+            }
+        }
+
+        override fun send(text: String) {
+            val connector = widget.ttyConnector ?: return
+            ApplicationManager.getApplication().executeOnPooledThread {
+                try {
+                    connector.write(text)
+                } catch (_: IOException) {
+                    Unit // the terminal has ended
+                }
+            }
+        }
     }
 }

@@ -2,22 +2,45 @@
 
 package dev.companion.gemini.terminal
 
+import com.intellij.openapi.wm.ToolWindowAnchor
+import com.intellij.openapi.wm.ToolWindowManager
 import com.intellij.terminal.frontend.toolwindow.TerminalToolWindowTabsManager
 import com.intellij.testFramework.PlatformTestCase
+import com.intellij.ui.content.ContentManager
+import dev.companion.gemini.dispatchUntil
 import org.jetbrains.plugins.terminal.TerminalEngine
 import org.jetbrains.plugins.terminal.TerminalOptionsProvider
+import javax.swing.JPanel
 
 class ReworkedTerminalTest : PlatformTestCase() {
     private val calls get() = TerminalToolWindowTabsManager.calls
+    private lateinit var contents: ContentManager
+
+    @Suppress("DEPRECATION") // its successors are newer than 2018.3
+    override fun setUp() {
+        super.setUp()
+        val windows = ToolWindowManager.getInstance(project)
+        contents = windows.registerToolWindow("Terminal", JPanel(), ToolWindowAnchor.BOTTOM).contentManager
+    }
 
     override fun tearDown() {
         TerminalOptionsProvider.engine = TerminalEngine.REWORKED
+        TerminalToolWindowTabsManager.runs = { true }
         calls.clear()
         super.tearDown()
     }
 
+    private fun runCli() = ReworkedTerminal.run(project, "Gemini CLI", "gemini --yolo")
+
+    private fun running(): CliTab? {
+        val found = ArrayList<CliTab?>()
+        CliTabs.findRunning(project, found::add)
+        dispatchUntil(20, "an answer of the terminal") { found.isNotEmpty() }
+        return found.single()
+    }
+
     fun testTheCLIRunsInATabOfItsOwn() {
-        assertTrue(ReworkedTerminal.run(project, "Gemini CLI", "gemini --yolo"))
+        assertTrue(runCli())
         val expected = listOf(project.name, "in ${project.basePath}", "tab Gemini CLI", "execute", "gemini --yolo")
         assertEquals(expected, calls)
     }
@@ -25,8 +48,37 @@ class ReworkedTerminalTest : PlatformTestCase() {
     fun testWhoHasAnotherTerminalKeepsIt() {
         for (engine in listOf(TerminalEngine.CLASSIC, TerminalEngine.NEW_TERMINAL)) {
             TerminalOptionsProvider.engine = engine
-            assertFalse(ReworkedTerminal.run(project, "Gemini CLI", "gemini"))
+            assertFalse(runCli())
         }
         assertEquals(emptyList<String>(), calls)
+    }
+
+    fun testOneComesBackToTheTabInWhichTheCLIRuns() {
+        assertNull("there is none yet", running())
+        runCli()
+        val (first) = contents.contents
+        runCli()
+        contents.removeContent(contents.contents[1], true)
+        calls.clear()
+        val tab = checkNotNull(running())
+        tab.show()
+        assertSame(first, contents.selectedContent)
+        tab.send("for its prompt")
+        assertEquals("never with Enter", listOf("for its prompt"), calls)
+    }
+
+    fun testATabWhoseCLIHasEndedIsLeftAlone() {
+        runCli()
+        TerminalToolWindowTabsManager.runs = { false }
+        assertNull(running())
+        TerminalToolWindowTabsManager.runs = { throw IllegalStateException("no session") }
+        assertNull(running())
+    }
+
+    fun testTheTabsOfOthersAreNotOurs() {
+        val manager = TerminalToolWindowTabsManager.getInstance(project)
+        manager.createTabBuilder().createTab()
+        assertEquals(1, contents.contentCount)
+        assertNull(running())
     }
 }

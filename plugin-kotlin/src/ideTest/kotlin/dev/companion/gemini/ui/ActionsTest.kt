@@ -6,11 +6,9 @@ import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.actionSystem.DefaultActionGroup
 import com.intellij.openapi.actionSystem.Presentation
-import com.intellij.openapi.extensions.Extensions
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.util.Disposer
 import com.intellij.testFramework.MapDataContext
 import com.intellij.testFramework.TestActionEvent
 import dev.companion.gemini.RecordingCore
@@ -18,12 +16,12 @@ import dev.companion.gemini.offEdt
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.ServiceTestCase
-import dev.companion.gemini.terminal.CliTerminal
 import java.awt.datatransfer.DataFlavor
 import java.util.concurrent.CountDownLatch
 
 class ActionsTest : ServiceTestCase() {
-    private val ids = listOf("RunCli", "RestartServer", "CopyDiagnostics", "OpenSettings").map { "Companion.$it" }
+    private val ids =
+        listOf("RunCli", "AddToPrompt", "RestartServer", "CopyDiagnostics", "OpenSettings").map { "Companion.$it" }
 
     private fun event(id: String, project: Project?) =
         TestActionEvent(
@@ -82,23 +80,6 @@ class ActionsTest : ServiceTestCase() {
         }
         await { service.state == CompanionState.Off }
         assertFalse("turned off", enabled())
-    }
-
-    fun testTheCLIRunsOnlyWhereThereIsATerminal() {
-        assertFalse(presentation("Companion.RunCli").isVisible)
-        val ran = ArrayList<String>()
-        val terminal = object : CliTerminal {
-            override fun run(project: Project, command: String) {
-                ran += "${project.name}: $command"
-            }
-        }
-        val point = Extensions.getRootArea().getExtensionPoint<CliTerminal>("dev.companion.gemini.cliTerminal")
-        point.registerExtension(terminal)
-        Disposer.register(testRootDisposable) { point.unregisterExtension(terminal) }
-        assertTrue(presentation("Companion.RunCli").isEnabledAndVisible)
-        set { cliCommand = "npx gemini" }
-        perform("Companion.RunCli")
-        await { ran == listOf("${project.name}: npx gemini") }
     }
 
     fun testDiagnosticsGoToTheClipboard() {

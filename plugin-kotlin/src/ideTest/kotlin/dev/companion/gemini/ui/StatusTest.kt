@@ -18,6 +18,7 @@ import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.DiscoveryFile
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionState.Failed
 import dev.companion.gemini.project.CompanionState.Off
@@ -101,6 +102,30 @@ class StatusTest : ServiceTestCase() {
         state(running(0, "/file"))
         state(running(1, "/file"))
         assertEquals(NotificationType.INFORMATION, shown.single().type)
+        assertEquals(listOf("Settings\u2026"), actions(shown.single()))
+        val expected =
+            listOf(
+                "Your CLI is told which files are open, what is selected, and which problems the IDE finds.",
+                "Its edits open as tabs: change them there, accept with Ctrl+Enter, or reject.",
+                "Settings | Tools | Companion for Gemini CLI turns each of these off.",
+            )
+        assertEquals(expected, shown.single().content.split("<br>"))
+    }
+
+    fun testTheGreetingSaysNoMoreThanTheSettingsAllow() {
+        val lines = { change: CompanionSettings.Values.() -> Unit ->
+            Greeting.lines(CompanionSettings.Values().apply(change))
+        }
+        val context = "Your CLI is told which files are open and what is selected."
+        assertEquals(context, lines { diagnostics = false }.first())
+        assertEquals("Your CLI is told which problems the IDE finds.", lines { this.context = false }.first())
+        val nothing = lines {
+            this.context = false
+            diagnostics = false
+            diffs = false
+        }
+        assertEquals("Your CLI is connected, and is told nothing of your files.", nothing[0])
+        assertEquals("It asks for your review of its edits in its own terminal.", nothing[1])
     }
 
     fun testTheWidgetShowsTheState() {

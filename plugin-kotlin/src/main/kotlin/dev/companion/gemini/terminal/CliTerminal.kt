@@ -10,10 +10,22 @@ interface CliTerminal {
     /** EDT. Opens a terminal of [project] and runs [command] in it. */
     fun run(project: Project, command: String)
 
+    /** EDT. Calls [then] on the EDT with a terminal that [run] has opened and in which a program still runs, or null. */
+    fun findRunning(project: Project, then: (CliTab?) -> Unit)
+
     companion object {
         private val EXTENSIONS = ExtensionPointName.create<CliTerminal>("dev.companion.gemini.cliTerminal")
 
         /** Any thread. Null where there is no terminal. */
         fun find(): CliTerminal? = EXTENSIONS.extensionList.firstOrNull()
     }
+}
+
+/** A terminal in which a CLI runs. EDT. */
+interface CliTab {
+    /** Brings it to the front, with the focus. */
+    fun show()
+
+    /** Sends [text] to the program in it. */
+    fun send(text: String)
 }

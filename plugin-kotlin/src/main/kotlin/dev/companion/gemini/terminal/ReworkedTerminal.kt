@@ -3,20 +3,40 @@
 package dev.companion.gemini.terminal
 
 import com.intellij.openapi.project.Project
+import com.intellij.ui.content.Content
+import kotlin.coroutines.Continuation
+import kotlin.coroutines.EmptyCoroutineContext
+import kotlin.coroutines.intrinsics.suspendCoroutineUninterceptedOrReturn
+import kotlin.coroutines.startCoroutine
 
 /** For the EDT. */
 internal object ReworkedTerminal {
     /** Something that is known by a public type: its own class may be one that nobody else can call. */
     private class Asked(
         private val type: Class<*>,
-        private val it: Any?,
+        val it: Any?,
     ) {
         fun call(name: String, vararg arguments: Any?): Asked {
             val method = type.methods.first { it.name == name && it.parameterCount == arguments.size }
             return Asked(method.returnType, method.invoke(it, *arguments))
         }
 
+        /** Calls what suspends. */
+        suspend fun await(name: String): Any? =
+            suspendCoroutineUninterceptedOrReturn { continuation -> call(name, continuation).it }
+
         fun isNamed(name: String) = (it as? Enum<*>)?.name == name
+    }
+
+    private class Program(private val view: Asked) : TabProgram {
+        override fun askWhetherItRuns(then: (Boolean) -> Unit) {
+            val asks = suspend { view.await("hasChildProcesses") }
+            asks.startCoroutine(Continuation(EmptyCoroutineContext) { then(it.getOrNull() == true) })
+        }
+
+        override fun send(text: String) {
+            view.call("createSendTextBuilder").call("send", text)
+        }
     }
 
     /** Opens a tab and runs [command] in it, unless the user has another terminal. Returns whether it did. */
@@ -30,18 +50,17 @@ internal object ReworkedTerminal {
             false // a method of another platform
         }
 
-    private fun open(project: Project, tab: String, command: String): Boolean {
+    private fun open(project: Project, name: String, command: String): Boolean {
         val manager = type("com.intellij.terminal.frontend.toolwindow.TerminalToolWindowTabsManager")
-        manager
+        val tab = manager
             .call("getInstance", project)
             .call("createTabBuilder")
             .call("workingDirectory", project.basePath)
-            .call("tabName", tab)
+            .call("tabName", name)
             .call("createTab")
-            .call("getView")
-            .call("createSendTextBuilder")
-            .call("shouldExecute")
-            .call("send", command)
+        val view = tab.call("getView")
+        view.call("createSendTextBuilder").call("shouldExecute").call("send", command)
+        CliTabs.remember(tab.call("getContent").it as Content, Program(view))
         return true
     }
 

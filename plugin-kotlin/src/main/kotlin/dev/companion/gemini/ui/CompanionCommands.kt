@@ -15,20 +15,47 @@ import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.terminal.CliPlace
 import dev.companion.gemini.terminal.CliTerminal
+import dev.companion.gemini.terminal.PromptText
 import java.awt.datatransfer.StringSelection
 
 /** EDT. */
 internal object CompanionCommands {
-    /** Runs the CLI, or says how to install it. */
+    /** Goes to the CLI that runs in a terminal that this has opened, or else runs one, or says how to install it. */
     fun runCli(project: Project) {
         assertEdt()
         val terminal = CliTerminal.find() ?: return
+        terminal.findRunning(project) { tab -> if (tab == null) runCli(project, terminal) else tab.show() }
+    }
+
+    private fun runCli(project: Project, terminal: CliTerminal) {
         val command = CompanionSettings.getInstance().values.cliCommand
         val run = { terminal.run(project, command) }
         inBackground(project) {
             val isMissing = CliPlace.isMissing(command, project.basePath);
             { if (isMissing) CompanionNotifications.getInstance(project).sayMissing(run) else run() }
         }
+    }
+
+    /**
+     * Puts [text] into the prompt of the CLI that runs in a terminal that the IDE has opened for it. Of another CLI it is
+     * not known where it runs, and of one that starts not when its prompt is there: then [text] is on the clipboard.
+     */
+    fun addToPrompt(project: Project, text: String) {
+        assertEdt()
+        val terminal = CliTerminal.find() ?: return copyForPrompt(project, text)
+        terminal.findRunning(project) { tab ->
+            if (tab == null) {
+                copyForPrompt(project, text)
+            } else {
+                tab.show()
+                tab.send(PromptText.pasted(text))
+            }
+        }
+    }
+
+    private fun copyForPrompt(project: Project, text: String) {
+        CopyPasteManager.getInstance().setContents(StringSelection(text))
+        CompanionNotifications.getInstance(project).sayCopied(text.trim())
     }
 
     fun restart(project: Project) = CompanionService.getInstance(project).restart()

@@ -13,10 +13,13 @@ import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.diff.ShownPath
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionStateListener
 import dev.companion.gemini.terminal.CliPlace
+import dev.companion.gemini.terminal.CliTerminal
 import java.awt.datatransfer.StringSelection
 
 /** Project service; everything is on the EDT. */
@@ -73,7 +76,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
         val kept = PropertiesComponent.getInstance()
         if (kept.getBoolean(GREETED)) return
         kept.setValue(GREETED, true)
-        val notification = create(message("notification.connected"), NotificationType.INFORMATION)
+        val notification = create(Greeting.lines(CompanionSettings.getInstance().values), NotificationType.INFORMATION)
         notification.addAction(settingsAction()).notify(project)
     }
 
@@ -91,10 +94,26 @@ class CompanionNotifications(private val project: Project) : Disposable {
         notification.addAction(copy).addAction(runAnyway).addAction(settingsAction()).notify(project)
     }
 
+    /** [text] is on the clipboard, for there is no terminal of ours to put it into. */
+    fun sayCopied(text: String) {
+        assertEdt()
+        val shown = shortened(ShownPath.plain(text))
+        val notification = create(message("notification.copied", shown), NotificationType.INFORMATION)
+        if (CliTerminal.find() != null) {
+            val run = message("action.Companion.RunCli.text")
+            notification.addAction(NotificationAction.createSimple(run) { CompanionCommands.runCli(project) })
+        }
+        notification.notify(project)
+    }
+
+    private fun shortened(text: String) = if (text.length > LONGEST) text.take(LONGEST) + '\u2026' else text
+
     fun confirm(text: String) = create(text, NotificationType.INFORMATION).notify(project)
 
-    private fun create(text: String, type: NotificationType): Notification {
-        val content = XmlStringUtil.escapeString(text)
+    private fun create(text: String, type: NotificationType) = create(listOf(text), type)
+
+    private fun create(lines: List<String>, type: NotificationType): Notification {
+        val content = lines.joinToString("<br>", transform = XmlStringUtil::escapeString)
         return Platform.notificationGroup().createNotification(content, type).setTitle(message("notification.title"))
     }
 
@@ -106,6 +125,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
     override fun dispose() = hideProblem()
 
     companion object {
+        private const val LONGEST = 80
         private const val GREETED = "dev.companion.gemini.greeted"
 
         fun getInstance(project: Project): CompanionNotifications =

@@ -8,4 +8,6 @@ import com.intellij.openapi.project.DumbAware
 /** An action of the plugin's. Its update asks for nothing that could wait. */
 abstract class CompanionAction :
     AnAction(),
-    DumbAware
+    DumbAware {
+    protected open val asksForFiles: Boolean get() = false
+}

@@ -2,7 +2,14 @@
 
 package com.intellij.terminal.frontend.toolwindow
 
+import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.project.Project
+import com.intellij.openapi.wm.ToolWindowManager
+import com.intellij.ui.content.Content
+import com.intellij.ui.content.ContentFactory
+import javax.swing.JPanel
+import kotlin.coroutines.resume
+import kotlin.coroutines.suspendCoroutine
 
 interface TerminalToolWindowTabsManager {
     fun createTabBuilder(): TerminalToolWindowTabBuilder
@@ -11,8 +18,11 @@ interface TerminalToolWindowTabsManager {
         /** What was asked for, in order. */
         val calls = ArrayList<String>()
 
+        /** Whether a program runs in a tab; throws if the terminal does. */
+        var runs: () -> Boolean = { true }
+
         @JvmStatic
-        fun getInstance(project: Project): TerminalToolWindowTabsManager = Calls(project.name)
+        fun getInstance(project: Project): TerminalToolWindowTabsManager = Calls(project)
     }
 }
 
@@ -26,9 +36,12 @@ interface TerminalToolWindowTabBuilder {
 
 interface TerminalToolWindowTab {
     val view: TerminalView
+    val content: Content
 }
 
 interface TerminalView {
+    suspend fun hasChildProcesses(): Boolean
+
     fun createSendTextBuilder(): TerminalSendTextBuilder
 }
 
@@ -38,7 +51,7 @@ interface TerminalSendTextBuilder {
     fun send(text: String)
 }
 
-private class Calls(private val project: String) :
+private class Calls(private val project: Project) :
     TerminalToolWindowTabsManager,
     TerminalToolWindowTabBuilder,
     TerminalToolWindowTab,
@@ -46,13 +59,24 @@ private class Calls(private val project: String) :
     TerminalSendTextBuilder {
     override val view get() = this
 
-    override fun createTabBuilder() = noting(project)
+    override val content: Content by lazy {
+        val manager = checkNotNull(ToolWindowManager.getInstance(project).getToolWindow("Terminal")).contentManager
+        ContentFactory.SERVICE.getInstance().createContent(JPanel(), "a terminal", false).also(manager::addContent)
+    }
+
+    override fun createTabBuilder() = noting(project.name)
 
     override fun workingDirectory(directory: String?) = noting("in $directory")
 
     override fun tabName(name: String?) = noting("tab $name")
 
-    override fun createTab() = this
+    override fun createTab() = also { it.content }
+
+    override suspend fun hasChildProcesses(): Boolean {
+        val runs = TerminalToolWindowTabsManager.runs
+        suspendCoroutine { ApplicationManager.getApplication().executeOnPooledThread { it.resume(Unit) } }
+        return runs()
+    }
 
     override fun createSendTextBuilder() = this
 

@@ -1,0 +1,60 @@
+// Owns what the editors put into the prompt of the real CLIs: that these find each file by its name,
+// and that nothing is decided or sent by it.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { describe, test } from 'node:test';
+
+import { BY, NAMES, startCli } from '../lib/extension.mjs';
+import { until } from '../lib/inbox.mjs';
+import { PROMPT_TEXTS, contentOf, pasted, writeFiles } from '../lib/prompt-texts.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+import { noTerminal } from '../lib/terminal.mjs';
+
+/** Starts a CLI that no editor is there for. */
+const start = (sandbox, name, steps) =>
+  startCli(sandbox, name, steps, { by: BY.nothing, review: true });
+
+for (const name of NAMES) {
+  describe(`the prompt of ${name}`, { skip: noTerminal }, () => {
+    test('each file is found by its name, and its lines are told in words', async (t) => {
+      const sandbox = Sandbox.of(t);
+      writeFiles(sandbox);
+      const { terminal, asked } = await start(sandbox, name, Array(20).fill('That was all.'));
+      for (const [index, prompt] of PROMPT_TEXTS.entries()) {
+        const { path, isFolder, text, notReadBy = [] } = prompt;
+        terminal.send(pasted(text));
+        terminal.send(pasted(`number ${index}`));
+        await terminal.shows(new RegExp(`number ${index}`));
+        const told = () => asked().find((message) => message.includes(`number ${index}`));
+        assert.equal(told(), undefined, 'nothing is sent before the user presses Enter');
+        await terminal.enter('');
+        await until(`what the model is told of ${path}`, told);
+        const message = told();
+        const lines = text.match(/ \(lines? .*\)$/)?.[0] ?? '';
+        assert.ok(message.includes(lines), `${lines} is not in ${message}`);
+        // Of a folder Qwen Code lists the files. Gemini CLI takes brackets in a name for a pattern when
+        // it reads the file; its model is told the name all the same.
+        const listed = isFolder && name === 'qwen' ? 'in it.txt' : contentOf(path);
+        const found = notReadBy.includes(name) ? `@${path}` : listed;
+        assert.ok(message.includes(found), `${text} is not found: ${message}`);
+      }
+    });
+
+    test('a question that the CLI asks meanwhile is not answered', async (t) => {
+      const sandbox = Sandbox.of(t);
+      const file = sandbox.file('a.txt', 'old\n');
+      const { terminal } = await start(sandbox, name, [
+        { name: 'read_file', args: { file_path: file } },
+        { name: 'write_file', args: { file_path: file, content: 'new\n' } },
+        'That was all.',
+      ]);
+      await terminal.enter('write it');
+      await terminal.shows(/Apply this change\?[^]*1\. /);
+      terminal.send(pasted('@1.txt (lines 1-2)'));
+      terminal.press('Down');
+      await terminal.shows(/[●›]\s*2\. /);
+      assert.equal(fs.readFileSync(file, 'utf8'), 'old\n');
+    });
+  });
+}

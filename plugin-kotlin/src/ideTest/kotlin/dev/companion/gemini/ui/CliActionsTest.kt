@@ -1,0 +1,192 @@
+// Owns the tests of the actions on the CLI in the terminal: where they are, and what they do there.
+
+package dev.companion.gemini.ui
+
+import com.intellij.notification.Notification
+import com.intellij.notification.Notifications
+import com.intellij.notification.NotificationsAdapter
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.actionSystem.AnAction
+import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.actionSystem.DefaultActionGroup
+import com.intellij.openapi.actionSystem.KeyboardShortcut
+import com.intellij.openapi.editor.Editor
+import com.intellij.openapi.extensions.Extensions
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.fileEditor.OpenFileDescriptor
+import com.intellij.openapi.ide.CopyPasteManager
+import com.intellij.openapi.keymap.KeymapManager
+import com.intellij.openapi.keymap.ex.KeymapManagerEx
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.Disposer
+import com.intellij.openapi.vfs.VfsUtil
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.testFramework.LightVirtualFile
+import com.intellij.testFramework.MapDataContext
+import com.intellij.testFramework.TestActionEvent
+import dev.companion.gemini.diff.ProposalFile
+import dev.companion.gemini.project.ServiceTestCase
+import dev.companion.gemini.terminal.CliTab
+import dev.companion.gemini.terminal.CliTerminal
+import java.awt.datatransfer.DataFlavor
+import java.awt.datatransfer.StringSelection
+import java.io.File
+
+class CliActionsTest : ServiceTestCase() {
+    private val did = ArrayList<String>()
+    private var running = false
+
+    private val terminal = object : CliTerminal {
+        override fun run(project: Project, command: String) {
+            did += "run $command"
+        }
+
+        override fun findRunning(project: Project, then: (CliTab?) -> Unit) = then(if (running) tab else null)
+    }
+
+    private val tab = object : CliTab {
+        override fun show() {
+            did += "show"
+        }
+
+        override fun send(text: String) {
+            did += text
+        }
+    }
+
+    private fun action(id: String): AnAction = ActionManager.getInstance().getAction("Companion.$id")
+
+    private fun event(id: String, files: List<VirtualFile> = emptyList(), editor: Editor? = null) =
+        TestActionEvent(
+            MapDataContext().apply {
+                put(CommonDataKeys.PROJECT, project)
+                put(CommonDataKeys.VIRTUAL_FILE_ARRAY, files.toTypedArray())
+                put(CommonDataKeys.EDITOR, editor)
+            },
+            action(id),
+        )
+
+    private fun isVisible(id: String, vararg files: VirtualFile) =
+        event(id, files.asList()).also(action(id)::update).presentation.isEnabledAndVisible
+
+    private fun add(vararg files: VirtualFile, editor: Editor? = null) =
+        action("AddToPrompt").actionPerformed(event("AddToPrompt", files.asList(), editor))
+
+    private fun withTerminal() {
+        val point = Extensions.getRootArea().getExtensionPoint<CliTerminal>("dev.companion.gemini.cliTerminal")
+        point.registerExtension(terminal)
+        Disposer.register(testRootDisposable) { point.unregisterExtension(terminal) }
+    }
+
+    private fun file(name: String, text: String = ""): VirtualFile {
+        val file = File(checkNotNull(project.basePath), name)
+        file.parentFile.mkdirs()
+        file.writeText(text)
+        return checkNotNull(VfsUtil.findFileByIoFile(file, true))
+    }
+
+    private fun told(): List<String> {
+        val told = ArrayList<String>()
+        val notifications = object : NotificationsAdapter() {
+            override fun notify(notification: Notification) {
+                told += notification.content
+            }
+        }
+        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, notifications)
+        return told
+    }
+
+    fun testTheyAreInTheMenusWhereTheirFilesAre() {
+        val places = mapOf(
+            "RunCli" to "EditorTab",
+            "AddToPrompt" to "Editor EditorTab ProjectView Diff.Editor",
+        )
+        for ((id, menus) in places) {
+            for (menu in menus.split(" ")) {
+                val group = ActionManager.getInstance().getAction("${menu}PopupMenu") as DefaultActionGroup
+                assertTrue("$id in $menu", action(id) in group.getChildren(null))
+            }
+        }
+    }
+
+    /** Of the keymaps that this platform brings; those of today's are read, see platform-behaviours.md. */
+    fun testTheKeyIsNoOtherActionsInAnyKeymap() {
+        for (keymap in KeymapManagerEx.getInstanceEx().allKeymaps) {
+            val shortcuts = keymap.getShortcuts("Companion.RunCli").filterIsInstance<KeyboardShortcut>()
+            assertEquals(keymap.name, 1, shortcuts.size)
+            val conflicts = keymap.getActionIds(shortcuts.single().firstKeyStroke).asList()
+            assertEquals(keymap.name, listOf("Companion.RunCli"), conflicts)
+        }
+        assertNotNull(KeymapManager.getInstance().getKeymap("Mac OS X 10.5+"))
+    }
+
+    fun testTheCLIRunsOnlyWhereThereIsATerminal() {
+        assertFalse(isVisible("RunCli"))
+        withTerminal()
+        assertTrue(isVisible("RunCli"))
+        set { cliCommand = "npx gemini" }
+        action("RunCli").actionPerformed(event("RunCli"))
+        await { did == listOf("run npx gemini") }
+    }
+
+    fun testOneComesBackToACLIThatRuns() {
+        withTerminal()
+        running = true
+        action("RunCli").actionPerformed(event("RunCli"))
+        await { did == listOf("show") }
+    }
+
+    fun testOnlyWhatACLIFindsCanBeAdded() {
+        assertFalse(isVisible("AddToPrompt"))
+        assertFalse(isVisible("AddToPrompt", LightVirtualFile("a.txt")))
+        assertTrue(isVisible("AddToPrompt", file("a.txt")))
+    }
+
+    fun testTheFileIsPastedIntoThePromptOfTheCLIThatRuns() {
+        withTerminal()
+        running = true
+        add(file("with blank/a.txt"))
+        assertEquals(listOf("show", "\u001b[200~ @with\\ blank/a.txt \u001b[201~"), did)
+    }
+
+    fun testSeveralFilesAndAFolderAreAddedAtOnce() {
+        withTerminal()
+        running = true
+        val file = file("folder/a.txt")
+        add(file, file.parent)
+        assertEquals("\u001b[200~ @folder/a.txt @folder/ \u001b[201~", did.last())
+    }
+
+    fun testTheSelectedLinesAreNamed() {
+        withTerminal()
+        running = true
+        val file = file("a.txt", "one\ntwo\nthree\nfour\n")
+        val descriptor = OpenFileDescriptor(project, file)
+        val editor = checkNotNull(FileEditorManager.getInstance(project).openTextEditor(descriptor, false))
+        val document = editor.document
+        editor.selectionModel.setSelection(document.getLineStartOffset(1) + 1, document.getLineStartOffset(3))
+        add(file, editor = editor)
+        assertEquals("\u001b[200~ @a.txt (lines 2-3) \u001b[201~", did.last())
+        add(file("b.txt", "b"), editor = editor)
+        assertEquals("lines of another file", "\u001b[200~ @b.txt \u001b[201~", did.last())
+    }
+
+    fun testAProposalStandsForItsFile() {
+        withTerminal()
+        running = true
+        add(ProposalFile("${project.basePath}/src/new.txt", null) { _, _ -> })
+        assertEquals("\u001b[200~ @src/new.txt \u001b[201~", did.last())
+    }
+
+    fun testWhereNoCLIRunsTheTextIsOnTheClipboard() {
+        val told = told()
+        for (hasTerminal in listOf(false, true)) {
+            if (hasTerminal) withTerminal()
+            CopyPasteManager.getInstance().setContents(StringSelection(""))
+            add(file("a.txt"))
+            await { CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor) == " @a.txt " }
+        }
+        assertEquals(emptyList<String>(), did)
+        assertTrue("$told", told.size == 2 && told.all { it.startsWith("@a.txt is on the clipboard.") })
+    }
+}

@@ -1,0 +1,57 @@
+// Owns the action that names files in the prompt of a CLI: which files and lines the user means.
+
+package dev.companion.gemini.ui
+
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.editor.Editor
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.util.SystemInfo
+import com.intellij.openapi.vfs.VirtualFile
+import dev.companion.gemini.diff.ProposalFile
+import dev.companion.gemini.platform.CompanionAction
+import dev.companion.gemini.terminal.CliPlace
+import dev.companion.gemini.terminal.PromptText
+import java.io.File
+
+class AddToPromptAction : CompanionAction() {
+    override val asksForFiles get() = true
+
+    override fun update(e: AnActionEvent) {
+        val canAdd = e.project != null && files(e).any { pathOf(it) != null }
+        e.presentation.isEnabled = canAdd
+        e.presentation.isVisible = canAdd
+    }
+
+    override fun actionPerformed(e: AnActionEvent) {
+        val project = e.project ?: return
+        val folder = project.basePath
+        val isWindows = SystemInfo.isWindows && !CliPlace.isInWsl(folder, emptyList())
+        val editor = e.getData(CommonDataKeys.EDITOR)
+        val names = files(e).mapNotNull { file ->
+            val path = pathOf(file) ?: return@mapNotNull null
+            PromptText.naming(path, folder, file.isDirectory, editor?.let { selectedLines(it, file) }, isWindows)
+        }
+        if (names.isNotEmpty()) CompanionCommands.addToPrompt(project, PromptText.of(names))
+    }
+
+    private fun files(e: AnActionEvent) = e.getData(CommonDataKeys.VIRTUAL_FILE_ARRAY).orEmpty().asList()
+
+    /** Where a CLI finds it. A proposal stands for the file that it would change. */
+    private fun pathOf(file: VirtualFile): String? =
+        when {
+            file is ProposalFile -> file.targetPath.replace(File.separatorChar, '/')
+            file.isInLocalFileSystem -> file.path
+            else -> null
+        }
+
+    /** Null if nothing is selected, or in another text than the file's. */
+    private fun selectedLines(editor: Editor, file: VirtualFile): IntRange? {
+        val caret = editor.caretModel.primaryCaret
+        val isSelected = caret.selectionStart < caret.selectionEnd
+        if (!isSelected || FileDocumentManager.getInstance().getFile(editor.document) != file) return null
+        val first = editor.document.getLineNumber(caret.selectionStart)
+        val last = editor.document.getLineNumber(caret.selectionEnd - 1)
+        return first + 1..last + 1
+    }
+}

@@ -1,0 +1,30 @@
+// Owns what is said when a CLI connects for the first time.
+
+package dev.companion.gemini.ui
+
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.keymap.KeymapUtil
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.diff.ProposalActions
+import dev.companion.gemini.project.CompanionSettings
+
+internal object Greeting {
+    /** What the CLI is told, how one reviews its edits, and where to turn that off. */
+    fun lines(settings: CompanionSettings.Values): List<String> =
+        listOf(told(settings), review(settings), message("greeting.off"))
+
+    private fun told(settings: CompanionSettings.Values) =
+        when {
+            settings.context && settings.diagnostics -> message("greeting.told")
+            settings.context -> message("greeting.told.context")
+            settings.diagnostics -> message("greeting.told.problems")
+            else -> message("greeting.told.nothing")
+        }
+
+    private fun review(settings: CompanionSettings.Values): String {
+        if (!settings.diffs) return message("greeting.review.terminal")
+        val accept = ActionManager.getInstance().getAction(ProposalActions.ACCEPT)
+        val keys = KeymapUtil.getFirstKeyboardShortcutText(accept)
+        return if (keys.isEmpty()) message("greeting.review") else message("greeting.review.keys", keys)
+    }
+}
