@@ -6,9 +6,15 @@ end
 vim.g.loaded_gemini_companion = 1
 
 vim.api.nvim_create_user_command('GeminiCompanion', function(command)
-  require('gemini_companion.commands').run(command.args)
+  local has_lines = command.range > 0
+  require('gemini_companion.commands').run(
+    command.args,
+    has_lines and command.line1 or nil,
+    has_lines and command.line2 or nil
+  )
 end, {
   nargs = '*',
+  range = true,
   complete = function(lead, line)
     return require('gemini_companion.commands').complete(lead, line)
   end,

@@ -61,7 +61,15 @@ local function on_all(name)
   return on_proposals('gemini_companion.review', name)
 end
 
+local function add(path, first, last)
+  local ok, why = require('gemini_companion.prompt').add(path, first, last)
+  if not ok then
+    log.fail(why)
+  end
+end
+
 local commands = {
+  add = add,
   status = function()
     echo(status())
   end,
@@ -91,13 +99,14 @@ local function names()
   return list
 end
 
---- Runs a subcommand, by default `status`. What follows its name is a path, or nothing.
-function M.run(arguments)
+--- Runs a subcommand, by default `status`. What follows its name is a path, or nothing; lines only if
+--- the user has given some.
+function M.run(arguments, first, last)
   local name, path = arguments:match('^%s*(%S*)%s*(.-)%s*$')
   name = name == '' and 'status' or name
   local command = commands[name]
   if command then
-    command(path ~= '' and path or nil)
+    command(path ~= '' and path or nil, first, last)
   else
     -- All names would not fit a line, and Neovim would wait for Enter.
     log.fail(('there is no %s; see :help :GeminiCompanion'):format(name))
@@ -107,6 +116,9 @@ end
 --- What may come next in the command line.
 function M.complete(lead, line)
   local words = vim.split(line:gsub('^.-GeminiCompanion%s+', ''), '%s+')
+  if #words == 2 and words[1] == 'add' then
+    return vim.fn.getcompletion(lead, 'file')
+  end
   local candidates = {}
   if #words == 1 then
     candidates = names()

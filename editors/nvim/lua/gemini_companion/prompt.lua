@@ -1,0 +1,140 @@
+-- Owns how a file gets into the prompt of a CLI that runs in a terminal of this Neovim.
+
+local log = require('gemini_companion.log')
+
+local M = {}
+
+local api = vim.api
+
+--- What a CLI takes back out of a path. At some of these it takes the path to be at its end.
+local ESCAPED = '[ \t,;!?()%[%]{}|*$`\'"#&<>~\\]'
+
+--- Whether a program's command line is that of a CLI: by its name, or by that of the script that Node runs.
+local function is_cli(command)
+  for word in command:gmatch('%S+') do
+    local name = word:match('[^/]+$') or word
+    if name:match('^gemini%f[%z.]') or name:match('^qwen%f[%z.]') or word:find('/@qwen%-code/qwen%-code/') then
+      return true
+    end
+    if name ~= 'node' and word:sub(1, 1) ~= '-' then
+      return false
+    end
+  end
+  return false
+end
+
+--- All processes: their command lines, and whose children they are. None where there is no `ps`.
+local function processes()
+  local ok, lines = pcall(vim.fn.systemlist, { 'ps', '-A', '-o', 'pid=,ppid=,args=' })
+  local commands, children = {}, {}
+  for _, line in ipairs(ok and lines or {}) do
+    local pid, parent, command = line:match('^%s*(%d+)%s+(%d+)%s+(.*)')
+    if pid then
+      commands[pid] = command
+      children[parent] = children[parent] or {}
+      table.insert(children[parent], pid)
+    end
+  end
+  return commands, children
+end
+
+--- The terminals in which a CLI runs: buffers, the newest first.
+local function terminals()
+  local commands, children = processes()
+  local function runs(pid)
+    if is_cli(commands[pid] or '') then
+      return true
+    end
+    for _, child in ipairs(children[pid] or {}) do
+      if runs(child) then
+        return true
+      end
+    end
+    return false
+  end
+  local found = {}
+  for _, buffer in ipairs(api.nvim_list_bufs()) do
+    local ok, pid = pcall(api.nvim_buf_get_var, buffer, 'terminal_job_pid')
+    if ok and runs(tostring(pid)) then
+      table.insert(found, 1, buffer)
+    end
+  end
+  return found
+end
+
+--- The folder in which a terminal was opened.
+local function folder_of(terminal)
+  local folder = api.nvim_buf_get_name(terminal):match('^term://(.-)//%d+:')
+  return folder and vim.fn.fnamemodify(folder, ':p')
+end
+
+local function relative(path, folder)
+  folder = folder:gsub('/$', '') .. '/'
+  if path .. '/' == folder then
+    return '.'
+  end
+  return vim.startswith(path, folder) and path:sub(#folder + 1) or path
+end
+
+--- Names a file as the user of a CLI does that runs in `folder`. Neither CLI knows lines, so they are
+--- put in words, for the model. Nil for a name with control characters: Enter would send the prompt.
+function M.naming(path, folder, first, last)
+  if path:find('%c') then
+    return nil
+  end
+  local shown = relative(path, folder) .. (vim.fn.isdirectory(path) == 1 and '/' or '')
+  local escaped = shown:gsub(ESCAPED, '\\%0'):gsub('%.$', '\\.')
+  local words = ''
+  if first then
+    words = first == last and (' (line %d)'):format(first) or (' (lines %d-%d)'):format(first, last)
+  end
+  return '@' .. escaped .. words
+end
+
+--- The file that is meant: `path`, or what the current buffer shows.
+local function target(path)
+  local name = path or api.nvim_buf_get_name(0):gsub('^gemini%-companion://%l+', '')
+  if name == '' or (not path and vim.bo.buftype == 'terminal') then
+    return nil
+  end
+  local full = vim.fn.fnamemodify(name, ':p')
+  return full == '/' and full or (full:gsub('/$', ''))
+end
+
+local function go_to(terminal)
+  local window = vim.fn.win_findbuf(terminal)[1]
+  if window then
+    api.nvim_set_current_win(window)
+  else
+    vim.cmd(('botright sbuffer %d'):format(terminal))
+  end
+  vim.cmd('startinsert')
+end
+
+--- Puts the name of a file, with lines of it or without, into the prompt of a CLI; never with Enter.
+--- Where none runs, into a register. Returns whether there is such a file, and if not, why.
+function M.add(path, first, last)
+  local file = target(path)
+  if not file then
+    return false, 'there is no file to add'
+  end
+  local terminal = terminals()[1]
+  local name = M.naming(file, terminal and folder_of(terminal) or vim.fn.getcwd(), first, last)
+  if not name then
+    return false, 'the name has characters that no prompt takes'
+  end
+  -- Qwen Code takes no @ for a path's that follows a word.
+  local text = ' ' .. name .. ' '
+  if terminal then
+    -- As if pasted: what is typed could answer a question of the CLI's, and a 1 allows an edit.
+    api.nvim_chan_send(vim.bo[terminal].channel, '\27[200~' .. text .. '\27[201~')
+    go_to(terminal)
+    return true
+  end
+  local register = vim.fn.has('clipboard') == 1 and '+' or '"'
+  vim.fn.setreg(register, text)
+  log.tell(('no CLI runs in a :terminal; in register %s is %s'):format(register, name))
+  return true
+end
+
+return M
