@@ -203,20 +203,20 @@ impl Companions {
 
 /// Begins a session there, if the tool is offered.
 async fn begin_at(endpoint: Endpoint) -> Result<Session, NoDiagnostics> {
+    let deadline = Instant::now() + BEGINNING;
     let failed = |error| NoDiagnostics::Failed(explain(&endpoint.authority(), &error));
-    let begun = timeout(BEGINNING, async {
-        let session = connect(&endpoint, BEGINNING).await.map_err(failed)?.session;
-        let offered = session.ask::<Offered>("tools/list", json!({})).await.map_err(failed)?;
-        if offered.tools.iter().any(|tool| tool.name == Tool::GetDiagnostics.name()) {
-            return Ok(session);
-        }
-        end(&session).await;
-        Err(NoDiagnostics::NotOffered)
-    });
-    begun.await.unwrap_or_else(|_| {
+    // Only one limit at a time: this one knows what the companion has not done.
+    let session = connect(&endpoint, BEGINNING).await.map_err(failed)?.session;
+    let offered = timeout_at(deadline, session.ask::<Offered>("tools/list", json!({}))).await;
+    let offered = offered.map_err(|_| {
         let why = format!("{} did not answer in time", endpoint.authority());
-        Err(NoDiagnostics::Failed(why))
-    })
+        NoDiagnostics::Failed(why)
+    })?;
+    if offered.map_err(failed)?.tools.iter().any(|tool| tool.name == Tool::GetDiagnostics.name()) {
+        return Ok(session);
+    }
+    end(&session).await;
+    Err(NoDiagnostics::NotOffered)
 }
 
 /// Ends a session. A server that keeps it for a while is none the worse.
