@@ -30,6 +30,17 @@ pub fn truncate_utf16(text: &str, limit: usize) -> &str {
     text
 }
 
+/// `text` on one line, and cut where it is longer than `limit` UTF-16 code units.
+pub fn one_line(text: &str, limit: usize) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    let line = words.join(" ");
+    match truncate_utf16(&line, limit) {
+        whole if whole.len() == line.len() => line,
+        cut => format!("{cut}…"),
+    }
+}
+
 /// What the client is told about the editor: the parameters of `ide/contextUpdate`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

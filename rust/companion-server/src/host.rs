@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 
 use companion_protocol::diagnostics::{Diagnostics, DiagnosticsRequest};
 use companion_protocol::editor::OpenDiff;
+use companion_protocol::ide::one_line;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
@@ -75,6 +76,9 @@ impl fmt::Debug for Proposal {
     }
 }
 
+/// The longest sentence of an editor's on why it failed, in UTF-16 code units: a user or a model reads it.
+const REASON: usize = 500;
+
 /// The way to answer a request, once and from any thread. Dropped, the request has failed.
 pub struct Responder {
     asker: Weak<dyn Asker>,
@@ -108,7 +112,7 @@ impl Responder {
 
     /// The editor could not do what it was asked; the client shows `message` to the user.
     pub fn fail(mut self, message: &str) {
-        self.failed(message);
+        self.failed(&one_line(message, REASON));
     }
 
     fn failed(&mut self, message: &str) {
@@ -166,7 +170,7 @@ impl DiagnosticsResponder {
 
     /// The problems can't be told; the model reads `message`.
     pub fn fail(self, message: &str) {
-        let _ = self.0.send(Err(message.to_owned()));
+        let _ = self.0.send(Err(one_line(message, REASON)));
     }
 
     /// This editor does not know the request.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use super::{Diagnostic, FileDiagnostics};
-use crate::ide::truncate_utf16;
+use crate::ide::one_line;
 
 /// The most problems of one file.
 const PER_FILE: usize = 50;
@@ -162,15 +162,4 @@ fn shorten(diagnostic: &mut Diagnostic) {
 /// A path on one line: the name of a file may have line breaks and escapes in it.
 fn visible(path: &str) -> String {
     path.replace(char::is_control, "\u{fffd}")
-}
-
-/// The text on one line, and cut where it is too long.
-fn one_line(text: &str, limit: usize) -> String {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
-    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-    let line = words.join(" ");
-    match truncate_utf16(&line, limit) {
-        whole if whole.len() == line.len() => line,
-        cut => format!("{cut}…"),
-    }
 }

@@ -199,6 +199,17 @@ async fn what_can_not_be_told_says_why() {
     assert_eq!(failed(drop).await, "The editor could not tell its problems.");
 }
 
+#[tokio::test]
+async fn whatever_an_editor_says_of_a_failure_is_one_line_of_a_bounded_length() {
+    let x = Scene::start().await;
+    let endless = format!("It failed:\n  {}", "at x\n".repeat(1 << 20));
+    let call = json!({ "filePath": x.path("a") });
+    let result = x.asked(&call, |responder, _| responder.fail(&endless)).await;
+    let told = failure(&result);
+    assert!(told.starts_with("It failed: at x at x ") && told.ends_with('…'), "{}", &told[..40]);
+    assert!(told.chars().count() <= 501, "{}", told.len());
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_editor_that_never_answers_is_not_waited_for() {
     let rig = Rig::start();
