@@ -33,8 +33,8 @@ for (const name of NAMES) {
         const message = told();
         const lines = text.match(/ \(lines? .*\)$/)?.[0] ?? '';
         assert.ok(message.includes(lines), `${lines} is not in ${message}`);
-        // Of a folder Qwen Code lists the files. Gemini CLI takes brackets in a name for a pattern when
-        // it reads the file; its model is told the name all the same.
+        // Of a folder Qwen Code lists the files. Gemini CLI takes brackets in a name for a pattern
+        // when it reads the file; its model is told the name all the same.
         const listed = isFolder && name === 'qwen' ? 'in it.txt' : contentOf(path);
         const found = notReadBy.includes(name) ? `@${path}` : listed;
         assert.ok(message.includes(found), `${text} is not found: ${message}`);

@@ -102,30 +102,25 @@ class StatusTest : ServiceTestCase() {
         state(running(0, "/file"))
         state(running(1, "/file"))
         assertEquals(NotificationType.INFORMATION, shown.single().type)
-        assertEquals(listOf("Settings\u2026"), actions(shown.single()))
+        val greeting = shown.single()
+        val lines = listOf(greeting.title, greeting.content) + actions(greeting)
         val expected =
             listOf(
-                "Your CLI is told which files are open, what is selected, and which problems the IDE finds.",
-                "Its edits open as tabs: change them there, accept with Ctrl+Enter, or reject.",
-                "Settings | Tools | Companion for Gemini CLI turns each of these off.",
+                "The CLI sees open files, selection, problems",
+                "You review its edits in tabs; Ctrl+Enter accepts.",
+                "Turn this off in the settings\u2026",
             )
-        assertEquals(expected, shown.single().content.split("<br>"))
+        assertEquals(expected, lines)
     }
 
     fun testTheGreetingSaysNoMoreThanTheSettingsAllow() {
-        val lines = { change: CompanionSettings.Values.() -> Unit ->
-            Greeting.lines(CompanionSettings.Values().apply(change))
+        val settings = { context: Boolean, problems: Boolean ->
+            CompanionSettings.Values(context = context, diagnostics = problems, diffs = false)
         }
-        val context = "Your CLI is told which files are open and what is selected."
-        assertEquals(context, lines { diagnostics = false }.first())
-        assertEquals("Your CLI is told which problems the IDE finds.", lines { this.context = false }.first())
-        val nothing = lines {
-            this.context = false
-            diagnostics = false
-            diffs = false
-        }
-        assertEquals("Your CLI is connected, and is told nothing of your files.", nothing[0])
-        assertEquals("It asks for your review of its edits in its own terminal.", nothing[1])
+        assertEquals("The CLI sees open files and the selection", Greeting.told(settings(true, false)))
+        assertEquals("The CLI sees the problems that the IDE finds", Greeting.told(settings(false, true)))
+        assertEquals("The CLI sees nothing of what you do here", Greeting.told(settings(false, false)))
+        assertEquals("You review its edits in its terminal.", Greeting.review(settings(true, true)))
     }
 
     fun testTheWidgetShowsTheState() {

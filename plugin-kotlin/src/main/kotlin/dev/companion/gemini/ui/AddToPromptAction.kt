@@ -4,11 +4,13 @@ package dev.companion.gemini.ui
 
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.actionSystem.PlatformDataKeys
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.util.SystemInfo
 import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.diff.ProposalFile
+import dev.companion.gemini.diff.ProposalPanel
 import dev.companion.gemini.platform.CompanionAction
 import dev.companion.gemini.terminal.CliPlace
 import dev.companion.gemini.terminal.PromptText
@@ -35,7 +37,11 @@ class AddToPromptAction : CompanionAction() {
         if (names.isNotEmpty()) CompanionCommands.addToPrompt(project, PromptText.of(names))
     }
 
-    private fun files(e: AnActionEvent) = e.getData(CommonDataKeys.VIRTUAL_FILE_ARRAY).orEmpty().asList()
+    /** The texts in a proposal's diff are files of the platform's own, so there it is the tab that counts. */
+    private fun files(e: AnActionEvent): List<VirtualFile> {
+        val proposal = ProposalPanel.around(e.getData(PlatformDataKeys.CONTEXT_COMPONENT))?.editor
+        return proposal?.let { listOf(it.file) } ?: e.getData(CommonDataKeys.VIRTUAL_FILE_ARRAY).orEmpty().asList()
+    }
 
     /** Where a CLI finds it. A proposal stands for the file that it would change. */
     private fun pathOf(file: VirtualFile): String? =

@@ -71,13 +71,15 @@ class CompanionNotifications(private val project: Project) : Disposable {
         problem = null
     }
 
-    /** Once and for all, so that nobody wonders later what the CLI knows, or where its edits go. */
+    /** Once and for all, in three lines, so that nobody wonders later what the CLI knows, or where its edits go. */
     private fun greetOnce() {
         val kept = PropertiesComponent.getInstance()
         if (kept.getBoolean(GREETED)) return
         kept.setValue(GREETED, true)
-        val notification = create(Greeting.lines(CompanionSettings.getInstance().values), NotificationType.INFORMATION)
-        notification.addAction(settingsAction()).notify(project)
+        val settings = CompanionSettings.getInstance().values
+        val notification = create(Greeting.review(settings), NotificationType.INFORMATION)
+        notification.setTitle(Greeting.told(settings))
+        notification.addAction(settingsAction("greeting.off")).notify(project)
     }
 
     /** The CLI was not found where the IDE looks for programs; the user's shell may know better. */
@@ -110,15 +112,13 @@ class CompanionNotifications(private val project: Project) : Disposable {
 
     fun confirm(text: String) = create(text, NotificationType.INFORMATION).notify(project)
 
-    private fun create(text: String, type: NotificationType) = create(listOf(text), type)
-
-    private fun create(lines: List<String>, type: NotificationType): Notification {
-        val content = lines.joinToString("<br>", transform = XmlStringUtil::escapeString)
+    private fun create(text: String, type: NotificationType): Notification {
+        val content = XmlStringUtil.escapeString(text)
         return Platform.notificationGroup().createNotification(content, type).setTitle(message("notification.title"))
     }
 
-    private fun settingsAction() =
-        NotificationAction.createSimple(message("status.popup.settings")) {
+    private fun settingsAction(key: String = "status.popup.settings") =
+        NotificationAction.createSimple(message(key)) {
             CompanionCommands.openSettings(project)
         }
 

@@ -8,12 +8,10 @@ import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.diff.ProposalActions
 import dev.companion.gemini.project.CompanionSettings
 
+/** Each fits its line: of a longer text a balloon shows the beginning only, until it is clicked. */
 internal object Greeting {
-    /** What the CLI is told, how one reviews its edits, and where to turn that off. */
-    fun lines(settings: CompanionSettings.Values): List<String> =
-        listOf(told(settings), review(settings), message("greeting.off"))
-
-    private fun told(settings: CompanionSettings.Values) =
+    /** What the CLI is told. */
+    fun told(settings: CompanionSettings.Values): String =
         when {
             settings.context && settings.diagnostics -> message("greeting.told")
             settings.context -> message("greeting.told.context")
@@ -21,7 +19,8 @@ internal object Greeting {
             else -> message("greeting.told.nothing")
         }
 
-    private fun review(settings: CompanionSettings.Values): String {
+    /** How one reviews its edits. */
+    fun review(settings: CompanionSettings.Values): String {
         if (!settings.diffs) return message("greeting.review.terminal")
         val accept = ActionManager.getInstance().getAction(ProposalActions.ACCEPT)
         val keys = KeymapUtil.getFirstKeyboardShortcutText(accept)

@@ -1,0 +1,60 @@
+// Owns what a user sees in a real window before and beside the review: the greeting, and the menus
+// that add files to the CLI's prompt. There is no terminal here, so the name is on the clipboard.
+
+import { after, before, describe } from 'node:test';
+
+import { Scene } from '../lib/ide-scene.mjs';
+
+const ADD = 'Add to Gemini CLI’s Prompt';
+const RIGHT = 3;
+
+describe('starting, in a window', () => {
+  const scene = new Scene();
+  before(() => scene.open());
+  after(() => scene.close());
+
+  /** Chooses the action in the menu that is to open, up to the name on the clipboard. */
+  async function add(name) {
+    await scene.ide.until(({ texts }) => texts.includes(ADD), `a menu with “${ADD}”`);
+    await scene.ide.click('text', { text: ADD });
+    const says = (text) => text.includes(`${name} is on the clipboard.`);
+    await scene.ide.until(({ texts }) => texts.some(says), `${name} on the clipboard`);
+  }
+
+  scene.test('the first CLI is greeted with three lines', async ({ ide }) => {
+    const lines = [
+      'The CLI sees open files, selection, problems',
+      'You review its edits in tabs; Ctrl+Enter accepts.',
+      'Turn this off in the settings…',
+    ];
+    const isThere = ({ texts }) => lines.every((line) => texts.some((text) => text.includes(line)));
+    await ide.until(isThere, 'the greeting, each line as a whole');
+  });
+
+  scene.test('the selected lines of an editor are added by its menu', async ({ ide }) => {
+    await scene.edit('with blank.txt', 'one\ntwo\nthree\n', {
+      line: 3,
+      character: 1,
+      from: { line: 1, character: 1 },
+    });
+    await ide.display.press('Menu');
+    await add('@with\\ blank.txt (lines 1-2)');
+  });
+
+  scene.test('the file of a proposal is added by the menu of the diff', async (scene) => {
+    const { sandbox, ide } = scene;
+    const file = sandbox.file('src/proposed.txt', 'old\n');
+    const { title, decision } = await scene.propose(file, 'new\n');
+    await ide.click('proposal', { tab: title }, RIGHT);
+    await add('@src/proposed.txt');
+    await ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
+    await decision;
+  });
+
+  scene.test('a folder is added by the menu of the project', async ({ ide }) => {
+    await scene.leaveEditors();
+    await ide.display.press('Home');
+    await ide.display.press('Menu');
+    await add('@./');
+  });
+});
