@@ -4,26 +4,47 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 
-import { ENVIRONMENT, GEMINI, prepare, says } from '../lib/gemini-cli.mjs';
+import * as gemini from '../lib/gemini-cli.mjs';
 import { noNeovim as skip, openNeovim } from '../lib/neovim.mjs';
 import { PROMPT_TEXTS, writeFiles } from '../lib/prompt-texts.mjs';
+import * as qwen from '../lib/qwen-code.mjs';
+import { startModel } from '../lib/scripted-model.mjs';
 
 /** The lines of the terminal, as one text. */
 const TERMINAL = `table.concat(vim.api.nvim_buf_get_lines(vim.g.terminal, 0, -1, false), '\\n')`;
 
-/** Runs the real Gemini CLI by way of a shell, as a user does, up to its prompt. */
-async function startCli({ sandbox, neovim }) {
-  const script = path.join(sandbox.root, 'replies.jsonl');
-  prepare(sandbox.home, script, says(['That was all.']));
-  const args = [process.execPath, GEMINI, '--fake-responses-non-strict', script];
+/** Each CLI: what it needs, and what it shows once it has read a file that was named. */
+const CLIS = {
+  gemini: {
+    reads: 'ReadManyFiles',
+    async prepare(sandbox) {
+      const script = path.join(sandbox.root, 'replies.jsonl');
+      gemini.prepare(sandbox.home, script, gemini.says(['That was all.']));
+      const args = [gemini.GEMINI, '--fake-responses-non-strict', script];
+      return { args, env: gemini.ENVIRONMENT };
+    },
+  },
+  qwen: {
+    reads: 'Read @with blank.txt',
+    async prepare(sandbox) {
+      qwen.prepare(qwen.qwenHome(sandbox));
+      const model = await startModel(sandbox, ['That was all.']);
+      return { args: [qwen.QWEN], env: qwen.environment(model) };
+    },
+  },
+};
+
+/** Runs a real CLI by way of a shell, as a user does, up to its prompt. */
+async function startCli({ sandbox, neovim }, cli) {
+  const { args, env } = await cli.prepare(sandbox);
   await neovim.lua(
     `local command, env = ...
      vim.cmd('tabnew')
      vim.fn.termopen({ 'sh', '-c', '"$@"; exit', 'sh', unpack(command) }, { env = env })
      vim.g.terminal = vim.api.nvim_get_current_buf()
      vim.cmd('tabprevious')`,
-    args,
-    ENVIRONMENT,
+    [process.execPath, ...args],
+    env,
   );
   await neovim.until(`${TERMINAL}:find('Type your message', 1, true)`);
 }
@@ -42,23 +63,32 @@ test('a file has the name by which the real CLIs find it', { skip }, async (t) =
   }
 });
 
-test('the selected lines are in the prompt of the CLI, which is not sent', { skip }, async (t) => {
-  const window = await openNeovim(t);
-  const { sandbox, neovim } = window;
-  await neovim.edit(sandbox.file('with blank.txt', 'one\ntwo\nthree\n'));
-  await startCli(window);
-  await neovim.type('ggVj:GeminiCompanion add<CR>');
-  const name = '@with\\ blank.txt (lines 1-2)';
-  await neovim.until(`${TERMINAL}:find(..., 1, true)`, name);
-  assert.equal(await neovim.lua('return vim.api.nvim_get_current_buf() == vim.g.terminal'), true);
-  await neovim.until(`vim.api.nvim_get_mode().mode == 't'`, 'the user goes on typing');
+for (const [name, cli] of Object.entries(CLIS)) {
+  test(
+    `the selected lines are in the prompt of ${name}, which is not sent`,
+    { skip },
+    async (t) => {
+      const window = await openNeovim(t);
+      const { sandbox, neovim } = window;
+      await neovim.edit(sandbox.file('with blank.txt', 'one\ntwo\nthree\n'));
+      await startCli(window, cli);
+      await neovim.type('ggVj:GeminiCompanion add<CR>');
+      const text = '@with\\ blank.txt (lines 1-2)';
+      await neovim.until(`${TERMINAL}:find(..., 1, true)`, text);
+      assert.equal(
+        await neovim.lua('return vim.api.nvim_get_current_buf() == vim.g.terminal'),
+        true,
+      );
+      await neovim.until(`vim.api.nvim_get_mode().mode == 't'`, 'the user goes on typing');
 
-  await neovim.type('what is it?');
-  await neovim.until(`${TERMINAL}:find(..., 1, true)`, 'what is it?');
-  assert.doesNotMatch(await neovim.lua(`return ${TERMINAL}`), /ReadManyFiles/);
-  await neovim.type('<CR>');
-  await neovim.until(`${TERMINAL}:find('ReadManyFiles', 1, true)`);
-});
+      await neovim.type('what is it?');
+      await neovim.until(`${TERMINAL}:find(..., 1, true)`, 'what is it?');
+      assert.doesNotMatch(await neovim.lua(`return ${TERMINAL}`), new RegExp(cli.reads));
+      await neovim.type('<CR>');
+      await neovim.until(`${TERMINAL}:find(..., 1, true)`, cli.reads);
+    },
+  );
+}
 
 test('where no CLI runs, the name is in a register', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
