@@ -89,7 +89,8 @@ test('it hears what the user decides, and closeDiff has the text', async (t) => 
   ];
   for (const [decide, expected] of endings) {
     const decision = client.openDiff(file, 'proposed\n');
-    const proposal = { filePath: file, newContent: 'proposed\n', kind: 'change' };
+    const newContent = 'proposed\n';
+    const proposal = { filePath: file, newContent, kind: 'change', private: false };
     assert.deepEqual(await editor.view(file), proposal);
     decide();
     assert.deepEqual(await decision, expected);

@@ -8,7 +8,9 @@ use std::sync::mpsc::{self, Receiver, Sender};
 
 use companion_platform::{Platform, is_absolute};
 use companion_protocol::diagnostics::DiagnosticsRequest;
-use companion_protocol::editor::{DiffPath, DiffResult, EditorNotification as Told, Sessions};
+use companion_protocol::editor::{
+    DiffPath, DiffResult, EditorNotification as Told, PrivateFiles, Sessions,
+};
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, code, parse,
 };
@@ -124,6 +126,10 @@ impl EditorHost for Editor {
     fn sessions_changed(&self, count: usize) {
         self.write(&Notification::new("companion/sessions", Sessions { count }));
     }
+
+    fn private_files_changed(&self, paths: &[String]) {
+        self.write(&Notification::new("companion/private", PrivateFiles { paths }));
+    }
 }
 
 /// Takes what the editor says, until it closes its end. A line that is not valid is answered
@@ -217,6 +223,7 @@ fn tell(server: &Server, told: Told) -> Result<(), ErrorObject> {
         }
         Told::Deleted(file) => server.file_deleted(absolute(&file.path)?),
         Told::Trust(trust) => server.trust_changed(trust.trusted),
+        Told::Silent(told) => server.silence_changed(told.silent),
         Told::Folders(folders) => {
             for path in &folders.paths {
                 absolute(path)?;

@@ -109,6 +109,11 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) no_diagnostics: bool,
 
+    /// Tell clients nothing of files and problems until the editor says `workspace/silent`. Edits are
+    /// still reviewed.
+    #[arg(long)]
+    pub(crate) silent: bool,
+
     /// The largest request, in megabytes. It limits how large a proposed file can be.
     #[arg(long, value_name = "MB", default_value_t = Settings::default().body_limit, value_parser = within(&Settings::BODY_LIMITS))]
     pub(crate) body_limit: u16,
@@ -169,6 +174,7 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
         },
         diffs: !args.context_only,
         diagnostics: !args.no_diagnostics,
+        silent: args.silent,
         resume: args.resume,
         port: args.port,
         listen: args.listen,

@@ -37,7 +37,7 @@ struct Abi {
 
 /// The version changes with every change of these natives or of `NativeCallbacks`. Kotlin refuses a
 /// library of another one. `cargo xtask check-libraries` finds it in the file by the name before it.
-static ABI: Abi = Abi { name: *b"companion_jni ABI number", version: 5 };
+static ABI: Abi = Abi { name: *b"companion_jni ABI number", version: 6 };
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -68,6 +68,7 @@ natives! {
     fn file_deleted(core: jlong, path: JString);
     fn workspace_changed(core: jlong, roots: [JString]);
     fn trust_changed(core: jlong, trusted: jboolean);
+    fn silence_changed(core: jlong, silent: jboolean);
     fn complete_request(request: jlong, content: jbyte[]);
     fn fail_request(request: jlong, message: JString);
     fn diff_resolved(
@@ -197,6 +198,11 @@ fn workspace_changed<'a>(
 
 fn trust_changed<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong, trusted: jboolean) -> Result<()> {
     CORES.get(core)?.trust_changed(trusted);
+    Ok(())
+}
+
+fn silence_changed<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong, silent: jboolean) -> Result<()> {
+    CORES.get(core)?.silence_changed(silent);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Notice of what happens to files, from the system itself: nothing here looks by the clock.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,6 +35,22 @@ impl Watch {
     /// Watches a directory, too. It must exist.
     pub fn add(&mut self, dir: &Path) -> io::Result<()> {
         self.watcher.watch(dir, RecursiveMode::NonRecursive).map_err(io::Error::other)
+    }
+
+    /// Watches `dirs`, which are within `roots`, as far as each can be.
+    ///
+    /// On Windows a directory can't be renamed while one within it is open, as it is to be watched. So
+    /// there the roots are watched with all that is in them.
+    pub fn add_within(
+        &mut self,
+        roots: &BTreeSet<PathBuf>,
+        dirs: &BTreeSet<PathBuf>,
+    ) -> io::Result<()> {
+        let watched = if cfg!(windows) { roots } else { dirs };
+        let mode =
+            if cfg!(windows) { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
+        let add = |dir: &PathBuf| self.watcher.watch(dir, mode).map_err(io::Error::other);
+        watched.iter().map(add).fold(Ok(()), Result::and)
     }
 }
 

@@ -29,6 +29,8 @@ pub enum EditorNotification {
     Folders(Folders),
     /// `workspace/trust {trusted}`
     Trust(Trust),
+    /// `workspace/silent {silent}`
+    Silent(Silent),
     /// `diff/accepted {filePath, content}`: the user's decision, with the final text.
     DiffAccepted(AcceptedDiff),
     /// `diff/rejected {filePath}`
@@ -48,6 +50,7 @@ impl EditorNotification {
             "editor/deleted" => params.parse().map(Self::Deleted),
             "workspace/folders" => params.parse().map(Self::Folders),
             "workspace/trust" => params.parse().map(Self::Trust),
+            "workspace/silent" => params.parse().map(Self::Silent),
             "diff/accepted" => params.parse().map(Self::DiffAccepted),
             "diff/rejected" => params.parse().map(Self::DiffRejected),
             _ => {
@@ -108,6 +111,13 @@ pub struct Trust {
     pub trusted: bool,
 }
 
+/// Whether clients are told nothing of files and problems.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Silent {
+    /// The user's decision.
+    pub silent: bool,
+}
+
 /// A decision to take a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -152,6 +162,13 @@ pub struct Sessions {
     pub count: usize,
 }
 
+/// The parameters of `companion/private`.
+#[derive(Debug, Serialize)]
+pub struct PrivateFiles<'a> {
+    /// The open files that are not told, because an ignore file names them.
+    pub paths: &'a [String],
+}
+
 /// A proposal as the editor is to show it: the parameters of the request `diff/open`, whose result
 /// is `{}`.
 #[derive(Clone, Debug, Serialize)]
@@ -161,6 +178,8 @@ pub struct OpenDiff<'a> {
     pub file_path: &'a str,
     /// What accepting does to it.
     pub kind: ProposalKind,
+    /// Whether an ignore file names it, so that it is not told otherwise.
+    pub private: bool,
     /// The whole proposed text.
     pub new_content: &'a str,
 }

@@ -23,6 +23,9 @@ pub struct Status {
     pub connected: usize,
     /// How many diffs are open.
     pub open_diffs: usize,
+    /// The open files that are not told, because an ignore file names them; the one that has the focus,
+    /// if it is one, and others as far as was looked.
+    pub private_files: Vec<String>,
     /// How many connections and calls of tools are being served.
     pub tasks: usize,
 }

@@ -31,6 +31,7 @@ fn this_is_a_status() {
         }],
         connected: 2,
         open_diffs: 3,
+        private_files: vec!["/a.key".to_owned()],
         tasks: 4,
     };
     let expected: Value = serde_json::from_str(include_str!("status.json")).unwrap();

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use companion_protocol::dialect::GEMINI;
 use companion_protocol::editor::{
     AcceptedDiff, CursorMoved, DiffPath, EditorNotification, FilePath, Folders, OpenDiff,
-    ProposalKind, Ready, Renamed, SelectionChanged, Sessions, Trust,
+    PrivateFiles, ProposalKind, Ready, Renamed, SelectionChanged, Sessions, Silent, Trust,
 };
 use companion_protocol::ide::{
     self, DiscoveryFile, IdeContext, IdeInfo, OpenFile, Position, WorkspaceState,
@@ -82,10 +82,13 @@ fn to_the_editor() {
         env: BTreeMap::from([(GEMINI.variables.port, "41234".to_owned())]),
     };
     let diff = || DiffPath { file_path: "/a".to_owned() };
-    let open = OpenDiff { file_path: "/a", kind: ProposalKind::Create, new_content: "text\n" };
+    let kind = ProposalKind::Create;
+    let open = OpenDiff { file_path: "/a", kind, private: true, new_content: "text\n" };
+    let private = PrivateFiles { paths: &["/a".to_owned()] };
     let messages = [
         text(&Notification::new("companion/ready", ready)),
         text(&Notification::new("companion/sessions", Sessions { count: 2 })),
+        text(&Notification::new("companion/private", private)),
         text(&Request::new(Id::from(1), "diff/open", open)),
         text(&Request::new(Id::from(2), "diff/close", diff())),
         text(&Request::new(Id::from(3), "diff/accept", diff())),
@@ -156,6 +159,7 @@ fn from_the_editor() {
             Told::Folders(Folders { paths: vec![path()] }),
         ),
         ("workspace/trust", r#"{"trusted":true}"#, Told::Trust(Trust { trusted: true })),
+        ("workspace/silent", r#"{"silent":true}"#, Told::Silent(Silent { silent: true })),
         (
             "diff/accepted",
             r#"{"filePath":"/a","content":"x"}"#,

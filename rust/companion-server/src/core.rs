@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::Config;
-use crate::context::EditorContext;
+use crate::context::{ContextModel, EditorContext};
 use crate::diagnostics::EditorDiagnostics;
 use crate::diffs::{Diffs, Journal, Left};
 use crate::guard::Guard;
@@ -65,6 +65,10 @@ impl Core {
         let sessions = Arc::new(Sessions::new(limits.clone(), Arc::clone(&host), sessions));
         let monitors = Arc::new(Monitors::new(limits.monitors));
         let diagnostics = EditorDiagnostics::new(Arc::clone(&host));
+        let model = ContextModel::new(config.settings.trusted, config.settings.silent);
+        let context = EditorContext::new(model, Arc::clone(&host));
+        let workspace = Workspace::new(config.settings.workspace.clone(), Arc::clone(&threads));
+        let kinds = Kinds::new(Arc::clone(workspace.privacy()), Arc::clone(&threads));
         let diffs = Diffs::new(
             Arc::clone(&sessions),
             Arc::clone(&monitors),
@@ -75,9 +79,9 @@ impl Core {
         );
         Self {
             guard: Guard::new(port, token.expose(), &config.settings.allowed_hosts),
-            context: EditorContext::new(config.settings.trusted),
-            workspace: Workspace::new(config.settings.workspace.clone(), Arc::clone(&threads)),
-            kinds: Arc::new(Kinds::new(Arc::clone(&threads))),
+            context,
+            workspace,
+            kinds: Arc::new(kinds),
             threads,
             places: Places::default(),
             bodies: Bodies::new(limits),
@@ -115,7 +119,8 @@ impl Core {
 
     /// Sends contexts as the editor's state changes, until the server stops.
     pub(crate) async fn publish_context(self: Arc<Self>) {
-        let publishing = self.context.publish(&self.threads, &self.sessions, &self.monitors);
+        let (privacy, threads) = (self.workspace.privacy(), &self.threads);
+        let publishing = self.context.publish(privacy, threads, &self.sessions, &self.monitors);
         self.stopping.run_until_cancelled(publishing).await;
     }
 

@@ -46,6 +46,11 @@ pub trait EditorHost: Send + Sync + 'static {
 
     /// The number of connected CLIs is now `count`.
     fn sessions_changed(&self, count: usize);
+
+    /// Of the open files these are not told, because they are private.
+    fn private_files_changed(&self, paths: &[String]) {
+        let _ = paths;
+    }
 }
 
 /// A proposed edit. Until it is dropped the editor has not taken it, and further proposals are
@@ -65,7 +70,8 @@ impl Proposal {
     /// is not for the calls of [`EditorHost`].
     pub fn to_show(&self) -> OpenDiff<'_> {
         let Self { file_path, new_content, kinds, .. } = self;
-        OpenDiff { file_path, kind: kinds.of(file_path), new_content }
+        let (kind, private) = kinds.of(file_path);
+        OpenDiff { file_path, kind, private, new_content }
     }
 }
 

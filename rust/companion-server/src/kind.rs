@@ -1,13 +1,15 @@
-//! Whether a proposal changes a file or creates one, from a disk that may not answer.
+//! Whether a proposal changes a file or creates one, and whether that file is private, from a disk that
+//! may not answer.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use companion_protocol::editor::ProposalKind;
 
+use crate::privacy::Privacy;
 use crate::threads::Threads;
 
 /// How long the disk has to say it. Most files lie on disks that need microseconds.
@@ -15,34 +17,42 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 pub(crate) struct Kinds {
     exists: fn(&Path) -> bool,
+    privacy: Arc<Privacy>,
     /// The disk has been asked and has not answered.
     asking: Arc<AtomicBool>,
     threads: Arc<Threads>,
 }
 
 impl Kinds {
-    pub(crate) fn new(threads: Arc<Threads>) -> Self {
+    pub(crate) fn new(privacy: Arc<Privacy>, threads: Arc<Threads>) -> Self {
         // What can't be looked at is there.
-        Self { exists: |path| path.try_exists().unwrap_or(true), asking: Arc::default(), threads }
+        let exists = |path: &Path| path.try_exists().unwrap_or(true);
+        Self { exists, privacy, asking: Arc::default(), threads }
     }
 
-    /// Of a proposal for `path`. A disk that does not answer in time may well have the file, and is
-    /// not asked again before it has answered. Not for the server's thread: it waits.
-    pub(crate) fn of(&self, path: &str) -> ProposalKind {
+    /// Of a proposal for `path`, and whether that is private. A disk that does not answer in time may
+    /// well have the file, of whose privacy nothing is said then, and is not asked again before it has
+    /// answered. Not for the server's thread: it waits.
+    pub(crate) fn of(&self, path: &str) -> (ProposalKind, bool) {
         if self.asking.swap(true, Ordering::Relaxed) {
-            return ProposalKind::Change;
+            return (ProposalKind::Change, false);
         }
         let (path, exists, asking) = (path.to_owned(), self.exists, Arc::clone(&self.asking));
-        let (told, answer) = mpsc::sync_channel(1);
+        let privacy = Arc::clone(&self.privacy);
+        let (tell, told) = mpsc::sync_channel(2);
         self.threads.run(move || {
-            let exists = exists(Path::new(&path));
+            let _ = tell.send(exists(Path::new(&path)));
+            let is_private = privacy.look().is_private(&path).unwrap_or(false);
             asking.store(false, Ordering::Relaxed);
-            let _ = told.send(exists);
+            let _ = tell.send(is_private);
         });
-        match answer.recv_timeout(PATIENCE) {
+        let end = Instant::now() + PATIENCE;
+        let answer = || told.recv_timeout(end.saturating_duration_since(Instant::now()));
+        let kind = match answer() {
             Ok(false) => ProposalKind::Create,
             Ok(true) | Err(_) => ProposalKind::Change,
-        }
+        };
+        (kind, answer().unwrap_or(false))
     }
 }
 
@@ -56,9 +66,12 @@ mod tests {
     use super::Kinds;
     use crate::runtime::Runtime;
     use crate::threads::Threads;
+    use crate::workspace::Workspace;
 
     fn kinds(runtime: &Runtime) -> Kinds {
-        Kinds::new(Arc::new(Threads::new(runtime.alive().clone()).unwrap()))
+        let threads = Arc::new(Threads::new(runtime.alive().clone()).unwrap());
+        let workspace = Workspace::new(Vec::new(), Arc::clone(&threads));
+        Kinds::new(Arc::clone(workspace.privacy()), threads)
     }
 
     #[test]
@@ -68,12 +81,20 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.txt");
         let path = path.to_str().unwrap();
-        assert_eq!(kinds.of(path), Create);
+        assert_eq!(kinds.of(path), (Create, false));
         std::fs::write(path, "").unwrap();
-        assert_eq!(kinds.of(path), Change);
-        assert_eq!(kinds.of(dir.path().to_str().unwrap()), Change, "the editor refuses a folder");
-        assert_eq!(kinds.of(&format!("{path}/b")), Change, "no folder can be where a file is");
-        assert_eq!(kinds.of("/no/such/folder/a.txt"), Create);
+        assert_eq!(kinds.of(path), (Change, false));
+        assert_eq!(
+            kinds.of(dir.path().to_str().unwrap()),
+            (Change, false),
+            "the editor refuses a folder"
+        );
+        assert_eq!(
+            kinds.of(&format!("{path}/b")),
+            (Change, false),
+            "no folder can be where a file is"
+        );
+        assert_eq!(kinds.of("/no/such/folder/a.txt"), (Create, false));
     }
 
     #[test]
@@ -86,13 +107,38 @@ mod tests {
         let runtime = Runtime::start().unwrap();
         let kinds = Kinds { exists, ..kinds(&runtime) };
         let dead: MutexGuard<'_, ()> = DEAD.lock().unwrap();
-        assert_eq!(kinds.of("/a"), Change);
+        assert_eq!(kinds.of("/a"), (Change, false));
         // Without another thread: all of them would wait for it in the end.
         for _ in 0..100 {
-            assert_eq!(kinds.of("/b"), Change);
+            assert_eq!(kinds.of("/b"), (Change, false));
         }
         drop(dead);
-        while kinds.of("/c") != Create {
+        while kinds.of("/c") != (Create, false) {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_private_file_is_said_to_be_one_while_the_disk_answers() {
+        static DEAD: Mutex<()> = Mutex::new(());
+        fn exists(_: &Path) -> bool {
+            drop(DEAD.lock().unwrap());
+            true
+        }
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(".aiexclude"), "*.key").unwrap();
+        let at = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+        let runtime = Runtime::start().unwrap();
+        let threads = Arc::new(Threads::new(runtime.alive().clone()).unwrap());
+        let workspace = Workspace::new(vec![dir.path().to_owned()], Arc::clone(&threads));
+        let kinds = Kinds::new(Arc::clone(workspace.privacy()), threads);
+        assert_eq!(kinds.of(&at("new.key")), (Create, true));
+        assert_eq!(kinds.of(&at("new.txt")), (Create, false));
+        let kinds = Kinds { exists, ..kinds };
+        let dead = DEAD.lock().unwrap();
+        assert_eq!(kinds.of(&at("x.key")), (Change, false), "nothing is said of it");
+        drop(dead);
+        while kinds.of(&at("x.key")) != (Change, true) {
             std::thread::yield_now();
         }
     }

@@ -24,6 +24,7 @@ mod json;
 mod kind;
 mod listen;
 mod monitor;
+mod privacy;
 mod resume;
 mod runtime;
 mod server;

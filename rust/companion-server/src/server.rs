@@ -199,6 +199,7 @@ impl Server {
             discovery_files: inner.discovery.files(),
             connected: inner.core.sessions.connected(),
             open_diffs: inner.core.diffs.open_count(),
+            private_files: inner.core.context.private_files(),
             tasks: inner.core.tasks.len(),
         }
     }
@@ -244,6 +245,11 @@ impl Server {
     /// The user decided whether to trust the workspace.
     pub fn trust_changed(&self, trusted: bool) {
         self.inner.core.context.update(|model| model.trusted(trusted));
+    }
+
+    /// The user has clients told nothing of files and problems, or has them told again.
+    pub fn silence_changed(&self, silent: bool) {
+        self.inner.core.context.update(|model| model.silenced(silent));
     }
 
     /// The workspace has other roots now, all absolute.

@@ -39,6 +39,7 @@ pub(crate) enum Asked {
 struct Notes {
     asked: UnboundedSender<Asked>,
     counts: Arc<Mutex<Vec<usize>>>,
+    private: Arc<Mutex<Vec<String>>>,
 }
 
 impl EditorHost for Notes {
@@ -65,6 +66,10 @@ impl EditorHost for Notes {
     fn sessions_changed(&self, count: usize) {
         self.counts.lock().push(count);
     }
+
+    fn private_files_changed(&self, paths: &[String]) {
+        paths.clone_into(&mut self.private.lock());
+    }
 }
 
 fn config() -> Config {
@@ -82,6 +87,9 @@ pub(crate) struct Rig {
     pub(crate) asked: tokio::sync::Mutex<UnboundedReceiver<Asked>>,
     /// The numbers of connected clients that the editor was told.
     pub(crate) counts: Arc<Mutex<Vec<usize>>>,
+    /// The private files that the editor was told last.
+    pub(crate) private: Arc<Mutex<Vec<String>>>,
+    pub(crate) host: Arc<dyn EditorHost>,
 }
 
 impl Rig {
@@ -109,9 +117,13 @@ impl Rig {
         };
         let token = Token::for_tests(TOKEN);
         let (sender, asked) = unbounded_channel();
-        let counts = Arc::default();
-        let notes = Notes { asked: sender, counts: Arc::clone(&counts) };
-        let core = Arc::new(Core::new(PORT, &token, config, Arc::new(notes), left, threads));
+        let (counts, private) = (Arc::default(), Arc::default());
+        let host: Arc<dyn EditorHost> = Arc::new(Notes {
+            asked: sender,
+            counts: Arc::clone(&counts),
+            private: Arc::clone(&private),
+        });
+        let core = Arc::new(Core::new(PORT, &token, config, Arc::clone(&host), left, threads));
         if let (Some(journal), Some(saving)) = (&core.journal, saving) {
             let (diffs, threads) = (Arc::clone(&core.diffs), Arc::clone(&core.threads));
             tokio::spawn(resume::keep(diffs, threads, Arc::clone(journal), saving));
@@ -119,7 +131,7 @@ impl Rig {
         tokio::spawn(Arc::clone(&core).publish_context());
         tokio::spawn(Arc::clone(&core).keep_house());
         tokio::spawn(Arc::clone(&core).expire_calls());
-        Self { core, asked: tokio::sync::Mutex::new(asked), counts }
+        Self { core, asked: tokio::sync::Mutex::new(asked), counts, private, host }
     }
 
     pub(crate) fn limits(change: impl FnOnce(&mut Limits)) -> Self {

@@ -39,13 +39,18 @@ impl Threads {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> JoinHandle<T> {
-        let alive = self.pool.lock().as_ref().map(|(_, alive)| alive.clone());
+        let alive = self.alive();
         self.handle.spawn_blocking(move || {
             if let Some(alive) = alive {
                 alive.hold();
             }
             job()
         })
+    }
+
+    /// What a further thread for the server's disks holds; nothing once they have ended.
+    pub(crate) fn alive(&self) -> Option<Alive> {
+        self.pool.lock().as_ref().map(|(_, alive)| alive.clone())
     }
 
     /// Lets them go, without waiting.

@@ -136,19 +136,24 @@ async fn diagnostics(
     severity: Severity,
     only_new: bool,
 ) -> Result<CallToolResult, String> {
+    let silent = || {
+        let why = "getDiagnostics: the user has the CLIs of this project told nothing";
+        if core.context.is_silent() { Err(why.to_owned()) } else { Ok(()) }
+    };
+    silent()?;
     let deadline = Instant::now() + core.config.limits.diagnostics_timeout;
-    let is_within = async |path: &str| {
-        core.workspace.check(path, deadline.saturating_duration_since(Instant::now())).await
+    let is_told = async |path: &str| {
+        core.workspace.check_told(path, deadline.saturating_duration_since(Instant::now())).await
     };
     let mut paths = Vec::new();
     if let Some(path) = file_path {
-        is_within(&path).await.map_err(|why| format!("getDiagnostics: {why}"))?;
+        is_told(&path).await.map_err(|why| format!("getDiagnostics: {why}"))?;
         paths.push(path);
     } else {
         let mut open = core.context.open_files();
         open.truncate(MAX_FILES);
         for path in open {
-            if is_within(&path).await.is_ok() {
+            if is_told(&path).await.is_ok() {
                 paths.push(path);
             }
         }
@@ -158,6 +163,7 @@ async fn diagnostics(
     }
     let request = DiagnosticsRequest { paths, severity };
     let report = core.diagnostics.report(request, only_new, deadline).await?;
+    silent()?; // by now
     let structured = serde_json::to_value(&report).expect("a report is JSON");
     Ok(CallToolResult::structured(report.text(), structured))
 }

@@ -40,6 +40,8 @@ pub struct Settings {
     pub diffs: bool,
     /// Whether clients may ask for the problems that the editor knows.
     pub diagnostics: bool,
+    /// Whether clients are told nothing of files and problems, for now. Edits are still reviewed.
+    pub silent: bool,
     /// Whether the server continues what the last one of this workspace has left, and leaves the same.
     pub resume: bool,
     /// The port on all addresses; 0 lets the system pick one.
@@ -73,6 +75,7 @@ impl Default for Settings {
             trusted: None,
             diffs: true,
             diagnostics: true,
+            silent: false,
             resume: false,
             port: 0,
             listen: Vec::new(),

@@ -1,16 +1,19 @@
-//! Which files exist, from a disk that may not answer.
+//! Which files exist and are not private, from a disk that may not answer.
 //!
 //! It is asked on a thread of its own, one question at a time. While it does not answer, as a dead
 //! network drive may, what it said last still holds, so that the context goes on.
 
 use std::future::pending;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use companion_protocol::ide;
+use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::privacy::{Look, Privacy, Watched};
 use crate::threads::Threads;
 
 /// How long a context waits for the disk.
@@ -19,55 +22,127 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(super) struct Disk {
     /// Whether a file is there; a device or a FIFO is none. Opens nothing.
     is_file: fn(&str) -> bool,
+    privacy: Arc<Privacy>,
+    watched: Arc<Mutex<Watched>>,
+    /// What it said last holds for other rules than there are now.
+    stale: bool,
     /// A question that was not answered in time.
-    asking: Option<JoinHandle<Vec<String>>>,
+    asking: Option<JoinHandle<Seen>>,
     /// What it said last.
-    existing: Vec<String>,
+    seen: Seen,
 }
 
-impl Default for Disk {
-    fn default() -> Self {
-        Self::new(|path| Path::new(path).is_file())
-    }
+/// What the disk says of files.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Those that exist and may be told.
+    pub(super) told: Vec<String>,
+    /// Those that exist and are private, as far as was looked.
+    pub(super) private: Vec<String>,
+    /// When it is to be asked again, even if nothing happens.
+    again: Option<Instant>,
 }
 
 impl Disk {
-    pub(super) fn new(is_file: fn(&str) -> bool) -> Self {
-        Self { is_file, asking: None, existing: Vec::new() }
+    pub(super) fn new(privacy: Arc<Privacy>) -> Self {
+        Self::with(|path| Path::new(path).is_file(), privacy)
     }
 
-    /// The first of `paths` that exist, as many as are sent, at `due` or a little later.
-    pub(super) async fn existing(
+    pub(super) fn with(is_file: fn(&str) -> bool, privacy: Arc<Privacy>) -> Self {
+        let (watched, seen) = (Arc::default(), Seen::default());
+        Self { is_file, privacy, watched, stale: false, asking: None, seen }
+    }
+
+    /// The first of `paths` that exist and are not private, as many as are sent, at `due` or a little
+    /// later.
+    pub(super) async fn look(
         &mut self,
         threads: &Threads,
         paths: Vec<String>,
         due: Instant,
-    ) -> &[String] {
+    ) -> &Seen {
         if self.asking.is_some() {
             sleep_until(due).await;
-            return &self.existing;
+            return self.still();
         }
-        let is_file = self.is_file;
+        let (is_file, privacy) = (self.is_file, Arc::clone(&self.privacy));
+        let (watched, stale, alive) = (Arc::clone(&self.watched), self.stale, threads.alive());
         let mut asking = threads.run(move || {
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
-            let files = paths.into_iter().filter(|path| is_file(path));
-            files.take(ide::MAX_OPEN_FILES).collect()
+            let mut watched = watched.lock();
+            if stale {
+                watched.renew();
+            }
+            let mut look = privacy.look();
+            let seen = Seen::of(&paths, is_file, &mut look);
+            if !watched.follow(&privacy, &look, alive.as_ref()) {
+                return seen;
+            }
+            Seen::of(&paths, is_file, &mut privacy.look())
         });
-        if let Ok(existing) = timeout(PATIENCE, &mut asking).await {
-            self.existing = existing.unwrap_or_default();
-        } else {
-            log::warn!("the disk does not say which files exist; files that were just opened wait");
-            self.asking = Some(asking);
+        match timeout(PATIENCE, &mut asking).await {
+            Ok(seen) => {
+                self.seen = seen.unwrap_or_default();
+                self.stale = false;
+                &self.seen
+            }
+            Err(_elapsed) => {
+                log::warn!(
+                    "the disk does not say which files exist; files that were just opened wait"
+                );
+                self.asking = Some(asking);
+                self.still()
+            }
         }
-        &self.existing
     }
 
-    /// Waits until the disk has answered a question that it did not answer in time.
-    pub(super) async fn has_answered(&mut self) {
-        match &mut self.asking {
-            Some(asking) => drop(asking.await),
-            None => pending().await,
+    /// What it said last, but for what may be private by now.
+    fn still(&mut self) -> &Seen {
+        if self.stale {
+            self.seen.told.clear();
         }
-        self.asking = None;
+        &self.seen
+    }
+
+    /// Waits until there is something to ask it: it has answered a question that it did not answer in
+    /// time, other files may be private, or a rule that was taken away holds no longer.
+    pub(super) async fn has_news(&mut self) {
+        let Self { asking, privacy, stale, seen, .. } = self;
+        let answered = async {
+            match asking {
+                Some(asking) => drop(asking.await),
+                None => pending().await,
+            }
+            *asking = None;
+        };
+        let settled = async {
+            match seen.again {
+                Some(again) => sleep_until(again).await,
+                None => pending().await,
+            }
+            seen.again = None;
+        };
+        tokio::select! {
+            () = answered => {}
+            () = settled => {}
+            () = privacy.changed().notified() => *stale = true,
+        }
+    }
+}
+
+impl Seen {
+    fn of(paths: &[String], is_file: fn(&str) -> bool, look: &mut Look<'_>) -> Self {
+        let mut seen = Self::default();
+        for path in paths {
+            if seen.told.len() == ide::MAX_OPEN_FILES {
+                break;
+            }
+            if is_file(path) {
+                let private = look.is_private(path).unwrap_or(true);
+                if private { &mut seen.private } else { &mut seen.told }.push(path.clone());
+            }
+        }
+        seen.again = look.again();
+        seen
     }
 }

@@ -9,6 +9,7 @@ mod model;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -17,7 +18,9 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
+use crate::host::EditorHost;
 use crate::monitor::Monitors;
+use crate::privacy::Privacy;
 use crate::session::Sessions;
 use crate::sse;
 use crate::threads::Threads;
@@ -38,6 +41,9 @@ pub(crate) struct EditorContext {
     begun: Notify,
     /// The context that was sent last, for clients that come later.
     sent: Mutex<Sent>,
+    /// The open files that are not told, as far as was looked.
+    private: Mutex<Vec<String>>,
+    host: Arc<dyn EditorHost>,
 }
 
 struct State {
@@ -63,15 +69,25 @@ struct Sent {
     message: Bytes,
 }
 
+impl State {
+    /// Something has happened. Whether a burst begins with it.
+    fn note(&mut self) -> bool {
+        let now = Instant::now();
+        let first = self.burst.map_or(now, |burst| burst.first);
+        self.burst.replace(Burst { first, last: now }).is_none()
+    }
+}
+
 impl EditorContext {
-    pub(crate) fn new(trusted: Option<bool>) -> Self {
-        let model = ContextModel::new(trusted);
+    pub(crate) fn new(model: ContextModel, host: Arc<dyn EditorHost>) -> Self {
         let context = model.snapshot(|_| true);
         let message = sse::data(&ide::context_update(&context), 0);
         Self {
             state: Mutex::new(State { model, burst: None }),
             begun: Notify::new(),
             sent: Mutex::new(Sent { context, message }),
+            private: Mutex::default(),
+            host,
         }
     }
 
@@ -81,14 +97,20 @@ impl EditorContext {
         if !event(&mut state.model) {
             return;
         }
-        let now = Instant::now();
-        match &mut state.burst {
-            Some(burst) => burst.last = now,
-            burst => {
-                *burst = Some(Burst { first: now, last: now });
-                self.begun.notify_one();
-            }
+        if state.note() {
+            self.begun.notify_one();
         }
+    }
+
+    /// The open files that are not told because they are private, as far as was looked: the one that
+    /// has the focus is always among those.
+    pub(crate) fn private_files(&self) -> Vec<String> {
+        self.private.lock().clone()
+    }
+
+    /// Whether clients are told nothing of files.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.state.lock().model.is_silent()
     }
 
     /// The paths of the files that are open, newest focus first.
@@ -109,11 +131,12 @@ impl EditorContext {
     /// Sends contexts, for as long as the server runs.
     pub(crate) async fn publish(
         &self,
+        privacy: &Arc<Privacy>,
         threads: &Threads,
         sessions: &Sessions,
         monitors: &Monitors,
     ) {
-        self.publish_from(Disk::default(), threads, sessions, monitors).await;
+        self.publish_from(Disk::new(Arc::clone(privacy)), threads, sessions, monitors).await;
     }
 
     async fn publish_from(
@@ -126,7 +149,7 @@ impl EditorContext {
         loop {
             tokio::select! {
                 () = self.begun.notified() => {}
-                () = disk.has_answered() => {}
+                () = disk.has_news() => drop(self.state.lock().note()),
             }
             let due = self.burst_over().await;
             let context = self.snapshot(due, &mut disk, threads).await;
@@ -155,12 +178,22 @@ impl EditorContext {
         }
     }
 
-    /// The state at `due`, with the files that exist.
+    /// The state at `due`, with the files that exist and are not private.
     async fn snapshot(&self, due: Instant, disk: &mut Disk, threads: &Threads) -> IdeContext {
         let paths = self.state.lock().model.paths();
-        let existing = disk.existing(threads, paths, due).await;
+        let seen = disk.look(threads, paths, due).await;
+        self.note_private(&seen.private);
         // Files that were opened in the meantime come with the burst that they began.
-        self.state.lock().model.snapshot(|path| existing.iter().any(|existing| existing == path))
+        self.state.lock().model.snapshot(|path| seen.told.iter().any(|told| told == path))
+    }
+
+    /// Tells the editor which of its files are private, if others are than before.
+    fn note_private(&self, private: &[String]) {
+        let mut before = self.private.lock();
+        if *before != private {
+            private.clone_into(&mut before);
+            self.host.private_files_changed(private);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which files are open, in which order they had the focus, where the caret is.
 //!
 //! A plain value that takes events and gives snapshots. It knows no clock, disk or thread:
-//! the time comes with the event, and whether a file exists is asked of the caller.
+//! the time comes with the event, and whether a file may be told is asked of the caller.
 
 use std::collections::HashSet;
 
@@ -19,6 +19,8 @@ pub(crate) struct ContextModel {
     /// The first file has the focus.
     active: bool,
     trusted: Option<bool>,
+    /// Nothing is told of files.
+    silent: bool,
 }
 
 #[derive(Debug)]
@@ -31,8 +33,8 @@ struct File {
 
 /// Each event returns whether it changed anything.
 impl ContextModel {
-    pub(crate) fn new(trusted: Option<bool>) -> Self {
-        Self { trusted, ..Self::default() }
+    pub(crate) fn new(trusted: Option<bool>, silent: bool) -> Self {
+        Self { trusted, silent, ..Self::default() }
     }
 
     /// A file was opened, perhaps in the background: it comes after those that had the focus.
@@ -108,15 +110,25 @@ impl ContextModel {
         replace(&mut self.trusted, Some(trusted))
     }
 
+    /// The user has nothing told of files, or has it told again.
+    pub(crate) fn silenced(&mut self, silent: bool) -> bool {
+        replace(&mut self.silent, silent)
+    }
+
+    pub(crate) fn is_silent(&self) -> bool {
+        self.silent
+    }
+
     /// The paths of the open files, newest focus first.
     pub(crate) fn paths(&self) -> Vec<String> {
         self.files.iter().map(|file| file.path.clone()).collect()
     }
 
-    /// What the client is told: the newest files for which `exists` says yes.
-    pub(crate) fn snapshot(&self, exists: impl Fn(&str) -> bool) -> IdeContext {
-        let existing = self.files.iter().enumerate().filter(|(_, file)| exists(&file.path));
-        let open_files = existing.take(MAX_OPEN_FILES).map(|(position, file)| {
+    /// What the client is told: the newest files for which `is_told` says yes.
+    pub(crate) fn snapshot(&self, is_told: impl Fn(&str) -> bool) -> IdeContext {
+        let told = |file: &File| !self.silent && is_told(&file.path);
+        let told = self.files.iter().enumerate().filter(|(_, file)| told(file));
+        let open_files = told.take(MAX_OPEN_FILES).map(|(position, file)| {
             let is_active = self.active && position == 0;
             OpenFile {
                 path: file.path.clone(),

@@ -17,10 +17,15 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::privacy::Privacy;
 use crate::threads::Threads;
 
+/// The roots of the workspace.
+pub(crate) type Roots = Arc<Mutex<Vec<PathBuf>>>;
+
 pub(crate) struct Workspace {
-    roots: Mutex<Vec<PathBuf>>,
+    roots: Roots,
+    privacy: Arc<Privacy>,
     is_within: fn(&Path, &[PathBuf]) -> io::Result<bool>,
     /// One look at a time: a disk that does not answer takes one thread, however many ask.
     looking: Arc<Semaphore>,
@@ -30,34 +35,65 @@ pub(crate) struct Workspace {
 impl Workspace {
     pub(crate) fn new(roots: Vec<PathBuf>, threads: Arc<Threads>) -> Self {
         let looking = Arc::new(Semaphore::new(1));
-        Self { roots: Mutex::new(roots), is_within, looking, threads }
+        let roots: Roots = Arc::new(Mutex::new(roots));
+        let privacy = Arc::new(Privacy::new(Arc::clone(&roots)));
+        Self { roots, privacy, is_within, looking, threads }
+    }
+
+    /// What of it stays private.
+    pub(crate) fn privacy(&self) -> &Arc<Privacy> {
+        &self.privacy
     }
 
     /// It has other roots now.
     pub(crate) fn change(&self, roots: Vec<PathBuf>) {
         *self.roots.lock() = roots;
+        self.privacy.changed().notify_one();
     }
 
     /// Says why not, unless `path`, which need not exist, leads to a place within a root. The disk
     /// has `patience` to tell.
     pub(crate) async fn check(&self, path: &str, patience: Duration) -> Result<(), &'static str> {
+        self.look(path, patience, |_, _| Ok(false)).await
+    }
+
+    /// Says why not, unless `path` leads to a place within a root and is not private.
+    pub(crate) async fn check_told(
+        &self,
+        path: &str,
+        patience: Duration,
+    ) -> Result<(), &'static str> {
+        self.look(path, patience, |privacy, path| privacy.look().is_private(path)).await
+    }
+
+    async fn look(
+        &self,
+        path: &str,
+        patience: Duration,
+        is_private: fn(&Privacy, &str) -> io::Result<bool>,
+    ) -> Result<(), &'static str> {
         let roots = self.roots.lock().clone();
         if roots.is_empty() {
             return Err("no folder is open in the editor");
         }
-        let (path, is_within) = (PathBuf::from(path), self.is_within);
+        let (path, is_within, privacy) =
+            (path.to_owned(), self.is_within, Arc::clone(&self.privacy));
         let looking = Arc::clone(&self.looking);
         let look = async move {
             let turn = looking.acquire_owned().await;
             let look = self.threads.run(move || {
                 let _turn = turn;
-                is_within(&path, &roots)
+                if !is_within(Path::new(&path), &roots)? {
+                    return Ok(Err("the file lies outside of the workspace"));
+                }
+                let private =
+                    "the file stays private, because an ignore file of the user's names it";
+                Ok(if is_private(&privacy, &path)? { Err(private) } else { Ok(()) })
             });
             look.await.unwrap_or_else(|panicked| Err(io::Error::other(panicked)))
         };
         match timeout(patience, look).await {
-            Ok(Ok(true)) => Ok(()),
-            Ok(Ok(false)) => Err("the file lies outside of the workspace"),
+            Ok(Ok(found)) => found,
             Ok(Err(_)) => Err("the path leads nowhere, or can't be followed"),
             Err(_elapsed) => Err("the disk does not say where the path leads"),
         }
@@ -85,7 +121,7 @@ fn is_below(path: &Path, root: &Path) -> bool {
 
 /// Where an absolute path leads, as if folders that are missing were made on the way. An error if
 /// a link leads nowhere: who writes to it makes the file that it names.
-fn resolve(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut resolved = PathBuf::new();
     for component in path.components() {
         match component {
@@ -108,7 +144,7 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// The path with each `..` taken for the end of the name before it.
-fn without_parents(path: &Path) -> PathBuf {
+pub(crate) fn without_parents(path: &Path) -> PathBuf {
     let mut short = PathBuf::new();
     for component in path.components() {
         match component {

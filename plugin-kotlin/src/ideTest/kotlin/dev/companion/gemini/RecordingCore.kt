@@ -47,6 +47,8 @@ open class RecordingCore : CompanionCore {
 
     override fun trustChanged(trusted: Boolean) = tell("trusted $trusted")
 
+    override fun silenceChanged(silent: Boolean) = tell("silent $silent")
+
     override fun diffAccepted(filePath: String, text: String): Delivery {
         tell("accepted $filePath '$text'")
         return delivery

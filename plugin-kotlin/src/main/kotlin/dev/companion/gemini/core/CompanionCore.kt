@@ -93,6 +93,9 @@ interface CompanionCore : AutoCloseable {
 
     fun trustChanged(trusted: Boolean)
 
+    /** Whether CLIs are told nothing of files and problems. */
+    fun silenceChanged(silent: Boolean)
+
     fun diffAccepted(filePath: String, text: String): Delivery
 
     fun diffRejected(filePath: String): Delivery

@@ -50,6 +50,8 @@ class NativeCompanionCore private constructor(
 
     override fun trustChanged(trusted: Boolean) = tell { NativeCore.trustChanged(it, trusted) }
 
+    override fun silenceChanged(silent: Boolean) = tell { NativeCore.silenceChanged(it, silent) }
+
     override fun diffAccepted(filePath: String, text: String) =
         ask(Delivery.UNKNOWN) { delivery(NativeCore.diffResolved(it, filePath, true, text.toByteArray())) }
 

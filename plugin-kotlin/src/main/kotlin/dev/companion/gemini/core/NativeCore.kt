@@ -55,6 +55,9 @@ internal object NativeCore {
     @JvmStatic
     external fun trustChanged(core: Long, trusted: Boolean)
 
+    @JvmStatic
+    external fun silenceChanged(core: Long, silent: Boolean)
+
     /** [content] is UTF-8, and only given to complete [NativeCallbacks.closeDiff] and [NativeCallbacks.diagnostics]. */
     @JvmStatic
     external fun completeRequest(request: Long, content: ByteArray?)

@@ -18,7 +18,7 @@ class NativeLibraryException(
 
 object NativeLibrary {
     /** The number that [NativeCore.abiVersion] must have. */
-    private const val ABI_VERSION = 5
+    private const val ABI_VERSION = 6
 
     /** What the JVM says if the plugin was loaded before and something of it is still there. */
     private const val HELD = "already loaded in another classloader"

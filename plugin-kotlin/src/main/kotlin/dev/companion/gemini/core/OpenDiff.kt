@@ -22,4 +22,6 @@ data class OpenDiff(
     /** The whole proposed text. */
     val newContent: String = "",
     val kind: ProposalKind = ProposalKind.CHANGE,
+    /** Whether an ignore file names it, so that it is not told otherwise. */
+    val private: Boolean = false,
 )

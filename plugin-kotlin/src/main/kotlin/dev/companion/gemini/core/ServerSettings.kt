@@ -31,6 +31,8 @@ data class ServerSettings(
     val diffs: Boolean = true,
     /** Whether CLIs may ask for the problems that the IDE knows. */
     val diagnostics: Boolean = true,
+    /** Whether CLIs are told nothing of files and problems, for now. Edits are still reviewed. */
+    val silent: Boolean = false,
     /** Whether it continues what the last server of this folder has left, so that CLIs stay connected. */
     val resume: Boolean = false,
     /** Addresses of this machine to listen on besides loopback. One that is not there is no failure. */

@@ -16,6 +16,8 @@ data class ServerStatus(
     val connected: Int = 0,
     /** How many proposals wait for a decision. */
     val openDiffs: Int = 0,
+    /** The open files that are not told, because an ignore file names them; the one with the focus is among them. */
+    val privateFiles: List<String> = emptyList(),
 )
 
 /** A file by which the CLIs of one sort find the server. */

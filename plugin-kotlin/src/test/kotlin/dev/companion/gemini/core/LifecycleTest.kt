@@ -101,6 +101,7 @@ class LifecycleTest {
         core.fileClosed(path)
         core.rootsChanged(listOf(root.toString()))
         core.trustChanged(false)
+        core.silenceChanged(true)
         assertEquals(Delivery.UNKNOWN, core.diffAccepted(path, "text"))
         assertEquals(Delivery.UNKNOWN, core.diffRejected(path))
         assertEquals(ServerStatus(), core.status)

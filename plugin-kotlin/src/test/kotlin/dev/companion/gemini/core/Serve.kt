@@ -115,6 +115,7 @@ object Serve {
             "editor/renamed" -> core.fileRenamed(text("from"), text("to"))
             "editor/deleted" -> core.fileDeleted(text("path"))
             "workspace/folders" -> core.rootsChanged(params.getAsJsonArray("paths").map { it.asString })
+            "workspace/silent" -> core.silenceChanged(params["silent"].asBoolean)
             "workspace/trust" -> core.trustChanged(params["trusted"].asBoolean)
             "diff/accepted" -> core.diffAccepted(text("filePath"), text("content"))
             "diff/rejected" -> core.diffRejected(text("filePath"))

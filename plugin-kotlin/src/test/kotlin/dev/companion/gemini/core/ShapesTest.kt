@@ -39,6 +39,7 @@ class ShapesTest {
             discoveryFiles = listOf(DiscoveryFile("gemini", "/tmp/file.json", inPlace = true)),
             connected = 2,
             openDiffs = 3,
+            privateFiles = listOf("/a.key"),
         )
         assertEquals(expected, gson.fromJson(rust("status.json"), ServerStatus::class.java))
         val known = gson.toJsonTree(expected).asJsonObject.keySet()

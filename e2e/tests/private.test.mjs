@@ -1,0 +1,122 @@
+// Owns what clients are not told: what the user's ignore files name, and all of it where the user wants that.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { problem } from '../lib/editor.mjs';
+import { NOTHING, edit, hook } from '../lib/hook.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
+
+const are = (...paths) => {
+  const wanted = paths.join();
+  return (files) => files.map((file) => file.path).join() === wanted;
+};
+
+/** A window with a client that was told of a key, with a selection in it, and of a text. */
+async function open(t, options) {
+  const window = await openWindowWithClient(t, options);
+  const text = window.sandbox.file('src/a.txt');
+  const key = window.sandbox.file('src/x.key');
+  window.companion.notify('editor/focused', { path: text });
+  window.companion.notify('editor/focused', { path: key });
+  window.companion.notify('editor/selection', { path: key, text: 'the secret' });
+  return { ...window, text, key };
+}
+
+test('what was told of a file is taken back once an ignore file names it', async (t) => {
+  for (const name of ['.geminiignore', 'src/.aiexclude', '.aiignore']) {
+    const { sandbox, companion, client, text, key } = await open(t);
+    const [told] = await client.openFiles(are(key, text));
+    assert.equal(told.selectedText, 'the secret');
+    // As editors save: by a rename over the old one.
+    fs.renameSync(sandbox.file('new', '*.key\n'), path.join(sandbox.project, name));
+    const left = await client.openFiles(are(text));
+    assert.ok(!JSON.stringify(left).includes('the secret'));
+    assert.deepEqual((await companion.next('companion/private')).params, { paths: [key] });
+    const later = await IdeClient.connect(sandbox);
+    await later.openFiles(are(text));
+    fs.rmSync(path.join(sandbox.project, name));
+    await client.openFiles(are(key, text));
+    assert.deepEqual((await companion.next('companion/private')).params, { paths: [] });
+  }
+});
+
+test('the problems of a private file are told to nobody', async (t) => {
+  const { sandbox, editor, client, text, key } = await open(t);
+  sandbox.file('.aiexclude', '*.key');
+  await client.openFiles(are(text));
+  editor.diagnose = () => [problem(1, 'of a secret')];
+  const refused = await client.callTool('getDiagnostics', { filePath: key });
+  assert.equal(refused.isError, true);
+  assert.match(refused.content[0].text, /the file stays private/);
+  const all = await client.callTool('getDiagnostics', {});
+  assert.match(all.content[0].text, /a\.txt/);
+  assert.doesNotMatch(JSON.stringify(all), /x\.key/);
+  assert.deepEqual(await hook(sandbox, 'before-edit', edit(key)), NOTHING);
+  editor.diagnose = () => [problem(2, 'new'), problem(1, 'of a secret')];
+  assert.deepEqual(await hook(sandbox, 'after-edit', edit(key)), NOTHING);
+});
+
+test('an edit of a private file is reviewed, and the editor is told that it is one', async (t) => {
+  const { sandbox, editor, client } = await openWindowWithClient(t);
+  sandbox.file('.geminiignore', 'secret/');
+  for (const [name, isPrivate] of Object.entries({ 'secret/new.txt': true, 'open.txt': false })) {
+    const file = path.join(sandbox.project, name);
+    const decision = client.openDiff(file, 'proposed\n');
+    const view = { filePath: file, kind: 'create', private: isPrivate, newContent: 'proposed\n' };
+    assert.deepEqual(await editor.view(file), view);
+    editor.accept(file);
+    assert.deepEqual(await decision, { status: 'accepted', content: 'proposed\n' });
+  }
+});
+
+test('an ignore file of 10 MB hides everything, and the log says which one', async (t) => {
+  const { sandbox, companion, client } = await openWindowWithClient(t);
+  const below = sandbox.file('sub/a.txt');
+  const beside = sandbox.file('b.txt');
+  sandbox.file('sub/.aiignore', '# nothing\n'.repeat(1 << 20));
+  companion.notify('editor/focused', { path: beside });
+  companion.notify('editor/focused', { path: below });
+  await client.openFiles(are(beside));
+  await companion.logged(/sub\/\.aiignore is not used: it has more than 1024 KB; everything below/);
+});
+
+test('a line that is no rule is a warning with file and line, and nothing of it', async (t) => {
+  const { companion, sandbox, client, text, key } = await open(t);
+  sandbox.file('.geminiignore', '# keys\n[secret-name\n*.key\n[z-a]secret-name\n');
+  await client.openFiles(are(text));
+  await companion.logged(/\.geminiignore, line 4: this is no rule/);
+  assert.ok(!companion.log.includes('secret-name') && !companion.log.includes(key), companion.log);
+});
+
+test('who is silent tells nothing at once, has edits reviewed, and can tell again', async (t) => {
+  const { sandbox, companion, editor, client, text, key } = await open(t);
+  await client.openFiles(are(key, text));
+  const before = client.openDiff(text, 'proposed before\n');
+  await editor.view(text);
+  companion.notify('workspace/silent', { silent: true });
+  await client.openFiles(are());
+  editor.diagnose = () => [problem(1, 'a problem')];
+  const refused = await client.callTool('getDiagnostics', {});
+  assert.match(refused.content[0].text, /the user has the CLIs of this project told nothing/);
+  assert.deepEqual(await hook(sandbox, 'before-edit', edit(text)), NOTHING);
+  assert.deepEqual(await hook(sandbox, 'after-edit', edit(text)), NOTHING);
+  editor.accept(text);
+  assert.equal((await before).status, 'accepted');
+  companion.notify('workspace/silent', { silent: false });
+  const [told] = await client.openFiles(are(key, text));
+  assert.equal(told.selectedText, 'the secret');
+});
+
+test('one that is silent from its start tells nothing before it is to', async (t) => {
+  const { sandbox, companion } = await openWindow(t, { args: ['--silent'] });
+  const file = sandbox.file('a.txt');
+  companion.notify('editor/focused', { path: file });
+  const client = await IdeClient.connect(sandbox);
+  await client.openFiles((files) => (assert.deepEqual(files, []), true));
+  companion.notify('workspace/silent', { silent: false });
+  await client.openFiles(are(file));
+});

@@ -1,0 +1,157 @@
+//! The ignore files as they are now. Each is read whenever somebody looks, so that nothing that was
+//! read before can mislead, but parsed only when it has changed.
+
+use std::collections::HashMap;
+use std::fs::{File, metadata, symlink_metadata};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+use super::rules::{MAX_BYTES, Rules};
+
+/// For that long after a change the rules from before hold as well: many programs write a file anew by
+/// emptying or removing it first, and what it names is not to be told in between.
+pub(super) const SETTLE: Duration = Duration::from_millis(500);
+
+/// How many bytes of ignore files are remembered, unless one alone has more.
+const REMEMBERED: usize = 4 << 20;
+
+/// How many wrong lines of a file are told one by one.
+const TOLD_LINES: usize = 5;
+
+/// What holds in a folder because of one of its ignore files.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Holding {
+    /// Nothing if there is no such file.
+    pub(super) rules: Option<Arc<Rules>>,
+    /// What held before, until when.
+    pub(super) before: Option<(Option<Arc<Rules>>, Instant)>,
+}
+
+/// What a look at a file finds.
+#[derive(Debug, PartialEq, Eq)]
+enum Content {
+    Missing,
+    Text(Vec<u8>),
+    Unreadable(ErrorKind),
+}
+
+#[derive(Debug)]
+struct Known {
+    content: Content,
+    holding: Holding,
+}
+
+/// The files that there are, by their paths.
+#[derive(Debug, Default)]
+pub(super) struct Files(Mutex<HashMap<PathBuf, Known>>);
+
+impl Files {
+    /// Reads the file called `name` in `folder`. Not for the server's thread: it waits for the disk.
+    pub(super) fn read(&self, folder: &Path, name: &str) -> Holding {
+        let path = folder.join(name);
+        let content = Content::read(&path);
+        if let Some(holding) = self.known(&path, &content) {
+            return holding;
+        }
+        let (rules, warnings) = content.rules(name);
+        let mut files = self.0.lock();
+        let last = files.remove(&path).map(|last| last.holding);
+        let before = last.map(|Holding { rules, before }| {
+            (before.map_or(rules, |(rules, _)| rules), Instant::now() + SETTLE)
+        });
+        if files.values().map(Known::len).sum::<usize>() + content.len() > REMEMBERED {
+            files.clear();
+        }
+        let holding = Holding { rules, before };
+        files.insert(path.clone(), Known { content, holding: holding.clone() });
+        drop(files);
+        for warning in warnings {
+            log::warn!("{}{warning}", path.display());
+        }
+        holding
+    }
+
+    /// What holds if the file is as it was the last time.
+    fn known(&self, path: &Path, content: &Content) -> Option<Holding> {
+        let mut files = self.0.lock();
+        let Some(known) = files.get_mut(path) else {
+            return (*content == Content::Missing).then(Holding::default);
+        };
+        if known.content != *content {
+            return None;
+        }
+        let holding = &mut known.holding;
+        holding.before.take_if(|(_, until)| *until <= Instant::now());
+        let holding = holding.clone();
+        if *content == Content::Missing && holding.before.is_none() {
+            files.remove(path);
+        }
+        Some(holding)
+    }
+}
+
+impl Known {
+    fn len(&self) -> usize {
+        self.content.len()
+    }
+}
+
+impl Content {
+    fn read(path: &Path) -> Self {
+        match symlink_metadata(path) {
+            Ok(_) => {}
+            Err(error) => match error.kind() {
+                // No file can have a name that is too long.
+                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename => {
+                    return Self::Missing;
+                }
+                kind => return Self::Unreadable(kind),
+            },
+        }
+        read_file(path).map_or_else(|error| Self::Unreadable(error.kind()), Self::Text)
+    }
+
+    fn len(&self) -> usize {
+        if let Self::Text(text) = self { text.len() } else { 0 }
+    }
+
+    /// The rules, and what the log has to say of the file called `name`.
+    fn rules(&self, name: &str) -> (Option<Arc<Rules>>, Vec<String>) {
+        let all_private = |why: &str| {
+            let warning = format!(" is not used: {why}; everything below its folder stays private");
+            (Rules::All, vec![warning])
+        };
+        let (rules, warnings) = match self {
+            Self::Missing => return (None, Vec::new()),
+            Self::Unreadable(why) => all_private(&format!("it can't be read ({why})")),
+            Self::Text(text) => match Rules::parse(name, text) {
+                Err(refusal) => all_private(&refusal.to_string()),
+                Ok((rules, wrong)) => {
+                    let line = |line| format!(", line {line}: this is no rule");
+                    let mut warnings: Vec<_> = wrong.iter().take(TOLD_LINES).map(line).collect();
+                    if wrong.len() > TOLD_LINES {
+                        warnings.push(format!(": {} lines are no rules", wrong.len()));
+                    }
+                    (rules, warnings)
+                }
+            },
+        };
+        (Some(Arc::new(rules)), warnings)
+    }
+}
+
+/// As much of the file as tells that it is too large.
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    // A FIFO would be waited for.
+    if !metadata(path)?.is_file() {
+        return Err(ErrorKind::InvalidInput.into());
+    }
+    let mut text = Vec::new();
+    File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut text)?;
+    Ok(text)
+}

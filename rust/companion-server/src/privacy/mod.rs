@@ -1,0 +1,182 @@
+//! What stays private: the files that an ignore file names, in a root of the workspace or a folder
+//! below it. In every doubt a file is private.
+//!
+//! No tree is walked: to judge a file, the folders that lead to it are looked at. Most of this waits
+//! for the disk, so it is not for the server's thread.
+
+mod files;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod watched;
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::iter;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use crate::workspace::{Roots, resolve, without_parents};
+use files::{Files, Holding};
+use rules::{NAMES, is_named, lowercase};
+pub(crate) use watched::Watched;
+
+/// The most folders between a root and a file. Nobody has as many, and each costs looks at the disk.
+const MAX_DEPTH: usize = 256;
+
+pub(crate) struct Privacy {
+    roots: Roots,
+    files: Files,
+    /// Other files may be private now.
+    changed: Arc<Notify>,
+}
+
+impl Privacy {
+    pub(crate) fn new(roots: Roots) -> Self {
+        Self { roots, files: Files::default(), changed: Arc::default() }
+    }
+
+    /// Told when other files may be private than before.
+    pub(crate) fn changed(&self) -> &Arc<Notify> {
+        &self.changed
+    }
+
+    /// A look at the disk, at the roots of the moment.
+    pub(crate) fn look(&self) -> Look<'_> {
+        let roots = self.roots.lock().clone();
+        let roots = roots.into_iter().map(|root| {
+            let leads_to = root.canonicalize().ok();
+            Root { path: without_parents(&root), leads_to }
+        });
+        Look { files: &self.files, roots: roots.collect(), folders: HashMap::new() }
+    }
+}
+
+struct Root {
+    path: PathBuf,
+    /// Nothing if that can't be told.
+    leads_to: Option<PathBuf>,
+}
+
+impl Root {
+    fn places(&self) -> impl Iterator<Item = &PathBuf> {
+        iter::once(&self.path).chain(&self.leads_to)
+    }
+}
+
+/// What holds in a folder, by the name of the file.
+type Folder = [Holding; NAMES.len()];
+
+/// One look at the disk, in which each folder is read once.
+pub(crate) struct Look<'a> {
+    files: &'a Files,
+    roots: Vec<Root>,
+    folders: HashMap<PathBuf, Folder>,
+}
+
+impl Look<'_> {
+    /// Whether an ignore file names the file, by its path or by where that leads. An error if it can't
+    /// be told where it leads.
+    pub(crate) fn is_private(&mut self, path: &str) -> io::Result<bool> {
+        if self.roots.is_empty() {
+            return Ok(false);
+        }
+        let path = Path::new(path);
+        let by_name = without_parents(path);
+        if self.is_named(&by_name)? {
+            return Ok(true);
+        }
+        let unknown =
+            |root: &Root| root.leads_to.is_none() && below(&by_name, &root.path).is_some();
+        for path in [path, &by_name] {
+            match leads_to(path) {
+                Ok(place) => {
+                    if self.is_named(&place)? {
+                        return Ok(true);
+                    }
+                }
+                // On some disks of Windows no path can be followed, not even a root's.
+                Err(_) if self.roots.iter().any(unknown) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+
+    /// The folders that were looked at.
+    pub(crate) fn folders(&self) -> BTreeSet<PathBuf> {
+        self.folders.keys().cloned().collect()
+    }
+
+    /// When it is to be looked again, even if nothing happens.
+    pub(crate) fn again(&self) -> Option<Instant> {
+        let holdings = self.folders.values().flatten();
+        holdings.filter_map(|holding| Some(holding.before.as_ref()?.1)).min()
+    }
+
+    /// Whether the rules below any of the roots name this path, which has no `..`.
+    fn is_named(&mut self, path: &Path) -> io::Result<bool> {
+        let places = self.roots.iter().flat_map(Root::places);
+        let found: BTreeSet<_> = places.filter_map(|root| below(path, root)).collect();
+        for (root, names) in found {
+            let names = names.iter().map(|name| name.to_str().ok_or(ErrorKind::InvalidData));
+            let names = names.collect::<Result<Vec<_>, _>>()?;
+            if names.len() > MAX_DEPTH || self.is_named_below(root, &names) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn is_named_below(&mut self, mut folder: PathBuf, names: &[&str]) -> bool {
+        let mut on_the_way = Vec::new();
+        for name in names {
+            let holdings = self.folders.entry(folder.clone());
+            let read = || NAMES.map(|name| self.files.read(&folder, name));
+            on_the_way.push(holdings.or_insert_with(read).clone());
+            folder.push(name);
+        }
+        let names: Vec<_> = names.iter().map(|name| lowercase(name)).collect();
+        let judge = |file: usize, rules: fn(&Holding) -> Option<&Arc<rules::Rules>>| {
+            let rules = on_the_way.iter().map(|folder| rules(&folder[file]).map(AsRef::as_ref));
+            is_named(&names, &rules.collect::<Vec<_>>())
+        };
+        (0..NAMES.len()).any(|file| {
+            judge(file, |holding| holding.rules.as_ref())
+                || judge(file, |holding| match &holding.before {
+                    Some((rules, _)) => rules.as_ref(),
+                    None => holding.rules.as_ref(),
+                })
+        })
+    }
+}
+
+/// Where a path leads, even if nothing is there.
+fn leads_to(path: &Path) -> io::Result<PathBuf> {
+    match path.canonicalize() {
+        Err(error) if error.kind() == ErrorKind::NotFound => resolve(path),
+        result => result,
+    }
+}
+
+/// The root as `path` writes it, and the names that lead on from there; nothing if `path` is not below.
+fn below(path: &Path, root: &Path) -> Option<(PathBuf, Vec<OsString>)> {
+    let mut components = path.components();
+    let mut written = PathBuf::new();
+    for of_root in root.components() {
+        let component = components.next().filter(|component| is_same(*component, of_root))?;
+        written.push(component);
+    }
+    let names = components.map(|name| name.as_os_str().to_owned()).collect();
+    Some((written, names))
+}
+
+fn is_same(one: Component<'_>, other: Component<'_>) -> bool {
+    let lower = |component: Component<'_>| component.as_os_str().to_str().map(lowercase);
+    let case_counts = !cfg!(any(windows, target_os = "macos"));
+    one == other || (!case_counts && lower(one).is_some() && lower(one) == lower(other))
+}

@@ -1,0 +1,277 @@
+//! What one ignore file says, as a pure function of its text: rules in the syntax of `.gitignore`.
+
+use std::fmt;
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+/// The longest file, in bytes.
+pub(super) const MAX_BYTES: usize = 1 << 20;
+/// The most rules of a file. They cost memory and, whenever the file changes, time.
+const MAX_RULES: usize = 10_000;
+
+/// The names of ignore files. The rules of one take back nothing that those of another name.
+pub(super) const NAMES: [&str; 3] = [".geminiignore", ".aiexclude", ".aiignore"];
+
+/// To those who read it, a file of this name that is empty names everything.
+const NAMES_ALL_IF_EMPTY: &str = ".aiexclude";
+
+/// The rules of a file, for what is below its folder.
+#[derive(Debug)]
+pub(super) enum Rules {
+    /// Everything is named.
+    All,
+    Some(Gitignore),
+}
+
+/// Why a file can't be used, so that everything below its folder stays private.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    TooLarge,
+    TooMany,
+    NoText,
+    TooComplex,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge => write!(f, "it has more than {} KB", MAX_BYTES >> 10),
+            Self::TooMany => write!(f, "it has more than {MAX_RULES} rules"),
+            Self::NoText => f.write_str("it is no text in UTF-8"),
+            Self::TooComplex => f.write_str("its rules are too complex"),
+        }
+    }
+}
+
+impl Rules {
+    /// Reads the file called `name`. Returned as well are the lines, counted from 1, that are no rules.
+    ///
+    /// Case does not count, as it does not for the client, and on some disks.
+    pub(super) fn parse(name: &str, text: &[u8]) -> Result<(Self, Vec<usize>), Refusal> {
+        if text.len() > MAX_BYTES {
+            return Err(Refusal::TooLarge);
+        }
+        // That of UTF-16 and of what is no text at all.
+        if text.contains(&0) {
+            return Err(Refusal::NoText);
+        }
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        if name == NAMES_ALL_IF_EMPTY && text.trim_ascii().is_empty() {
+            return Ok((Self::All, Vec::new()));
+        }
+        let mut rules = GitignoreBuilder::new("");
+        let (mut count, mut wrong) = (0, Vec::new());
+        for (line, text) in (1..).zip(text.split(|byte| *byte == b'\n')) {
+            // Some old editors end lines with this alone.
+            for text in text.split(|byte| *byte == b'\r').map(<[u8]>::trim_ascii_start) {
+                if text.is_empty() || text.starts_with(b"#") {
+                    continue;
+                }
+                count += 1;
+                if count > MAX_RULES {
+                    return Err(Refusal::TooMany);
+                }
+                let added = std::str::from_utf8(text).is_ok_and(|rule| add(&mut rules, rule));
+                if !added && wrong.last() != Some(&line) {
+                    wrong.push(line);
+                }
+            }
+        }
+        let rules = rules.build().map_err(|_| Refusal::TooComplex)?;
+        Ok((Self::Some(rules), wrong))
+    }
+
+    /// What the last rule about it says of `path`, which is relative to the file's folder, in lower
+    /// case and with slashes: that it is named, or taken back.
+    fn judge(&self, path: &str, is_dir: bool) -> Option<bool> {
+        let Self::Some(rules) = self else { return Some(true) };
+        match rules.matched(path, is_dir) {
+            Match::None => None,
+            Match::Ignore(_) => Some(true),
+            Match::Whitelist(_) => Some(false),
+        }
+    }
+}
+
+/// Adds a rule, if it is one.
+fn add(rules: &mut GitignoreBuilder, rule: &str) -> bool {
+    let rule = lowercase(rule);
+    // To the library this matches whatever there is, to git nothing.
+    if matches!(rule.trim_end(), "!" | "/" | "!/") {
+        return false;
+    }
+    // To git braces are characters like others; to the library, and to many who write them, they hold
+    // alternatives. Either is private.
+    let braces = rule.contains('{') && !rule.contains("\\{");
+    let plain = braces.then(|| rule.replace('{', "\\{").replace('}', "\\}"));
+    let alternatives = !(braces && rule.starts_with('!')) && rules.add_line(None, &rule).is_ok();
+    let plain = plain.is_some_and(|plain| rules.add_line(None, &plain).is_ok());
+    alternatives || plain
+}
+
+/// Whether the file that `names` lead to, from a root, is named by the rules of the folders on the
+/// way, of which the first are the root's. As git has it: deeper rules outweigh higher ones, and what
+/// is below a folder that is named can't be taken back.
+pub(super) fn is_named(names: &[String], rules: &[Option<&Rules>]) -> bool {
+    if rules.iter().all(Option::is_none) {
+        return false;
+    }
+    (1..=names.len()).any(|end| {
+        let is_dir = end < names.len();
+        let judged = (0..end).rev().find_map(|folder| {
+            rules.get(folder).copied().flatten()?.judge(&names[folder..end].join("/"), is_dir)
+        });
+        judged == Some(true)
+    })
+}
+
+/// By each character alone, so that the same one comes out wherever it stands.
+pub(super) fn lowercase(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(name: &str, text: &[u8]) -> (Rules, Vec<usize>) {
+        Rules::parse(name, text).unwrap()
+    }
+
+    /// Which of `paths` are named, if each folder of `files` has a file with these rules.
+    fn named<'a>(files: &[(&str, &str)], paths: &[&'a str]) -> Vec<&'a str> {
+        let files: Vec<_> = files
+            .iter()
+            .map(|(folder, text)| (*folder, parse(".geminiignore", text.as_bytes()).0))
+            .collect();
+        let is_named = |path: &&str| {
+            let names: Vec<_> = path.split('/').map(lowercase).collect();
+            let of = |depth: usize| {
+                let folder = path.split('/').take(depth).collect::<Vec<_>>().join("/");
+                files.iter().find(|(of, _)| *of == folder).map(|(_, rules)| rules)
+            };
+            let rules: Vec<_> = (0..names.len()).map(of).collect();
+            super::is_named(&names, &rules)
+        };
+        paths.iter().copied().filter(is_named).collect()
+    }
+
+    #[test]
+    fn rules_are_those_of_gitignore() {
+        let text = "# a comment\n\n*.key\n/top.txt\nbuild/\ndocs/*.md\n\\#odd\n\\!odd\nsp\\ \nt/**/x\n!my.key\n";
+        let all = [
+            "a.key",
+            "d/a.key",
+            "my.key",
+            "d/my.key",
+            "top.txt",
+            "d/top.txt",
+            "build",
+            "build/a",
+            "d/build/a/b",
+            "docs/a.md",
+            "docs/d/a.md",
+            "x/docs/a.md",
+            "#odd",
+            "!odd",
+            "sp ",
+            "sp",
+            "t/x",
+            "t/a/b/x",
+            "a.keys",
+            "odd",
+        ];
+        let private = [
+            "a.key",
+            "d/a.key",
+            "top.txt",
+            "build/a",
+            "d/build/a/b",
+            "docs/a.md",
+            "#odd",
+            "!odd",
+            "sp ",
+            "t/x",
+            "t/a/b/x",
+        ];
+        assert_eq!(named(&[("", text)], &all), private);
+    }
+
+    #[test]
+    fn deeper_rules_outweigh_higher_ones() {
+        let files = [("", "*.env\nsecret/\n"), ("a", "!my.env\n*.txt"), ("a/b", "my.env\n!b.txt")];
+        let all =
+            ["my.env", "a/my.env", "a/x.env", "a/b/my.env", "a/b/b.txt", "a/b/c.txt", "b.txt"];
+        let private = ["my.env", "a/x.env", "a/b/my.env", "a/b/c.txt"];
+        assert_eq!(named(&files, &all), private);
+    }
+
+    #[test]
+    fn what_is_below_a_named_folder_cannot_be_taken_back() {
+        let files = [("", "secret/\n!secret/a\n!a"), ("secret", "!*"), ("secret/d", "!*\n!a")];
+        assert_eq!(named(&files, &["secret/a", "secret/d/a"]), ["secret/a", "secret/d/a"]);
+        // One that is named by what is in it can.
+        assert_eq!(named(&[("", "open/*\n!open/a")], &["open/a", "open/b"]), ["open/b"]);
+    }
+
+    #[test]
+    fn case_and_line_ends_do_not_count() {
+        for text in
+            ["Secret.KEY\r\n*.Pem\r\n", "\u{feff}secret.key\n*.PEM", "  secret.key\r*.pem\r"]
+        {
+            let all = ["SECRET.key", "secret.key", "d/A.pEm", "a.key"];
+            assert_eq!(named(&[("", text)], &all), &all[..3], "{text:?}");
+        }
+        assert_eq!(named(&[("", "ÄÖ*.TXT\nΣΑΣ")], &["äöü.txt", "σασ", "Σας"]), ["äöü.txt", "σασ"]);
+    }
+
+    #[test]
+    fn braces_are_read_in_both_ways() {
+        let all = ["a.key", "b.key", "{a,b}.key", "{c", "c", "d", "{d}"];
+        let private = ["a.key", "b.key", "{a,b}.key", "{c", "d"];
+        assert_eq!(named(&[("", "{a,b}.key\n{c\n{d}\n!{d}")], &all), private);
+        assert_eq!(named(&[("", "\\{e\\}")], &["{e}", "e"]), ["{e}"]);
+    }
+
+    #[test]
+    fn a_line_that_is_no_rule_is_told_and_the_others_hold() {
+        let (rules, wrong) = parse(".geminiignore", b"a\n[z-a]\n\xe9t\xe9\n\nlast\\\n!\n/\nc");
+        assert_eq!(wrong, [2, 3, 5, 6, 7], "{rules:?}");
+        for path in ["a", "c"] {
+            assert_eq!(rules.judge(path, false), Some(true), "{path}");
+        }
+        assert_eq!(rules.judge("d", false), None);
+    }
+
+    #[test]
+    fn an_empty_aiexclude_names_everything() {
+        for text in ["", "\u{feff}", " \r\n\n"] {
+            assert!(matches!(parse(".aiexclude", text.as_bytes()).0, Rules::All), "{text:?}");
+            for other in [".geminiignore", ".aiignore"] {
+                assert_eq!(parse(other, text.as_bytes()).0.judge("a", false), None, "{other}");
+            }
+        }
+        assert_eq!(parse(".aiexclude", b"# nothing yet").0.judge("a", false), None);
+    }
+
+    #[test]
+    fn what_is_too_much_or_no_text_is_refused() {
+        let refusal = |text: &[u8]| Rules::parse(".aiignore", text).err();
+        let rules = |count: usize, rule: fn(usize) -> String| -> Vec<u8> {
+            (0..count).flat_map(|n| rule(n).into_bytes()).collect()
+        };
+        let (plain, wild) =
+            (|n| format!("/some/folder{n}/*.txt\n"), |n| format!("*a{n}/**/b*c{n}?\n"));
+        assert_eq!(refusal(&rules(MAX_RULES, plain)), None);
+        assert_eq!(refusal(&rules(MAX_RULES + 1, plain)), Some(Refusal::TooMany));
+        assert_eq!(refusal(&rules(100_000, plain)), Some(Refusal::TooLarge));
+        assert_eq!(refusal(&rules(MAX_RULES, wild)), Some(Refusal::TooComplex));
+        assert_eq!(refusal(&b"a\n".repeat(100_000)), Some(Refusal::TooMany));
+        assert_eq!(refusal(&vec![b'#'; 10 << 20]), Some(Refusal::TooLarge));
+        assert_eq!(refusal(&vec![b'a'; MAX_BYTES]), None);
+        // As the shells of Windows write it.
+        assert_eq!(refusal(b"\xff\xfe*\0.\0k\0e\0y\0"), Some(Refusal::NoText));
+        assert_eq!(refusal(b"\x7fELF\x02\x01\x01\0\0"), Some(Refusal::NoText));
+    }
+}

@@ -1,0 +1,393 @@
+//! Which files stay private, in real folders; and that a change counts.
+
+use std::fs::{self, create_dir_all, remove_dir_all, remove_file, rename, write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::time::timeout;
+
+use super::*;
+use crate::testing::{Asked, Rig, Stream};
+
+/// Folders whose root is `project`.
+struct Scene {
+    privacy: Privacy,
+    base: PathBuf,
+    _dir: TempDir,
+}
+
+impl Scene {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let scene = Self { privacy: Privacy::new(Roots::default()), base: base.clone(), _dir: dir };
+        scene.roots(&["project"]);
+        create_dir_all(base.join("project")).unwrap();
+        for (path, text) in files {
+            scene.write(path, text);
+        }
+        scene
+    }
+
+    fn roots(&self, names: &[&str]) {
+        *self.privacy.roots.lock() = names.iter().map(|name| self.base.join(name)).collect();
+    }
+
+    fn at(&self, path: &str) -> String {
+        format!("{}/{path}", self.base.to_str().unwrap())
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.base.join(path);
+        create_dir_all(path.parent().unwrap()).unwrap();
+        write(path, text).unwrap();
+    }
+
+    fn is_private(&self, path: &str) -> bool {
+        self.privacy.look().is_private(&self.at(path)).unwrap()
+    }
+
+    fn check(&self, private: &[&str], told: &[&str]) {
+        for path in private {
+            assert!(self.is_private(path), "{path} is to be private");
+        }
+        for path in told {
+            assert!(!self.is_private(path), "{path} may be told");
+        }
+    }
+}
+
+#[test]
+fn each_ignore_file_counts_from_the_root_down() {
+    let scene = Scene::new(&[
+        ("project/.geminiignore", "*.key\n/top\nlogs/"),
+        ("project/a/.aiexclude", "/deep"),
+        ("project/a/b/.aiignore", "*.txt\n!*.key"),
+        (".geminiignore", "*"),
+        ("other/.aiignore", "*"),
+    ]);
+    scene.check(
+        &[
+            "project/x.key",
+            "project/a/b/x.key",
+            "project/top",
+            "project/logs/a/b",
+            "project/a/deep",
+        ],
+        &["project/x", "project/a/top", "project/deep", "project/a/b/deep", "project/a/x.txt"],
+    );
+    scene
+        .check(&["project/a/b/c/x.txt", "project/a/../x.key", "project/a/b/../deep"], &["project"]);
+    // What is outside of all roots has no rules.
+    scene.check(&[], &["other/x.key", "x.key", "projectile/x.key", "project/../other/x.key"]);
+}
+
+#[test]
+fn a_root_within_another_has_the_rules_of_both() {
+    let scene = Scene::new(&[
+        ("project/.geminiignore", "*.key\nvendor/"),
+        ("project/sub/.geminiignore", "!my.key\n*.txt"),
+        ("project/vendor/.geminiignore", "!*"),
+    ]);
+    for roots in [["project", "project/sub"], ["project/sub", "project"]] {
+        scene.roots(&roots);
+        scene.check(&["project/sub/x.key", "project/sub/a.txt"], &["project/sub/my.key"]);
+    }
+    scene.roots(&["project/sub", "project/vendor"]);
+    scene
+        .check(&["project/sub/a.txt"], &["project/sub/x.key", "project/vendor/a", "project/x.key"]);
+    scene.roots(&["project", "project/vendor"]);
+    scene.check(&["project/vendor/a"], &[]);
+    scene.roots(&[]);
+    scene.check(&[], &["project/x.key"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_hides_nothing_and_reveals_nothing() {
+    use std::os::unix::fs::symlink;
+
+    let scene = Scene::new(&[
+        ("project/.geminiignore", "secret/\n*.key\nhidden-link"),
+        ("project/secret/a.txt", ""),
+        ("project/x.key", ""),
+        ("project/open.txt", ""),
+        ("other/.geminiignore", "b.txt"),
+        ("other/b.txt", ""),
+    ]);
+    for (to, link) in [
+        ("project/secret", "project/link"),
+        ("project/secret/a.txt", "project/a.txt"),
+        ("project/x.key", "other/x.txt"),
+        ("project", "alias"),
+        ("other", "project/to-other"),
+        ("project/open.txt", "project/hidden-link"),
+        ("project/loop", "project/loop"),
+    ] {
+        symlink(scene.at(to), scene.at(link)).unwrap();
+    }
+    let private = ["project/link/a.txt", "project/a.txt", "other/x.txt", "alias/x.key"];
+    scene.check(&private, &["alias/open.txt", "other/b.txt"]);
+    // What a folder is called in the project counts, and the rules that lie there.
+    scene.check(&["project/hidden-link", "project/to-other/b.txt"], &["project/to-other/c"]);
+    assert!(scene.privacy.look().is_private(&scene.at("project/loop")).is_err());
+    scene.roots(&["alias"]);
+    scene.check(&["alias/x.key", "project/x.key", "project/secret/new.txt"], &["project/open.txt"]);
+}
+
+#[test]
+fn what_can_not_be_read_hides_everything_below_its_folder() {
+    let scene = Scene::new(&[("project/b/x", ""), ("project/a/c/x", "")]);
+    let told = ["project/a/x", "project/a/c/x", "project/b/x"];
+    scene.check(&[], &told);
+    let file = "project/a/.aiignore";
+    let large = "# a comment\n".repeat(1 << 20);
+    let many = "/a-rule\n".repeat(100_000);
+    for text in [large.as_str(), many.as_str(), "\u{0}\u{1}", "\u{ff}\u{0}"] {
+        scene.write(file, text);
+        scene.check(&told[..2], &told[2..]);
+    }
+    remove_file(scene.base.join(file)).unwrap();
+    fs::create_dir(scene.base.join(file)).unwrap();
+    scene.check(&told[..2], &told[2..]);
+    fs::remove_dir(scene.base.join(file)).unwrap();
+    #[cfg(unix)]
+    {
+        let fifo = || {
+            let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+            rustix::fs::mkfifoat(rustix::fs::CWD, scene.base.join(file), mode).unwrap();
+        };
+        let to_nowhere = || {
+            std::os::unix::fs::symlink(scene.at("nowhere"), scene.base.join(file)).unwrap();
+        };
+        for make in [&fifo as &dyn Fn(), &to_nowhere] {
+            make();
+            scene.check(&told[..2], &told[2..]);
+            remove_file(scene.base.join(file)).unwrap();
+        }
+    }
+    let deep = format!("project/{}x", "d/".repeat(300));
+    scene.check(&[&deep], &[]);
+}
+
+#[test]
+fn rules_that_go_hold_until_things_have_settled() {
+    let scene = Scene::new(&[("project/.geminiignore", "*.key"), ("project/a/.aiignore", "")]);
+    scene.check(&["project/x.key"], &["project/x"]);
+    // As a program writes that empties the file first, or removes it.
+    for empty in [Some(""), None] {
+        match empty {
+            Some(text) => scene.write("project/.geminiignore", text),
+            None => remove_file(scene.base.join("project/.geminiignore")).unwrap(),
+        }
+        let mut look = scene.privacy.look();
+        assert!(look.is_private(&scene.at("project/x.key")).unwrap());
+        assert!(look.again().is_some());
+    }
+    // What is new counts at once.
+    scene.write("project/.geminiignore", "*.txt");
+    scene.check(&["project/x.key", "project/x.txt"], &["project/x"]);
+    std::thread::sleep(files::SETTLE);
+    scene.check(&["project/x.txt"], &["project/x.key"]);
+    let mut look = scene.privacy.look();
+    look.is_private(&scene.at("project/x.key")).unwrap();
+    assert_eq!(look.again(), None);
+}
+
+/// A server with the root `project` and a client, in real time.
+struct Told {
+    scene: Scene,
+    rig: Rig,
+    session: String,
+    stream: Stream,
+}
+
+impl Told {
+    async fn new(files: &[(&str, &str)]) -> Self {
+        let scene = Scene::new(files);
+        let root = scene.base.join("project");
+        let rig = Rig::with(|config| config.settings.workspace = vec![root]);
+        let session = rig.initialize().await;
+        let mut stream = rig.stream(&session).await;
+        stream.context().await;
+        Self { scene, rig, session, stream }
+    }
+
+    fn focus(&self, path: &str) {
+        let (path, now) = (self.scene.at(path), crate::context::now_ms());
+        self.rig.core.context.update(|model| model.focused(&path, now));
+    }
+
+    fn select(&self, path: &str, text: &str) {
+        let path = self.scene.at(path);
+        self.rig.core.context.update(|model| model.selection(&path, text));
+    }
+
+    /// Waits for a context in which these files are told, the newest focus first, and returns it.
+    async fn files(&mut self, paths: &[&str]) -> Value {
+        let wanted: Vec<_> = paths.iter().map(|path| self.scene.at(path)).collect();
+        let waiting = async {
+            loop {
+                let context = self.stream.context().await;
+                let files = context["workspaceState"]["openFiles"].as_array().unwrap();
+                let told: Vec<_> =
+                    files.iter().map(|file| file["path"].as_str().unwrap()).collect();
+                if told == wanted {
+                    return context;
+                }
+            }
+        };
+        timeout(Duration::from_secs(30), waiting).await.unwrap_or_else(|_| panic!("{paths:?}"))
+    }
+
+    fn private(&self) -> Vec<String> {
+        let told = self.rig.private.lock().clone();
+        assert_eq!(self.rig.core.context.private_files(), told, "the status says the same");
+        told
+    }
+}
+
+const KEY: &str = "project/a/x.key";
+const TEXT: &str = "project/a/x.txt";
+const RULES: &str = "project/.geminiignore";
+
+#[tokio::test]
+async fn a_private_file_is_told_neither_as_open_nor_by_its_selection() {
+    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.key")]).await;
+    told.focus(TEXT);
+    told.files(&[TEXT]).await;
+    assert_eq!(told.private(), [""; 0]);
+    told.focus(KEY);
+    told.select(KEY, "a secret");
+    let context = told.files(&[TEXT]).await;
+    assert_eq!(context["workspaceState"]["openFiles"][0].get("isActive"), None, "{context}");
+    assert!(!context.to_string().contains("secret"));
+    assert_eq!(told.private(), [told.scene.at(KEY)]);
+    told.focus(TEXT);
+    told.files(&[TEXT]).await;
+}
+
+#[tokio::test]
+async fn a_new_rule_takes_back_what_was_told() {
+    for folder in ["project", "project/a"] {
+        for name in NAMES {
+            let mut told = Told::new(&[(KEY, ""), (TEXT, "")]).await;
+            told.focus(TEXT);
+            told.focus(KEY);
+            told.select(KEY, "a secret");
+            let context = told.files(&[KEY, TEXT]).await;
+            assert_eq!(context["workspaceState"]["openFiles"][0]["selectedText"], "a secret");
+            told.scene.write(&format!("{folder}/{name}"), "*.key");
+            told.files(&[TEXT]).await;
+            assert_eq!(told.private(), [told.scene.at(KEY)]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn rules_are_followed_through_everything_that_happens_to_their_file() {
+    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.key"), ("other", "*.txt")]).await;
+    let base = told.scene.base.clone();
+    let at = |path: &str| base.join(path);
+    let (rules, other, folder) = (at(RULES), at("other"), at("project/a"));
+    told.focus(TEXT);
+    told.focus(KEY);
+    told.files(&[TEXT]).await;
+    // As editors save.
+    rename(&other, &rules).unwrap();
+    told.files(&[KEY]).await;
+    rename(&rules, &other).unwrap();
+    told.files(&[KEY, TEXT]).await;
+    rename(&other, folder.join(".aiexclude")).unwrap();
+    told.files(&[KEY]).await;
+    // The folder goes, and another one comes in its place.
+    rename(&folder, at("project/b")).unwrap();
+    told.files(&[]).await;
+    told.scene.write(KEY, "");
+    told.scene.write(TEXT, "");
+    told.focus(KEY);
+    told.files(&[KEY, TEXT]).await;
+    write(folder.join(".aiignore"), "*.key").unwrap();
+    told.files(&[TEXT]).await;
+    remove_dir_all(&folder).unwrap();
+    told.files(&[]).await;
+}
+
+#[tokio::test]
+async fn a_file_that_gets_a_name_that_is_private_is_taken_back() {
+    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.key")]).await;
+    remove_file(told.scene.base.join(KEY)).unwrap();
+    told.focus(TEXT);
+    told.select(TEXT, "a secret");
+    told.files(&[TEXT]).await;
+    rename(told.scene.base.join(TEXT), told.scene.base.join(KEY)).unwrap();
+    let (from, to) = (told.scene.at(TEXT), told.scene.at(KEY));
+    told.rig.core.context.update(|model| model.renamed(&from, &to));
+    told.files(&[]).await;
+}
+
+#[tokio::test]
+async fn other_roots_have_other_rules() {
+    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), ("project/a/.aiignore", "*.key")]).await;
+    told.focus(TEXT);
+    told.focus(KEY);
+    told.files(&[TEXT]).await;
+    told.rig.core.workspace.change(vec![told.scene.base.join("elsewhere")]);
+    told.files(&[KEY, TEXT]).await;
+    told.rig.core.workspace.change(vec![told.scene.base.clone()]);
+    told.files(&[TEXT]).await;
+}
+
+#[tokio::test]
+async fn the_problems_of_a_private_file_are_not_told() {
+    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.key")]).await;
+    told.focus(TEXT);
+    told.focus(KEY);
+    told.files(&[TEXT]).await;
+    let (rig, session) = (&told.rig, &told.session);
+    let of = async |arguments: Value| rig.call(session, "getDiagnostics", &arguments).await;
+    let refused = of(json!({ "filePath": told.scene.at(KEY) })).await;
+    assert_eq!(refused["isError"], true);
+    let why =
+        "getDiagnostics: the file stays private, because an ignore file of the user's names it";
+    assert_eq!(refused["content"][0]["text"], why);
+    let asked = async {
+        let Asked::Diagnostics(responder, request) = rig.asked().await else { panic!("problems") };
+        assert_eq!(request.paths, [told.scene.at(TEXT)]);
+        responder.complete_json(r#"{"files": []}"#);
+    };
+    let (result, ()) = tokio::join!(of(json!({})), asked);
+    assert!(!result.to_string().contains("x.key"), "{result}");
+}
+
+#[tokio::test]
+async fn who_is_silent_tells_nothing_of_files_and_problems_and_has_edits_reviewed() {
+    let mut told = Told::new(&[(TEXT, "")]).await;
+    told.focus(TEXT);
+    told.select(TEXT, "a text");
+    told.files(&[TEXT]).await;
+    told.rig.core.context.update(|model| model.silenced(true));
+    told.files(&[]).await;
+    let (rig, session) = (&told.rig, &told.session);
+    let path = told.scene.at(TEXT);
+    for arguments in [json!({}), json!({ "filePath": path })] {
+        let result = rig.call(session, "getDiagnostics", &arguments).await;
+        let why = "getDiagnostics: the user has the CLIs of this project told nothing";
+        assert_eq!(
+            (&result["isError"], &result["content"][0]["text"]),
+            (&json!(true), &json!(why))
+        );
+    }
+    let asked = async {
+        let Asked::Open(responder, _) = rig.asked().await else { panic!("a proposal") };
+        responder.complete(None);
+    };
+    let arguments = json!({ "filePath": path, "newContent": "new" });
+    let (result, ()) = tokio::join!(rig.call(session, "openDiff", &arguments), asked);
+    assert_eq!(result.get("isError"), None, "{result}");
+    told.rig.core.context.update(|model| model.silenced(false));
+    let context = told.files(&[TEXT]).await;
+    assert_eq!(context["workspaceState"]["openFiles"][0]["selectedText"], "a text");
+}
