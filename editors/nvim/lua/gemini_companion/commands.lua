@@ -21,6 +21,13 @@ local function status()
     ('Workspace: %s'):format(table.concat(require('gemini_companion.workspace').folders(), ', ')),
     ('CLIs that are connected: %d'):format(server.clients),
   }
+  local context = require('gemini_companion').status()
+  if context.silent then
+    lines[#lines + 1] = 'CLIs are told nothing. :GeminiCompanion tell'
+  elseif context.private then
+    local front = vim.fn.fnamemodify(require('gemini_companion.context').front(), ':~:.')
+    lines[#lines + 1] = ('Not told to CLIs, because an ignore file names it: %s'):format(front)
+  end
   local paths = require('gemini_companion.diff').paths()
   if #paths > 0 then
     lines[#lines + 1] = 'Open proposals:'
@@ -81,6 +88,12 @@ local commands = {
   end,
   restart = function()
     require('gemini_companion').restart()
+  end,
+  silent = function()
+    require('gemini_companion').silence(true)
+  end,
+  tell = function()
+    require('gemini_companion').silence(false)
   end,
   log = show_log,
   accept = on_proposal('accept'),

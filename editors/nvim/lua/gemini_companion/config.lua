@@ -10,6 +10,7 @@ local defaults = {
   focus = true,
   diffs = true,
   diagnostics = true,
+  silent = false,
   log_level = 'warn',
   mappings = { accept = '<LocalLeader>a', reject = '<LocalLeader>r' },
 }
@@ -22,6 +23,7 @@ local types = {
   focus = { 'boolean' },
   diffs = { 'boolean' },
   diagnostics = { 'boolean' },
+  silent = { 'boolean' },
   trusted = { 'boolean' },
   log_level = { 'string' },
   mappings = { 'table', 'boolean' },

@@ -170,6 +170,11 @@ function M.start(notify_with)
   look_soon()
 end
 
+--- The path of the file that was told to have the focus.
+function M.front()
+  return active and told[active] and told[active].path
+end
+
 --- Tells nothing any more.
 function M.stop()
   notify, dirty = nil, {}

@@ -118,10 +118,11 @@ local function remarks(proposal, words)
   return more
 end
 
-local function open(path, content, kind)
+local function open(path, content, kind, private)
   local parsed, words = in_form_of(path, content)
   local proposal = proposals[path]
   if proposal and not proposal.orphan then
+    proposal.view.private = private
     proposal.view:replace(parsed, kind)
   else
     if proposal then
@@ -146,10 +147,14 @@ local function open(path, content, kind)
         save_copy(proposal, copy)
       end,
     })
+    proposal.view.private = private
     proposals[path] = proposal
     say_places()
   end
   proposal.content = text.render(parsed)
+  if private then
+    words[#words + 1] = 'is for a file that stays private otherwise'
+  end
   local what = kind == 'create' and 'the new file' or 'an edit to'
   log.tell(('The CLI proposes %s %s%s'):format(what, short(path), remarks(proposal, words)))
 end
@@ -167,7 +172,7 @@ end
 M.requests = {
   ['diff/open'] = function(params, done, fail)
     idle.when_idle(function()
-      local ok, why = pcall(open, params.filePath, params.newContent, params.kind)
+      local ok, why = pcall(open, params.filePath, params.newContent, params.kind, params.private == true)
       if ok then
         done()
       else

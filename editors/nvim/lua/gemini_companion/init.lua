@@ -69,6 +69,7 @@ function M.start()
       diagnostics.start()
       context.start(server.notify)
       follow_folders()
+      M.silence(config.options.silent)
     end,
     exit = function()
       context.stop()
@@ -103,14 +104,23 @@ function M.restart()
   return M.start()
 end
 
---- For a status line: `{running, port, clients, proposals}`.
+--- Has CLIs told nothing of files and problems from now on, or has them told again.
+function M.silence(silent)
+  config.options.silent = silent
+  require('gemini_companion.server').notify('workspace/silent', { silent = silent })
+end
+
+--- For a status line: `{running, port, clients, proposals, private, silent}`.
 function M.status()
   local status = require('gemini_companion.server').status() or {}
+  local front = require('gemini_companion.context').front()
   return {
     running = status.port ~= nil and not status.stopping,
     port = status.port,
     clients = status.clients or 0,
     proposals = #require('gemini_companion.diff').paths(),
+    private = front ~= nil and vim.tbl_contains(status.private or {}, front),
+    silent = config.options.silent,
   }
 end
 

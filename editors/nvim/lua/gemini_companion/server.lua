@@ -65,6 +65,8 @@ local function take(server, line)
     server.on.ready(params)
   elseif message.method == 'companion/sessions' then
     server.clients = tonumber(params.count) or 0
+  elseif message.method == 'companion/private' and type(params.paths) == 'table' then
+    server.private = params.paths
   else
     log.add('the companion said something that this version does not know')
   end
@@ -101,6 +103,9 @@ local function arguments(folders)
   if not options.diagnostics then
     list[#list + 1] = '--no-diagnostics'
   end
+  if options.silent then
+    list[#list + 1] = '--silent'
+  end
   if options.trusted ~= nil then
     list[#list + 1] = options.trusted and '--trusted' or '--untrusted'
   end
@@ -117,7 +122,7 @@ function M.start(folders, on)
   if vim.fn.executable(program) ~= 1 then
     return false, ('%s not found; see :checkhealth gemini_companion'):format(program)
   end
-  local server = { on = on, clients = 0 }
+  local server = { on = on, clients = 0, private = {} }
   local last_words
   local options = {
     on_stdout = by_line(function(line)
@@ -170,8 +175,8 @@ function M.notify(method, params)
   return false
 end
 
---- nil while none runs, else `{pid, stopping, clients, port, discovery_files, env}`; the port,
---- the files by the client's name, and what is for terminals come once it is ready.
+--- nil while none runs, else `{pid, stopping, clients, private, port, discovery_files, env}`; the
+--- port, the files by the client's name, and what is for terminals come once it is ready.
 function M.status()
   local server = current
   return server
@@ -179,6 +184,7 @@ function M.status()
       pid = server.pid,
       stopping = server.stopping == true,
       clients = server.clients,
+      private = server.private,
       port = server.ready and server.ready.port,
       discovery_files = server.ready and server.ready.discoveryFiles,
       env = server.ready and server.ready.env,

@@ -63,6 +63,9 @@ local LABELS = {
 --- What the right side says of its place among several proposals.
 local PLACE = '%s — %d of %d'
 
+--- What the left side says of a file that is not told otherwise.
+local PRIVATE = '%s — private: an ignore file names it'
+
 --- Labels a side of the diff above its text or, where that is not possible, below.
 local function label(window, words)
   api.nvim_win_call(window, function()
@@ -139,6 +142,7 @@ function View:say(number, count)
     local window = window_of(buffer)
     if window then
       local words = LABELS[self.kind][side]
+      words = side == 1 and self.private and PRIVATE:format(words) or words
       local has_place = side == 2 and self.count > 1
       label(window, has_place and PLACE:format(words, self.number, self.count) or words)
     end

@@ -1,0 +1,75 @@
+// Owns what Neovim keeps private: that its user sees it, and the switch that has nothing told.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test from 'node:test';
+
+import { noNeovim as skip, openNeovimWithClient } from '../lib/neovim.mjs';
+
+const are = (...paths) => {
+  const wanted = paths.join();
+  return (files) => files.map((file) => file.path).join() === wanted;
+};
+
+const lastLine = async (neovim) =>
+  (await neovim.lua(`return vim.fn.execute('GeminiCompanion')`)).trim().split('\n').at(-1);
+
+const isPrivate = `require('gemini_companion').status().private`;
+
+test('the status says that the file in front is not told', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const text = sandbox.file('a.txt', 'a text\n');
+  const key = sandbox.file('src/x.key', 'a secret\n');
+  await neovim.edit(text);
+  await neovim.edit(key);
+  await client.openFiles(are(key, text));
+  assert.match(await lastLine(neovim), /^CLIs that are connected: 1$/);
+  sandbox.file('src/.aiexclude', '*.key\n');
+  await client.openFiles(are(text));
+  await neovim.until(isPrivate);
+  const notTold = 'Not told to CLIs, because an ignore file names it: src/x.key';
+  assert.equal(await lastLine(neovim), notTold);
+  await neovim.command('terminal');
+  assert.equal(await lastLine(neovim), notTold, 'a terminal is no other file');
+  await neovim.edit(text);
+  await neovim.until(`not ${isPrivate}`);
+  assert.match(await lastLine(neovim), /^CLIs that are connected: 1$/);
+});
+
+test('the bar of a proposal says that its file is private', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  sandbox.file('.geminiignore', '*.key\n');
+  const left = () =>
+    neovim.lua(`local window = vim.api.nvim_tabpage_list_wins(0)[1]
+      return vim.wo[window][vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline']`);
+  const file = path.join(sandbox.project, 'new.key');
+  const decision = client.openDiff(file, 'proposed\n');
+  await neovim.proposal(file);
+  assert.equal(await left(), ' No file yet — private: an ignore file names it');
+  assert.match(await neovim.messages(), /new\.key; it is for a file that stays private otherwise$/);
+  await neovim.type(':w<CR>');
+  assert.deepEqual(await decision, { status: 'accepted', content: 'proposed\n' });
+  const other = sandbox.file('a.txt', 'old\n');
+  client.openDiff(other, 'new\n').catch(() => {});
+  await neovim.proposal(other);
+  assert.equal(await left(), ' The file as it is');
+});
+
+test('a user who is silent tells nothing, until they tell again', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file('a.txt', 'a text\n');
+  await neovim.edit(file);
+  await client.openFiles(are(file));
+  await neovim.command('GeminiCompanion silent');
+  await client.openFiles(are());
+  assert.equal(await lastLine(neovim), 'CLIs are told nothing. :GeminiCompanion tell');
+  const decision = client.openDiff(file, 'proposed\n');
+  await neovim.proposal(file);
+  await neovim.type(':w<CR>');
+  assert.equal((await decision).status, 'accepted');
+  await neovim.command('GeminiCompanion restart');
+  await neovim.ready();
+  await client.openFiles(are());
+  await neovim.command('GeminiCompanion tell');
+  await client.openFiles(are(file));
+});
