@@ -92,7 +92,10 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
 
     /** As a server would say it. */
     internal fun ProposalService.open(request: EditorRequest, path: String, text: String) =
-        open(request, OpenDiff(path, text, if (File(path).exists()) ProposalKind.CHANGE else ProposalKind.CREATE))
+        open(request, diff(path, text))
+
+    protected fun diff(path: String, text: String) =
+        OpenDiff(path, text, if (File(path).exists()) ProposalKind.CHANGE else ProposalKind.CREATE)
 
     /** Waits for [condition], and lets the IDE go on meanwhile. */
     protected fun await(what: String, condition: () -> Boolean) = dispatchUntil(10, what, condition)

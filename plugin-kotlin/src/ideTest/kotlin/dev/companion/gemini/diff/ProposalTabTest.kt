@@ -88,6 +88,13 @@ class ProposalTabTest : DiffTestCase() {
         }
     }
 
+    fun `test a private file opens, with a word`() {
+        file("a.key", "one")
+        assertEquals(Answer.DONE, answer { service.open(it, diff(path("a.key"), "two").copy(private = true)) })
+        val banner = view("a.key").banner
+        assertTrue(banner, "a.key. It is private: an ignore file names it. |" in banner)
+    }
+
     fun `test a file that is read-only opens, with a word, and its proposal can be edited`() {
         val file = file("a.txt", "one")
         assertTrue(file.setWritable(false))

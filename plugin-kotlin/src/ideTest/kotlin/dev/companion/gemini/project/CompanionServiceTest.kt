@@ -158,6 +158,26 @@ class CompanionServiceTest : ServiceTestCase() {
         FileEditorManager.getInstance(project).closeFile(virtual)
     }
 
+    fun testCLIsOfASilentProjectForgetTheFilesAtOnceAndStayConnected() {
+        start()
+        val port = running.status.port
+        val folder = FileUtil.createTempDirectory("silent", null).canonicalFile
+        val file = File(folder, "seen.txt").apply { writeText("text") }
+        val cli = Cli(published())
+        await { running.status.connected == 1 }
+        val virtual = checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
+        FileEditorManager.getInstance(project).openFile(virtual, true)
+        await { cli.context().contains(file.name) }
+        ProjectSettings.setSilent(project, true)
+        await { !cli.context().contains(file.name) }
+        assertTrue("another one starts so", checkNotNull(offEdt { ProjectConfig.of(project) }).silent)
+        ProjectSettings.setSilent(project, false)
+        await { cli.context().contains(file.name) }
+        assertEquals("it was not restarted", port, running.status.port)
+        assertEquals(1, running.status.connected)
+        FileEditorManager.getInstance(project).closeFile(virtual)
+    }
+
     private fun published(): JsonObject =
         JsonParser().parse(File(running.status.discoveryFiles.first().path).readText()).asJsonObject
 

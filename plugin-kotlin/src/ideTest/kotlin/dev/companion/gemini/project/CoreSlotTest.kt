@@ -52,6 +52,14 @@ class CoreSlotTest {
     }
 
     @Test
+    fun `silence is told`() {
+        slot.bring(settings)
+        slot.bring(settings.copy(silent = true))
+        slot.bring(settings)
+        assertEquals(listOf("silent true", "silent false"), launched.single().calls)
+    }
+
+    @Test
     fun `what a server can't be told restarts it`() {
         slot.bring(settings)
         val quiet = settings.copy(logLevel = LogLevel.OFF)

@@ -10,6 +10,7 @@ import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.LogLevel
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionSettings.Values
+import dev.companion.gemini.project.ProjectSettings
 import dev.companion.gemini.project.TrustSetting
 import javax.swing.JCheckBox
 import javax.swing.JComboBox
@@ -158,6 +159,29 @@ class SettingsPageTest : LightPlatformTestCase() {
         val instance = registered.createConfigurable() as CompanionConfigurable
         assertEquals(registered.id, instance.id)
         assertEquals(registered.displayName, instance.displayName)
+    }
+
+    fun testTheProjectHasAPageOfItsOwnBelow() {
+        val pages = Configurable.PROJECT_CONFIGURABLE.getExtensions(getProject())
+        val registered = pages.single { it.id == ProjectConfigurable.ID }
+        assertEquals(CompanionConfigurable.ID, registered.parentId)
+        assertEquals("This Project", registered.getDisplayName())
+        val instance = registered.createConfigurable() as ProjectConfigurable
+        assertEquals(registered.id, instance.id)
+        assertEquals(registered.displayName, instance.displayName)
+        assertFalse("nothing shows yet", instance.isModified)
+        val box = UIUtil.findComponentsOfType(instance.createComponent(), JCheckBox::class.java).single()
+        Disposer.register(testRootDisposable, instance::disposeUIResources)
+        instance.reset()
+        assertFalse("${box.isSelected} ${instance.isModified}", box.isSelected || instance.isModified)
+        for (silent in listOf(true, false)) {
+            box.doClick()
+            assertTrue(instance.isModified)
+            assertEquals("nothing is set before it is applied", !silent, ProjectSettings.isSilent(getProject()))
+            instance.apply()
+            assertEquals(silent, ProjectSettings.isSilent(getProject()))
+            assertFalse(instance.isModified)
+        }
     }
 
     private fun refusal(): String? =

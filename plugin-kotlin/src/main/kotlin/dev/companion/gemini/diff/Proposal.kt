@@ -27,6 +27,7 @@ internal class ProposedText(
     diff: OpenDiff,
 ) {
     val kind = diff.kind
+    val private = diff.private
     val form = TextForm.of(diff.newContent)
     val plain = TextForm.plain(diff.newContent)
     val document: Document
@@ -97,6 +98,7 @@ internal class Proposal(
             Remark.CREATED.takeIf { kind == ProposalKind.CREATE && target.file != null },
             Remark.CHANGED.takeIf { changed },
             Remark.UNSAVED.takeIf { !changed && isUnsaved() },
+            Remark.PRIVATE.takeIf { proposed.private },
         )
 
     init {
@@ -165,4 +167,5 @@ internal enum class Remark(val key: String) {
     CREATED("diff.remark.created"),
     CHANGED("diff.remark.changed"),
     UNSAVED("diff.remark.unsaved"),
+    PRIVATE("diff.remark.private"),
 }

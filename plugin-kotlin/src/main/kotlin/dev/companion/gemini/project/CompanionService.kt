@@ -78,6 +78,7 @@ class CompanionService internal constructor(
         project.messageBus.connect(this).subscribe(Platform.rootsTopic, roots)
         val settings = CompanionSettings.Listener { refresh() }
         ApplicationManager.getApplication().messageBus.connect(this).subscribe(CompanionSettings.TOPIC, settings)
+        project.messageBus.connect(this).subscribe(ProjectSettings.TOPIC, CompanionSettings.Listener(::silenceChanged))
         Platform.onTrustChanged(project, this, ::refresh)
     }
 
@@ -110,6 +111,13 @@ class CompanionService internal constructor(
             refreshQueued.set(false)
             bringUpToDate()
         }
+    }
+
+    /** EDT. At once, whatever the worker does: what is to be told no more must not wait. */
+    private fun silenceChanged() {
+        assertEdt()
+        core?.silenceChanged(ProjectSettings.isSilent(project))
+        refresh()
     }
 
     /** The worker. */

@@ -80,12 +80,13 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
         atExitAdded = true
     }
 
-    /** Roots and trust can change while the server runs, but for trust that is left to the CLI. */
+    /** Roots, silence and trust can change while the server runs, but for trust that is left to the CLI. */
     private fun canTell(old: ServerSettings, new: ServerSettings) =
-        old == new.copy(workspace = old.workspace, trusted = old.trusted) &&
+        old == new.copy(workspace = old.workspace, silent = old.silent, trusted = old.trusted) &&
             (old.trusted == new.trusted || (old.trusted != null && new.trusted != null))
 
     private fun tell(current: Running, wanted: ServerSettings) {
+        if (wanted.silent != current.settings.silent) current.core.silenceChanged(wanted.silent)
         if (wanted.workspace != current.settings.workspace) current.core.rootsChanged(wanted.workspace)
         if (wanted.trusted != current.settings.trusted) wanted.trusted?.let(current.core::trustChanged)
         running = Running(current.core, wanted)

@@ -29,6 +29,7 @@ internal object ProjectConfig {
             trusted = trusted(settings.trust, facts.trusted),
             diffs = settings.diffs,
             diagnostics = settings.diagnostics,
+            silent = facts.silent,
             clients = settings.clients(),
             bodyLimit = settings.bodyLimitMegabytes,
             logLevel = settings.logLevel,
@@ -42,13 +43,15 @@ internal object ProjectConfig {
     private class Facts(
         val folders: List<String>,
         val trusted: Boolean?,
+        val silent: Boolean,
     )
 
     /** In a read action, within which no project is closed; one that is has nothing to tell. */
     private fun facts(project: Project): Facts? {
         if (project.isDisposed) return null
         val roots = ProjectRootManager.getInstance(project).contentRoots.filter { it.isInLocalFileSystem }
-        return Facts(listOfNotNull(project.basePath) + roots.map { it.path }, Platform.isTrusted(project))
+        val folders = listOfNotNull(project.basePath) + roots.map { it.path }
+        return Facts(folders, Platform.isTrusted(project), ProjectSettings.isSilent(project))
     }
 
     /** The name by which the CLI knows a product; it shows the display name, and this one only to itself. */

@@ -141,24 +141,24 @@ internal class SettingsPage {
             allowedHosts = hosts.text.trim(),
         )
 
-    private companion object {
-        const val NUMBER_COLUMNS = 6
-        const val TEXT_COLUMNS = 30
-        const val GROUP_GAP = 12
-        const val GROUP_INDENT = 20
-        const val FIELD_INDENT = 2
-        const val BOX_GAP = 16
+    companion object {
         const val CHECK_BOX_INDENT = 24
-        const val EXPLANATION_GAP = 6
-        const val EXPLANATION_WIDTH = 480
+        private const val NUMBER_COLUMNS = 6
+        private const val TEXT_COLUMNS = 30
+        private const val GROUP_GAP = 12
+        private const val GROUP_INDENT = 20
+        private const val FIELD_INDENT = 2
+        private const val BOX_GAP = 16
+        private const val EXPLANATION_GAP = 6
+        private const val EXPLANATION_WIDTH = 480
 
         /** A title; what follows belongs to it. */
-        fun FormBuilder.group(title: String, gap: Int): FormBuilder =
+        private fun FormBuilder.group(title: String, gap: Int): FormBuilder =
             setFormLeftIndent(0)
                 .addComponent(TitledSeparator(message(title)), gap)
                 .setFormLeftIndent(GROUP_INDENT)
 
-        fun inRow(boxes: Collection<JComponent>): JComponent =
+        private fun inRow(boxes: Collection<JComponent>): JComponent =
             Box.createHorizontalBox().apply {
                 boxes.forEach {
                     add(it)

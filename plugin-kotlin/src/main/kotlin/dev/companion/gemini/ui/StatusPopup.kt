@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.ui
 
+import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.popup.JBPopup
 import com.intellij.openapi.ui.popup.JBPopupFactory
@@ -12,14 +13,18 @@ import com.intellij.util.ui.FormBuilder
 import com.intellij.util.ui.JBUI
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.context.systemPath
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.diff.ProposalService
+import dev.companion.gemini.diff.ShownPath
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
+import dev.companion.gemini.project.ProjectSettings
 import java.awt.Component
 import java.awt.FlowLayout
 import java.awt.Font
 import java.awt.Point
+import java.nio.file.Paths
 import javax.swing.JComponent
 import javax.swing.JPanel
 
@@ -78,7 +83,19 @@ internal class StatusPopup(private val project: Project) {
             )
         }
         row(form, "status.popup.connected", status.connected.toString())
+        if (ProjectSettings.isSilent(project)) {
+            form.addComponent(text(message("status.popup.silent")))
+        } else {
+            privateFiles().forEach { row(form, "status.popup.private", it) }
+        }
         row(form, "status.popup.diffs", proposals.waiting().size.toString())
+    }
+
+    /** Those in front that are not told, because an ignore file names them. */
+    private fun privateFiles(): List<String> {
+        val private = CompanionService.getInstance(project).core?.status?.privateFiles.orEmpty()
+        val inFront = FileEditorManager.getInstance(project).selectedFiles.filter { it.isInLocalFileSystem }
+        return inFront.map(::systemPath).filter { it in private }.map { ShownPath.of(project, Paths.get(it)) }
     }
 
     private fun row(form: FormBuilder, key: String, value: String) {
@@ -94,6 +111,9 @@ internal class StatusPopup(private val project: Project) {
             link(message("action.Companion.RestartServer.text")) { CompanionCommands.restart(project) }
                 .takeIf { CompanionCommands.canRestart(project) },
             link(message("action.Companion.CopyDiagnostics.text")) { CompanionCommands.copyDiagnostics(project) },
+            link(message(if (ProjectSettings.isSilent(project)) "status.popup.tell" else "status.popup.silence")) {
+                ProjectSettings.setSilent(project, !ProjectSettings.isSilent(project))
+            },
             link(message("status.popup.settings")) { CompanionCommands.openSettings(project) },
         )
 

@@ -1,0 +1,27 @@
+// Owns what a user sets for one project alone. It is kept in the project's workspace file, which is not shared.
+
+package dev.companion.gemini.project
+
+import com.intellij.ide.util.PropertiesComponent
+import com.intellij.openapi.project.Project
+import com.intellij.util.messages.Topic
+import dev.companion.gemini.core.assertEdt
+
+object ProjectSettings {
+    private const val SILENT = "dev.companion.gemini.silent"
+
+    /** On the project's message bus. */
+    val TOPIC: Topic<CompanionSettings.Listener> =
+        Topic.create("Settings of the companion for a project", CompanionSettings.Listener::class.java)
+
+    /** Whether the project's CLIs are told nothing of files and problems. */
+    fun isSilent(project: Project): Boolean = PropertiesComponent.getInstance(project).getBoolean(SILENT)
+
+    /** EDT. */
+    fun setSilent(project: Project, silent: Boolean) {
+        assertEdt()
+        if (silent == isSilent(project)) return
+        PropertiesComponent.getInstance(project).setValue(SILENT, silent)
+        project.messageBus.syncPublisher(TOPIC).settingsChanged()
+    }
+}
