@@ -1,0 +1,96 @@
+// Owns what an IDE's user sees of what stays private, and the switch for a project, in a real window.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, describe } from 'node:test';
+
+import { Scene } from '../lib/ide-scene.mjs';
+import { until } from '../lib/inbox.mjs';
+
+const NOT_TOLD = 'Not told to the CLI:';
+const SILENCE = 'Tell This Project’s CLIs Nothing';
+const TELL = 'Tell This Project’s CLIs Again';
+
+const isOpen = (file) => (files) => files.some(({ path }) => path === file);
+const isNotOpen = (file) => (files) => !files.some(({ path }) => path === file);
+
+describe('in a window', () => {
+  const scene = new Scene();
+  before(() => scene.open());
+  after(() => scene.close());
+
+  /** Opens the status bar's popup, and returns its texts. */
+  const popup = async () => {
+    const { statusBar } = await scene.ide.robot('look');
+    // Beside the icon stands how many CLIs are connected, or how many proposals wait.
+    const text = statusBar.find((text) => /^1$|^1 proposal$|to review$/.test(text));
+    await scene.ide.click('text', { text });
+    const open = ({ texts }) => texts.some((text) => [SILENCE, TELL].includes(text)) && texts;
+    return scene.ide.until(open, 'the popup');
+  };
+
+  const closed = ({ texts }) => !texts.some((text) => [SILENCE, TELL].includes(text));
+
+  const close = async () => {
+    await scene.ide.display.press('Escape');
+    await scene.ide.until(closed, 'the end of the popup');
+  };
+
+  scene.test('the popup says that the file in front is not told', async ({ sandbox, client }) => {
+    const key = await scene.edit('keys/x.key', 'a secret\n', {
+      line: 1,
+      character: 9,
+      from: { line: 1, character: 3 },
+    });
+    await client.openFiles(([file]) => file?.path === key && file.selectedText === 'secret');
+    assert.ok(!(await popup()).includes(NOT_TOLD));
+    await close();
+    // The IDE knows nothing of it: the file is written by another program.
+    sandbox.file('keys/.aiexclude', '*.key\n');
+    await client.openFiles(isNotOpen(key));
+    const texts = await popup();
+    assert.equal(texts[texts.indexOf(NOT_TOLD) + 1], 'keys/x.key', texts.join('\n'));
+    await scene.picture('not-told');
+    await close();
+    const open = await scene.edit('keys/open.txt', 'a text\n');
+    await client.openFiles(isOpen(open));
+    assert.ok(!(await popup()).includes(NOT_TOLD));
+    await close();
+  });
+
+  scene.test('the banner of a proposal says that its file is private', async ({ sandbox }) => {
+    sandbox.file('.geminiignore', '*.pem\n');
+    const file = sandbox.file('a.pem', 'old\n');
+    const { title, tab, decision } = await scene.propose(file, 'new\n');
+    assert.match(tab.banners.flat().join(), /It is private: an ignore file names it\./);
+    await scene.accept(title);
+    assert.deepEqual(await decision, { status: 'accepted', content: 'new\n' });
+  });
+
+  scene.test('a project that is silent tells nothing at once, and has edits reviewed', async () => {
+    const { sandbox, client, ide } = scene;
+    const file = await scene.edit('silent.txt', 'old\n');
+    await client.openFiles(isOpen(file));
+    const before = await scene.propose(file, 'proposed before\n');
+    await popup();
+    await ide.click('text', { text: SILENCE });
+    await client.openFiles((files) => files.length === 0);
+    await scene.accept(before.title);
+    assert.equal((await before.decision).status, 'accepted', 'it has not restarted the server');
+    const { title, decision } = await scene.propose(file, 'proposed\n');
+    await scene.accept(title);
+    assert.equal((await decision).status, 'accepted');
+    const texts = await popup();
+    assert.match(texts.join('\n'), /The CLIs of this project are told nothing/);
+    await scene.picture('silent');
+    await close();
+    await ide.robot('invoke', { action: 'SaveAll' });
+    const kept = path.join(sandbox.project, '.idea', 'workspace.xml');
+    const holds = () => fs.readFileSync(kept, 'utf8').includes('dev.companion.gemini.silent');
+    await until('the switch in the workspace file', () => fs.existsSync(kept) && holds());
+    await popup();
+    await ide.click('text', { text: TELL });
+    await client.openFiles(isOpen(file));
+  });
+});
