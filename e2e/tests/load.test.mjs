@@ -107,6 +107,10 @@ for (const clients of [0, 1]) {
   test(`with ${clients} quiet clients the processor may sleep`, options, async (t) => {
     const { sandbox, companion } = await openWindow(t);
     for (let n = 0; n < clients; n++) await (await Session.open(sandbox, companion)).stream();
+    // Its ignore files are watched.
+    sandbox.file('src/.aiignore', '*.key\n');
+    companion.notify('editor/focused', { path: sandbox.file('src/x.key') });
+    await companion.next('companion/private');
     const deadline = Date.now() + PATIENCE;
     for (let before; before !== wakeUps(companion); ) {
       assert.ok(Date.now() < deadline, 'it never sleeps for 3 s');

@@ -72,6 +72,7 @@ impl Disk {
             let mut watched = watched.lock();
             if stale {
                 watched.renew();
+                privacy.disturb();
             }
             let mut look = privacy.look();
             let seen = Seen::of(&paths, is_file, &mut look);

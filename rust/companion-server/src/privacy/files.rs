@@ -13,12 +13,18 @@ use tokio::time::Instant;
 
 use super::rules::{MAX_BYTES, Rules};
 
-/// For that long after a change the rules from before hold as well: many programs write a file anew by
-/// emptying or removing it first, and what it names is not to be told in between.
+/// Rules that were replaced hold as well until the files have been at rest for that long: many programs
+/// write a file anew by emptying or removing it first, and what it names is not to be told in between.
 pub(super) const SETTLE: Duration = Duration::from_millis(500);
 
-/// How many bytes of ignore files are remembered, unless one alone has more.
-const REMEMBERED: usize = 4 << 20;
+/// How many changes are followed in that time. With more everything is private meanwhile.
+const MAX_CHANGES: usize = 16;
+
+/// How many bytes ignore files may take in all, in memory and in one look.
+pub(super) const MEMORY: usize = 48 << 20;
+
+/// What a rule takes that has wildcards. Others take less.
+const RULE: usize = 12 << 10;
 
 /// How many wrong lines of a file are told one by one.
 const TOLD_LINES: usize = 5;
@@ -28,8 +34,18 @@ const TOLD_LINES: usize = 5;
 pub(super) struct Holding {
     /// Nothing if there is no such file.
     pub(super) rules: Option<Arc<Rules>>,
-    /// What held before, until when.
-    pub(super) before: Option<(Option<Arc<Rules>>, Instant)>,
+    /// What held before, until when; the last one last.
+    pub(super) before: Vec<(Option<Arc<Rules>>, Instant)>,
+    /// How many bytes it takes, about.
+    pub(super) size: usize,
+}
+
+impl Holding {
+    /// What held that many changes ago, if it holds still, or else what holds now.
+    pub(super) fn rules(&self, back: usize) -> Option<&Rules> {
+        let before = self.before.iter().nth_back(back.wrapping_sub(1)).map(|(rules, _)| rules);
+        before.unwrap_or(&self.rules).as_deref()
+    }
 }
 
 /// What a look at a file finds.
@@ -60,20 +76,33 @@ impl Files {
         }
         let (rules, warnings) = content.rules(name);
         let mut files = self.0.lock();
-        let last = files.remove(&path).map(|last| last.holding);
-        let before = last.map(|Holding { rules, before }| {
-            (before.map_or(rules, |(rules, _)| rules), Instant::now() + SETTLE)
-        });
-        if files.values().map(Known::len).sum::<usize>() + content.len() > REMEMBERED {
+        let now = Instant::now();
+        let last = files.remove(&path).map(|last| last.holding).unwrap_or_default();
+        let mut before = last.before;
+        before.push((last.rules, now + SETTLE));
+        before.retain(|(rules, until)| rules.is_some() && *until > now);
+        if before.len() > MAX_CHANGES {
+            before = vec![(Some(Arc::new(Rules::All)), now + SETTLE)];
+        }
+        let size = content.len() + RULE * rules.as_ref().map_or(0, |rules| rules.len());
+        if files.values().map(|known| known.holding.size).sum::<usize>() + size > MEMORY {
             files.clear();
         }
-        let holding = Holding { rules, before };
+        let holding = Holding { rules, before, size };
         files.insert(path.clone(), Known { content, holding: holding.clone() });
         drop(files);
         for warning in warnings {
             log::warn!("{}{warning}", path.display());
         }
         holding
+    }
+
+    /// Something happens to the files, perhaps unseen between two looks.
+    pub(super) fn disturb(&self) {
+        let rest = Instant::now() + SETTLE;
+        for known in self.0.lock().values_mut() {
+            known.holding.before.iter_mut().for_each(|(_, until)| *until = rest);
+        }
     }
 
     /// What holds if the file is as it was the last time.
@@ -86,18 +115,12 @@ impl Files {
             return None;
         }
         let holding = &mut known.holding;
-        holding.before.take_if(|(_, until)| *until <= Instant::now());
+        holding.before.retain(|(_, until)| *until > Instant::now());
         let holding = holding.clone();
-        if *content == Content::Missing && holding.before.is_none() {
+        if *content == Content::Missing && holding.before.is_empty() {
             files.remove(path);
         }
         Some(holding)
-    }
-}
-
-impl Known {
-    fn len(&self) -> usize {
-        self.content.len()
     }
 }
 

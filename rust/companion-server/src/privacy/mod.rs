@@ -21,7 +21,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::workspace::{Roots, resolve, without_parents};
-use files::{Files, Holding};
+use files::{Files, Holding, MEMORY};
 use rules::{NAMES, is_named, lowercase};
 pub(crate) use watched::Watched;
 
@@ -45,6 +45,11 @@ impl Privacy {
         &self.changed
     }
 
+    /// Something has happened to ignore files, perhaps unseen.
+    pub(crate) fn disturb(&self) {
+        self.files.disturb();
+    }
+
     /// A look at the disk, at the roots of the moment.
     pub(crate) fn look(&self) -> Look<'_> {
         let roots = self.roots.lock().clone();
@@ -52,7 +57,7 @@ impl Privacy {
             let leads_to = root.canonicalize().ok();
             Root { path: without_parents(&root), leads_to }
         });
-        Look { files: &self.files, roots: roots.collect(), folders: HashMap::new() }
+        Look { files: &self.files, roots: roots.collect(), folders: HashMap::new(), size: 0 }
     }
 }
 
@@ -76,6 +81,8 @@ pub(crate) struct Look<'a> {
     files: &'a Files,
     roots: Vec<Root>,
     folders: HashMap<PathBuf, Folder>,
+    /// How many bytes the folders' rules take.
+    size: usize,
 }
 
 impl Look<'_> {
@@ -115,7 +122,7 @@ impl Look<'_> {
     /// When it is to be looked again, even if nothing happens.
     pub(crate) fn again(&self) -> Option<Instant> {
         let holdings = self.folders.values().flatten();
-        holdings.filter_map(|holding| Some(holding.before.as_ref()?.1)).min()
+        holdings.flat_map(|holding| &holding.before).map(|(_, until)| *until).min()
     }
 
     /// Whether the rules below any of the roots name this path, which has no `..`.
@@ -135,22 +142,26 @@ impl Look<'_> {
     fn is_named_below(&mut self, mut folder: PathBuf, names: &[&str]) -> bool {
         let mut on_the_way = Vec::new();
         for name in names {
-            let holdings = self.folders.entry(folder.clone());
-            let read = || NAMES.map(|name| self.files.read(&folder, name));
-            on_the_way.push(holdings.or_insert_with(read).clone());
+            let holdings = self.folders.entry(folder.clone()).or_insert_with(|| {
+                let read = NAMES.map(|name| self.files.read(&folder, name));
+                self.size += read.iter().map(|holding| holding.size).sum::<usize>();
+                read
+            });
+            on_the_way.push(holdings.clone());
+            if self.size > MEMORY {
+                return true;
+            }
             folder.push(name);
         }
         let names: Vec<_> = names.iter().map(|name| lowercase(name)).collect();
-        let judge = |file: usize, rules: fn(&Holding) -> Option<&Arc<rules::Rules>>| {
-            let rules = on_the_way.iter().map(|folder| rules(&folder[file]).map(AsRef::as_ref));
-            is_named(&names, &rules.collect::<Vec<_>>())
-        };
         (0..NAMES.len()).any(|file| {
-            judge(file, |holding| holding.rules.as_ref())
-                || judge(file, |holding| match &holding.before {
-                    Some((rules, _)) => rules.as_ref(),
-                    None => holding.rules.as_ref(),
-                })
+            let holdings: Vec<_> = on_the_way.iter().map(|folder| &folder[file]).collect();
+            let changes = holdings.iter().map(|holding| holding.before.len()).max();
+            // As it is now, and as it was before each change.
+            (0..=changes.unwrap_or_default()).any(|back| {
+                let rules = holdings.iter().map(|holding| holding.rules(back));
+                is_named(&names, &rules.collect::<Vec<_>>())
+            })
         })
     }
 }

@@ -168,6 +168,12 @@ fn what_can_not_be_read_hides_everything_below_its_folder() {
             remove_file(scene.base.join(file)).unwrap();
         }
     }
+    // Many that are not too much each, but all together.
+    let rules = "folder/file*.txt\n".repeat(1900);
+    for folder in ["project", "project/b", "project/b/c"] {
+        scene.write(&format!("{folder}/.geminiignore"), &rules);
+    }
+    scene.check(&["project/b/c/x"], &["project/b/x"]);
     let deep = format!("project/{}x", "d/".repeat(300));
     scene.check(&[&deep], &[]);
 }
@@ -194,6 +200,33 @@ fn rules_that_go_hold_until_things_have_settled() {
     let mut look = scene.privacy.look();
     look.is_private(&scene.at("project/x.key")).unwrap();
     assert_eq!(look.again(), None);
+}
+
+#[test]
+fn rules_that_come_and_go_hold_in_between() {
+    let scene = Scene::new(&[("project/.geminiignore", "*.txt")]);
+    for text in ["*.key", "", "*.key", "# nothing", "*.key", ""] {
+        scene.is_private("project/x");
+        scene.write("project/.geminiignore", text);
+        scene.check(&["project/x.key"], &["project/x"]);
+    }
+}
+
+#[test]
+fn rules_that_go_hold_for_as_long_as_something_happens() {
+    let scene = Scene::new(&[("project/.geminiignore", "*.key")]);
+    scene.check(&["project/x.key"], &[]);
+    scene.write("project/.geminiignore", "");
+    scene.check(&["project/x.key"], &[]);
+    let begun = Instant::now();
+    while begun.elapsed() < 2 * files::SETTLE {
+        scene.privacy.disturb();
+        scene.check(&["project/x.key"], &[]);
+        std::thread::yield_now();
+    }
+    while scene.is_private("project/x.key") {
+        std::thread::yield_now();
+    }
 }
 
 /// A server with the root `project` and a client, in real time.

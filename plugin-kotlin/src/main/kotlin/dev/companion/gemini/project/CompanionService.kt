@@ -61,6 +61,14 @@ class CompanionService internal constructor(
     /** How many folders CLIs are told. */
     val rootCount: Int get() = slot.settings?.workspace?.size ?: 0
 
+    /** EDT. The files in front that CLIs are not told, because an ignore file names them. */
+    fun privateFiles(): List<String> {
+        assertEdt()
+        val private = core?.status?.privateFiles.orEmpty()
+        val inFront = FileEditorManager.getInstance(project).selectedFiles.filter { it.isInLocalFileSystem }
+        return inFront.map(::systemPath).filter(private::contains)
+    }
+
     /** EDT. The editors that are watched, and for which server. */
     private var watch: Watch? = null
 

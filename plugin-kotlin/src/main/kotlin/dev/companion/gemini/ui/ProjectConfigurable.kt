@@ -7,9 +7,6 @@ import com.intellij.openapi.project.Project
 import com.intellij.util.ui.FormBuilder
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.project.ProjectSettings
-import dev.companion.gemini.ui.SettingsPage.Companion.CHECK_BOX_INDENT
-import dev.companion.gemini.ui.SettingsPage.Companion.checkBox
-import dev.companion.gemini.ui.SettingsPage.Companion.explanation
 import javax.swing.JCheckBox
 import javax.swing.JComponent
 import javax.swing.JPanel
@@ -23,11 +20,11 @@ class ProjectConfigurable(private val project: Project) : SearchableConfigurable
     override fun getDisplayName(): String = message("settings.project.name")
 
     override fun createComponent(): JComponent {
-        val box = checkBox("settings.project.silent").also { silent = it }
+        val box = SettingsPage.checkBox("settings.project.silent").also { silent = it }
         return FormBuilder
             .createFormBuilder()
             .addComponent(box)
-            .addComponent(explanation("settings.project.silent.explanation", CHECK_BOX_INDENT), 0)
+            .addComponent(SettingsPage.explanation(EXPLANATION, SettingsPage.CHECK_BOX_INDENT), 0)
             .addComponentFillVertically(JPanel(), 0)
             .panel
     }
@@ -49,5 +46,6 @@ class ProjectConfigurable(private val project: Project) : SearchableConfigurable
     companion object {
         /** Also that of the page in companion.xml. */
         const val ID = "dev.companion.gemini.settings.project"
+        private const val EXPLANATION = "settings.project.silent.explanation"
     }
 }

@@ -2,7 +2,6 @@
 
 package dev.companion.gemini.ui
 
-import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.popup.JBPopup
 import com.intellij.openapi.ui.popup.JBPopupFactory
@@ -13,7 +12,6 @@ import com.intellij.util.ui.FormBuilder
 import com.intellij.util.ui.JBUI
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
-import dev.companion.gemini.context.systemPath
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.diff.ProposalService
 import dev.companion.gemini.diff.ShownPath
@@ -86,16 +84,10 @@ internal class StatusPopup(private val project: Project) {
         if (ProjectSettings.isSilent(project)) {
             form.addComponent(text(message("status.popup.silent")))
         } else {
-            privateFiles().forEach { row(form, "status.popup.private", it) }
+            val private = CompanionService.getInstance(project).privateFiles()
+            private.forEach { row(form, "status.popup.private", ShownPath.of(project, Paths.get(it))) }
         }
         row(form, "status.popup.diffs", proposals.waiting().size.toString())
-    }
-
-    /** Those in front that are not told, because an ignore file names them. */
-    private fun privateFiles(): List<String> {
-        val private = CompanionService.getInstance(project).core?.status?.privateFiles.orEmpty()
-        val inFront = FileEditorManager.getInstance(project).selectedFiles.filter { it.isInLocalFileSystem }
-        return inFront.map(::systemPath).filter { it in private }.map { ShownPath.of(project, Paths.get(it)) }
     }
 
     private fun row(form: FormBuilder, key: String, value: String) {
