@@ -1,0 +1,208 @@
+//! What a client is told while there are private files, and files that become private.
+
+use std::fs::{remove_dir_all, remove_file, rename, write};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::Scene;
+use crate::context::now_ms;
+use crate::privacy::rules::NAMES;
+use crate::testing::{Asked, Rig, Stream};
+
+/// A server with the root `project` and a client, in real time.
+struct Told {
+    scene: Scene,
+    rig: Rig,
+    session: String,
+    stream: Stream,
+}
+
+impl Told {
+    async fn new(files: &[(&str, &str)]) -> Self {
+        let scene = Scene::new(files);
+        let root = scene.base.join("project");
+        let rig = Rig::with(|config| config.settings.workspace = vec![root]);
+        let session = rig.initialize().await;
+        let mut stream = rig.stream(&session).await;
+        stream.context().await;
+        Self { scene, rig, session, stream }
+    }
+
+    fn focus(&self, path: &str) {
+        let (path, now) = (self.scene.at(path), now_ms());
+        self.rig.core.context.update(|model| model.focused(&path, now));
+    }
+
+    fn select(&self, path: &str, text: &str) {
+        let path = self.scene.at(path);
+        self.rig.core.context.update(|model| model.selection(&path, text));
+    }
+
+    /// Waits for a context in which these files are told, the newest focus first, and returns it.
+    async fn files(&mut self, paths: &[&str]) -> Value {
+        let wanted: Vec<_> = paths.iter().map(|path| self.scene.at(path)).collect();
+        let waiting = async {
+            loop {
+                let context = self.stream.context().await;
+                let files = context["workspaceState"]["openFiles"].as_array().unwrap();
+                let told: Vec<_> =
+                    files.iter().map(|file| file["path"].as_str().unwrap()).collect();
+                if told == wanted {
+                    return context;
+                }
+            }
+        };
+        timeout(Duration::from_secs(30), waiting).await.unwrap_or_else(|_| panic!("{paths:?}"))
+    }
+
+    fn private(&self) -> Vec<String> {
+        let told = self.rig.private.lock().clone();
+        assert_eq!(self.rig.core.context.private_files(), told, "the status says the same");
+        told
+    }
+}
+
+const KEY: &str = "project/a/x.key";
+const TEXT: &str = "project/a/x.txt";
+const RULES: &str = "project/.geminiignore";
+
+#[tokio::test]
+async fn a_private_file_is_told_neither_as_open_nor_by_its_selection() {
+    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.key")]).await;
+    told.focus(TEXT);
+    told.files(&[TEXT]).await;
+    assert_eq!(told.private(), [""; 0]);
+    told.focus(KEY);
+    told.select(KEY, "a secret");
+    let context = told.files(&[TEXT]).await;
+    assert_eq!(context["workspaceState"]["openFiles"][0].get("isActive"), None, "{context}");
+    assert!(!context.to_string().contains("secret"));
+    assert_eq!(told.private(), [told.scene.at(KEY)]);
+    told.focus(TEXT);
+    told.files(&[TEXT]).await;
+}
+
+#[tokio::test]
+async fn a_new_rule_takes_back_what_was_told() {
+    for folder in ["project", "project/a"] {
+        for name in NAMES {
+            let mut told = Told::new(&[(KEY, ""), (TEXT, "")]).await;
+            told.focus(TEXT);
+            told.focus(KEY);
+            told.select(KEY, "a secret");
+            let context = told.files(&[KEY, TEXT]).await;
+            assert_eq!(context["workspaceState"]["openFiles"][0]["selectedText"], "a secret");
+            told.scene.write(&format!("{folder}/{name}"), "*.key");
+            told.files(&[TEXT]).await;
+            assert_eq!(told.private(), [told.scene.at(KEY)]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn rules_are_followed_through_everything_that_happens_to_their_file() {
+    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.key"), ("other", "*.txt")]).await;
+    let base = told.scene.base.clone();
+    let at = |path: &str| base.join(path);
+    let (rules, other, folder) = (at(RULES), at("other"), at("project/a"));
+    told.focus(TEXT);
+    told.focus(KEY);
+    told.files(&[TEXT]).await;
+    // As editors save.
+    rename(&other, &rules).unwrap();
+    told.files(&[KEY]).await;
+    rename(&rules, &other).unwrap();
+    told.files(&[KEY, TEXT]).await;
+    rename(&other, folder.join(".aiexclude")).unwrap();
+    told.files(&[KEY]).await;
+    // The folder goes, and another one comes in its place.
+    rename(&folder, at("project/b")).unwrap();
+    told.files(&[]).await;
+    told.scene.write(KEY, "");
+    told.scene.write(TEXT, "");
+    told.focus(KEY);
+    told.files(&[KEY, TEXT]).await;
+    write(folder.join(".aiignore"), "*.key").unwrap();
+    told.files(&[TEXT]).await;
+    remove_dir_all(&folder).unwrap();
+    told.files(&[]).await;
+}
+
+#[tokio::test]
+async fn a_file_that_gets_a_name_that_is_private_is_taken_back() {
+    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.key")]).await;
+    remove_file(told.scene.base.join(KEY)).unwrap();
+    told.focus(TEXT);
+    told.select(TEXT, "a secret");
+    told.files(&[TEXT]).await;
+    rename(told.scene.base.join(TEXT), told.scene.base.join(KEY)).unwrap();
+    let (from, to) = (told.scene.at(TEXT), told.scene.at(KEY));
+    told.rig.core.context.update(|model| model.renamed(&from, &to));
+    told.files(&[]).await;
+}
+
+#[tokio::test]
+async fn other_roots_have_other_rules() {
+    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), ("project/a/.aiignore", "*.key")]).await;
+    told.focus(TEXT);
+    told.focus(KEY);
+    told.files(&[TEXT]).await;
+    told.rig.core.workspace.change(vec![told.scene.base.join("elsewhere")]);
+    told.files(&[KEY, TEXT]).await;
+    told.rig.core.workspace.change(vec![told.scene.base.clone()]);
+    told.files(&[TEXT]).await;
+}
+
+#[tokio::test]
+async fn the_problems_of_a_private_file_are_not_told() {
+    let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.key")]).await;
+    told.focus(TEXT);
+    told.focus(KEY);
+    told.files(&[TEXT]).await;
+    let (rig, session) = (&told.rig, &told.session);
+    let of = async |arguments: Value| rig.call(session, "getDiagnostics", &arguments).await;
+    let refused = of(json!({ "filePath": told.scene.at(KEY) })).await;
+    assert_eq!(refused["isError"], true);
+    let why =
+        "getDiagnostics: the file stays private, because an ignore file of the user's names it";
+    assert_eq!(refused["content"][0]["text"], why);
+    let asked = async {
+        let Asked::Diagnostics(responder, request) = rig.asked().await else { panic!("problems") };
+        assert_eq!(request.paths, [told.scene.at(TEXT)]);
+        responder.complete_json(r#"{"files": []}"#);
+    };
+    let (result, ()) = tokio::join!(of(json!({})), asked);
+    assert!(!result.to_string().contains("x.key"), "{result}");
+}
+
+#[tokio::test]
+async fn who_is_silent_tells_nothing_of_files_and_problems_and_has_edits_reviewed() {
+    let mut told = Told::new(&[(TEXT, "")]).await;
+    told.focus(TEXT);
+    told.select(TEXT, "a text");
+    told.files(&[TEXT]).await;
+    told.rig.core.context.update(|model| model.silenced(true));
+    told.files(&[]).await;
+    let (rig, session) = (&told.rig, &told.session);
+    let path = told.scene.at(TEXT);
+    for arguments in [json!({}), json!({ "filePath": path })] {
+        let result = rig.call(session, "getDiagnostics", &arguments).await;
+        let why = "getDiagnostics: the user has the CLIs of this project told nothing";
+        assert_eq!(
+            (&result["isError"], &result["content"][0]["text"]),
+            (&json!(true), &json!(why))
+        );
+    }
+    let asked = async {
+        let Asked::Open(responder, _) = rig.asked().await else { panic!("a proposal") };
+        responder.complete(None);
+    };
+    let arguments = json!({ "filePath": path, "newContent": "new" });
+    let (result, ()) = tokio::join!(rig.call(session, "openDiff", &arguments), asked);
+    assert_eq!(result.get("isError"), None, "{result}");
+    told.rig.core.context.update(|model| model.silenced(false));
+    let context = told.files(&[TEXT]).await;
+    assert_eq!(context["workspaceState"]["openFiles"][0]["selectedText"], "a text");
+}
