@@ -314,3 +314,36 @@ async fn a_disk_that_does_not_answer_holds_up_nothing_but_new_files() {
         watched = watching => watched.expect("contexts come"),
     }
 }
+
+/// In real time, too.
+#[tokio::test]
+async fn on_a_dead_disk_other_rules_take_back_everything() {
+    static DEAD: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    let dead = DEAD.lock();
+    let is_file =
+        |path: &str| path != "/dead" || DEAD.try_lock_for(Duration::from_mins(1)).is_some();
+    let privacy = Arc::new(Privacy::new(crate::workspace::Roots::default()));
+    let disk = Disk::with(is_file, Arc::clone(&privacy));
+    let context = EditorContext::new(ContextModel::default(), Arc::clone(&rig.host));
+    let publishing =
+        context.publish_from(disk, &rig.core.threads, &rig.core.sessions, &rig.core.monitors);
+    let watching = async {
+        context.update(|model| model.focused("/a", 1));
+        assert_eq!(stream.context().await["workspaceState"]["openFiles"][0]["path"], "/a");
+        context.update(|model| model.opened("/dead", 2));
+        privacy.changed().notify_one();
+        assert_eq!(stream.context().await["workspaceState"]["openFiles"], json!([]));
+        drop(dead);
+        let told = stream.context().await;
+        assert_eq!(told["workspaceState"]["openFiles"][1]["path"], "/dead");
+    };
+    let watching = tokio::time::timeout(Duration::from_secs(30), watching);
+    tokio::select! {
+        () = publishing => {}
+        watched = watching => watched.expect("contexts come"),
+    }
+}
