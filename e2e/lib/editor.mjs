@@ -39,14 +39,14 @@ export class Editor {
     companion.onRequest((method, params) => this.#answer(method, params));
   }
 
-  #answer(method, { filePath, kind, private: isPrivate, newContent, paths }) {
+  #answer(method, { filePath, kind, private: isPrivate, cli, newContent, paths }) {
     if (method === 'editor/diagnostics') {
       return { files: paths.map((path) => ({ path, diagnostics: this.diagnose(path) })) };
     }
     if (method === 'diff/open') {
       if (this.refusal) throw new Error(this.refusal);
       this.#views.set(filePath, newContent);
-      this.opened.push({ filePath, kind, private: isPrivate, newContent });
+      this.opened.push({ filePath, kind, private: isPrivate, cli, newContent });
       return {};
     }
     const content = this.#views.get(filePath);

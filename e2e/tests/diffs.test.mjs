@@ -17,7 +17,8 @@ test('an edit that the user changes and accepts comes back as the user left it',
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
   const decision = client.openDiff(file, 'proposed\n');
-  const view = { filePath: file, kind: 'change', private: false, newContent: 'proposed\n' };
+  const proposed = { kind: 'change', private: false, cli: 1, newContent: 'proposed\n' };
+  const view = { filePath: file, ...proposed };
   assert.deepEqual(await editor.view(file), view);
   editor.accept(file, 'proposed, with a change\n');
   assert.deepEqual(await decision, { status: 'accepted', content: 'proposed, with a change\n' });

@@ -35,7 +35,7 @@ test('one goes from proposal to proposal in the order in which they came', { ski
   const bar = () =>
     neovim.lua(`return vim.wo[vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline']`);
   assert.equal(await shown(), 'b.txt', 'the one that came last');
-  assert.match(await bar(), /— 3 of 3$/);
+  assert.match(await bar(), /Proposed by CLI 3 .* — 3 of 3$/);
   for (const name of ['c.txt', 'a.txt', 'b.txt']) {
     await run('next');
     assert.equal(await shown(), name);
@@ -83,7 +83,11 @@ test('the list leads to each', { skip }, async (t) => {
        return vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ':t') .. ': ' .. item.text
      end, vim.fn.getqflist())`,
   );
-  assert.deepEqual(list, ['c.txt: change', 'a.txt: change', 'b.txt: change, changed by you']);
+  assert.deepEqual(list, [
+    'c.txt: change by CLI 1',
+    'a.txt: change by CLI 2',
+    'b.txt: change by CLI 3, changed by you',
+  ]);
   await neovim.type('2G<CR>');
   assert.equal(await shown(), 'a.txt');
   assert.equal((await neovim.ready()).proposals, 3, 'to look is no decision');

@@ -89,8 +89,8 @@ test('it hears what the user decides, and closeDiff has the text', async (t) => 
   ];
   for (const [decide, expected] of endings) {
     const decision = client.openDiff(file, 'proposed\n');
-    const newContent = 'proposed\n';
-    const proposal = { filePath: file, newContent, kind: 'change', private: false };
+    const proposed = { kind: 'change', private: false, cli: 1, newContent: 'proposed\n' };
+    const proposal = { filePath: file, ...proposed };
     assert.deepEqual(await editor.view(file), proposal);
     decide();
     assert.deepEqual(await decision, expected);

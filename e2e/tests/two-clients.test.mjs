@@ -30,8 +30,8 @@ test('two clients review at the same time and do not wait for each other', async
   const second = await IdeClient.connect(sandbox);
   const [a, b] = [sandbox.file('a.txt'), sandbox.file('b.txt')];
   const decisions = [first.openDiff(a, 'from first'), second.openDiff(b, 'from second')];
-  await editor.view(a);
-  await editor.view(b);
+  const numbers = [(await editor.view(a)).cli, (await editor.view(b)).cli];
+  assert.deepEqual(numbers.sort(), [1, 2]);
   editor.accept(b, 'for second');
   assert.deepEqual(await decisions[1], { status: 'accepted', content: 'for second' });
   editor.accept(a, 'for first');

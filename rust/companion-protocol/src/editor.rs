@@ -180,6 +180,8 @@ pub struct OpenDiff<'a> {
     pub kind: ProposalKind,
     /// Whether an ignore file names it, so that it is not told otherwise.
     pub private: bool,
+    /// Which of the connected CLIs it is from, from 1.
+    pub cli: u32,
     /// The whole proposed text.
     pub new_content: &'a str,
 }

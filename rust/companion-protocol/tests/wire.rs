@@ -83,7 +83,7 @@ fn to_the_editor() {
     };
     let diff = || DiffPath { file_path: "/a".to_owned() };
     let kind = ProposalKind::Create;
-    let open = OpenDiff { file_path: "/a", kind, private: true, new_content: "text\n" };
+    let open = OpenDiff { file_path: "/a", kind, private: true, cli: 2, new_content: "text\n" };
     let private = PrivateFiles { paths: &["/a".to_owned()] };
     let messages = [
         text(&Notification::new("companion/ready", ready)),

@@ -60,6 +60,8 @@ pub struct Proposal {
     pub file_path: String,
     /// The whole proposed text.
     pub new_content: String,
+    /// The number of the client, from 1.
+    pub(crate) cli: u32,
     pub(crate) kinds: Arc<Kinds>,
     /// What it takes of the bytes that the editor may leave untaken.
     pub(crate) untaken: Option<OwnedSemaphorePermit>,
@@ -69,9 +71,9 @@ impl Proposal {
     /// The proposal as the editor is to show it. Asks the disk, for a tenth of a second at most, so it
     /// is not for the calls of [`EditorHost`].
     pub fn to_show(&self) -> OpenDiff<'_> {
-        let Self { file_path, new_content, kinds, .. } = self;
+        let Self { file_path, new_content, cli, kinds, .. } = self;
         let (kind, private) = kinds.of(file_path);
-        OpenDiff { file_path, kind, private, new_content }
+        OpenDiff { file_path, kind, private, cli: *cli, new_content }
     }
 }
 

@@ -83,6 +83,7 @@ async fn run(
             let proposal = Proposal {
                 file_path: named?,
                 new_content: new_content.ok_or("newContent is missing")?,
+                cli: core.sessions.number(session, |other| core.diffs.has_open(other)),
                 kinds: Arc::clone(&core.kinds),
                 untaken: None,
             };

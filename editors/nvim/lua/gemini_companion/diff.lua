@@ -14,7 +14,7 @@ local M = {}
 --- Less than the companion waits for an answer.
 local PATIENCE_MS = 25000
 
---- By path as the CLI wrote it: `{path, number, content, view, decided, orphan}`.
+--- By path as the CLI wrote it: `{path, number, cli, content, view, decided, orphan}`.
 local proposals = {}
 --- The number of the one that came last.
 local last_number = 0
@@ -33,11 +33,20 @@ local function in_order()
   return list
 end
 
---- Has each say which of them it is.
+--- Which CLI a proposal is from, if those of several are open.
+local function cli(proposal)
+  for _, other in pairs(proposals) do
+    if other.cli ~= proposal.cli then
+      return ('CLI %d'):format(proposal.cli)
+    end
+  end
+end
+
+--- Has each say which of them it is, and from whom.
 local function say_places()
   local list = in_order()
   for index, proposal in ipairs(list) do
-    proposal.view:say(index, #list)
+    proposal.view:say(index, #list, cli(proposal))
   end
 end
 
@@ -118,8 +127,10 @@ local function remarks(proposal, words)
   return more
 end
 
-local function open(path, content, kind, private)
-  local parsed, words = in_form_of(path, content)
+--- Shows a proposal, given as the parameters of `diff/open`.
+local function open(diff)
+  local path, kind = diff.filePath, diff.kind
+  local parsed, words = in_form_of(path, diff.newContent)
   local proposal = proposals[path]
   if proposal and not proposal.orphan then
     proposal.view.private = private
@@ -147,16 +158,17 @@ local function open(path, content, kind, private)
         save_copy(proposal, copy)
       end,
     })
-    proposal.view.private = private
     proposals[path] = proposal
-    say_places()
   end
+  proposal.cli = diff.cli
+  proposal.view.private = diff.private
   proposal.content = text.render(parsed)
-  if private then
+  if diff.private then
     words[#words + 1] = 'is for a file that stays private otherwise'
   end
+  say_places()
   local what = kind == 'create' and 'the new file' or 'an edit to'
-  log.tell(('The CLI proposes %s %s%s'):format(what, short(path), remarks(proposal, words)))
+  log.tell(('%s proposes %s %s%s'):format(cli(proposal) or 'The CLI', what, short(path), remarks(proposal, words)))
 end
 
 local function with_proposal(params, fail, act)
@@ -172,7 +184,7 @@ end
 M.requests = {
   ['diff/open'] = function(params, done, fail)
     idle.when_idle(function()
-      local ok, why = pcall(open, params.filePath, params.newContent, params.kind, params.private == true)
+      local ok, why = pcall(open, params)
       if ok then
         done()
       else
@@ -227,13 +239,15 @@ function M.stop()
   end
 end
 
---- The open proposals in the order in which they came: `{path, kind, is_changed, is_current}`.
+--- The open proposals in the order in which they came: `{path, kind, cli, is_changed, is_current}`, where
+--- `cli` is there if those of several CLIs are open.
 function M.list()
   return vim.tbl_map(function(proposal)
     local _, is_changed = proposal.view:proposal()
     return {
       path = proposal.path,
       kind = proposal.view.kind,
+      cli = cli(proposal),
       is_changed = is_changed,
       is_current = proposal.view:is_current(),
     }

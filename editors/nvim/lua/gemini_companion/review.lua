@@ -90,6 +90,7 @@ function M.list()
   end
   local items = vim.tbl_map(function(proposal)
     local text = proposal.kind == 'create' and 'new file' or 'change'
+    text = proposal.cli and ('%s by %s'):format(text, proposal.cli) or text
     return { filename = proposal.path, lnum = 1, text = text .. (proposal.is_changed and ', changed by you' or '') }
   end, proposals)
   vim.fn.setqflist({}, ' ', { title = 'Proposals of the CLI', context = CONTEXT, items = items })

@@ -56,8 +56,8 @@ end
 
 --- What stands above the two sides, by the kind of the proposal.
 local LABELS = {
-  change = { 'The file as it is', 'Proposed by the CLI (:w accepts, :q rejects)' },
-  create = { 'No file yet', 'New file, proposed by the CLI (:w accepts, :q rejects)' },
+  change = { 'The file as it is', 'Proposed by %s (:w accepts, :q rejects)' },
+  create = { 'No file yet', 'New file, proposed by %s (:w accepts, :q rejects)' },
 }
 
 --- What the right side says of its place among several proposals.
@@ -132,19 +132,18 @@ function View:replace(parsed, kind)
     end)
   end
   self.kind = kind
-  self:say()
 end
 
---- Says in the bars what accepting does, and which of how many proposals it is.
-function View:say(number, count)
-  self.number, self.count = number or self.number, count or self.count
+--- Says in the bars what accepting does, which of `count` proposals it is, and from which CLI if that
+--- is to be told.
+function View:say(number, count, cli)
   for side, buffer in ipairs({ self.left, self.right }) do
     local window = window_of(buffer)
     if window then
-      local words = LABELS[self.kind][side]
+      local words = LABELS[self.kind][side]:format(cli or 'the CLI')
       words = side == 1 and self.private and PRIVATE:format(words) or words
-      local has_place = side == 2 and self.count > 1
-      label(window, has_place and PLACE:format(words, self.number, self.count) or words)
+      local has_place = side == 2 and count > 1
+      label(window, has_place and PLACE:format(words, number, count) or words)
     end
   end
 end
@@ -201,7 +200,6 @@ local function open_windows(view)
     dress(left)
   end
   dress(right)
-  view:say()
   go_to(right)
   find_first_change(right)
 end
@@ -300,8 +298,6 @@ function M.open(path, parsed, kind, options, on)
   local view = setmetatable({
     path = path,
     kind = kind,
-    number = 1,
-    count = 1,
     on = on,
     origin = api.nvim_get_current_win(),
     from_terminal = mode == 't',

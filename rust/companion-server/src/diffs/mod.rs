@@ -281,6 +281,11 @@ impl Diffs {
         self.ledger.lock().is_anything_due(session)
     }
 
+    /// Whether a diff of that session is open.
+    pub(crate) fn has_open(&self, session: SessionId) -> bool {
+        self.ledger.lock().count(session) > 0
+    }
+
     pub(crate) fn open_count(&self) -> usize {
         self.ledger.lock().len()
     }

@@ -4,10 +4,10 @@
 
 mod mailbox;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::task::Waker;
 
 use bytes::Bytes;
@@ -44,6 +44,8 @@ impl fmt::Display for SessionId {
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) mailbox: Mailbox,
+    /// By which users tell the proposals of several clients apart; 0 before the first.
+    number: AtomicU32,
     /// It is one of the last process, and its client has not come back to its stream yet.
     returning: AtomicBool,
     /// It was idle for so long that nothing in the editor waits for it.
@@ -57,6 +59,7 @@ impl Session {
         Self {
             id,
             mailbox: Mailbox::default(),
+            number: AtomicU32::new(0),
             returning: AtomicBool::new(returning),
             away: AtomicBool::new(false),
             calls: AtomicUsize::new(0),
@@ -172,6 +175,25 @@ impl Sessions {
 
     pub(crate) fn get(&self, id: SessionId) -> Option<Arc<Session>> {
         self.by_id.lock().get(&id).cloned()
+    }
+
+    /// The number of a session that proposes: the lowest one that is free. It keeps the number while
+    /// its client is there, or while proposals of it are open, which `has_open` says.
+    pub(crate) fn number(&self, session: &Session, has_open: impl Fn(SessionId) -> bool) -> u32 {
+        let by_id = self.by_id.lock();
+        let others = by_id.values().filter(|other| other.id != session.id);
+        let taken: BTreeSet<u32> = others
+            .filter(|other| other.idle_since().is_none() || has_open(other.id))
+            .map(|other| other.number.load(Ordering::Relaxed))
+            .collect();
+        let known = session.number.load(Ordering::Relaxed);
+        if known != 0 && !taken.contains(&known) {
+            return known;
+        }
+        let free =
+            (1..=u32::MAX).find(|number| !taken.contains(number)).expect("sessions are fewer");
+        session.number.store(free, Ordering::Relaxed);
+        free
     }
 
     /// Ends a session for good; its stream ends with it.

@@ -54,14 +54,48 @@ async fn a_session_goes_last_whose_client_may_not_have_got_a_decision() {
     assert_eq!(stream.message().await.unwrap()["params"]["content"], "text");
 }
 
-/// Opens a diff of `/a`.
-async fn open(rig: &Rig, session: &str) {
+/// Opens a diff of `/a`. Returns the number of the CLI, as the editor is told it.
+async fn open(rig: &Rig, session: &str) -> u32 {
+    open_at(rig, session, "/a").await
+}
+
+async fn open_at(rig: &Rig, session: &str, path: &str) -> u32 {
     let answer = async {
-        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
+        let Asked::Open(responder, proposal) = rig.asked().await else { panic!() };
         responder.complete(None);
+        proposal.to_show().cli
     };
-    let arguments = json!({ "filePath": "/a", "newContent": "" });
-    tokio::join!(rig.call(session, "openDiff", &arguments), answer);
+    let arguments = json!({ "filePath": path, "newContent": "" });
+    tokio::join!(rig.call(session, "openDiff", &arguments), answer).1
+}
+
+#[tokio::test]
+async fn proposals_carry_the_lowest_number_that_no_other_client_has() {
+    let rig = Rig::start();
+    // Has a question, and never proposes.
+    rig.initialize().await;
+    let (one, two, three) =
+        (rig.initialize().await, rig.initialize().await, rig.initialize().await);
+    let stream = rig.stream(&one).await;
+    let _stream = rig.stream(&two).await;
+    assert_eq!(open_at(&rig, &one, "/one").await, 1);
+    assert_eq!(open_at(&rig, &two, "/two").await, 2);
+    assert_eq!(open_at(&rig, &one, "/one/more").await, 1);
+
+    // The first has gone, but what it proposed shows.
+    drop(stream);
+    assert_eq!(open_at(&rig, &three, "/three").await, 3);
+    let _stream = rig.stream(&three).await;
+    assert_eq!(open_at(&rig, &two, "/two/more").await, 2);
+    for path in ["/one", "/one/more"] {
+        rig.core.diffs.decided(path, None);
+    }
+    let four = rig.initialize().await;
+    assert_eq!(open_at(&rig, &four, "/four").await, 1);
+    // Should it come back, it is another one.
+    assert_eq!(open_at(&rig, &one, "/one").await, 4);
+    assert_eq!(open_at(&rig, &four, "/four").await, 1);
+    assert_eq!(open_at(&rig, &three, "/three").await, 3);
 }
 
 #[tokio::test(start_paused = true)]

@@ -24,4 +24,6 @@ data class OpenDiff(
     val kind: ProposalKind = ProposalKind.CHANGE,
     /** Whether an ignore file names it, so that it is not told otherwise. */
     val private: Boolean = false,
+    /** Which of the connected CLIs it is from. */
+    val cli: Int = 1,
 )

@@ -37,13 +37,14 @@ class TextsTest {
     }
 
     @Test
-    fun `a proposal says whether its file is to be created`() {
+    fun `a proposal says whether its file is to be created, and whose it is`() {
         val path = root.resolve("a.txt")
         for (kind in listOf(ProposalKind.CREATE, ProposalKind.CHANGE)) {
             val opened = cli.openDiff(path.toString(), "text")
             window.show()
             opened.get()
-            assertEquals(kind, window.requests.kinds.next("a kind"))
+            val proposal = window.requests.proposals.next("a proposal")
+            assertEquals(OpenDiff(path.toString(), "text", kind, cli = 1), proposal)
             assertEquals(Delivery.DELIVERED, core.diffRejected(path.toString()))
             if (kind == ProposalKind.CREATE) Files.createFile(path)
         }

@@ -32,7 +32,7 @@ class Asked(
 /** Keeps what is asked until a test looks at it. [hook] runs first, on the server's thread. */
 class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequests {
     val asked = LinkedBlockingQueue<Asked>()
-    val kinds = LinkedBlockingQueue<ProposalKind>()
+    val proposals = LinkedBlockingQueue<OpenDiff>()
     val connected = LinkedBlockingQueue<Int>()
     val diagnostics = LinkedBlockingQueue<Pair<DiagnosticsResponder, DiagnosticsRequest>>()
 
@@ -42,7 +42,7 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
     }
 
     override fun openDiff(request: EditorRequest, diff: OpenDiff) {
-        kinds.put(diff.kind)
+        proposals.put(diff)
         ask("openDiff", diff.filePath, diff.newContent, request)
     }
 
