@@ -120,9 +120,9 @@ async function showTwelve() {
     const { decision } = await scene.propose(file, `# ${name}\n`, client);
     proposals.push({ client, file, decision });
   }
-  await scene.ide.click('text', { text: '12 proposals' });
-  const offers = ({ texts }) => texts.filter((text) => text.startsWith('The CLI proposes'));
-  await scene.ide.until((look) => offers(look).length >= 12, 'the list of proposals');
+  await scene.ide.click('text', { text: 'CLI: 12 to review' });
+  const isThere = ({ texts }) => texts.filter((text) => text === 'Reject').length >= 12;
+  await scene.ide.until(isThere, 'the list of proposals');
   await picture('twelve', 'twelve');
   await scene.ide.display.press('Escape');
   for (const { client, file, decision } of proposals) {

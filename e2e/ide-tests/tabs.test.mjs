@@ -16,10 +16,7 @@ async function losesItsTab(scene) {
 
 /** Goes back to the one proposal by the status bar, and accepts it as it is. */
 async function comesBack(scene, { file, decision }, text) {
-  await scene.ide.click('text', { text: '1 proposal' });
-  const offer = `The CLI proposes to change ${path.basename(file)}.`;
-  await scene.ide.until(({ texts }) => texts.includes(offer), 'the list of proposals');
-  await scene.ide.click('text', { text: offer });
+  await scene.chooseInList(path.basename(file));
   const { title } = await scene.proposal(file, ({ right }) => right === text);
   await scene.accept(title);
   assert.deepEqual(await decision, accepted(text));
@@ -253,7 +250,7 @@ describe('a proposal in a window', () => {
     while (count < 200 || isTyping) {
       const proposed = scene.sandbox.file(`many ${count++ % 10}.txt`, 'old\n');
       const decision = client.openDiff(proposed, 'new\n');
-      await ide.until(({ statusBar }) => statusBar.includes('1 proposal'), 'the proposal');
+      await ide.until(({ statusBar }) => statusBar.includes('CLI: 1 to review'), 'the proposal');
       await client.resolveDiffFromCli(proposed, 'rejected');
       await decision;
     }

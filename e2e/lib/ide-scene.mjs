@@ -18,6 +18,8 @@ export const REJECTED = { status: 'rejected', content: undefined };
 export const WAITING = 'Companion for Gemini CLI: Waiting for a CLI';
 export const CONNECTED = 'Companion for Gemini CLI: 1 CLI connected';
 
+const TO_REVIEW = /^CLI: \d+ to review$/;
+
 const PICTURES = fileURLToPath(new URL('../../target/ide-tests', import.meta.url));
 
 /** A window and a client. */
@@ -129,6 +131,17 @@ export class Scene {
     );
     if (!isShown(look)) await this.ide.click('text', { text: 'Review' });
     return this.proposal(file, ({ right }) => right === text);
+  }
+
+  /** Opens the list of those that wait, and clicks on a text in it. */
+  async chooseInList(text) {
+    const { statusBar } = await this.ide.until(
+      ({ statusBar }) => statusBar.some((text) => TO_REVIEW.test(text)),
+      'the count in the status bar',
+    );
+    await this.ide.click('text', { text: statusBar.find((text) => TO_REVIEW.test(text)) });
+    await this.ide.until(({ texts }) => texts.includes('Open proposals:'), 'the list of proposals');
+    await this.ide.click('text', { text });
   }
 
   /** Accepts a proposal in its tab. */

@@ -52,12 +52,8 @@ async function review(monkey) {
   const hidden = [...monkey.waiting.values()].filter(isHidden);
   if (hidden.length === 0) return false;
   const proposal = monkey.any(hidden);
-  const count = monkey.waiting.size;
   const shown = path.relative(monkey.scene.sandbox.project, proposal.file);
-  const offers = ['to change', 'the new file'].map((what) => `The CLI proposes ${what} ${shown}.`);
-  const offer = ({ texts }) => texts.find((text) => offers.includes(text));
-  await ide.click('text', { text: count === 1 ? '1 proposal' : `${count} proposals` });
-  await ide.click('text', { text: await ide.until(offer, 'the list of proposals') });
+  await monkey.scene.chooseInList(shown);
   const isThere = ({ tabs }) => tabs.some(({ right }) => right === proposal.text);
   await ide.until(isThere, `the tab of ${shown}`);
 }

@@ -133,7 +133,6 @@ local function open(diff)
   local parsed, words = in_form_of(path, diff.newContent)
   local proposal = proposals[path]
   if proposal and not proposal.orphan then
-    proposal.view.private = private
     proposal.view:replace(parsed, kind)
   else
     if proposal then

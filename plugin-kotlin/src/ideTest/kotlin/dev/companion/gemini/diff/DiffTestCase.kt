@@ -91,8 +91,8 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
         checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
 
     /** As a server would say it. */
-    internal fun ProposalService.open(request: EditorRequest, path: String, text: String) =
-        open(request, diff(path, text))
+    internal fun ProposalService.open(request: EditorRequest, path: String, text: String, cli: Int = 1) =
+        open(request, diff(path, text).copy(cli = cli))
 
     protected fun diff(path: String, text: String) =
         OpenDiff(path, text, if (File(path).exists()) ProposalKind.CHANGE else ProposalKind.CREATE)
@@ -109,8 +109,8 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
     }
 
     /** The server asks to show [text] for the file [name], and it shows. */
-    protected fun propose(name: String, text: String): View {
-        assertEquals(Answer.DONE, answer { service.open(it, path(name), text) })
+    protected fun propose(name: String, text: String, cli: Int = 1): View {
+        assertEquals(Answer.DONE, answer { service.open(it, path(name), text, cli) })
         return view(name)
     }
 

@@ -7,6 +7,7 @@ import com.intellij.openapi.application.WriteAction
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.command.undo.UndoManager
 import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.ui.Messages
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.util.ui.UIUtil
@@ -70,8 +71,10 @@ class TargetTest : DiffTestCase() {
         await("a word") { "deleted meanwhile" in view.banner }
         assertTrue(view.banner, "proposes to change" in view.banner)
         assertEquals("mine\n", text(view.right))
+        val former = Messages.setTestDialog { 2 }
         view.click("Accept")
-        assertEquals(listOf("accepted a.txt 'mine\r\n'"), told)
+        Messages.setTestDialog(former)
+        assertEquals("after the question", listOf("accepted a.txt 'mine\r\n'"), told)
     }
 
     fun `test a directory that is deleted meanwhile is noticed, too`() {

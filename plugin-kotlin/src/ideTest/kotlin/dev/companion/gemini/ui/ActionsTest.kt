@@ -20,8 +20,9 @@ import java.awt.datatransfer.DataFlavor
 import java.util.concurrent.CountDownLatch
 
 class ActionsTest : ServiceTestCase() {
-    private val ids =
-        listOf("RunCli", "AddToPrompt", "RestartServer", "CopyDiagnostics", "OpenSettings").map { "Companion.$it" }
+    private val onProposals = listOf("NextProposal", "PreviousProposal", "AcceptAllProposals", "RejectAllProposals")
+    private val onServer = listOf("RestartServer", "CopyDiagnostics", "OpenSettings")
+    private val ids = (listOf("RunCli", "AddToPrompt") + onProposals + onServer).map { "Companion.$it" }
 
     private fun event(id: String, project: Project?) =
         TestActionEvent(

@@ -28,6 +28,7 @@ internal class ProposedText(
 ) {
     val kind = diff.kind
     val private = diff.private
+    val cli = diff.cli
     val form = TextForm.of(diff.newContent)
     val plain = TextForm.plain(diff.newContent)
     val document: Document
@@ -62,7 +63,16 @@ internal class Proposal(
     var target = target
         private set
 
+    /** Where it stands among those that wait. */
+    var place = Place()
+        private set
+
+    /** The file's text when the proposal came; null if there was no file. */
+    val before: CharSequence? = target.document?.immutableCharSequence
+
+    /** Whether it is another one now. */
     private var changed = false
+
     private var form = target.form(proposed.form)
     private var targetListening: Disposable? = null
 
@@ -83,10 +93,13 @@ internal class Proposal(
     /** What the CLI wants, whatever has become of the file since. */
     val kind: ProposalKind get() = proposed.kind
 
+    /** The number of the CLI. */
+    val cli: Int get() = proposed.cli
+
     val offer: String
         get() = when (kind) {
-            ProposalKind.CHANGE -> CompanionBundle.message("diff.changes", shownPath)
-            ProposalKind.CREATE -> CompanionBundle.message("diff.creates", shownPath)
+            ProposalKind.CHANGE -> CompanionBundle.message("diff.changes", place.who, shownPath)
+            ProposalKind.CREATE -> CompanionBundle.message("diff.creates", place.who, shownPath)
         }
 
     /** What the user should know before deciding. */
@@ -101,8 +114,23 @@ internal class Proposal(
             Remark.PRIVATE.takeIf { proposed.private },
         )
 
+    /** Why it is not to be accepted along with others, without a look at it. */
+    val obstacle: Remark? get() = remarks.find { it.isObstacle }
+
+    /** Whether the file is not the one any more for which the proposal was made. */
+    val isStale: Boolean get() = remarks.any { it in STALE }
+
+    /** Why it stays although it is accepted. */
+    val unheard: String get() = if (delivery == Delivery.QUEUED) "diff.unheard.queued" else "diff.unheard.unknown"
+
     init {
         listen()
+    }
+
+    fun stand(place: Place) {
+        assertEdt()
+        this.place = place
+        file.editors.forEach(ProposalEditor::showBanner)
     }
 
     /** The file was created, deleted or moved. */
@@ -111,6 +139,7 @@ internal class Proposal(
         if (target.file == this.target.file) return
         form = form()
         this.target = target
+        changed = isChanged()
         listen()
         file.editors.forEach(ProposalEditor::showProposal)
     }
@@ -153,19 +182,31 @@ internal class Proposal(
 
     private fun noteChange() {
         assertEdt()
-        if (changed || state == State.ENDED) return
-        changed = true
+        if (state == State.ENDED) return
+        changed = isChanged()
         file.editors.forEach(ProposalEditor::showBanner)
+    }
+
+    private fun isChanged(): Boolean {
+        val now = target.document?.immutableCharSequence ?: return false
+        return before != null && !now.contentEquals(before)
+    }
+
+    private companion object {
+        val STALE = setOf(Remark.DELETED, Remark.CREATED, Remark.CHANGED)
     }
 }
 
 /** A word in the banner. */
-internal enum class Remark(val key: String) {
+internal enum class Remark(
+    val key: String,
+    val isObstacle: Boolean = true,
+) {
     OUTSIDE("diff.remark.outside"),
     READ_ONLY("diff.remark.readOnly"),
     DELETED("diff.remark.deleted"),
     CREATED("diff.remark.created"),
     CHANGED("diff.remark.changed"),
     UNSAVED("diff.remark.unsaved"),
-    PRIVATE("diff.remark.private"),
+    PRIVATE("diff.remark.private", isObstacle = false),
 }

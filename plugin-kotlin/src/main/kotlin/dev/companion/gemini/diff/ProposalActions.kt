@@ -13,6 +13,7 @@ import com.intellij.openapi.actionSystem.PlatformDataKeys
 import com.intellij.openapi.editor.actionSystem.EditorActionManager
 import com.intellij.openapi.extensions.PluginId
 import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.project.Project
 import dev.companion.gemini.platform.CompanionAction
 import java.awt.event.KeyEvent
 import javax.swing.JComponent
@@ -20,10 +21,15 @@ import javax.swing.JComponent
 internal object ProposalActions {
     const val ACCEPT = "Companion.AcceptProposal"
     const val REJECT = "Companion.RejectProposal"
+    private const val NEXT = "Companion.NextProposal"
+    private const val PREVIOUS = "Companion.PreviousProposal"
+
+    /** In the tab, as icons and by key. */
+    val IN_TAB = listOf(ACCEPT, REJECT, PREVIOUS, NEXT)
 
     /** Within the tab, our keys come before an editor's own, such as Ctrl+Enter for a new line. */
     fun register(tab: JComponent, parent: Disposable) {
-        for (id in listOf(ACCEPT, REJECT)) {
+        for (id in IN_TAB) {
             ActionManager.getInstance().getAction(id).registerCustomShortcutSet(tab, parent)
         }
         CloseByEscapeAction().registerCustomShortcutSet(CommonShortcuts.ESCAPE, tab, parent)
@@ -35,11 +41,23 @@ internal object ProposalActions {
      */
     fun proposal(event: AnActionEvent): Proposal? {
         val project = event.project ?: return null
-        val focused = ProposalPanel.around(event.getData(PlatformDataKeys.CONTEXT_COMPONENT))?.editor?.proposal
-        val shown = FileEditorManager.getInstance(project).selectedFiles.filterIsInstance<ProposalFile>()
-        val proposal = focused ?: if (event.inputEvent is KeyEvent) null else shown.singleOrNull()?.proposal
+        val proposal = focused(event, project) ?: if (event.inputEvent is KeyEvent) null else shown(project)
         return proposal?.takeIf { it.state == Proposal.State.OPEN }
     }
+
+    /** Where the user is on the way through all: to look is no decision, so a key does it from anywhere. */
+    fun place(event: AnActionEvent, project: Project): Proposal? = focused(event, project) ?: shown(project)
+
+    /** The focus may be on its way from a tab that is behind another already: what is not seen is not meant. */
+    private fun focused(event: AnActionEvent, project: Project): Proposal? {
+        val panel = ProposalPanel.around(event.getData(PlatformDataKeys.CONTEXT_COMPONENT))
+        return panel?.editor?.proposal?.takeIf { it.file in inFront(project) }
+    }
+
+    private fun shown(project: Project) = inFront(project).singleOrNull()?.proposal
+
+    private fun inFront(project: Project) =
+        FileEditorManager.getInstance(project).selectedFiles.filterIsInstance<ProposalFile>()
 }
 
 /** An action on the proposal at hand. */
@@ -51,8 +69,9 @@ internal abstract class ProposalAction : CompanionAction() {
     }
 
     override fun actionPerformed(event: AnActionEvent) {
-        val project = event.project ?: return
-        ProposalActions.proposal(event)?.let { decide(ProposalService.getInstance(project), it) }
+        val service = ProposalService.getInstance(event.project ?: return)
+        val proposal = ProposalActions.proposal(event) ?: return
+        if (!service.slips.isOne(event.inputEvent)) decide(service, proposal)
     }
 }
 
@@ -62,6 +81,39 @@ internal class AcceptProposalAction : ProposalAction() {
 
 internal class RejectProposalAction : ProposalAction() {
     override fun decide(service: ProposalService, proposal: Proposal) = service.reject(proposal)
+}
+
+/** An action on all that wait. */
+internal abstract class ProposalsAction : CompanionAction() {
+    protected abstract fun perform(service: ProposalService, event: AnActionEvent, project: Project)
+
+    override fun update(event: AnActionEvent) {
+        val project = event.project
+        event.presentation.isEnabled = project != null && ProposalService.getInstance(project).waiting().isNotEmpty()
+    }
+
+    override fun actionPerformed(event: AnActionEvent) {
+        val project = event.project ?: return
+        perform(ProposalService.getInstance(project), event, project)
+    }
+}
+
+internal class NextProposalAction : ProposalsAction() {
+    override fun perform(service: ProposalService, event: AnActionEvent, project: Project) =
+        service.go(ProposalActions.place(event, project), 1)
+}
+
+internal class PreviousProposalAction : ProposalsAction() {
+    override fun perform(service: ProposalService, event: AnActionEvent, project: Project) =
+        service.go(ProposalActions.place(event, project), -1)
+}
+
+internal class AcceptAllProposalsAction : ProposalsAction() {
+    override fun perform(service: ProposalService, event: AnActionEvent, project: Project) = service.acceptAll()
+}
+
+internal class RejectAllProposalsAction : ProposalsAction() {
+    override fun perform(service: ProposalService, event: AnActionEvent, project: Project) = service.rejectAll()
 }
 
 /**

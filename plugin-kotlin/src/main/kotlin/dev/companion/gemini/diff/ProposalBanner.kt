@@ -6,55 +6,79 @@ import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.keymap.KeymapUtil
 import com.intellij.openapi.project.Project
 import com.intellij.ui.EditorNotificationPanel
-import dev.companion.gemini.CompanionBundle
-import dev.companion.gemini.core.Delivery
+import dev.companion.gemini.CompanionBundle.message
+import java.awt.EventQueue
 import javax.swing.JComponent
 
-internal object ProposalBanner {
-    fun create(project: Project, proposal: Proposal): JComponent {
-        val text = text(proposal)
+/** As it is to be now. For the EDT. */
+internal class ProposalBanner(
+    project: Project,
+    private val proposal: Proposal,
+) {
+    private val service = ProposalService.getInstance(project)
+    private val text = text()
+    private val links: List<Pair<String, Runnable>> = links()
+
+    /** Whether the user would see no difference. */
+    fun isLike(other: ProposalBanner) =
+        proposal === other.proposal && text == other.text && links.map { it.first } == other.links.map { it.first }
+
+    fun create(): JComponent {
         val banner = EditorNotificationPanel().text(text)
         banner.toolTipText = text
-        val service = ProposalService.getInstance(project)
-        when (proposal.state) {
-            Proposal.State.OPEN -> {
-                banner.createActionLabel(label("diff.accept", ProposalActions.ACCEPT)) { service.accept(proposal) }
-                banner.createActionLabel(label("diff.reject", ProposalActions.REJECT)) { service.reject(proposal) }
-            }
-
-            Proposal.State.UNHEARD -> {
-                banner.createActionLabel(CompanionBundle.message("diff.apply")) { service.apply(proposal) }
-                banner.createActionLabel(CompanionBundle.message("diff.copy")) { service.copy(proposal) }
-                banner.createActionLabel(CompanionBundle.message("diff.close")) { service.closeByUser(proposal) }
-            }
-
-            Proposal.State.ENDED -> {
-                Unit
-            }
-        }
+        for ((label, follow) in links) banner.createActionLabel(label, follow)
         return banner
     }
 
-    private fun text(proposal: Proposal): String =
+    /** The decisions are at the end, where they stay while others come and go. */
+    private fun links(): List<Pair<String, Runnable>> =
         when (proposal.state) {
             Proposal.State.OPEN -> {
-                (listOf(proposal.offer) + proposal.remarks.map { CompanionBundle.message(it.key) }).joinToString(" ")
+                listOfNotNull(
+                    link(message("diff.changed.show")) { service.showChange(proposal) }.takeIf { proposal.isStale },
+                    link(message("diff.previous")) { service.go(proposal, -1) }.takeIf { proposal.place.count > 1 },
+                    link(message("diff.next")) { service.go(proposal, 1) }.takeIf { proposal.place.count > 1 },
+                    decision("diff.accept", ProposalActions.ACCEPT) { service.accept(proposal) },
+                    decision("diff.reject", ProposalActions.REJECT) { service.reject(proposal) },
+                )
             }
 
             Proposal.State.UNHEARD -> {
-                val queued = proposal.delivery == Delivery.QUEUED
-                CompanionBundle.message(if (queued) "diff.unheard.queued" else "diff.unheard.unknown")
+                listOf(
+                    link(message("diff.apply")) { service.apply(proposal) },
+                    link(message("diff.copy")) { service.copy(proposal) },
+                    link(message("diff.close")) { service.closeByUser(proposal) },
+                )
             }
 
             Proposal.State.ENDED -> {
-                CompanionBundle.message("diff.ended")
+                emptyList()
             }
         }
 
+    private fun text(): String =
+        when (proposal.state) {
+            Proposal.State.OPEN -> {
+                val place = proposal.place.takeIf { it.count > 1 }?.let { message("diff.place", it.number, it.count) }
+                val remarks = proposal.remarks.map { message(it.key) }
+                (listOfNotNull(place, proposal.offer) + remarks).joinToString(" ")
+            }
+
+            Proposal.State.UNHEARD -> {
+                message(proposal.unheard)
+            }
+
+            Proposal.State.ENDED -> {
+                message("diff.ended")
+            }
+        }
+
+    private fun link(label: String, follow: () -> Unit) = Pair(label, Runnable(follow))
+
     /** The keys are the user's to change, so they are looked up. */
-    private fun label(key: String, actionId: String): String {
+    private fun decision(key: String, actionId: String, decide: () -> Unit): Pair<String, Runnable> {
         val keys = KeymapUtil.getFirstKeyboardShortcutText(ActionManager.getInstance().getAction(actionId))
-        val text = CompanionBundle.message(key)
-        return if (keys.isEmpty()) text else CompanionBundle.message("diff.withKeys", text, keys)
+        val label = if (keys.isEmpty()) message(key) else message("diff.withKeys", message(key), keys)
+        return link(label) { if (!service.slips.isOne(EventQueue.getCurrentEvent())) decide() }
     }
 }

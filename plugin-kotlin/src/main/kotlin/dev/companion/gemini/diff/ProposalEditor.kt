@@ -53,6 +53,7 @@ internal class ProposalEditor(
     DocumentsEditor {
     private val viewer = DiffManager.getInstance().createRequestPanel(project, this, null)
     private val panel = ProposalPanel(this)
+    private var banner: ProposalBanner? = null
 
     val proposal: Proposal? get() = file.proposal
 
@@ -74,6 +75,9 @@ internal class ProposalEditor(
         showBanner()
     }
 
+    /** Where the user types. */
+    val text: JComponent? get() = proposal?.let(::editorOf)?.contentComponent
+
     /** The one that shows the proposal's side here; none if the tab shows another proposal yet. */
     private fun editorOf(proposal: Proposal): Editor? =
         EditorFactory
@@ -83,8 +87,11 @@ internal class ProposalEditor(
 
     fun showBanner() {
         assertEdt()
-        val proposal = file.proposal ?: return
-        panel.banner = ProposalBanner.create(project, proposal)
+        val banner = ProposalBanner(project, file.proposal ?: return)
+        // Who is about to click is not to lose what is under the mouse.
+        if (this.banner?.isLike(banner) == true) return
+        this.banner = banner
+        panel.banner = banner.create()
     }
 
     private fun request(proposal: Proposal): DiffRequest {
@@ -105,7 +112,7 @@ internal class ProposalEditor(
         request.putUserData(DiffUserDataKeys.PREFERRED_FOCUS_SIDE, Side.RIGHT)
         request.putUserData(
             DiffUserDataKeys.CONTEXT_ACTIONS,
-            listOf(ProposalActions.ACCEPT, ProposalActions.REJECT).map(ActionManager.getInstance()::getAction),
+            ProposalActions.IN_TAB.map(ActionManager.getInstance()::getAction),
         )
         return request
     }

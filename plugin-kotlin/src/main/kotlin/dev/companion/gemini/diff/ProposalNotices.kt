@@ -18,6 +18,7 @@ import dev.companion.gemini.platform.Platform
 internal class ProposalNotices(
     private val project: Project,
     private val review: () -> Unit,
+    private val show: (Proposal) -> Unit,
 ) {
     private var hidden = emptyList<Proposal>()
     private var waiting: Notification? = null
@@ -48,6 +49,15 @@ internal class ProposalNotices(
             val file = LightVirtualFile(CompanionBundle.message("diff.back.tab", name), type, text)
             FileEditorManager.getInstance(project).openFile(file, true)
         }
+    }
+
+    /** Says which of those that were accepted at once are not, each with why. */
+    fun tellLeft(left: List<Pair<Proposal, String>>) {
+        if (left.isEmpty()) return
+        val text = left.joinToString(
+            " ",
+        ) { (proposal, why) -> CompanionBundle.message("diff.left", proposal.shownPath, why) }
+        tell(text, CompanionBundle.message("diff.show")) { left.forEach { (proposal, _) -> show(proposal) } }
     }
 
     private fun tell(text: String, label: String, action: () -> Unit): Notification {

@@ -4,24 +4,82 @@ package dev.companion.gemini.diff
 
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.Messages
-import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.CompanionBundle.message
 
 /** For the EDT. Each waits for the answer; Enter and Esc are the one that changes nothing. */
 internal object ProposalQuestion {
     fun isRejected(project: Project, proposal: Proposal): Boolean =
-        ask(project, CompanionBundle.message("diff.ask", proposal.shownPath), "diff.ask.keep", "diff.reject")
+        ask(project, message("diff.ask", proposal.shownPath), "diff.ask.keep", "diff.reject")
 
     fun isProjectClosed(project: Project, proposals: List<Proposal>): Boolean =
         ask(
             project,
-            CompanionBundle.message("diff.ask.project", proposals.size, proposals.first().shownPath),
+            message("diff.ask.project", proposals.size, proposals.first().shownPath),
             "diff.ask.project.keep",
             "diff.ask.project.close",
         )
 
-    private fun ask(project: Project, question: String, keep: String, go: String): Boolean {
-        val answers = arrayOf(CompanionBundle.message(keep), CompanionBundle.message(go))
-        val title = CompanionBundle.message("diff.ask.title")
-        return Messages.showDialog(project, question, title, answers, 0, Messages.getQuestionIcon()) == 1
+    /** What the user does about a proposal whose file has changed since it came. */
+    enum class Stale { KEEP, SHOW, ACCEPT }
+
+    fun stale(project: Project, proposal: Proposal): Stale {
+        val question = message("diff.ask.stale", proposal.shownPath)
+        val answers = listOf(message("diff.ask.keep"), message("diff.changed.show"), message("diff.ask.stale.accept"))
+        return Stale.values().getOrElse(ask(project, question, answers)) { Stale.KEEP }
     }
+
+    /** Those that the user accepts: all that can be, or one CLI's; none otherwise. */
+    fun accepted(project: Project, round: ProposalRound): List<Proposal> {
+        val left = (round.all - round.acceptable).map { "${it.shownPath}: ${message(checkNotNull(it.obstacle).key)}" }
+        val question = listOfNotNull(
+            message("diff.ask.accept", round.acceptable.size),
+            message("diff.ask.accept.edited", round.acceptable.count(Proposal::isEdited)),
+            if (left.isEmpty()) null else message("diff.ask.accept.left", left.size) + lines(left),
+        )
+        return chosen(project, question, round.acceptable, "diff.ask.accept.all")
+    }
+
+    /** Those that the user rejects. */
+    fun rejected(project: Project, round: ProposalRound): List<Proposal> {
+        val question = listOf(
+            message("diff.ask.reject", round.all.size),
+            message("diff.ask.reject.edited", round.all.count(Proposal::isEdited)),
+        )
+        return chosen(project, question, round.all, "diff.ask.reject.all")
+    }
+
+    /** [proposals], those of one CLI, or none. */
+    private fun chosen(
+        project: Project,
+        question: List<String>,
+        proposals: List<Proposal>,
+        all: String,
+    ): List<Proposal> {
+        val clis = proposals.groupBy(Proposal::cli).toSortedMap().takeIf { it.size in SEVERAL_CLIS }.orEmpty()
+        val choices = listOf(Pair(message("diff.ask.none"), emptyList<Proposal>())) +
+            listOf(Pair(message(all, proposals.size), proposals)).filter { proposals.isNotEmpty() } +
+            clis.map { (cli, those) -> Pair(message("diff.ask.one.cli", Place.shown(cli), those.size), those) }
+        val answer = ask(project, question.filter(String::isNotEmpty).joinToString("\n"), choices.map { it.first })
+        return choices.getOrNull(answer)?.second.orEmpty()
+    }
+
+    private fun lines(of: List<String>): String {
+        val more = of.size - SHOWN
+        val last = if (more > 0) listOf(message("diff.ask.more", more)) else emptyList()
+        return (of.take(SHOWN) + last).joinToString("") { "\n    $it" }
+    }
+
+    private fun ask(project: Project, question: String, keep: String, go: String): Boolean =
+        ask(project, question, listOf(message(keep), message(go))) == 1
+
+    private fun ask(project: Project, question: String, answers: List<String>): Int {
+        val title = message("diff.ask.title")
+        return Messages.showDialog(project, question, title, answers.toTypedArray(), 0, Messages.getQuestionIcon())
+    }
+
+    /** How many files a question names. */
+    private const val SHOWN = 10
+
+    /** For how many CLIs there is an answer each. */
+    private val SEVERAL_CLIS = 2..4
 }

@@ -32,7 +32,8 @@ class ProposalService(private val project: Project) : Disposable {
     private val background = AppExecutorUtil.createBoundedApplicationPoolExecutor("Gemini CLI proposals", 1)
     private val queue = ProposalQueue(project)
     private val tabs = ProposalTabs(project)
-    private val notices = ProposalNotices(project, ::reviewHidden)
+    private val notices = ProposalNotices(project, ::reviewHidden, ::review)
+    internal val slips = Slips()
 
     @Volatile
     private var core: CompanionCore? = null
@@ -123,26 +124,58 @@ class ProposalService(private val project: Project) : Disposable {
         all.filterNot { tabs.isOpen(it.file) }.ifEmpty { all }.forEach(::review)
     }
 
-    /** The user accepts. If the CLI does not hear it, the tab stays, so that no edit is lost. EDT. */
-    internal fun accept(proposal: Proposal) =
+    /** The user goes on, by one or back, to another that waits. EDT. */
+    internal fun go(from: Proposal?, by: Int) =
         queue.inTurn {
-            if (proposal.state != Proposal.State.OPEN) return@inTurn
-            val delivery = proposal.core.diffAccepted(proposal.path, proposal.text)
-            written.lookAt(proposal.target.path)
-            if (delivery == Delivery.DELIVERED) finishDelivered(proposal) else proposal.keepUnheard(delivery)
+            ProposalOrder.step(waiting(), from, by)?.let { tabs.show(it.file) }
             changed()
         }
 
+    /** The user accepts, and is asked first if the file has changed meanwhile. EDT. */
+    internal fun accept(proposal: Proposal) =
+        queue.inTurn {
+            if (proposal.state != Proposal.State.OPEN) return@inTurn
+            val next = nextOf(proposal)
+            val answer =
+                if (proposal.isStale) ProposalQuestion.stale(project, proposal) else ProposalQuestion.Stale.ACCEPT
+            when (answer) {
+                ProposalQuestion.Stale.ACCEPT -> acceptNow(proposal, next)
+                ProposalQuestion.Stale.SHOW -> ChangedTarget.show(project, proposal)
+                ProposalQuestion.Stale.KEEP -> Unit
+            }
+        }
+
+    /** What has become of the file since it came. EDT. */
+    internal fun showChange(proposal: Proposal) = queue.inTurn { ChangedTarget.show(project, proposal) }
+
+    /** The user accepts all that wait now, or one CLI's, each as it is now. EDT. */
+    internal fun acceptAll() =
+        queue.inTurn {
+            val round = ProposalRound(waiting())
+            val left = ProposalQuestion.accepted(project, round).mapNotNull { proposal ->
+                val objection = round.objection(proposal)
+                if (objection == null) acceptNow(proposal)
+                val why = objection ?: CompanionBundle.message(proposal.unheard)
+                Pair(proposal, why).takeIf { proposal.state != Proposal.State.ENDED }
+            }
+            notices.tellLeft(left)
+        }
+
+    /** The same, to reject. EDT. */
+    internal fun rejectAll() =
+        queue.inTurn { ProposalQuestion.rejected(project, ProposalRound(waiting())).forEach { rejectNow(it) } }
+
     /** The user rejects, and says so. EDT. */
-    internal fun reject(proposal: Proposal) = queue.inTurn { rejectNow(proposal) }
+    internal fun reject(proposal: Proposal) = queue.inTurn { rejectNow(proposal, nextOf(proposal)) }
 
     /** The user closes it: with one key or click, which might be a slip. EDT. */
     internal fun closeByUser(proposal: Proposal) =
         queue.inTurn {
+            val next = nextOf(proposal)
             when {
                 proposal.state == Proposal.State.ENDED -> Unit
                 proposal.state == Proposal.State.UNHEARD -> finish(proposal)
-                !proposal.isEdited || ProposalQuestion.isRejected(project, proposal) -> rejectNow(proposal)
+                !proposal.isEdited || ProposalQuestion.isRejected(project, proposal) -> rejectNow(proposal, next)
                 !tabs.isOpen(proposal.file) -> tabs.show(proposal.file)
             }
         }
@@ -167,7 +200,7 @@ class ProposalService(private val project: Project) : Disposable {
     internal fun copy(proposal: Proposal) =
         CopyPasteManager.getInstance().setContents(StringSelection(proposal.document.text))
 
-    override fun dispose() = rejectAll()
+    override fun dispose() = rejectAtEnd()
 
     private fun add(path: String, core: CompanionCore, target: Target, text: ProposedText) {
         assertEdt()
@@ -190,21 +223,36 @@ class ProposalService(private val project: Project) : Disposable {
             changed()
         }
 
-    private fun rejectNow(proposal: Proposal) {
+    /** If the CLI does not hear it, the tab stays, so that no edit is lost. */
+    private fun acceptNow(proposal: Proposal, next: Proposal? = null) {
+        if (proposal.state != Proposal.State.OPEN) return
+        val delivery = proposal.core.diffAccepted(proposal.path, proposal.text)
+        written.lookAt(proposal.target.path)
+        // Qwen Code does not write a file that has changed since it was read.
+        if (proposal.isStale && proposal.isEdited) notices.offerBack(proposal)
+        if (delivery == Delivery.DELIVERED) finishDelivered(proposal, next) else proposal.keepUnheard(delivery)
+        changed()
+    }
+
+    private fun rejectNow(proposal: Proposal, next: Proposal? = null) {
         if (proposal.state != Proposal.State.OPEN) return
         proposal.core.diffRejected(proposal.path)
-        finish(proposal)
+        finish(proposal, next)
     }
+
+    /** Where the user goes on after a decision; nowhere if the focus is elsewhere. */
+    private fun nextOf(proposal: Proposal): Proposal? =
+        ProposalOrder.step(waiting(), proposal, 1).takeIf { it !== proposal && tabs.hasFocus(proposal.file) }
 
     /** The end, whatever it is. What the user has written stays within reach, unless it went where it was meant to. */
-    private fun finish(proposal: Proposal) {
+    private fun finish(proposal: Proposal, next: Proposal? = null) {
         end(proposal)
-        closeTab(proposal.file)
+        closeTab(proposal.file, next)
     }
 
-    private fun finishDelivered(proposal: Proposal) {
+    private fun finishDelivered(proposal: Proposal, next: Proposal? = null) {
         endQuietly(proposal)
-        closeTab(proposal.file)
+        closeTab(proposal.file, next)
     }
 
     private fun end(proposal: Proposal) {
@@ -218,7 +266,12 @@ class ProposalService(private val project: Project) : Disposable {
         proposal.end()
     }
 
-    private fun closeTab(file: ProposalFile) {
+    private fun closeTab(file: ProposalFile, next: Proposal?) {
+        if (next?.state == Proposal.State.OPEN) {
+            // Before: otherwise the tab beside it would be in front for a moment, and the CLI told of its file.
+            tabs.show(next.file)
+            slips.expect()
+        }
         tabs.close(file)
         file.isValid = false
         // The platform keeps files that were open, but what was proposed is to go.
@@ -233,12 +286,13 @@ class ProposalService(private val project: Project) : Disposable {
     private fun changed() {
         assertEdt()
         updateTitles()
+        ProposalOrder.update(waiting())
         notices.showWaiting(proposals.filterNot { tabs.isOpen(it.file) })
         project.messageBus.syncPublisher(ProposalListener.TOPIC).proposalsChanged(waiting().size)
     }
 
     /** The project ends without the question, or after it. */
-    private fun rejectAll() {
+    private fun rejectAtEnd() {
         waiting().forEach { it.core.diffRejected(it.path) }
         proposals.toList().forEach(::endQuietly)
     }
@@ -297,7 +351,7 @@ class ProposalService(private val project: Project) : Disposable {
 
     private inner class ClosingProject : ProjectManagerListener {
         override fun projectClosing(project: Project) {
-            if (project === this@ProposalService.project) rejectAll()
+            if (project === this@ProposalService.project) rejectAtEnd()
         }
     }
 

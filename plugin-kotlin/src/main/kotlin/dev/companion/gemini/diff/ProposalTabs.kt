@@ -15,6 +15,8 @@ internal class ProposalTabs(private val project: Project) {
 
     fun isOpen(file: ProposalFile) = file.editors.isNotEmpty()
 
+    fun hasFocus(file: ProposalFile) = ProposalPanel.around(focusOwner())?.editor in file.editors
+
     /**
      * Opens a tab over the editor that shows, unless the focus is in there: who types would go on typing into the
      * proposal, since a hidden editor loses the focus to what hides it, and may lose it at any moment of the opening.
@@ -23,8 +25,12 @@ internal class ProposalTabs(private val project: Project) {
         if (!isFocusInEditor()) open(file, false)
     }
 
-    /** The user asks for it. */
-    fun show(file: ProposalFile) = open(file, true)
+    /** The user asks for it. The platform may give the focus to the viewer's toolbar; the text is where it belongs. */
+    fun show(file: ProposalFile) {
+        open(file, true)
+        val text = file.editors.mapNotNull(ProposalEditor::text).find { it.isShowing } ?: return
+        IdeFocusManager.getInstance(project).requestFocus(text, true)
+    }
 
     /** In all windows. Closing gives the focus to the next tab, also if it was in a tool window: then it goes back. */
     fun close(file: ProposalFile) {

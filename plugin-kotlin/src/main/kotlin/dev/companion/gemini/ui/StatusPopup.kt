@@ -12,7 +12,10 @@ import com.intellij.util.ui.FormBuilder
 import com.intellij.util.ui.JBUI
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.ServerStatus
+import dev.companion.gemini.diff.Place
+import dev.companion.gemini.diff.Proposal
 import dev.companion.gemini.diff.ProposalService
 import dev.companion.gemini.diff.ShownPath
 import dev.companion.gemini.project.CompanionService
@@ -53,11 +56,28 @@ internal class StatusPopup(private val project: Project) {
             CompanionState.Remote -> form.addComponent(text(message("status.remote.details")))
             CompanionState.Starting -> Unit
         }
-        proposals.waiting().forEach { form.addComponent(inRow(listOf(link(it.offer) { proposals.review(it) }))) }
+        val waiting = proposals.waiting()
+        waiting.forEach { form.addComponent(inRow(proposal(it))) }
+        if (waiting.size > 1) form.addComponent(inRow(decideAll()))
         val panel = form.addComponent(inRow(links), LINK_GAP).panel
         panel.border = JBUI.Borders.empty(PADDING, PADDING + 2)
         return panel
     }
+
+    private fun proposal(proposal: Proposal): List<JComponent> =
+        listOfNotNull(
+            link(proposal.shownPath) { proposals.review(proposal) },
+            proposal.place.cli?.let { JBLabel(Place.shown(it)) },
+            JBLabel(message("status.popup.new")).takeIf { proposal.kind == ProposalKind.CREATE },
+            link(message("diff.accept")) { proposals.accept(proposal) },
+            link(message("diff.reject")) { proposals.reject(proposal) },
+        )
+
+    private fun decideAll(): List<JComponent> =
+        listOf(
+            link(message("status.popup.accept.all")) { proposals.acceptAll() },
+            link(message("status.popup.reject.all")) { proposals.rejectAll() },
+        )
 
     /** Each as wide as it is. */
     private fun inRow(links: List<JComponent>): JComponent {

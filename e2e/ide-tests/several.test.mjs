@@ -1,0 +1,189 @@
+// Owns several proposals in a real window: the way through them, the list, and all at once.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, describe } from 'node:test';
+
+import { REJECTED, Scene } from '../lib/ide-scene.mjs';
+
+const accepted = (content) => ({ status: 'accepted', content });
+
+describe('in a window', () => {
+  const scene = new Scene();
+  before(() => scene.open());
+  after(() => scene.close());
+
+  /** Proposals of as many clients, each for a file of that name; the last one shows. */
+  async function proposeAll(...names) {
+    const proposals = [];
+    for (const name of names) {
+      const client = proposals.length === 0 ? scene.client : await scene.connect();
+      const file = scene.sandbox.file(name, 'old\n');
+      proposals.push({ ...(await scene.propose(file, `new ${name}\n`, client)), file, client });
+    }
+    return proposals;
+  }
+
+  async function leave(proposals) {
+    for (const { client } of proposals) if (client !== scene.client) await client.close();
+    await scene.noProposal();
+  }
+
+  const isInFront = ({ title }) =>
+    scene.ide.until(
+      ({ tabs, focus }) =>
+        focus?.editor === 'DIFF' && tabs.some((tab) => tab.isSelected && tab.title === title),
+      `the focus in ${title}`,
+    );
+
+  /** What the banner of a proposal says, once it shows. */
+  async function banner({ title }) {
+    await scene.turnTo(title);
+    return (await scene.ide.tab(title)).banners.flat()[0];
+  }
+
+  const waits = async (proposal) => {
+    const { tabs } = await scene.ide.robot('look');
+    return tabs.some(({ title }) => title === proposal.title);
+  };
+
+  const begin = (action) => scene.ide.robot('invoke', { action: `Companion.${action}` });
+
+  const asks = (text) =>
+    scene.ide.until(
+      ({ windows, texts }) => windows.length > 1 && texts.some((shown) => shown.includes(text)),
+      `the question: ${text}`,
+    );
+
+  scene.test('keys lead from each to the next, from an editor too', async () => {
+    const proposals = await proposeAll('a.txt', 'b.txt', 'c.txt');
+    const [a, b, c] = proposals;
+    assert.match(await banner(b), /^2 of 3: CLI \d+ proposes to change b\.txt\./);
+    await scene.clickInto(a.title);
+    await scene.ide.display.press('alt+shift+Next');
+    await isInFront(b);
+    await scene.ide.display.press('alt+shift+Prior', 'alt+shift+Prior');
+    await isInFront(c);
+    await scene.edit('other.txt', 'text\n');
+    await scene.ide.display.press('alt+shift+Next');
+    await isInFront(a);
+    await scene.ide.click('text', { text: 'Next' });
+    await isInFront(b);
+    for (const { client, file, decision } of proposals) {
+      await client.resolveDiffFromCli(file, 'rejected');
+      assert.deepEqual(await decision, REJECTED);
+    }
+    await leave(proposals);
+  });
+
+  scene.test('after a decision the next one is in front, and a key that is held is none', async () => {
+    const proposals = await proposeAll('a.txt', 'b.txt', 'c.txt');
+    const [a, b, c] = proposals;
+    await scene.clickInto(a.title);
+    await scene.ide.display.press('ctrl+Return', 'ctrl+Return', 'ctrl+Return');
+    assert.deepEqual(await a.decision, accepted('new a.txt\n'));
+    await isInFront(b);
+    assert.equal(await waits(b), true);
+    await scene.ide.click('text', { text: 'Next' });
+    await isInFront(c);
+    await scene.ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: c.title });
+    assert.deepEqual(await c.decision, REJECTED);
+    await isInFront(b);
+    await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: b.title });
+    assert.deepEqual(await b.decision, accepted('new b.txt\n'));
+    await leave(proposals);
+  });
+
+  scene.test('the list says whose each is, and decides one while the user is elsewhere', async () => {
+    const proposals = await proposeAll('a.txt', 'b.txt');
+    const [a, b] = proposals;
+    const other = await scene.edit('other.txt', 'text\n');
+    await scene.ide.click('text', { text: 'CLI: 2 to review' });
+    const { texts } = await scene.ide.until(
+      ({ texts }) => texts.includes('Open proposals:'),
+      'the list',
+    );
+    const clis = texts.filter((text) => /^CLI \d+$/.test(text));
+    assert.equal(new Set(clis).size, 2, `${clis}`);
+    await scene.picture('list');
+    await scene.ide.click('text', { text: 'Reject' });
+    assert.deepEqual(await b.decision, REJECTED, 'the last one in the list');
+    await scene.ide.until(({ focus }) => focus?.path === other, 'the focus where it was');
+    assert.match(await banner(a), /^The CLI proposes to change a\.txt\./);
+    await scene.accept(a.title);
+    assert.deepEqual(await a.decision, accepted('new a.txt\n'));
+    await leave(proposals);
+  });
+
+  scene.test('all are accepted that waited when the question came, also without a tab', async () => {
+    const proposals = await proposeAll('a.txt', 'b.txt', 'c.txt');
+    const [a, b, c] = proposals;
+    await scene.ide.robot('write proposal', { tab: b.title, text: 'mine\n' });
+    const hidden = await scene.connect();
+    await scene.edit('other.txt', 'text\n');
+    const file = scene.sandbox.file('hidden.txt', 'old\n');
+    const decision = hidden.openDiff(file, 'new\n');
+    await scene.ide.until(({ statusBar }) => statusBar.includes('CLI: 4 to review'), 'the fourth');
+    await begin('AcceptAllProposals');
+    await asks('Accept 4 proposals?');
+    const late = await scene.connect();
+    const lateFile = scene.sandbox.file('late.txt', 'old\n');
+    const lateDecision = late.openDiff(lateFile, 'late\n');
+    await scene.picture('accept all');
+    await scene.ide.click('text', { text: 'Accept 4' });
+    assert.deepEqual(await a.decision, accepted('new a.txt\n'));
+    assert.deepEqual(await b.decision, accepted('mine\n'));
+    assert.deepEqual(await c.decision, accepted('new c.txt\n'));
+    assert.deepEqual(await decision, accepted('new\n'));
+    await scene.ide.until(({ statusBar }) => statusBar.includes('CLI: 1 to review'), 'the late one');
+    await scene.chooseInList('late.txt');
+    const { title } = await scene.proposal(lateFile);
+    await scene.accept(title);
+    assert.deepEqual(await lateDecision, accepted('late\n'));
+    await hidden.close();
+    await late.close();
+    await leave(proposals);
+  });
+
+  scene.test('those of one CLI are rejected, and the others wait', async () => {
+    const proposals = await proposeAll('a.txt', 'b.txt');
+    const [a, b] = proposals;
+    await begin('RejectAllProposals');
+    const { texts } = await asks('Reject 2 proposals?');
+    const answers = texts.filter((text) => /^Only Those of CLI \d+ \(1\)$/.test(text));
+    assert.equal(answers.length, 2);
+    const [, cli] = /(CLI \d+) proposes/.exec(texts.find((text) => /^2 of 2: /.test(text)));
+    await scene.ide.click('text', { text: `Only Those of ${cli} (1)` });
+    assert.deepEqual(await b.decision, REJECTED);
+    await scene.accept(a.title);
+    assert.deepEqual(await a.decision, accepted('new a.txt\n'));
+    await leave(proposals);
+  });
+
+  scene.test('what has changed meanwhile is said, shown and asked about', async () => {
+    const [proposal] = await proposeAll('changed.txt');
+    const { title, file } = proposal;
+    fs.writeFileSync(file, 'by another program\n');
+    await scene.turnTo(title);
+    await scene.ide.robot('invoke', { action: 'Synchronize' });
+    await scene.ide.tab(title, ({ banners }) => /It has changed meanwhile/.test(banners.flat()[0]));
+    await scene.picture('changed');
+    await scene.ide.click('text', { text: 'Show What Changed' });
+    const isShown = ({ texts }) => texts.includes('When the proposal came');
+    await scene.ide.until(isShown, 'what has changed');
+    await scene.picture('what changed');
+    await scene.ide.display.press('Escape');
+    await scene.ide.until((look) => !isShown(look), 'its end');
+    await scene.accept(title);
+    await asks(`${path.basename(file)} is not as it was`);
+    await scene.picture('accept anyway');
+    await scene.ide.click('text', { text: 'Keep Editing' });
+    await scene.ide.until(({ windows }) => windows.length === 1, 'the end of the question');
+    await scene.accept(title);
+    await asks('is not as it was');
+    await scene.ide.click('text', { text: 'Accept Anyway' });
+    assert.deepEqual(await proposal.decision, accepted('new changed.txt\n'));
+    await leave([proposal]);
+  });
+});

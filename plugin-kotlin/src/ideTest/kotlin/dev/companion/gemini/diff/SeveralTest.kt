@@ -1,0 +1,238 @@
+// Owns the tests of several proposals: the way through them, and the decision about all at once.
+
+package dev.companion.gemini.diff
+
+import com.intellij.notification.Notification
+import com.intellij.notification.Notifications
+import com.intellij.notification.NotificationsAdapter
+import com.intellij.openapi.command.WriteCommandAction
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.ui.Messages
+import com.intellij.openapi.ui.TestDialog
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.core.Delivery
+import java.awt.event.KeyEvent
+import java.io.File
+import javax.swing.JLabel
+
+private const val CANCEL = 0
+private const val ALL = 1
+
+class SeveralTest : DiffTestCase() {
+    private val questions = ArrayList<String>()
+    private val notified = ArrayList<Notification>()
+
+    override fun setUp() {
+        super.setUp()
+        val listener = object : NotificationsAdapter() {
+            override fun notify(notification: Notification) {
+                notified += notification
+            }
+        }
+        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, listener)
+        answering(CANCEL)
+    }
+
+    override fun tearDown() {
+        Messages.setTestDialog(TestDialog.DEFAULT)
+        super.tearDown()
+    }
+
+    /** What the user chooses when asked; [meanwhile] happens while the question is open. */
+    private fun answering(choice: Int, meanwhile: () -> Unit = {}) =
+        Messages.setTestDialog {
+            questions += it
+            meanwhile()
+            choice
+        }
+
+    private fun shown() = myManager.selectedFiles.single().name
+
+    private fun change(name: String, text: String) =
+        WriteCommandAction.runWriteCommandAction(project) {
+            checkNotNull(FileDocumentManager.getInstance().getDocument(virtualFile(File(path(name))))).setText(text)
+        }
+
+    fun `test each says which of how many it is, and from whom if that is a question`() {
+        val a = propose("a.txt", "a")
+        assertTrue(a.banner, a.banner.startsWith("The CLI proposes the new file"))
+        val b = propose("b.txt", "b")
+        assertTrue(a.banner, a.banner.startsWith("1 of 2: The CLI proposes"))
+        assertTrue(b.banner, b.banner.startsWith("2 of 2: The CLI proposes"))
+        val c = propose("c.txt", "c", cli = 2)
+        assertTrue(a.banner, a.banner.startsWith("1 of 3: CLI 1 proposes"))
+        assertTrue(c.banner, c.banner.startsWith("3 of 3: CLI 2 proposes"))
+        a.click("Reject")
+        assertTrue(b.banner, b.banner.startsWith("1 of 2: CLI 1 proposes"))
+        b.click("Reject")
+        assertTrue(c.banner, c.banner.startsWith("The CLI proposes"))
+        assertFalse(c.banner, "Next" in c.banner)
+    }
+
+    fun `test one goes from each to the next, and beyond the last to the first`() {
+        val views = listOf("a.txt", "b.txt", "c.txt").map { propose(it, "new") }
+        views.first().click("Next")
+        assertEquals("b.txt", shown())
+        view("b.txt").click("Previous")
+        view("a.txt").click("Previous")
+        assertEquals("c.txt", shown())
+        view("b.txt").lose()
+        view("a.txt").click("Next")
+        assertEquals("one without a tab gets one", "b.txt", shown())
+        assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test nothing that shows is replaced while all stays as it is`() {
+        val view = propose("a.txt", "a")
+        val label = UIUtil.findComponentsOfType(view.component, JLabel::class.java).first {
+            "proposes" in
+                it.text.orEmpty()
+        }
+        service.go(null, 1)
+        assertTrue("what a click was aimed at is still there", view.component.isAncestorOf(label))
+    }
+
+    fun `test all are accepted in the order in which they came, as they are then, after one question`() {
+        listOf("c.txt", "a.txt", "b.txt").forEach { propose(it, "new") }
+        view("a.txt").type("mine")
+        service.acceptAll()
+        assertEquals(listOf("Accept 3 proposals?\nOne is accepted as you have edited it."), questions)
+        assertEquals("Cancel is Cancel", emptyList<String>(), told)
+        answering(ALL)
+        service.acceptAll()
+        assertEquals(listOf("accepted c.txt 'new'", "accepted a.txt 'mine'", "accepted b.txt 'new'"), told)
+        assertEquals(emptyList<ProposalFile>(), tabs())
+        assertEquals(emptyList<String>(), notified.filter { "You had edited" in it.content }.map { it.content })
+    }
+
+    fun `test what comes while the question is open is not accepted`() {
+        propose("a.txt", "a")
+        val late = Answer()
+        val again = Answer()
+        answering(ALL) {
+            service.open(late, path("late.txt"), "late")
+            service.open(again, path("a.txt"), "not asked about")
+            // Longer than both take to be prepared: they wait for the end of the question.
+            repeat(20) {
+                Thread.sleep(10)
+                UIUtil.dispatchAllInvocationEvents()
+            }
+        }
+        service.acceptAll()
+        await("both answers") { late.text != null && again.text != null }
+        assertEquals(listOf("accepted a.txt 'a'"), told)
+        assertEquals(listOf("late", "not asked about"), service.waiting().map { it.document.text })
+    }
+
+    fun `test what is edited or changes while the question is open stays, and is told`() {
+        listOf("a.txt", "b.txt", "c.txt").forEach { file(it, "old") }
+        listOf("a.txt", "b.txt", "c.txt").forEach { propose(it, "new") }
+        answering(ALL) {
+            view("a.txt").type("mine")
+            change("b.txt", "changed")
+            UIUtil.dispatchAllInvocationEvents()
+        }
+        service.acceptAll()
+        assertEquals(listOf("accepted c.txt 'new'"), told)
+        val text = notified.last().content
+        assertTrue(text, "a.txt stays open. It was edited while you were asked." in text)
+        assertTrue(text, "b.txt stays open. It has changed meanwhile." in text)
+    }
+
+    fun `test what needs a look of its own stays open, and the question says why`() {
+        file("changed.txt", "old")
+        propose("changed.txt", "new")
+        change("changed.txt", "by hand")
+        UIUtil.dispatchAllInvocationEvents()
+        file("locked.txt", "old").setReadOnly()
+        propose("locked.txt", "new")
+        val outside = File(root.parentFile.parentFile, "outside-${System.nanoTime()}.txt")
+        assertEquals(Answer.DONE, answer { service.open(it, outside.path, "new") })
+        propose("a.txt", "new")
+        answering(ALL)
+        service.acceptAll()
+        val question = questions.single()
+        assertTrue(question, question.startsWith("Accept 1 proposal?\n3 stay open:\n"))
+        assertTrue(question, "changed.txt: It has changed meanwhile." in question)
+        assertTrue(question, "locked.txt: It is read-only." in question)
+        assertTrue(question, "${outside.name}: It is outside this project." in question)
+        assertEquals(listOf("accepted a.txt 'new'"), told)
+        assertEquals(3, service.waiting().size)
+        service.acceptAll()
+        assertTrue(
+            questions.last(),
+            questions.last().startsWith("None of the proposals can be accepted without a look"),
+        )
+        assertEquals(3, service.waiting().size)
+    }
+
+    fun `test all of one CLI are accepted or rejected, and no others`() {
+        for ((name, cli) in listOf("a.txt" to 1, "b.txt" to 2, "c.txt" to 1, "d.txt" to 2)) propose(name, "new", cli)
+        answering(ALL + 2)
+        service.acceptAll()
+        assertEquals(listOf("accepted b.txt 'new'", "accepted d.txt 'new'"), told)
+        answering(ALL)
+        service.rejectAll()
+        assertEquals(listOf("rejected a.txt", "rejected c.txt"), told.drop(2))
+    }
+
+    fun `test what was written in rejected ones can be had back`() {
+        listOf("a.txt", "b.txt").forEach { propose(it, "new") }
+        view("b.txt").type("mine")
+        answering(ALL)
+        service.rejectAll()
+        assertEquals("Reject 2 proposals?\nYou have edited one; what you wrote can be had back.", questions.single())
+        assertEquals(listOf("rejected a.txt", "rejected b.txt"), told)
+        assertTrue(notified.single { "You had edited it" in it.content }.content.contains("b.txt"))
+    }
+
+    fun `test an acceptance that nobody hears is told, and the text stays`() {
+        listOf("a.txt", "b.txt").forEach { propose(it, "new") }
+        core.delivery = Delivery.UNKNOWN
+        answering(ALL)
+        service.acceptAll()
+        assertEquals(2, told.size)
+        assertEquals(2, tabs().size)
+        assertTrue(notified.last().content, "a.txt stays open. The CLI no longer waits" in notified.last().content)
+        service.acceptAll()
+        assertEquals("decided once", 2, told.size)
+    }
+
+    fun `test a file that has changed is asked about before its proposal is accepted`() {
+        file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        change("a.txt", "by hand")
+        await("the word about it") { "It has changed meanwhile." in view.banner }
+        view.click("Accept")
+        assertTrue(questions.single(), "what has changed meanwhile is lost" in questions.single())
+        assertEquals("to keep editing is no decision", emptyList<String>(), told)
+        answering(2)
+        view.type("mine")
+        view.click("Accept")
+        assertEquals(listOf("accepted a.txt 'mine'"), told)
+        assertTrue("Qwen Code may not write it", notified.any { "You had edited it" in it.content })
+    }
+
+    fun `test a change that is taken back is none`() {
+        file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        change("a.txt", "by hand")
+        await("the word about it") { "It has changed meanwhile." in view.banner }
+        change("a.txt", "old")
+        await("its end") { "It has changed meanwhile." !in view.banner }
+        view.click("Accept")
+        assertEquals(emptyList<String>(), questions)
+        assertEquals(listOf("accepted a.txt 'new'"), told)
+    }
+
+    fun `test a key that is held or a second click decides once`() {
+        val slips = Slips()
+        val key = { at: Long -> KeyEvent(javax.swing.JLabel(), KeyEvent.KEY_PRESSED, at, 0, KeyEvent.VK_ENTER, '\n') }
+        val now = System.currentTimeMillis()
+        assertFalse(slips.isOne(key(now)))
+        slips.expect()
+        assertTrue(slips.isOne(key(now + 700)))
+        assertTrue("it is still held", slips.isOne(key(now + 1_600)))
+        assertFalse(slips.isOne(key(now + 5_000)))
+    }
+}
