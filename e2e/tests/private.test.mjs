@@ -66,8 +66,8 @@ test('an edit of a private file is reviewed, and the editor is told that it is o
   for (const [name, isPrivate] of Object.entries({ 'secret/new.txt': true, 'open.txt': false })) {
     const file = path.join(sandbox.project, name);
     const decision = client.openDiff(file, 'proposed\n');
-    const view = { filePath: file, kind: 'create', private: isPrivate, newContent: 'proposed\n' };
-    assert.deepEqual(await editor.view(file), view);
+    const proposed = { kind: 'create', private: isPrivate, cli: 1, newContent: 'proposed\n' };
+    assert.deepEqual(await editor.view(file), { filePath: file, ...proposed });
     editor.accept(file);
     assert.deepEqual(await decision, { status: 'accepted', content: 'proposed\n' });
   }
