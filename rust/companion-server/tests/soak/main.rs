@@ -120,8 +120,7 @@ async fn soak(duration: Duration, mut rng: fastrand::Rng) -> String {
         client.lock().await.leave().await;
     }
     until("all connections have ended", || window.server.status().tasks == 0).await;
-    // The server itself opens one or two by and by, and three for its watch of ignore files.
-    until("all sockets are closed", || process::descriptors() <= descriptors + 6).await;
+    until("all sockets are closed", || process::are_closed(descriptors)).await;
     assert!(!panicked.load(Ordering::Relaxed), "see above");
     format!("{}\n{}", world.counts(), growth(&memory))
 }
