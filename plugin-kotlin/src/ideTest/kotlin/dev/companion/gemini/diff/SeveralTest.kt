@@ -213,6 +213,36 @@ class SeveralTest : DiffTestCase() {
         assertTrue("Qwen Code may not write it", notified.any { "You had edited it" in it.content })
     }
 
+    fun `test unsaved changes are asked about once they are saved, since the proposal takes them back`() {
+        file("a.txt", "old")
+        change("a.txt", "by hand")
+        val view = propose("a.txt", "new")
+        assertTrue(view.banner, "unsaved changes" in view.banner)
+        FileDocumentManager.getInstance().saveAllDocuments()
+        answering(ALL)
+        service.acceptAll()
+        assertTrue(questions.single(), "a.txt: It has changed meanwhile." in questions.single())
+        answering(CANCEL)
+        view.click("Accept")
+        assertTrue(questions.last(), "what has changed meanwhile is lost" in questions.last())
+        assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test what was written is offered back once, when a proposal that nobody heard of ends`() {
+        file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        view.type("mine")
+        change("a.txt", "by hand")
+        await("the word about it") { "It has changed meanwhile." in view.banner }
+        core.delivery = Delivery.UNKNOWN
+        answering(2)
+        view.click("Accept")
+        val offers = { notified.count { "You had edited it" in it.content } }
+        assertEquals("it has not ended", 0, offers())
+        view.click("Close")
+        assertEquals(1, offers())
+    }
+
     fun `test a change that is taken back is none`() {
         file("a.txt", "old")
         val view = propose("a.txt", "new")

@@ -73,6 +73,10 @@ internal class Proposal(
     /** Whether it is another one now. */
     private var changed = false
 
+    /** What the user had not saved when the proposal came, the CLI did not know, and saved it still does not. */
+    private val wasUnsaved = isUnsaved()
+    private val isChanged get() = changed || (wasUnsaved && !isUnsaved())
+
     private var form = target.form(proposed.form)
     private var targetListening: Disposable? = null
 
@@ -109,8 +113,8 @@ internal class Proposal(
             Remark.READ_ONLY.takeIf { target.file?.isWritable == false },
             Remark.DELETED.takeIf { kind == ProposalKind.CHANGE && target.file == null },
             Remark.CREATED.takeIf { kind == ProposalKind.CREATE && target.file != null },
-            Remark.CHANGED.takeIf { changed },
-            Remark.UNSAVED.takeIf { !changed && isUnsaved() },
+            Remark.CHANGED.takeIf { isChanged },
+            Remark.UNSAVED.takeIf { !isChanged && isUnsaved() },
             Remark.PRIVATE.takeIf { proposed.private },
         )
 
@@ -139,7 +143,7 @@ internal class Proposal(
         if (target.file == this.target.file) return
         form = form()
         this.target = target
-        changed = isChanged()
+        changed = isAnother()
         listen()
         file.editors.forEach(ProposalEditor::showProposal)
     }
@@ -183,11 +187,11 @@ internal class Proposal(
     private fun noteChange() {
         assertEdt()
         if (state == State.ENDED) return
-        changed = isChanged()
+        changed = isAnother()
         file.editors.forEach(ProposalEditor::showBanner)
     }
 
-    private fun isChanged(): Boolean {
+    private fun isAnother(): Boolean {
         val now = target.document?.immutableCharSequence ?: return false
         return before != null && !now.contentEquals(before)
     }

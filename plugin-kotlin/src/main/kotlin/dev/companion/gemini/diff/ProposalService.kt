@@ -228,9 +228,14 @@ class ProposalService(private val project: Project) : Disposable {
         if (proposal.state != Proposal.State.OPEN) return
         val delivery = proposal.core.diffAccepted(proposal.path, proposal.text)
         written.lookAt(proposal.target.path)
-        // Qwen Code does not write a file that has changed since it was read.
-        if (proposal.isStale && proposal.isEdited) notices.offerBack(proposal)
-        if (delivery == Delivery.DELIVERED) finishDelivered(proposal, next) else proposal.keepUnheard(delivery)
+        when {
+            delivery != Delivery.DELIVERED -> proposal.keepUnheard(delivery)
+
+            // Qwen Code does not write a file that has changed since it was read.
+            proposal.isStale -> finish(proposal, next)
+
+            else -> finishDelivered(proposal, next)
+        }
         changed()
     }
 
