@@ -4,6 +4,7 @@ package dev.companion.gemini.diff
 
 import com.intellij.diff.tools.util.DiffDataKeys
 import com.intellij.diff.tools.util.side.TwosideTextDiffViewer
+import com.intellij.ide.IdeEventQueue
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.ActionPlaces
 import com.intellij.openapi.actionSystem.AnActionEvent
@@ -21,12 +22,15 @@ import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.testFramework.EditorTestUtil
 import com.intellij.testFramework.FileEditorManagerTestCase
 import com.intellij.ui.EditorNotificationPanel
+import com.intellij.ui.HyperlinkLabel
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.EditorRequest
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.dispatchUntil
+import java.awt.ActiveEvent
+import java.awt.event.MouseEvent
 import java.io.File
 import javax.swing.JComponent
 import javax.swing.JLabel
@@ -50,6 +54,12 @@ class Answer(private val answered: () -> Unit = {}) : EditorRequest {
     companion object {
         const val DONE = "done"
     }
+}
+
+private class SecondClick(private val link: HyperlinkLabel) :
+    MouseEvent(link, MOUSE_CLICKED, System.currentTimeMillis(), 0, 1, 1, 2, false),
+    ActiveEvent {
+    override fun dispatch() = link.doClick()
 }
 
 abstract class DiffTestCase : FileEditorManagerTestCase() {
@@ -136,12 +146,15 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
             text.forEach { EditorTestUtil.performTypingAction(right, it) }
         }
 
-        fun click(link: String) {
-            val label = UIUtil
-                .findComponentsOfType(notification(), com.intellij.ui.HyperlinkLabel::class.java)
-                .single { it.text.startsWith(link) }
-            label.doClick()
-        }
+        fun click(link: String) = link(link).doClick()
+
+        /** The second of two clicks, of which the IDE knows when it was. */
+        fun doubleClick(link: String) = IdeEventQueue.getInstance().dispatchEvent(SecondClick(link(link)))
+
+        private fun link(text: String) =
+            UIUtil
+                .findComponentsOfType(notification(), HyperlinkLabel::class.java)
+                .single { it.text.startsWith(text) }
 
         /** The user closes the tab. */
         fun close() {
@@ -186,7 +199,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
             .mapNotNull {
                 when (it) {
                     is JLabel -> it.text
-                    is com.intellij.ui.HyperlinkLabel -> it.text
+                    is HyperlinkLabel -> it.text
                     else -> null
                 }
             }.filter(String::isNotEmpty)

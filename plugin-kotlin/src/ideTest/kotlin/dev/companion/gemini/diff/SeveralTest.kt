@@ -12,6 +12,7 @@ import com.intellij.openapi.ui.TestDialog
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.Delivery
 import java.awt.event.KeyEvent
+import java.awt.event.MouseEvent
 import java.io.File
 import javax.swing.JLabel
 
@@ -255,14 +256,53 @@ class SeveralTest : DiffTestCase() {
         assertEquals(listOf("accepted a.txt 'new'"), told)
     }
 
-    fun `test a key that is held or a second click decides once`() {
-        val slips = Slips()
-        val key = { at: Long -> KeyEvent(javax.swing.JLabel(), KeyEvent.KEY_PRESSED, at, 0, KeyEvent.VK_ENTER, '\n') }
+    /** Whether the second click of two would decide [view]. */
+    private fun decidesBySecondClick(view: View): Boolean {
+        val proposal = checkNotNull(view.file.proposal)
         val now = System.currentTimeMillis()
-        assertFalse(slips.isOne(key(now)))
-        slips.expect()
-        assertTrue(slips.isOne(key(now + 700)))
-        assertTrue("it is still held", slips.isOne(key(now + 1_600)))
-        assertFalse(slips.isOne(key(now + 5_000)))
+        val click = MouseEvent(view.component, MouseEvent.MOUSE_CLICKED, now, 0, 1, 1, 2, false)
+        return !service.slips.isOne(click, proposal)
+    }
+
+    fun `test the second of two clicks decides nothing that came under the mouse by the first`() {
+        listOf("a.txt", "b.txt").forEach { propose(it, "new") }
+        assertEquals("b.txt", shown())
+        // The focus is elsewhere: what shows next is up to the platform.
+        view("b.txt").click("Accept")
+        assertEquals("a.txt", shown())
+        assertFalse(decidesBySecondClick(view("a.txt")))
+    }
+
+    fun `test a click on a proposal does not decide what takes its place`() {
+        val view = propose("a.txt", "first")
+        assertTrue("nothing was decided there", decidesBySecondClick(view))
+        propose("a.txt", "second")
+        assertFalse("the same file's", decidesBySecondClick(view("a.txt")))
+        val other = propose("b.txt", "over it")
+        assertEquals("b.txt", shown())
+        assertFalse("another file's", decidesBySecondClick(other))
+    }
+
+    fun `test the second click of an acceptance that nobody heard does not close it`() {
+        val view = propose("a.txt", "new")
+        core.delivery = Delivery.UNKNOWN
+        view.click("Accept")
+        assertFalse(decidesBySecondClick(view))
+        view.doubleClick("Close")
+        assertTrue("the text is still there", view.isOpen)
+    }
+
+    fun `test a key that is held decides once, and what the user goes to is decided at once`() {
+        val proposal = checkNotNull(propose("a.txt", "a").file.proposal)
+        val other = checkNotNull(propose("b.txt", "b").file.proposal)
+        val slips = Slips()
+        val key = { at: Long -> KeyEvent(JLabel(), KeyEvent.KEY_PRESSED, at, 0, KeyEvent.VK_ENTER, '\n') }
+        val now = System.currentTimeMillis()
+        assertFalse(slips.isOne(key(now), proposal))
+        slips.expect(listOf(proposal))
+        assertTrue(slips.isOne(key(now + 700), proposal))
+        assertTrue("it is still held", slips.isOne(key(now + 1_600), proposal))
+        assertFalse("it has not come by itself", slips.isOne(key(now + 1_700), other))
+        assertFalse(slips.isOne(key(now + 5_000), proposal))
     }
 }

@@ -12,7 +12,6 @@ import com.intellij.openapi.actionSystem.IdeActions
 import com.intellij.openapi.actionSystem.PlatformDataKeys
 import com.intellij.openapi.editor.actionSystem.EditorActionManager
 import com.intellij.openapi.extensions.PluginId
-import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.platform.CompanionAction
 import java.awt.event.KeyEvent
@@ -51,13 +50,10 @@ internal object ProposalActions {
     /** The focus may be on its way from a tab that is behind another already: what is not seen is not meant. */
     private fun focused(event: AnActionEvent, project: Project): Proposal? {
         val panel = ProposalPanel.around(event.getData(PlatformDataKeys.CONTEXT_COMPONENT))
-        return panel?.editor?.proposal?.takeIf { it.file in inFront(project) }
+        return panel?.editor?.proposal?.takeIf { it.file in ProposalTabs.inFront(project) }
     }
 
-    private fun shown(project: Project) = inFront(project).singleOrNull()?.proposal
-
-    private fun inFront(project: Project) =
-        FileEditorManager.getInstance(project).selectedFiles.filterIsInstance<ProposalFile>()
+    private fun shown(project: Project) = ProposalTabs.inFront(project).singleOrNull()?.proposal
 }
 
 /** An action on the proposal at hand. */
@@ -71,7 +67,7 @@ internal abstract class ProposalAction : CompanionAction() {
     override fun actionPerformed(event: AnActionEvent) {
         val service = ProposalService.getInstance(event.project ?: return)
         val proposal = ProposalActions.proposal(event) ?: return
-        if (!service.slips.isOne(event.inputEvent)) decide(service, proposal)
+        if (!service.slips.isOne(event.inputEvent, proposal)) decide(service, proposal)
     }
 }
 

@@ -38,16 +38,16 @@ internal class ProposalBanner(
                     link(message("diff.changed.show")) { service.showChange(proposal) }.takeIf { proposal.isStale },
                     link(message("diff.previous")) { service.go(proposal, -1) }.takeIf { proposal.place.count > 1 },
                     link(message("diff.next")) { service.go(proposal, 1) }.takeIf { proposal.place.count > 1 },
-                    decision("diff.accept", ProposalActions.ACCEPT) { service.accept(proposal) },
-                    decision("diff.reject", ProposalActions.REJECT) { service.reject(proposal) },
+                    decision(withKeys("diff.accept", ProposalActions.ACCEPT)) { service.accept(proposal) },
+                    decision(withKeys("diff.reject", ProposalActions.REJECT)) { service.reject(proposal) },
                 )
             }
 
             Proposal.State.UNHEARD -> {
                 listOf(
-                    link(message("diff.apply")) { service.apply(proposal) },
+                    decision(message("diff.apply")) { service.apply(proposal) },
                     link(message("diff.copy")) { service.copy(proposal) },
-                    link(message("diff.close")) { service.closeByUser(proposal) },
+                    decision(message("diff.close")) { service.closeByUser(proposal) },
                 )
             }
 
@@ -75,10 +75,12 @@ internal class ProposalBanner(
 
     private fun link(label: String, follow: () -> Unit) = Pair(label, Runnable(follow))
 
+    private fun decision(label: String, decide: () -> Unit) =
+        link(label) { if (!service.slips.isOne(EventQueue.getCurrentEvent(), proposal)) decide() }
+
     /** The keys are the user's to change, so they are looked up. */
-    private fun decision(key: String, actionId: String, decide: () -> Unit): Pair<String, Runnable> {
+    private fun withKeys(key: String, actionId: String): String {
         val keys = KeymapUtil.getFirstKeyboardShortcutText(ActionManager.getInstance().getAction(actionId))
-        val label = if (keys.isEmpty()) message(key) else message("diff.withKeys", message(key), keys)
-        return link(label) { if (!service.slips.isOne(EventQueue.getCurrentEvent())) decide() }
+        return if (keys.isEmpty()) message(key) else message("diff.withKeys", message(key), keys)
     }
 }

@@ -209,9 +209,11 @@ class ProposalService(private val project: Project) : Disposable {
         val proposal = Proposal(project, file, core, target, text)
         Disposer.register(this, proposal)
         proposals += proposal
-        file.proposal = proposal
-        updateTitles()
-        if (!tabs.isOpen(file)) tabs.openAside(file)
+        watchingFront {
+            file.proposal = proposal
+            updateTitles()
+            if (!tabs.isOpen(file)) tabs.openAside(file)
+        }
         changed()
     }
 
@@ -229,7 +231,7 @@ class ProposalService(private val project: Project) : Disposable {
         val delivery = proposal.core.diffAccepted(proposal.path, proposal.text)
         written.lookAt(proposal.target.path)
         when {
-            delivery != Delivery.DELIVERED -> proposal.keepUnheard(delivery)
+            delivery != Delivery.DELIVERED -> keepUnheard(proposal, delivery)
 
             // Qwen Code does not write a file that has changed since it was read.
             proposal.isStale -> finish(proposal, next)
@@ -237,6 +239,11 @@ class ProposalService(private val project: Project) : Disposable {
             else -> finishDelivered(proposal, next)
         }
         changed()
+    }
+
+    private fun keepUnheard(proposal: Proposal, delivery: Delivery) {
+        proposal.keepUnheard(delivery)
+        slips.expect(listOf(proposal))
     }
 
     private fun rejectNow(proposal: Proposal, next: Proposal? = null) {
@@ -272,17 +279,26 @@ class ProposalService(private val project: Project) : Disposable {
     }
 
     private fun closeTab(file: ProposalFile, next: Proposal?) {
-        if (next?.state == Proposal.State.OPEN) {
+        watchingFront {
             // Before: otherwise the tab beside it would be in front for a moment, and the CLI told of its file.
-            tabs.show(next.file)
-            slips.expect()
+            if (next?.state == Proposal.State.OPEN) tabs.show(next.file)
+            tabs.close(file)
         }
-        tabs.close(file)
         file.isValid = false
         // The platform keeps files that were open, but what was proposed is to go.
         file.proposal = null
         changed()
     }
+
+    /** Who was about to decide the proposal in front has not seen one that [change] brings in its place. */
+    private fun watchingFront(change: () -> Unit) {
+        val seen = inFront()
+        change()
+        val unseen = inFront() - seen
+        if (seen.isNotEmpty() && unseen.isNotEmpty()) slips.expect(unseen)
+    }
+
+    private fun inFront(): List<Proposal> = ProposalTabs.inFront(project).mapNotNull { it.proposal }
 
     /** A proposal may give another one of its name a title by which it is told from it. */
     private fun updateTitles() = ProposalTitles.update(proposals).forEach(tabs::titleChanged)

@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.diff
 
+import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.ex.FileEditorManagerEx
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.wm.IdeFocusManager
@@ -59,4 +60,10 @@ internal class ProposalTabs(private val project: Project) {
     }
 
     private fun focusOwner() = KeyboardFocusManager.getCurrentKeyboardFocusManager().focusOwner
+
+    companion object {
+        /** Those whose tab shows; several in a split. */
+        fun inFront(project: Project): List<ProposalFile> =
+            FileEditorManager.getInstance(project).selectedFiles.filterIsInstance<ProposalFile>()
+    }
 }

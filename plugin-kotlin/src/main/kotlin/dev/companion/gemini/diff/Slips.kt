@@ -6,21 +6,23 @@ import dev.companion.gemini.core.assertEdt
 import java.awt.AWTEvent
 import java.awt.event.InputEvent
 
-/** After a decision the next proposal shows where the decided one was, and nobody has seen it yet. For the EDT. */
+/** A proposal may take the place of one that the user is about to decide, and nobody has seen it yet. For the EDT. */
 internal class Slips {
+    private var unseen = emptyList<Proposal>()
     private var until = 0L
 
-    /** Another proposal has come under the user's hands. */
-    fun expect() {
+    /** These have come under the user's hands, or offer something else there. */
+    fun expect(proposals: List<Proposal>) {
         assertEdt()
+        unseen = proposals
         until = System.currentTimeMillis() + MILLIS
     }
 
-    /** Whether [event] is too early to be about what shows now. While a key is held, all its repetitions are. */
-    fun isOne(event: AWTEvent?): Boolean {
+    /** Whether [event] is too early to be about [proposal]. While a key is held, all its repetitions are. */
+    fun isOne(event: AWTEvent?, proposal: Proposal): Boolean {
         assertEdt()
         val at = (event as? InputEvent)?.`when` ?: return false
-        if (at >= until) return false
+        if (proposal !in unseen || at >= until) return false
         until = maxOf(until, at + MILLIS)
         return true
     }
