@@ -99,7 +99,8 @@ impl Look<'_> {
         }
         let unknown =
             |root: &Root| root.leads_to.is_none() && below(&by_name, &root.path).is_some();
-        for path in [path, &by_name] {
+        // Mostly they are the same, and to follow a path costs a look at each folder on the way.
+        for path in BTreeSet::from([path, &by_name]) {
             match leads_to(path) {
                 Ok(place) => {
                     if self.is_named(&place)? {
