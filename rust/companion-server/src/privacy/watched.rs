@@ -1,7 +1,8 @@
 //! The folders whose ignore files are watched, so that a change counts without an event of the editor's.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs::read_link;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -51,9 +52,15 @@ fn watch(
     folders: &BTreeSet<PathBuf>,
     alive: Option<&Alive>,
 ) -> Option<Watch> {
+    // A link's rules change with the file that it leads to, whose folder and name may be others.
+    let files = folders.iter().flat_map(|folder| NAMES.map(|name| folder.join(name)));
+    let linked: Vec<_> =
+        files.filter_map(|file| Some(file.with_file_name(read_link(&file).ok()?))).collect();
+    let of_linked = linked.iter().filter_map(|file| file.parent()).map(PathBuf::from);
+    let folders: BTreeSet<_> = folders.iter().cloned().chain(of_linked).collect();
     // Folders come and go, too.
-    let of_folders = folders.iter().filter_map(|folder| folder.file_name()).map(OsString::from);
-    let names: HashSet<_> = NAMES.map(OsString::from).into_iter().chain(of_folders).collect();
+    let of_paths = folders.iter().chain(&linked).filter_map(|path| path.file_name());
+    let names = NAMES.map(OsString::from).into_iter().chain(of_paths.map(OsString::from)).collect();
     let (changed, alive) = (Arc::clone(privacy.changed()), alive.cloned());
     let tell = move || {
         let _held_by_its_thread = &alive;
@@ -62,6 +69,6 @@ fn watch(
     let unwatched = |error: &std::io::Error| log::debug!("ignore files can't be watched: {error}");
     let mut watch = Watch::start(names, tell).inspect_err(unwatched).ok()?;
     let roots = look.roots.iter().flat_map(Root::places).cloned().collect();
-    let _ = watch.add_within(&roots, folders).inspect_err(unwatched);
+    let _ = watch.add_within(&roots, &folders).inspect_err(unwatched);
     Some(watch)
 }

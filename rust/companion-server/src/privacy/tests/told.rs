@@ -130,6 +130,26 @@ async fn rules_are_followed_through_everything_that_happens_to_their_file() {
     told.files(&[]).await;
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn rules_that_a_link_leads_to_are_followed() {
+    for (target, there) in [("project/.gitignore", ".gitignore"), ("other/rules", "../other/rules")]
+    {
+        let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (target, "")]).await;
+        std::os::unix::fs::symlink(there, told.scene.base.join(RULES)).unwrap();
+        told.focus(TEXT);
+        told.focus(KEY);
+        told.files(&[KEY, TEXT]).await;
+        told.scene.write(target, "*.key");
+        told.files(&[TEXT]).await;
+        // Meanwhile nothing is told, and then the rules are others.
+        remove_file(told.scene.base.join(target)).unwrap();
+        told.files(&[]).await;
+        told.scene.write(target, "*.txt");
+        told.files(&[KEY]).await;
+    }
+}
+
 #[tokio::test]
 async fn a_file_that_gets_a_name_that_is_private_is_taken_back() {
     let mut told = Told::new(&[(KEY, ""), (TEXT, ""), (RULES, "*.key")]).await;
