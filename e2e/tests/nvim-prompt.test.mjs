@@ -56,11 +56,18 @@ const register = (neovim) =>
 test('a file has the name by which the real CLIs find it', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   writeFiles(sandbox);
+  const naming = `return require('gemini_companion.prompt').naming(...)`;
   for (const { path: name, lines = [], text } of PROMPT_TEXTS) {
     const file = path.join(sandbox.project, name);
-    const naming = `return require('gemini_companion.prompt').naming(...)`;
     assert.equal(await neovim.lua(naming, file, sandbox.project, ...lines), text);
   }
+  // The first and the last control character of each kind, and what is none beside them.
+  for (const control of ['\u0001', '\n', '\u001b', '\u007f', '\u0080', '\u009b', '\u009f']) {
+    const file = path.join(sandbox.project, `a${control}b`);
+    assert.equal(await neovim.lua(naming, file, sandbox.project), null, JSON.stringify(control));
+  }
+  const plain = path.join(sandbox.project, 'a\u00a0b');
+  assert.equal(await neovim.lua(naming, plain, sandbox.project), '@a\u00a0b');
 });
 
 for (const [name, cli] of Object.entries(CLIS)) {

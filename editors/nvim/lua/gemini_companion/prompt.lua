@@ -79,7 +79,7 @@ end
 --- Names a file as the user of a CLI does that runs in `folder`. Neither CLI knows lines, so they are
 --- put in words, for the model. Nil for a name with control characters: Enter would send the prompt.
 function M.naming(path, folder, first, last)
-  if path:find('%c') then
+  if path:find('%c') or path:find('\194[\128-\159]') then
     return nil
   end
   local shown = relative(path, folder) .. (vim.fn.isdirectory(path) == 1 and '/' or '')
