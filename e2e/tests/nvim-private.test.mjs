@@ -73,3 +73,25 @@ test('a user who is silent tells nothing, until they tell again', { skip }, asyn
   await neovim.command('GeminiCompanion tell');
   await client.openFiles(are(file));
 });
+
+test('options that are given again do not end the silence', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file('a.txt', 'a text\n');
+  const isSilent = () => neovim.lua(`return require('gemini_companion').status().silent`);
+  const setUpAgain = (options) =>
+    neovim.lua(
+      `local config = require('gemini_companion.config')
+       local now = { cmd = config.options.cmd, autostart = config.options.autostart }
+       require('gemini_companion').setup(vim.tbl_extend('error', now, ...))`,
+      options,
+    );
+  await neovim.edit(file);
+  await client.openFiles(are(file));
+  await setUpAgain({ silent: true });
+  await client.openFiles(are());
+  await setUpAgain({ focus: true });
+  assert.equal(await isSilent(), true);
+  await neovim.command('GeminiCompanion tell');
+  await client.openFiles(are(file));
+  assert.equal(await isSilent(), false);
+});

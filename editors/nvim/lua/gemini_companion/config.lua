@@ -46,7 +46,12 @@ function M.set(options)
       error(('gemini_companion: option %s must be a %s, not a %s'):format(name, wanted, type(value)), 0)
     end
   end
+  local silent = M.options.silent
   M.options = vim.tbl_deep_extend('force', vim.deepcopy(defaults), options or {})
+  if (options or {}).silent == nil then
+    -- What the user has said by a command since holds.
+    M.options.silent = silent
+  end
   -- A list is one value; merged by position it would keep the tail of the default.
   for _, name in ipairs({ 'cmd', 'clients' }) do
     M.options[name] = (options or {})[name] or defaults[name]

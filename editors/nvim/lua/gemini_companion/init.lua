@@ -19,6 +19,9 @@ end
 --- Sets options; see `:help gemini_companion-options`.
 function M.setup(options)
   config.set(options)
+  if options and options.silent ~= nil then
+    M.silence(options.silent)
+  end
 end
 
 --- Starts the companion unless the user does not want that.
@@ -65,11 +68,12 @@ function M.start()
   local ok, why = server.start(folders, {
     ready = function(ready)
       terminal.set(ready.env)
+      -- What is not to be told, before what is.
+      M.silence(config.options.silent)
+      follow_folders()
       diff.start(server.notify)
       diagnostics.start()
       context.start(server.notify)
-      follow_folders()
-      M.silence(config.options.silent)
     end,
     exit = function()
       context.stop()
