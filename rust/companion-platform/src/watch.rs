@@ -41,6 +41,8 @@ impl Watch {
     ///
     /// On Windows a directory can't be renamed while one within it is open, as it is to be watched. So
     /// there the roots are watched with all that is in them.
+    ///
+    /// An error names none of them: this may be for a log, which is to name nothing private.
     pub fn add_within(
         &mut self,
         roots: &BTreeSet<PathBuf>,
@@ -49,7 +51,8 @@ impl Watch {
         let watched = if cfg!(windows) { roots } else { dirs };
         let mode =
             if cfg!(windows) { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
-        let add = |dir: &PathBuf| self.watcher.watch(dir, mode).map_err(io::Error::other);
+        let nameless = |error: notify::Error| io::Error::other(notify::Error::new(error.kind));
+        let add = |dir: &PathBuf| self.watcher.watch(dir, mode).map_err(nameless);
         watched.iter().map(add).fold(Ok(()), Result::and)
     }
 }
@@ -64,4 +67,17 @@ fn concerns(names: &HashSet<OsString>, event: &Event) -> bool {
     // By name, not by path: macOS tells paths without the links that led there.
     let ours = |path: &PathBuf| Path::file_name(path).is_some_and(|name| names.contains(name));
     event.need_rescan() || (changes && event.paths.iter().any(ours))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_does_not_tell_which_directory_it_is_about() {
+        let mut watch = Watch::start(HashSet::new(), || {}).unwrap();
+        let missing = BTreeSet::from([std::env::temp_dir().join("a-secret-name/b")]);
+        let error = watch.add_within(&missing, &missing).unwrap_err();
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
 }
