@@ -17,6 +17,7 @@ import com.intellij.openapi.roots.ModuleRootListener
 import com.intellij.openapi.util.Key
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.messages.Topic
+import com.intellij.xml.util.XmlStringUtil
 
 object Platform {
     /** Tells when a project's roots have changed. */
@@ -51,6 +52,9 @@ object Platform {
     @Suppress("UNCHECKED_CAST", "DEPRECATION")
     fun forbidPreview(file: VirtualFile) =
         (Key.findKeyByName("FORBID_PREVIEW_TAB") as Key<Boolean>?)?.let { file.putUserData(it, true) } ?: Unit
+
+    /** [text] as the message of a dialog, which takes any message for HTML. */
+    fun dialogMessage(text: String): String = "<html>${XmlStringUtil.escapeString(text).replace("\n", "<br>")}</html>"
 
     /** Calls [before] and [after] around each action that the user performs, until [parent] is disposed. EDT. */
     fun onAction(parent: Disposable, before: (AnAction, AnActionEvent) -> Unit, after: () -> Unit) {

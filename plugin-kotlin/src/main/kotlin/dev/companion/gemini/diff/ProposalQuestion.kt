@@ -5,6 +5,7 @@ package dev.companion.gemini.diff
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.Messages
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.platform.Platform
 
 /** For the EDT. Each waits for the answer; Enter and Esc are the one that changes nothing. */
 internal object ProposalQuestion {
@@ -74,7 +75,8 @@ internal object ProposalQuestion {
 
     private fun ask(project: Project, question: String, answers: List<String>): Int {
         val title = message("diff.ask.title")
-        return Messages.showDialog(project, question, title, answers.toTypedArray(), 0, Messages.getQuestionIcon())
+        val text = Platform.dialogMessage(question)
+        return Messages.showDialog(project, text, title, answers.toTypedArray(), 0, Messages.getQuestionIcon())
     }
 
     /** How many files a question names. */

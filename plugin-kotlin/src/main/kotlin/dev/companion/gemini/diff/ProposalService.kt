@@ -185,8 +185,10 @@ class ProposalService(private val project: Project) : Disposable {
         val answer = object : EditorRequest {
             override fun complete(text: String?) = finishDelivered(proposal)
 
-            override fun fail(message: String) =
-                queue.later { Messages.showErrorDialog(project, message, CompanionBundle.message("diff.apply")) }
+            override fun fail(message: String) {
+                val text = Platform.dialogMessage(message)
+                queue.later { Messages.showErrorDialog(project, text, CompanionBundle.message("diff.apply")) }
+            }
         }
         prepare(answer) { pending ->
             val target = Target.find(project, proposal.path)

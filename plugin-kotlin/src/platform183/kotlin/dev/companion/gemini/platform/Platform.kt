@@ -40,6 +40,9 @@ object Platform {
     @Suppress("UNUSED_PARAMETER")
     fun forbidPreview(file: VirtualFile) = Unit
 
+    /** [text] as the message of a dialog, which takes none for HTML that does not begin so. */
+    fun dialogMessage(text: String): String = text
+
     /** Calls [before] and [after] around each action that the user performs, until [parent] is disposed. EDT. */
     fun onAction(parent: Disposable, before: (AnAction, AnActionEvent) -> Unit, after: () -> Unit) {
         val listener = object : AnActionListener {
