@@ -21,7 +21,9 @@ class ActionTest : DiffTestCase() {
     private val reject: AnAction get() = ActionManager.getInstance().getAction("Companion.RejectProposal")
 
     private fun event(action: AnAction, focus: Component, key: Boolean = true): AnActionEvent {
-        val press = if (key) KeyEvent(focus, KeyEvent.KEY_PRESSED, 0, 0, KeyEvent.VK_ENTER, '\n') else null
+        // By somebody who has seen what has just come.
+        val seen = System.currentTimeMillis() + 5_000
+        val press = if (key) KeyEvent(focus, KeyEvent.KEY_PRESSED, seen, 0, KeyEvent.VK_ENTER, '\n') else null
         val data = mapOf(
             CommonDataKeys.PROJECT.name to project,
             CommonDataKeys.EDITOR.name to (focus as? EditorComponentImpl)?.editor,

@@ -92,9 +92,12 @@ private fun turnTo(tab: String) {
 
 private fun write(change: Any.() -> Unit) = WriteCommandAction.runWriteCommandAction(project()) { Robot.change() }
 
-/** Has an action performed where the focus is, or in a proposal; fails if a user could not. */
+/** Has an action performed where the focus is, or in a proposal, in front then; fails if a user could not. */
 private fun invoke(id: String, proposal: String?) {
     val action = checkNotNull(ActionManager.getInstance().getAction(id)) { "there is no action $id" }
+    if (proposal != null && !proposal(proposal).contentComponent.isShowing) {
+        FileEditorManager.getInstance(project()).openFile(tabFile(proposal), false)
+    }
     val component: Component = proposal?.let { proposal(it).contentComponent }
         ?: KeyboardFocusManager.getCurrentKeyboardFocusManager().run { focusOwner ?: activeWindow }
         ?: error("nothing has the focus")
