@@ -82,7 +82,14 @@ async function decide(monkey) {
   if (!shown) return false;
   const isAccepted = monkey.random(2) === 0;
   const action = isAccepted ? 'Companion.AcceptProposal' : 'Companion.RejectProposal';
-  await monkey.ide.robot('invoke', { action, proposal: shown.title });
+  const { ide } = monkey;
+  await ide.robot('invoke', { action, proposal: shown.title });
+  // One whose file has changed meanwhile is asked about.
+  const isGone = ({ tabs }) => tabs.every(({ right }) => right !== shown.proposal.text);
+  const next = (look) => (look.texts.includes('Accept Anyway') ? 'asked' : isGone(look) && 'gone');
+  if ((await ide.until(next, 'the end, or a question')) === 'asked') {
+    await ide.click('text', { text: 'Accept Anyway' });
+  }
   await monkey.ends(shown.proposal, isAccepted);
 }
 
