@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import { setTimeout as look } from 'node:timers/promises';
 
 /** An action may have nothing to do, as for a user. */
 async function invoke({ ide }, action, proposal) {
@@ -86,7 +87,7 @@ async function decide(monkey) {
   await ide.robot('invoke', { action, proposal: shown.title });
   // One whose file has changed meanwhile is asked about.
   const isGone = ({ tabs }) => tabs.every(({ right }) => right !== shown.proposal.text);
-  const next = (look) => (look.texts.includes('Accept Anyway') ? 'asked' : isGone(look) && 'gone');
+  const next = (seen) => (seen.texts.includes('Accept Anyway') ? 'asked' : isGone(seen) && 'gone');
   if ((await ide.until(next, 'the end, or a question')) === 'asked') {
     await ide.click('text', { text: 'Accept Anyway' });
   }
@@ -97,7 +98,11 @@ const CLOSINGS = {
   x: ({ ide }, tab) => ide.click('close button', { tab }),
   middle: ({ ide }, tab) => ide.click('tab', { tab }, 2),
   key: ({ ide }) => ide.display.press('ctrl+F4'),
-  escape: ({ ide }) => ide.display.press('Escape'),
+  escape: async ({ ide }) => {
+    // A key right after another proposal has come by itself is taken for a slip.
+    await look(1_100);
+    await ide.display.press('Escape');
+  },
 };
 
 /** Closes a proposal as a user does. If it was edited, there is a question. */
