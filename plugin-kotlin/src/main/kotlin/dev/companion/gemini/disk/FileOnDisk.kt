@@ -39,11 +39,11 @@ internal object FileOnDisk {
 
     /**
      * The disk is asked without a lock, since it may be a dead one. Only what it has just said to differ is asked again
-     * in the lock: a renaming that was under way is over then.
+     * in the lock: a renaming that was under way is over then, and [known] may be another path's.
      */
     private fun isOutdated(known: VirtualFile, path: Path): Boolean {
-        val knownPath = known.path
-        val differsStill = Computable { known.isValid && known.path == knownPath && differs(known, path) }
+        val isThere = { LocalFileSystem.getInstance().findFileByIoFile(path.toFile()) == known }
+        val differsStill = Computable { isThere() && differs(known, path) }
         return differs(known, path) && ApplicationManager.getApplication().runReadAction(differsStill)
     }
 
