@@ -65,6 +65,11 @@ describe('in a window', () => {
     await isInFront(b);
     await scene.ide.display.press('alt+shift+Prior', 'alt+shift+Prior');
     await isInFront(c);
+    // Each comes before the focus that the one before has asked for.
+    for (const next of [a, b, c, a, b, c, a, b, c]) {
+      await scene.ide.display.press(...Array(4).fill('alt+shift+Next'));
+      await isInFront(next);
+    }
     await scene.edit('other.txt', 'text\n');
     await scene.ide.display.press('alt+shift+Next');
     await isInFront(a);

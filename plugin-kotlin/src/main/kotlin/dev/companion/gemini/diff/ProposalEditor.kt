@@ -121,7 +121,8 @@ internal class ProposalEditor(
 
     override fun getComponent(): JComponent = panel
 
-    override fun getPreferredFocusedComponent(): JComponent? = viewer.preferredFocusedComponent
+    /** While its tab does not show yet, the viewer would name its toolbar. */
+    override fun getPreferredFocusedComponent(): JComponent? = text ?: viewer.preferredFocusedComponent
 
     override fun getName(): String = CompanionBundle.message("diff.type")
 
