@@ -38,6 +38,12 @@ const PROPOSAL = FILE.replace('"localhost"', '"0.0.0.0"')
 const EDITED = PROPOSAL.replace('"timeoutSeconds": 5', '"timeoutSeconds": 15');
 const EDIT = [...Array(5).fill('Down'), 'End', 'Left', 'Left', '1'];
 
+const README = '# Coffee shop\n\nWhat our till runs on.\n';
+const BOTH_CONNECTED = 'Companion for Gemini CLI: 2 CLIs connected';
+/** What they propose at once. */
+const CHEAPER = EDITED.replace('"price": 3.6', '"price": 3.4');
+const LONGER_README = `${README}\nStart it with \`till --config shop.json\`.\n`;
+
 const MENU = `# Menu
 
 - espresso
@@ -90,10 +96,15 @@ async function answer({ decision }) {
   return result;
 }
 
+/** Has a client propose an edit. */
+function ask(client, file, text) {
+  say('Gemini CLI', 'IDE', 'openDiff', { filePath: file, newContent: text });
+  return { file, decision: client.openDiff(file, text) };
+}
+
 /** Has the client propose an edit while the user is in an editor, who then turns to it. */
 async function propose(file, text) {
-  say('Gemini CLI', 'IDE', 'openDiff', { filePath: file, newContent: text });
-  const decision = scene.client.openDiff(file, text);
+  const { decision } = ask(scene.client, file, text);
   await scene.status(`${CONNECTED}, 1 proposal waits for your review`);
   const { statusBar } = await scene.ide.until(
     ({ texts }) => texts.includes('Review'),
@@ -108,6 +119,45 @@ async function propose(file, text) {
   );
   say('IDE', 'user', 'shows the proposal', { tab: title, banner: banners.flat() });
   return { title, decision };
+}
+
+/** Two CLIs propose while the user is in an editor, who reviews one after the other. */
+async function showTwo(shop, readme) {
+  title('A second CLI starts. Both propose an edit. The user accepts one after the other.');
+  const other = await scene.connect();
+  const first = ask(scene.client, shop, CHEAPER);
+  await scene.status(`${BOTH_CONNECTED}, 1 proposal waits for your review`);
+  const second = ask(other, readme, LONGER_README);
+  await scene.status(`${BOTH_CONNECTED}, 2 proposals wait for your review`);
+  await scene.ide.click('text', { text: 'Review' });
+  await isInFront(readme, '2 of 2: CLI 2 proposes');
+  await scene.ide.click('text', { text: 'Previous' });
+  const tab = await isInFront(shop, '1 of 2: CLI 1 proposes');
+  await picture('two', 'two');
+  await scene.accept(tab.title);
+  await hears(first, CHEAPER);
+  const next = await isInFront(readme, 'The CLI proposes');
+  await scene.accept(next.title);
+  await hears(second, LONGER_README);
+  await scene.noProposal();
+  await other.close();
+}
+
+/** Waits until the proposal for a file is in front, with a banner that begins like that. */
+async function isInFront(file, begin) {
+  const matches = ({ isSelected, banners, marks }) =>
+    isSelected && marks > 0 && banners.flat()[0]?.startsWith(begin);
+  const tab = await scene.proposal(file, matches);
+  say('IDE', 'user', 'shows the proposal', { tab: tab.title, banner: tab.banners.flat() });
+  return tab;
+}
+
+/** The CLI hears that its edit was accepted, and writes it. */
+async function hears({ file, decision }, content) {
+  const result = await decision;
+  say('IDE', 'Gemini CLI', `the edit was ${result.status}`, result);
+  assert.deepEqual(result, { status: 'accepted', content });
+  fs.writeFileSync(file, content);
 }
 
 /** Twelve CLIs propose at once; the status bar has the list. */
@@ -135,7 +185,7 @@ async function showTwelve() {
 
 async function play() {
   const { sandbox } = scene;
-  sandbox.file('README.md', '# Coffee shop\n\nWhat our till runs on.\n');
+  const readme = sandbox.file('README.md', README);
 
   title('The IDE starts with the plugin, and opens a sample project.');
   sandbox.file('shop.json', FILE);
@@ -210,6 +260,8 @@ async function play() {
   );
   await picture('way-back', 'way-back');
 
+  await scene.edit('shop.json', EDITED);
+  await showTwo(file, readme);
   if (screenshots) await showTwelve();
 
   title('The user looks at the settings.');
@@ -257,5 +309,5 @@ if (isGood && screenshots) {
   isDark = true;
   isGood = await playOnce();
 }
-if (isGood) title('Good: the client got the user’s own text of the edit, and no for the new file.');
+if (isGood) title('Good: each client got the user’s own decision about its edits.');
 else process.exitCode = 1;
