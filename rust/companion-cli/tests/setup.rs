@@ -8,7 +8,7 @@ mod common;
 
 use std::fs;
 
-use common::{complaints, help, program, text};
+use common::{PROGRAM, complaints, help, isolated, program, text};
 
 #[test]
 fn help_says_what_is_touched() {
@@ -23,7 +23,13 @@ fn wrong_files_and_arguments_are_named() {
         "dataDirectoryName": "IDE"}"#;
     fs::create_dir(dir.path().join("ide")).unwrap();
     fs::write(dir.path().join("ide/product-info.json"), product).unwrap();
-    let run = |args: &[&str]| program(dir.path()).current_dir(&dir).args(args).output().unwrap();
+    // Beside the one that was built there may be the plugin.
+    let elsewhere = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let alone = elsewhere.path().join("bin/gemini-companion");
+    fs::create_dir(elsewhere.path().join("bin")).unwrap();
+    fs::hard_link(PROGRAM, &alone).unwrap();
+    let run =
+        |args: &[&str]| isolated(&alone, dir.path()).current_dir(&dir).args(args).output().unwrap();
     insta::assert_snapshot!(complaints(
         run,
         &[

@@ -13,9 +13,16 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gemini-companion");
+
 /// The program under test, in an environment in which nothing of the developer's own is.
 pub(crate) fn program(dir: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gemini-companion"));
+    isolated(Path::new(PROGRAM), dir)
+}
+
+/// A copy of it, in the same environment.
+pub(crate) fn isolated(program: &Path, dir: &Path) -> Command {
+    let mut command = Command::new(program);
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap());
     command.env("HOME", dir).env("TMPDIR", dir.join("tmp")).stdin(Stdio::null());
     command
