@@ -100,6 +100,50 @@ describe('in a window', () => {
     await leave(proposals);
   });
 
+  scene.test('where there is room for one tab, each comes to the front in turn', async () => {
+    await scene.ide.robot('tab limit', { count: 1 });
+    const proposals = await proposeAll('a.txt', 'b.txt', 'c.txt');
+    const [a, b, c] = proposals;
+    await scene.edit('other.txt', 'text\n');
+    await scene.ide.display.press('alt+shift+Next');
+    await isInFront(a);
+    await scene.accept(a.title);
+    assert.deepEqual(await a.decision, accepted('new a.txt\n'));
+    await isInFront(b);
+    await scene.ide.display.press('alt+shift+Prior');
+    await isInFront(c);
+    await begin('RejectAllProposals');
+    await asks('Reject 2 proposals?');
+    await scene.ide.click('text', { text: 'Reject 2' });
+    assert.deepEqual(await b.decision, REJECTED);
+    assert.deepEqual(await c.decision, REJECTED);
+    await leave(proposals);
+    await scene.ide.robot('tab limit', { count: 10 });
+  });
+
+  scene.test('in a split the way leads through all, and all are accepted in both halves', async () => {
+    const proposals = await proposeAll('a.txt', 'b.txt', 'c.txt');
+    const [a, b, c] = proposals;
+    await scene.clickInto(b.title);
+    await scene.ide.robot('invoke', { action: 'SplitVertically', proposal: b.title });
+    await scene.ide.until(
+      ({ tabs }) => tabs.filter(({ title }) => title === b.title).length === 2,
+      'the split',
+    );
+    await scene.ide.display.press('alt+shift+Next');
+    await isInFront(c);
+    await scene.ide.display.press('alt+shift+Next');
+    await isInFront(a);
+    await scene.ide.robot('write proposal', { tab: b.title, text: 'mine\n' });
+    await begin('AcceptAllProposals');
+    await asks('Accept 3 proposals?');
+    await scene.ide.click('text', { text: 'Accept 3' });
+    assert.deepEqual(await a.decision, accepted('new a.txt\n'));
+    assert.deepEqual(await b.decision, accepted('mine\n'));
+    assert.deepEqual(await c.decision, accepted('new c.txt\n'));
+    await leave(proposals);
+  });
+
   scene.test('the list says whose each is, and decides one while the user is elsewhere', async () => {
     const proposals = await proposeAll('a.txt', 'b.txt');
     const [a, b] = proposals;
