@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, before, describe } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 
 import { Scene } from '../lib/ide-scene.mjs';
-import { PATIENCE } from '../lib/inbox.mjs';
+import { PATIENCE, until } from '../lib/inbox.mjs';
 
 /** The server gives up on an editor after 3 s. */
 const IN_TIME = 2900;
@@ -84,12 +85,15 @@ describe('in a window', () => {
 
   scene.test('of a thousand problems it tells fifty, and how many more', async (scene) => {
     const text = `[${'"a" '.repeat(1000)}]\n`;
-    const shown = await scene.edit('shown-many.json', text);
-    const files = [scene.sandbox.file('many.json', text), shown];
-    for (const file of files) {
+    const all = [50, 949];
+    const told = async (file) => {
       const { diagnostics, omitted } = await found(file);
-      assert.deepEqual([diagnostics.length, omitted], [50, 949]);
-    }
+      return [diagnostics.length, omitted];
+    };
+    assert.deepEqual(await told(scene.sandbox.file('many.json', text)), all, 'not open');
+    const shown = await scene.edit('shown-many.json', text);
+    // The platform of 2018.3 counts as analyzed what its event thread still applies, 200 ms at a time.
+    await until('all in a file that shows', async () => isDeepStrictEqual(await told(shown), all));
   });
 
   scene.test('without a file it is all that are open', async (scene) => {
