@@ -5,6 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::process::Command;
 
 use companion_platform::others_can_rename_in;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::keeping::{Kept, until};
 use super::*;
@@ -129,15 +130,18 @@ async fn whatever_is_put_in_the_place_of_a_file_is_replaced() {
         let victim = kept.at("victim");
         let copy = kept.wanted();
         fs::write(&victim, &copy).unwrap();
+        // In one step: a file that is missing comes back at once.
+        let other = kept.at("other");
+        let replace = || fs::rename(&other, kept.file()).unwrap();
         let link = || {
-            fs::remove_file(kept.file()).unwrap();
-            symlink(&victim, kept.file()).unwrap();
+            symlink(&victim, &other).unwrap();
+            replace();
         };
         kept.survives(link).await;
         assert_eq!(fs::read(&victim).unwrap(), copy);
         let pipe = || {
-            fs::remove_file(kept.file()).unwrap();
-            assert!(Command::new("mkfifo").arg(kept.file()).status().unwrap().success());
+            assert!(Command::new("mkfifo").arg(&other).status().unwrap().success());
+            replace();
         };
         kept.survives(pipe).await;
     }
@@ -148,15 +152,16 @@ async fn a_link_in_the_place_of_the_folder_is_not_followed() {
     for dialect in dialect::ALL {
         let kept = Kept::start(dialect);
         kept.in_place().await;
-        let (away, trap) = (kept.at("away"), kept.at("trap"));
+        let (link, trap) = (kept.at("link"), kept.at("trap"));
         fs::create_dir_all(trap.join("ide")).unwrap();
+        symlink(&trap, &link).unwrap();
         let [outer, _] = folders(dialect, &kept.at(""));
-        fs::rename(&outer, &away).unwrap();
-        symlink(&trap, &outer).unwrap();
+        // In one step, as above.
+        let swap = || renameat_with(CWD, &link, CWD, &outer, RenameFlags::EXCHANGE).unwrap();
+        swap();
         until("it is noticed", || in_place(&kept.discovery).is_none()).await;
         assert!(names(&trap.join("ide")).is_empty());
-        fs::remove_file(&outer).unwrap();
-        fs::rename(&away, &outer).unwrap();
+        swap();
         kept.in_place().await;
     }
 }

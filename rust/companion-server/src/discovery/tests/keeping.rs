@@ -181,7 +181,7 @@ async fn what_could_not_be_written_is_tried_again() {
         assert_eq!(in_place(&kept.discovery), None);
         assert!(kept.discovery.set_workspace_path("/work".to_owned()).is_err());
         fs::remove_file(&in_the_way).unwrap();
-        fs::create_dir(&in_the_way).unwrap();
+        fs::create_dir_all(&in_the_way).unwrap();
         kept.in_place().await;
         until("it says where it is", || in_place(&kept.discovery) == Some(kept.file())).await;
     }
