@@ -19,8 +19,13 @@ const WARM_UP = 0.25;
 /** Caches of the platform fill, and its threads come and go. */
 const SLACK = 10;
 
-/** How many the platform keeps: all notifications, and the files of 150 places seen and 150 edited. */
+/**
+ * How many the platform keeps: all notifications, the files of 150 places seen and 150 edited, and some
+ * tabs that are gone, with up to five links each: those that had the focus last, were painted last or
+ * were about to have a tooltip.
+ */
 const KEPT = [
+  [/\.ProposalBanner\$\$Lambda/, 5 * SLACK],
   [/\.ProposalNotices\$\$Lambda/, Infinity],
   [/\.ProposalFile(Type)?$|\.ProposalService\$add\$file\$1$/, 300],
 ];

@@ -97,11 +97,23 @@ export class Monkey {
   async check() {
     await this.#countIs(this.waiting.size);
     this.#allWait();
-    const texts = new Set([...this.waiting.values()].map(({ text }) => text));
-    const isKnown = ({ right }) => right === null || texts.has(right);
+    const titles = this.#titles();
+    const isKnown = ({ right, title }) =>
+      right === null || (titles.has(right) && title.startsWith(`${titles.get(right)} (`));
     await this.ide.until(({ tabs }) => tabs.every(isKnown), 'no tabs but those of what waits');
     for (const file of this.files.keys()) await this.hasText(file);
     assert.deepEqual(this.ide.problems(), []);
+  }
+
+  /** By the text of each that waits: its file's name, or its path where several have the name. */
+  #titles() {
+    const waiting = [...this.waiting.values()];
+    const names = waiting.map(({ file }) => path.basename(file));
+    const title = ({ file }) =>
+      names.filter((name) => name === path.basename(file)).length > 1
+        ? path.relative(this.scene.sandbox.project, file)
+        : path.basename(file);
+    return new Map(waiting.map((proposal) => [proposal.text, title(proposal)]));
   }
 
   hasText(file) {
