@@ -92,8 +92,14 @@ async function picture(name, screenshot) {
 async function answer({ decision }) {
   const result = await decision;
   say('IDE', 'Gemini CLI', `the edit was ${result.status}`, result);
-  await scene.noProposal();
   return result;
+}
+
+/** Waits until the proposal for a file shows as it is to. */
+async function shown(file, matches) {
+  const tab = await scene.proposal(file, (tab) => tab.marks > 0 && matches(tab));
+  say('IDE', 'user', 'shows the proposal', { tab: tab.title, banner: tab.banners.flat() });
+  return tab;
 }
 
 /** Has a client propose an edit. */
@@ -113,11 +119,7 @@ async function propose(file, text) {
   say('IDE', 'user', 'tells of it', { statusBar: statusBar.find((text) => /waits/.test(text)) });
   await picture('waiting');
   await scene.ide.click('text', { text: 'Review' });
-  const { title, banners } = await scene.proposal(
-    file,
-    ({ right, marks }) => right === text && marks > 0,
-  );
-  say('IDE', 'user', 'shows the proposal', { tab: title, banner: banners.flat() });
+  const { title } = await shown(file, ({ right }) => right === text);
   return { title, decision };
 }
 
@@ -144,20 +146,13 @@ async function showTwo(shop, readme) {
 }
 
 /** Waits until the proposal for a file is in front, with a banner that begins like that. */
-async function isInFront(file, begin) {
-  const matches = ({ isSelected, banners, marks }) =>
-    isSelected && marks > 0 && banners.flat()[0]?.startsWith(begin);
-  const tab = await scene.proposal(file, matches);
-  say('IDE', 'user', 'shows the proposal', { tab: tab.title, banner: tab.banners.flat() });
-  return tab;
-}
+const isInFront = (file, begin) =>
+  shown(file, ({ isSelected, banners }) => isSelected && banners.flat()[0]?.startsWith(begin));
 
 /** The CLI hears that its edit was accepted, and writes it. */
-async function hears({ file, decision }, content) {
-  const result = await decision;
-  say('IDE', 'Gemini CLI', `the edit was ${result.status}`, result);
-  assert.deepEqual(result, { status: 'accepted', content });
-  fs.writeFileSync(file, content);
+async function hears(proposal, content) {
+  assert.deepEqual(await answer(proposal), { status: 'accepted', content });
+  fs.writeFileSync(proposal.file, content);
 }
 
 /** Twelve CLIs propose at once; the status bar has the list. */
@@ -230,6 +225,7 @@ async function play() {
   });
   say('user', 'IDE', 'Accept');
   assert.deepEqual(await answer(first), { status: 'accepted', content: EDITED });
+  await scene.noProposal();
 
   title('Gemini CLI writes the file. The IDE shows it.');
   fs.writeFileSync(file, EDITED);
@@ -254,6 +250,7 @@ async function play() {
   await scene.ide.click('text', { text: 'Reject' });
   say('user', 'IDE', 'rejects');
   assert.deepEqual(await answer(second), REJECTED);
+  await scene.noProposal();
   await scene.ide.until(
     ({ texts }) => texts.includes('Show what you had written'),
     'the way back to what was written',

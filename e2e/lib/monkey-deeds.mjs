@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { setTimeout as look } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** An action may have nothing to do, as for a user. */
 async function invoke({ ide }, action, proposal) {
@@ -100,7 +100,7 @@ const CLOSINGS = {
   key: ({ ide }) => ide.display.press('ctrl+F4'),
   escape: async ({ ide }) => {
     // A key right after another proposal has come by itself is taken for a slip.
-    await look(1_100);
+    await pause(1_100);
     await ide.display.press('Escape');
   },
 };

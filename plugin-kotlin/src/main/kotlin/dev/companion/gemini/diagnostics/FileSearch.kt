@@ -9,7 +9,6 @@ import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.DumbService
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Computable
-import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.psi.PsiDocumentManager
 import dev.companion.gemini.CompanionBundle.message
@@ -47,7 +46,7 @@ internal class FileSearch(
     /** What was typed and not saved is the user's: the disk is not looked at, and nobody is asked which to keep. */
     private fun upToDate(path: String): VirtualFile? {
         val onDisk = FileOnDisk.path(path) ?: return null
-        val known = LocalFileSystem.getInstance().findFileByIoFile(onDisk.toFile())
+        val known = FileOnDisk.known(onDisk)
         return if (known != null && isUnsaved(known)) known else FileOnDisk.find(onDisk)
     }
 

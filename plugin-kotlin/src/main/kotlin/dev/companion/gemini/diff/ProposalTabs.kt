@@ -26,7 +26,7 @@ internal class ProposalTabs(private val project: Project) {
         if (!isFocusInEditor()) open(file, false)
     }
 
-    /** The user asks for it. The platform may give the focus to the viewer's toolbar; the text is where it belongs. */
+    /** The user asks for it. Within a tab that shows already, the platform would leave the focus where it is. */
     fun show(file: ProposalFile) {
         open(file, true)
         val text = file.editors.mapNotNull(ProposalEditor::text).find { it.isShowing } ?: return

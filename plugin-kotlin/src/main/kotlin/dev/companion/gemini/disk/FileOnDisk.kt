@@ -23,6 +23,9 @@ internal object FileOnDisk {
             null
         }
 
+    /** What the IDE takes to be there, whatever has become of it on the disk. */
+    fun known(path: Path): VirtualFile? = LocalFileSystem.getInstance().findFileByIoFile(path.toFile())
+
     /**
      * The file, if there is one. Never on the EDT, nor under a lock.
      *
@@ -31,8 +34,7 @@ internal object FileOnDisk {
      */
     fun find(path: Path): VirtualFile? {
         assertNotEdt()
-        val files = LocalFileSystem.getInstance()
-        val known = files.findFileByIoFile(path.toFile()) ?: return files.refreshAndFindFileByIoFile(path.toFile())
+        val known = known(path) ?: return LocalFileSystem.getInstance().refreshAndFindFileByIoFile(path.toFile())
         if (isOutdated(known, path)) known.refresh(false, false)
         return known.takeIf { it.isValid }
     }
@@ -42,8 +44,7 @@ internal object FileOnDisk {
      * in the lock: a renaming that was under way is over then, and [known] may be another path's.
      */
     private fun isOutdated(known: VirtualFile, path: Path): Boolean {
-        val isThere = { LocalFileSystem.getInstance().findFileByIoFile(path.toFile()) == known }
-        val differsStill = Computable { isThere() && differs(known, path) }
+        val differsStill = Computable { known(path) == known && differs(known, path) }
         return differs(known, path) && ApplicationManager.getApplication().runReadAction(differsStill)
     }
 
