@@ -100,6 +100,31 @@ describe('in a window', () => {
     await leave(proposals);
   });
 
+  const CLOSINGS = {
+    'a key that is held': () => {
+      const isClosed = ({ tabs }) => tabs.every(({ right }) => right === null);
+      return scene.ide.display.hold('ctrl+F4', () => scene.ide.until(isClosed, 'no tab'));
+    },
+    'the second of two clicks': ({ title }) =>
+      scene.ide.click('close button', { tab: title }, 1, 2),
+  };
+  for (const [what, close] of Object.entries(CLOSINGS)) {
+    scene.test(`${what} rejects no other proposal`, async () => {
+      const proposals = await proposeAll('a.txt', 'b.txt', 'c.txt');
+      const [a, ...others] = proposals;
+      await scene.clickInto(a.title);
+      await close(a);
+      assert.deepEqual(await a.decision, REJECTED);
+      const isTold = ({ statusBar }) => statusBar.some((text) => text.includes('2 proposals wait'));
+      await scene.ide.until(isTold, 'two that wait');
+      for (const { client, file, decision } of others) {
+        await client.resolveDiffFromCli(file, 'rejected');
+        assert.deepEqual(await decision, REJECTED);
+      }
+      await leave(proposals);
+    });
+  }
+
   scene.test('where there is room for one tab, each comes to the front in turn', async () => {
     await scene.ide.robot('tab limit', { count: 1 });
     const proposals = await proposeAll('a.txt', 'b.txt', 'c.txt');

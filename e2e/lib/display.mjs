@@ -57,12 +57,23 @@ export class Display {
     return this.#run('xdotool', 'key', ...keys);
   }
 
+  /** Holds keys until something has come of it. */
+  async hold(keys, until) {
+    await this.#run('xdotool', 'keydown', keys);
+    try {
+      await until();
+    } finally {
+      await this.#run('xdotool', 'keyup', keys);
+    }
+  }
+
   type(text) {
     return this.#run('xdotool', 'type', '--delay', '20', '--', text);
   }
 
-  async click({ x, y }, button = 1) {
-    await this.#run('xdotool', 'mousemove', x, y, 'click', button);
+  async click({ x, y }, button = 1, times = 1) {
+    const clicks = ['click', '--repeat', times, '--delay', 100, button];
+    await this.#run('xdotool', 'mousemove', x, y, ...clicks);
   }
 
   /** Moves the pointer away from everything that it could change the look of. */

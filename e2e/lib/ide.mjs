@@ -146,8 +146,8 @@ export class Ide {
   }
 
   /** Clicks where the robot finds something. */
-  async click(what, args, button) {
-    await this.display.click(await this.robot(`find ${what}`, args), button);
+  async click(what, args, button, times) {
+    await this.display.click(await this.robot(`find ${what}`, args), button, times);
   }
 
   /** How many threads it has. */

@@ -97,13 +97,15 @@ async function decide(monkey) {
 const CLOSINGS = {
   x: ({ ide }, tab) => ide.click('close button', { tab }),
   middle: ({ ide }, tab) => ide.click('tab', { tab }, 2),
-  key: ({ ide }) => ide.display.press('ctrl+F4'),
-  escape: async ({ ide }) => {
-    // A key right after another proposal has come by itself is taken for a slip.
-    await pause(1_100);
-    await ide.display.press('Escape');
-  },
+  key: (monkey) => pressLater(monkey, 'ctrl+F4'),
+  escape: (monkey) => pressLater(monkey, 'Escape'),
 };
+
+/** A key right after another proposal has come to the front is taken for a slip. */
+async function pressLater({ ide }, key) {
+  await pause(1_100);
+  await ide.display.press(key);
+}
 
 /** Closes a proposal as a user does. If it was edited, there is a question. */
 async function close(monkey) {

@@ -15,6 +15,7 @@ import com.intellij.ui.tabs.JBTabs
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.platform.Platform
 import java.awt.EventQueue
+import java.awt.event.InputEvent
 import java.awt.event.KeyEvent
 import java.awt.event.MouseEvent
 import javax.swing.SwingUtilities
@@ -22,27 +23,47 @@ import javax.swing.SwingUtilities
 /**
  * The platform closes tabs for many reasons: there are too many, a split or a window goes, the user closes all others.
  * None of these is about the proposal. The user closes it with the X or a middle click on that very tab, or with the
- * actions that close one tab. For the EDT.
+ * actions that close one tab; a key that is held and the second of two clicks are about the tab before. For the EDT.
  */
 internal class ClosedTabs(
     project: Project,
     parent: Disposable,
+    private val waiting: () -> List<Proposal>,
 ) : FileEditorManagerListener.Before {
-    /** One of [CLOSE_ONE] is being performed. */
+    /** One of [CLOSE_ONE] is being performed, for this key or click, if it was one. */
     private var isClosingOne = false
+    private var input: InputEvent? = null
+
+    private val slips = Slips()
 
     init {
         project.messageBus.connect(parent).subscribe(FileEditorManagerListener.Before.FILE_EDITOR_MANAGER, this)
         Platform.onAction(
             parent,
-            before = { action, event -> isClosingOne = closesOne(action, event.inputEvent as? KeyEvent) },
-            after = { isClosingOne = false },
+            before = { action, event ->
+                input = event.inputEvent
+                isClosingOne = closesOne(action, input as? KeyEvent)
+            },
+            after = {
+                isClosingOne = false
+                input = null
+            },
         )
     }
 
     override fun beforeFileClosed(source: FileEditorManager, file: VirtualFile) {
         assertEdt()
-        if (file is ProposalFile) file.isClosedByUser = isClosingOne || isClickOn(file)
+        val byUser = isClosingOne || isClickOn(file)
+        val isSlip = byUser && isSlip(file)
+        if (file is ProposalFile) file.isClosedByUser = byUser && !isSlip
+        if (byUser && !isSlip) slips.expect(waiting().filter { it.file !== file })
+    }
+
+    /** One may click on several tabs in a row, and means each. */
+    private fun isSlip(file: VirtualFile): Boolean {
+        val proposal = (file as? ProposalFile)?.proposal ?: return false
+        val event = input ?: EventQueue.getCurrentEvent()
+        return (event as? MouseEvent)?.clickCount != 1 && slips.isOne(event, proposal)
     }
 
     /** By key it is often an action of the tab's own, without an id, that has the shortcut of the one with it. */
@@ -50,7 +71,7 @@ internal class ClosedTabs(
         ActionManager.getInstance().getId(action) in CLOSE_ONE ||
             (key != null && CLOSE_ONE.any { KeymapUtil.isEventForAction(key, it) })
 
-    private fun isClickOn(file: ProposalFile): Boolean {
+    private fun isClickOn(file: VirtualFile): Boolean {
         val click = EventQueue.getCurrentEvent() as? MouseEvent ?: return false
         val tabs = generateSequence(click.component) { it.parent }.filterIsInstance<JBTabs>().firstOrNull()
         val tab = tabs?.findInfo(click) ?: return false

@@ -45,7 +45,7 @@ class ProposalService(private val project: Project) : Disposable {
     private val proposals = LinkedHashSet<Proposal>()
 
     init {
-        ClosedTabs(project, this)
+        ClosedTabs(project, this, ::waiting)
         val bus = project.messageBus.connect(this)
         bus.subscribe(ProjectManager.TOPIC, ClosingProject())
         bus.subscribe(VirtualFileManager.VFS_CHANGES, TargetChanges(proposals, ::lookAgain))
