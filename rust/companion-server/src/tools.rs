@@ -4,6 +4,7 @@
 //! because that text is what the client fails the edit with.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use companion_protocol::diagnostics::{DiagnosticsRequest, Severity};
 use companion_protocol::ide::truncate_utf16;
@@ -24,6 +25,9 @@ const MAX_PATH: usize = 32_767;
 
 /// The most open files whose problems are told, those with the newest focus.
 const MAX_FILES: usize = 100;
+
+/// How long it may take, however late the editor answered, to see that its files may still be told.
+const LAST_LOOK: Duration = Duration::from_millis(250);
 
 /// `tools/list`. Without openDiff and closeDiff the client does not review edits here.
 pub(crate) fn list(settings: &Settings) -> ListToolsResult {
@@ -143,18 +147,21 @@ async fn diagnostics(
     };
     silent()?;
     let deadline = Instant::now() + core.config.limits.diagnostics_timeout;
-    let is_told = async |path: &str| {
-        core.workspace.check_told(path, deadline.saturating_duration_since(Instant::now())).await
+    let check_told = async |path: &str, deadline: Instant| {
+        let patience = deadline.saturating_duration_since(Instant::now());
+        let checked = core.workspace.check_told(path, patience).await;
+        checked.map_err(|why| format!("getDiagnostics: {why}"))
     };
+    let is_one = file_path.is_some();
     let mut paths = Vec::new();
     if let Some(path) = file_path {
-        is_told(&path).await.map_err(|why| format!("getDiagnostics: {why}"))?;
+        check_told(&path, deadline).await?;
         paths.push(path);
     } else {
         let mut open = core.context.open_files();
         open.truncate(MAX_FILES);
         for path in open {
-            if is_told(&path).await.is_ok() {
+            if check_told(&path, deadline).await.is_ok() {
                 paths.push(path);
             }
         }
@@ -162,9 +169,18 @@ async fn diagnostics(
     if paths.is_empty() {
         return Ok(CallToolResult::text("No file of the workspace is open in the editor."));
     }
-    let request = DiagnosticsRequest { paths, severity };
-    let report = core.diagnostics.report(request, only_new, deadline).await?;
-    silent()?; // by now
+    let request = DiagnosticsRequest { paths: paths.clone(), severity };
+    let mut report = core.diagnostics.report(request, only_new, deadline).await?;
+    // By now the user may have decided otherwise.
+    silent()?;
+    let deadline = deadline.max(Instant::now() + LAST_LOOK);
+    for path in paths {
+        match check_told(&path, deadline).await {
+            Err(why) if is_one => return Err(why),
+            Err(_) => report.files.retain(|file| file.found.path != path),
+            Ok(()) => {}
+        }
+    }
     let structured = serde_json::to_value(&report).expect("a report is JSON");
     Ok(CallToolResult::structured(report.text(), structured))
 }

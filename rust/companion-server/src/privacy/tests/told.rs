@@ -67,6 +67,8 @@ impl Told {
 const KEY: &str = "project/a/x.key";
 const TEXT: &str = "project/a/x.txt";
 const RULES: &str = "project/.geminiignore";
+const STAYS_PRIVATE: &str =
+    "getDiagnostics: the file stays private, because an ignore file of the user's names it";
 
 #[tokio::test]
 async fn a_private_file_is_told_neither_as_open_nor_by_its_selection() {
@@ -185,9 +187,7 @@ async fn the_problems_of_a_private_file_are_not_told() {
     let of = async |arguments: Value| rig.call(session, "getDiagnostics", &arguments).await;
     let refused = of(json!({ "filePath": told.scene.at(KEY) })).await;
     assert_eq!(refused["isError"], true);
-    let why =
-        "getDiagnostics: the file stays private, because an ignore file of the user's names it";
-    assert_eq!(refused["content"][0]["text"], why);
+    assert_eq!(refused["content"][0]["text"], STAYS_PRIVATE);
     let asked = async {
         let Asked::Diagnostics(responder, request) = rig.asked().await else { panic!("problems") };
         assert_eq!(request.paths, [told.scene.at(TEXT)]);
@@ -195,6 +195,34 @@ async fn the_problems_of_a_private_file_are_not_told() {
     };
     let (result, ()) = tokio::join!(of(json!({})), asked);
     assert!(!result.to_string().contains("x.key"), "{result}");
+}
+
+#[tokio::test]
+async fn the_problems_of_a_file_that_becomes_private_while_the_editor_looks_are_not_told() {
+    for is_one in [false, true] {
+        let mut told = Told::new(&[(KEY, ""), (TEXT, "")]).await;
+        told.focus(TEXT);
+        told.focus(KEY);
+        told.files(&[KEY, TEXT]).await;
+        let (rig, key) = (&told.rig, told.scene.at(KEY));
+        let editor = async {
+            let Asked::Diagnostics(responder, request) = rig.asked().await else { panic!() };
+            assert!(request.paths.contains(&key));
+            told.scene.write(RULES, "*.key");
+            let start = json!({ "line": 1, "character": 1 });
+            let range = json!({ "start": start, "end": start });
+            let problem = json!({ "severity": "error", "message": "bad", "range": range });
+            let file = |path: &String| json!({ "path": path, "diagnostics": [problem] });
+            let files: Vec<_> = request.paths.iter().map(file).collect();
+            responder.complete_json(&json!({ "files": files }).to_string());
+        };
+        let arguments = if is_one { json!({ "filePath": key }) } else { json!({}) };
+        let call = rig.call(&told.session, "getDiagnostics", &arguments);
+        let (result, ()) = tokio::join!(call, editor);
+        let others = format!("{}:1:1: error: bad", told.scene.at(TEXT));
+        let expected = if is_one { STAYS_PRIVATE } else { &others };
+        assert_eq!(result["content"][0]["text"], expected);
+    }
 }
 
 #[tokio::test]
