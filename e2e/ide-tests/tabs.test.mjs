@@ -236,6 +236,7 @@ describe('a proposal in a window', () => {
     await ide.display.type('on ');
     await scene.proposal(file, ({ right }) => right === 'mine on new\n');
     await scene.accept(title);
+    await asks(scene);
     await ide.click('text', { text: 'Accept Anyway' });
     assert.deepEqual(await decision, accepted('mine on new\n'));
     await scene.noProposal();

@@ -97,15 +97,9 @@ async function decide(monkey) {
 const CLOSINGS = {
   x: ({ ide }, tab) => ide.click('close button', { tab }),
   middle: ({ ide }, tab) => ide.click('tab', { tab }, 2),
-  key: (monkey) => pressLater(monkey, 'ctrl+F4'),
-  escape: (monkey) => pressLater(monkey, 'Escape'),
+  key: ({ ide }) => ide.display.press('ctrl+F4'),
+  escape: ({ ide }) => ide.display.press('Escape'),
 };
-
-/** A key right after another proposal has come to the front is taken for a slip. */
-async function pressLater({ ide }, key) {
-  await pause(1_100);
-  await ide.display.press(key);
-}
 
 /** Closes a proposal as a user does. If it was edited, there is a question. */
 async function close(monkey) {
@@ -116,6 +110,8 @@ async function close(monkey) {
   await monkey.focusProposal(proposal, title);
   const before = (await monkey.tabsOf(proposal)).length;
   const how = monkey.any(Object.keys(CLOSINGS));
+  // What comes right after another proposal has taken the place of the former is taken for a slip.
+  await pause(1_100);
   try {
     await CLOSINGS[how](monkey, title);
   } catch (error) {

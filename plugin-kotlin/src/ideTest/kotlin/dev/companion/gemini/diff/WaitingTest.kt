@@ -16,6 +16,7 @@ import com.intellij.openapi.ui.TestDialog
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.core.Delivery
 import java.lang.ref.WeakReference
 
 class WaitingTest : DiffTestCase() {
@@ -95,6 +96,19 @@ class WaitingTest : DiffTestCase() {
         assertTrue(notices.single(), "2 more proposals wait." in notices.single())
         follow(notified.last())
         assertEquals(names, tabs().map { it.name }.sorted())
+    }
+
+    fun `test what was accepted and nobody heard of comes back as well`() {
+        val view = edited("a.txt")
+        core.delivery = Delivery.UNKNOWN
+        view.click("Accept")
+        view.lose()
+        follow(notified.last())
+        assertEquals("mine", text(view.right))
+        view.lose()
+        propose("b.txt", "two").lose()
+        follow(notified.last())
+        assertEquals(listOf("a.txt", "b.txt"), tabs().map { it.name }.sorted())
     }
 
     fun `test a tab is neither a preview nor closed to make room`() {

@@ -28,13 +28,15 @@ import javax.swing.SwingUtilities
 internal class ClosedTabs(
     project: Project,
     parent: Disposable,
-    private val waiting: () -> List<Proposal>,
+    /** About what comes under the user's hands otherwise. */
+    private val slips: Slips,
+    private val proposals: Set<Proposal>,
 ) : FileEditorManagerListener.Before {
     /** One of [CLOSE_ONE] is being performed, for this key or click, if it was one. */
     private var isClosingOne = false
     private var input: InputEvent? = null
 
-    private val slips = Slips()
+    private val closings = Slips()
 
     init {
         project.messageBus.connect(parent).subscribe(FileEditorManagerListener.Before.FILE_EDITOR_MANAGER, this)
@@ -56,14 +58,16 @@ internal class ClosedTabs(
         val byUser = isClosingOne || isClickOn(file)
         val isSlip = byUser && isSlip(file)
         if (file is ProposalFile) file.isClosedByUser = byUser && !isSlip
-        if (byUser && !isSlip) slips.expect(waiting().filter { it.file !== file })
+        // Of one that has several tabs, the next may be the one in the other half of a split.
+        if (byUser && !isSlip) closings.expect(proposals.filter { it.file !== file || it.file.editors.size > 1 })
     }
 
-    /** One may click on several tabs in a row, and means each. */
+    /** One may click on several tabs in a row, and means each, but for what has just taken the place of another. */
     private fun isSlip(file: VirtualFile): Boolean {
         val proposal = (file as? ProposalFile)?.proposal ?: return false
         val event = input ?: EventQueue.getCurrentEvent()
-        return (event as? MouseEvent)?.clickCount != 1 && slips.isOne(event, proposal)
+        val isRepeated = (event as? MouseEvent)?.clickCount != 1
+        return slips.isOne(event, proposal) || (isRepeated && closings.isOne(event, proposal))
     }
 
     /** By key it is often an action of the tab's own, without an id, that has the shortcut of the one with it. */

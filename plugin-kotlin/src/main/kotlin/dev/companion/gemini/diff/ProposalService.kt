@@ -45,7 +45,7 @@ class ProposalService(private val project: Project) : Disposable {
     private val proposals = LinkedHashSet<Proposal>()
 
     init {
-        ClosedTabs(project, this, ::waiting)
+        ClosedTabs(project, this, slips, proposals)
         val bus = project.messageBus.connect(this)
         bus.subscribe(ProjectManager.TOPIC, ClosingProject())
         bus.subscribe(VirtualFileManager.VFS_CHANGES, TargetChanges(proposals, ::lookAgain))
@@ -119,10 +119,7 @@ class ProposalService(private val project: Project) : Disposable {
         }
 
     /** Those without a tab. If there are none any more, a notification was late, and leads to what there is. */
-    private fun reviewHidden() {
-        val all = waiting()
-        all.filterNot { tabs.isOpen(it.file) }.ifEmpty { all }.forEach(::review)
-    }
+    private fun reviewHidden() = proposals.filterNot { tabs.isOpen(it.file) }.ifEmpty { waiting() }.forEach(::review)
 
     /** The user goes on, by one or back, to another that waits. EDT. */
     internal fun go(from: Proposal?, by: Int) =
