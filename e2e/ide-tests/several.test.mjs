@@ -25,6 +25,14 @@ describe('in a window', () => {
     return proposals;
   }
 
+  /** The user rejects each in its CLI. */
+  async function endByClient(proposals) {
+    for (const { client, file, decision } of proposals) {
+      await client.resolveDiffFromCli(file, 'rejected');
+      assert.deepEqual(await decision, REJECTED);
+    }
+  }
+
   async function leave(proposals) {
     for (const { client } of proposals) if (client !== scene.client) await client.close();
     await scene.noProposal();
@@ -75,10 +83,7 @@ describe('in a window', () => {
     await isInFront(a);
     await scene.ide.click('text', { text: 'Next' });
     await isInFront(b);
-    for (const { client, file, decision } of proposals) {
-      await client.resolveDiffFromCli(file, 'rejected');
-      assert.deepEqual(await decision, REJECTED);
-    }
+    await endByClient(proposals);
     await leave(proposals);
   });
 
@@ -117,10 +122,7 @@ describe('in a window', () => {
       assert.deepEqual(await a.decision, REJECTED);
       const isTold = ({ statusBar }) => statusBar.some((text) => text.includes('2 proposals wait'));
       await scene.ide.until(isTold, 'two that wait');
-      for (const { client, file, decision } of others) {
-        await client.resolveDiffFromCli(file, 'rejected');
-        assert.deepEqual(await decision, REJECTED);
-      }
+      await endByClient(others);
       await leave(proposals);
     });
   }
