@@ -306,4 +306,15 @@ class SeveralTest : DiffTestCase() {
         assertFalse("it has not come by itself", slips.isOne(key(now + 1_700), other))
         assertFalse(slips.isOne(key(now + 5_000), proposal))
     }
+
+    fun `test what changes in one half of a split leaves the other half as unseen as it was`() {
+        val proposal = checkNotNull(propose("a.txt", "a").file.proposal)
+        val other = checkNotNull(propose("b.txt", "b").file.proposal)
+        val slips = Slips()
+        slips.expect(listOf(proposal))
+        slips.expect(listOf(other))
+        val key = KeyEvent(JLabel(), KeyEvent.KEY_PRESSED, System.currentTimeMillis(), 0, KeyEvent.VK_ENTER, '\n')
+        assertTrue(slips.isOne(key, proposal))
+        assertTrue(slips.isOne(key, other))
+    }
 }

@@ -8,14 +8,16 @@ import java.awt.event.InputEvent
 
 /** A proposal may take the place of one that the user is about to decide, and nobody has seen it yet. For the EDT. */
 internal class Slips {
-    private var unseen = emptyList<Proposal>()
+    private var unseen = emptySet<Proposal>()
     private var until = 0L
 
     /** These have come under the user's hands, or offer something else there. */
     fun expect(proposals: List<Proposal>) {
         assertEdt()
-        unseen = proposals
-        until = System.currentTimeMillis() + MILLIS
+        val now = System.currentTimeMillis()
+        // Those of a moment ago are not seen yet either, perhaps in the other half of a split.
+        unseen = if (now < until) unseen + proposals else proposals.toSet()
+        until = maxOf(until, now + MILLIS)
     }
 
     /** Whether [event] is too early to be about [proposal]. While a key is held, all its repetitions are. */
