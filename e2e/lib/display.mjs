@@ -71,14 +71,18 @@ export class Display {
     return this.#run('xdotool', 'type', '--delay', '20', '--', text);
   }
 
-  async click({ x, y }, button = 1, times = 1) {
-    const clicks = ['click', '--repeat', times, '--delay', 100, button];
-    await this.#run('xdotool', 'mousemove', x, y, ...clicks);
+  point({ x, y }) {
+    return this.#run('xdotool', 'mousemove', x, y);
+  }
+
+  /** Clicks where the pointer is. */
+  async click(button = 1, times = 1) {
+    await this.#run('xdotool', 'click', '--repeat', times, '--delay', 100, button);
   }
 
   /** Moves the pointer away from everything that it could change the look of. */
   async rest() {
-    await this.#run('xdotool', 'mousemove', '640', '798');
+    await this.point({ x: 640, y: 798 });
   }
 
   /** Takes a picture of the whole screen, in 256 colours at most. */

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 import { Display } from './display.mjs';
-import { Inbox, PATIENCE, within } from './inbox.mjs';
+import { Inbox, PATIENCE, until, within } from './inbox.mjs';
 import { writeDarkTheme, writeProjectSettings } from './ide-project.mjs';
 
 const run = promisify(execFile);
@@ -145,9 +145,15 @@ export class Ide {
     return this.until(find, `the tab ${title}`);
   }
 
-  /** Clicks where the robot finds something. */
+  /** Clicks where the robot finds something, as soon as the pointer is over it. */
   async click(what, args, button, times) {
-    await this.display.click(await this.robot(`find ${what}`, args), button, times);
+    const isPointedAt = async () => {
+      const place = await this.robot(`find ${what}`, args);
+      await this.display.point(place);
+      return place.isPointedAt;
+    };
+    await until(`the pointer over ${what} ${JSON.stringify(args)}`, isPointedAt);
+    await this.display.click(button, times);
   }
 
   /** How many threads it has. */

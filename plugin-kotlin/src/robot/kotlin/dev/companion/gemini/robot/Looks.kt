@@ -129,7 +129,7 @@ private infix fun Editor.isIn(parent: Component) = SwingUtilities.isDescendingFr
 private fun showing(holds: (Component) -> Boolean): Component =
     checkNotNull(components().filter { it.isShowing && holds(it) }.lastOrNull()) { "it does not show" }
 
-private fun middle(component: Component): Map<String, Int> {
+private fun middle(component: Component): Map<String, Any> {
     check(component.isShowing) { "it does not show" }
     val visible = (component as JComponent).visibleRect
     check(!visible.isEmpty) { "it is out of sight" }
@@ -137,7 +137,7 @@ private fun middle(component: Component): Map<String, Int> {
 }
 
 /** Away from buttons at the end. */
-private fun startOf(component: Component): Map<String, Int> {
+private fun startOf(component: Component): Map<String, Any> {
     check(component.isShowing) { "it does not show" }
     val start = Point(component.height, component.height / 2)
     check((component as JComponent).visibleRect.contains(start)) { "it is out of sight" }
@@ -145,14 +145,15 @@ private fun startOf(component: Component): Map<String, Int> {
 }
 
 /** Where a click places the caret at the start of the text. */
-private fun inText(editor: Editor): Map<String, Int> {
+private fun inText(editor: Editor): Map<String, Any> {
     val start = editor.offsetToXY(0)
     return onScreen(editor.contentComponent, Point(start.x + 1, start.y + editor.lineHeight / 2))
 }
 
-private fun onScreen(component: Component, point: Point): Map<String, Int> {
+private fun onScreen(component: Component, point: Point): Map<String, Any> {
     SwingUtilities.convertPointToScreen(point, component)
-    return mapOf("x" to point.x, "y" to point.y)
+    // That it shows for Swing is not enough: another window may still be on top of it.
+    return mapOf("x" to point.x, "y" to point.y, "isPointedAt" to (component.mousePosition != null))
 }
 
 /** Paints what has changed, so that a picture of the screen has it. */
