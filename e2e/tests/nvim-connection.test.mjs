@@ -163,6 +163,23 @@ test('a restart rejects what is open, and clients stay connected', { skip }, asy
   }
 });
 
+test('what the user has written stays when its CLI goes', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  const session = await neovim.session(sandbox);
+  const [kept, closed] = [sandbox.file('kept.txt', 'old\n'), sandbox.file('closed.txt', 'old\n')];
+  for (const filePath of [closed, kept]) {
+    await session.callTool('openDiff', { filePath, newContent: 'new\n' });
+    await neovim.proposal(filePath);
+  }
+  await neovim.type('ccwritten<Esc>');
+  await session.delete();
+  await neovim.until(`#vim.api.nvim_list_tabpages() == 2`);
+  assert.deepEqual((await neovim.sides(kept)).right, ['written']);
+  assert.match(await neovim.messages(), /the CLI is gone; what you changed in kept\.txt stays/);
+  await neovim.type(`:w ${sandbox.project}/saved.txt<CR>:q!<CR>`);
+  assert.equal(fs.readFileSync(path.join(sandbox.project, 'saved.txt'), 'utf8'), 'written\n');
+});
+
 test('the user is told that the companion has died, and can restart it', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   process.kill(await neovim.companionPid(), 'SIGKILL');

@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use companion_platform::{Platform, is_absolute};
 use companion_protocol::diagnostics::DiagnosticsRequest;
 use companion_protocol::editor::{
-    DiffPath, DiffResult, EditorNotification as Told, PrivateFiles, Sessions,
+    CloseDiff, DiffPath, DiffResult, EditorNotification as Told, PrivateFiles, Sessions,
 };
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, code, parse,
@@ -108,7 +108,8 @@ impl EditorHost for Editor {
     }
 
     fn close_diff(&self, file_path: &str, responder: Responder) {
-        self.ask_about("diff/close", file_path, responder);
+        let abandoned = !responder.is_awaited();
+        self.ask("diff/close", CloseDiff { file_path, abandoned }, responder);
     }
 
     fn accept_diff(&self, file_path: &str, responder: Responder) {

@@ -136,6 +136,17 @@ pub struct DiffPath {
     pub file_path: String,
 }
 
+/// The parameters of `diff/close`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CloseDiff<'a> {
+    /// Byte for byte.
+    pub file_path: &'a str,
+    /// Nobody waits for the text, because the client is gone: the editor keeps what its user has written.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub abandoned: bool,
+}
+
 /// The parameters of `companion/ready`, the first line that the companion writes.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 
 use companion_protocol::dialect::GEMINI;
 use companion_protocol::editor::{
-    AcceptedDiff, CursorMoved, DiffPath, EditorNotification, FilePath, Folders, OpenDiff,
-    PrivateFiles, ProposalKind, Ready, Renamed, SelectionChanged, Sessions, Silent, Trust,
+    AcceptedDiff, CloseDiff, CursorMoved, DiffPath, EditorNotification, FilePath, Folders,
+    OpenDiff, PrivateFiles, ProposalKind, Ready, Renamed, SelectionChanged, Sessions, Silent,
+    Trust,
 };
 use companion_protocol::ide::{
     self, DiscoveryFile, IdeContext, IdeInfo, OpenFile, Position, WorkspaceState,
@@ -82,6 +83,7 @@ fn to_the_editor() {
         env: BTreeMap::from([(GEMINI.variables.port, "41234".to_owned())]),
     };
     let diff = || DiffPath { file_path: "/a".to_owned() };
+    let close = |abandoned| CloseDiff { file_path: "/a", abandoned };
     let kind = ProposalKind::Create;
     let open = OpenDiff { file_path: "/a", kind, private: true, cli: 2, new_content: "text\n" };
     let private = PrivateFiles { paths: &["/a".to_owned()] };
@@ -90,7 +92,8 @@ fn to_the_editor() {
         text(&Notification::new("companion/sessions", Sessions { count: 2 })),
         text(&Notification::new("companion/private", private)),
         text(&Request::new(Id::from(1), "diff/open", open)),
-        text(&Request::new(Id::from(2), "diff/close", diff())),
+        text(&Request::new(Id::from(2), "diff/close", close(false))),
+        text(&Request::new(Id::from(2), "diff/close", close(true))),
         text(&Request::new(Id::from(3), "diff/accept", diff())),
         text(&Request::new(Id::from(4), "diff/reject", diff())),
         text(&ErrorResponse::new(None, ErrorObject::new(code::PARSE_ERROR, "Parse error"))),

@@ -88,6 +88,17 @@ local function reject(proposal)
   close(proposal)
 end
 
+--- No CLI waits for it any more. What the user has changed stays, and returns whether it does.
+local function abandon(proposal)
+  local _, changed = proposal.view:proposal()
+  if changed then
+    proposal.orphan = true
+  else
+    close(proposal)
+  end
+  return changed
+end
+
 local function save_copy(proposal, path)
   local now = proposal.view:proposal()
   local ok, why = file.write(path, text.render(now))
@@ -195,9 +206,17 @@ M.requests = {
   end,
   ['diff/close'] = function(params, done, fail)
     with_proposal(params, fail, function(proposal)
-      reload.expect(proposal.path)
-      done({ content = final_content(proposal) })
-      close(proposal)
+      if not params.abandoned then
+        reload.expect(proposal.path)
+        done({ content = final_content(proposal) })
+        close(proposal)
+        return
+      end
+      done({})
+      if abandon(proposal) then
+        local stays = 'the CLI is gone; what you changed in %s stays: :w {file} saves it, :q! drops it'
+        log.warn(stays:format(short(proposal.path)))
+      end
     end)
   end,
   ['diff/accept'] = function(params, done, fail)
@@ -229,12 +248,7 @@ end
 --- The companion has ended, and has rejected what was open. What the user has changed stays.
 function M.stop()
   for _, proposal in pairs(proposals) do
-    local _, changed = proposal.view:proposal()
-    if changed then
-      proposal.orphan = true
-    else
-      close(proposal)
-    end
+    abandon(proposal)
   end
 end
 
