@@ -16,7 +16,7 @@ open class RecordingCore : CompanionCore {
     var delivery = Delivery.DELIVERED
 
     @Volatile
-    var closed = false
+    final override var isClosed = false
         private set
 
     private val told = CopyOnWriteArrayList<String>()
@@ -60,7 +60,7 @@ open class RecordingCore : CompanionCore {
     }
 
     override fun close() {
-        closed = true
+        isClosed = true
     }
 
     private fun tell(call: String) {

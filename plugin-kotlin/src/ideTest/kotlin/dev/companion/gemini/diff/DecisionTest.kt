@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.diff
 
+import com.intellij.openapi.application.impl.LaterInvocator
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.util.Disposer
@@ -62,7 +63,6 @@ class DecisionTest : DiffTestCase() {
 
     fun `test closing the project rejects, and fails what is still to be shown`() {
         val closing = ProposalService(project)
-        closing.connect(core)
         assertEquals(Answer.DONE, answer { closing.open(it, path("a.txt"), "two") })
         val pending = Answer()
         closing.open(pending, path("b.txt"), "two")
@@ -98,6 +98,36 @@ class DecisionTest : DiffTestCase() {
         assertEquals(listOf("done", "done two"), listOf(opened.text, closed.text))
         assertEquals(emptyList<ProposalFile>(), tabs())
         assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test while a dialog is open the CLI closes a proposal and gets its text as edited`() {
+        val view = propose("a.txt", "two\n")
+        view.type("edited\n")
+        LaterInvocator.enterModal(this)
+        try {
+            assertEquals("done edited\n", answer { service.close(it, path("a.txt")) })
+        } finally {
+            LaterInvocator.leaveModal(this)
+        }
+        await("the end of the tab") { !view.isOpen }
+        assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test what comes while a dialog is open and is closed then is not taken for what there was`() {
+        propose("a.txt", "two")
+        propose("b.txt", "two")
+        val (opened, closed) = Answer() to Answer()
+        LaterInvocator.enterModal(this)
+        try {
+            service.open(opened, path("a.txt"), "three")
+            service.close(closed, path("a.txt"))
+            assertEquals("done two", answer { service.close(it, path("b.txt")) })
+        } finally {
+            LaterInvocator.leaveModal(this)
+        }
+        await("both answers") { opened.text != null && closed.text != null }
+        assertEquals(listOf("done", "done three"), listOf(opened.text, closed.text))
+        await("the end of the tab") { tabs().isEmpty() }
     }
 
     fun `test the CLI closes a proposal and gets its text as edited`() {
@@ -170,15 +200,30 @@ class DecisionTest : DiffTestCase() {
 
     fun `test the proposals of a former server close without a decision`() {
         val view = propose("a.txt", "two")
-        service.connect(RecordingCore())
+        core.close()
+        service.endOfClosed()
         await("the end") { !view.isOpen }
         assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test a proposal of a server that has just started stays`() {
+        val next = RecordingCore()
+        core.close()
+        assertEquals(Answer.DONE, answer { service.open(next, it, diff(path("a.txt"), "two")) })
+        service.endOfClosed()
+        val view = view("a.txt")
+        // What is asked for after it is done after it.
+        assertEquals(Answer.DONE, answer { service.open(next, it, diff(path("b.txt"), "two")) })
+        view.click("Accept")
+        assertEquals(listOf("accepted ${path("a.txt")} 'two'"), next.calls)
+        next.close()
+        service.endOfClosed()
     }
 
     fun `test a proposal whose server has gone meanwhile does not show`() {
         val answer = Answer()
         service.open(answer, path("a.txt"), "two")
-        service.connect(null)
+        core.close()
         await("an answer") { answer.text != null }
         assertTrue(answer.text.orEmpty().startsWith("failed: "))
         assertEquals(emptyList<ProposalFile>(), tabs())

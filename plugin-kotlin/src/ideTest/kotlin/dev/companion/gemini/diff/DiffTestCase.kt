@@ -75,12 +75,12 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
         root = File(checkNotNull(project.basePath), "diff-${System.nanoTime()}").also { check(it.mkdirs()) }
         core = RecordingCore()
         service = ProposalService.getInstance(project)
-        service.connect(core)
     }
 
     override fun tearDown() {
         try {
-            service.connect(null)
+            core.close()
+            service.endOfClosed()
             await("the end of all proposals") { service.waiting().isEmpty() }
             FileUtil.delete(root)
         } finally {
@@ -102,7 +102,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
 
     /** As a server would say it. */
     internal fun ProposalService.open(request: EditorRequest, path: String, text: String, cli: Int = 1) =
-        open(request, diff(path, text).copy(cli = cli))
+        open(core, request, diff(path, text).copy(cli = cli))
 
     protected fun diff(path: String, text: String) =
         OpenDiff(path, text, if (File(path).exists()) ProposalKind.CHANGE else ProposalKind.CREATE)

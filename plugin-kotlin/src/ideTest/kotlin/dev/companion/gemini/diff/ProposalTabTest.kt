@@ -90,7 +90,7 @@ class ProposalTabTest : DiffTestCase() {
 
     fun `test a private file opens, with a word`() {
         file("a.key", "one")
-        assertEquals(Answer.DONE, answer { service.open(it, diff(path("a.key"), "two").copy(private = true)) })
+        assertEquals(Answer.DONE, answer { service.open(core, it, diff(path("a.key"), "two").copy(private = true)) })
         val banner = view("a.key").banner
         assertTrue(banner, "a.key. It is private: an ignore file names it. |" in banner)
     }

@@ -165,8 +165,8 @@ class WaitingTest : DiffTestCase() {
         propose("again.txt", "three")
         assertEquals("mine", givenBack())
         edited("server.txt")
-        core = RecordingCore()
-        service.connect(core)
+        core.close()
+        service.endOfClosed()
         await("the end") { service.waiting().isEmpty() }
         assertEquals("mine", givenBack())
         assertEquals("nothing was asked", 0, questions)

@@ -21,7 +21,7 @@ class CoreSlotTest {
     private var failure: RuntimeException? = null
     private val slot = CoreSlot {
         failure?.let { throw it }
-        assertTrue("two servers at once", launched.all(RecordingCore::closed))
+        assertTrue("two servers at once", launched.all(RecordingCore::isClosed))
         RecordingCore().also(launched::add)
     }
     private val settings = ServerSettings(listOf("/a"), trusted = true)
@@ -66,7 +66,7 @@ class CoreSlotTest {
         for (other in listOf(settings.copy(diffs = false), settings.copy(bodyLimit = 1), quiet)) {
             val before = slot.core
             slot.bring(other)
-            assertTrue((before as RecordingCore).closed)
+            assertTrue((before as RecordingCore).isClosed)
             assertSame(launched.last(), slot.core)
         }
     }
@@ -84,7 +84,7 @@ class CoreSlotTest {
         assertNull(slot.core)
         failure = null
         slot.bring(settings)
-        assertFalse(launched.last().closed)
+        assertFalse(launched.last().isClosed)
     }
 
     @Test
@@ -93,7 +93,7 @@ class CoreSlotTest {
         slot.end()
         slot.bring(settings)
         assertNull(slot.core)
-        assertTrue(launched.single().closed)
+        assertTrue(launched.single().isClosed)
     }
 
     @Test
@@ -115,7 +115,7 @@ class CoreSlotTest {
         while (second.state != Thread.State.BLOCKED) assertTrue("did not wait", second.isAlive)
         mayClose.countDown()
         second.join(TimeUnit.SECONDS.toMillis(10))
-        assertTrue(core.closed)
+        assertTrue(core.isClosed)
         first.join(TimeUnit.SECONDS.toMillis(10))
     }
 }

@@ -33,8 +33,8 @@ interface DiagnosticsResponder {
 
 /** What CLIs ask of the editor. All calls come from one thread of the server's and return at once. */
 interface EditorRequests {
-    /** Show a proposal, in place of one that shows for the same path. */
-    fun openDiff(request: EditorRequest, diff: OpenDiff)
+    /** Show a proposal, in place of one that shows for the same path. Its decision is for [core], perhaps not started yet. */
+    fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff)
 
     /** Close the proposal for [filePath] without a decision, and complete with its text. */
     fun closeDiff(request: EditorRequest, filePath: String)
@@ -58,6 +58,8 @@ interface EditorRequests {
  * Paths are absolute and in the system's own form, as the CLI writes them.
  */
 interface CompanionCore : AutoCloseable {
+    val isClosed: Boolean
+
     /** What it has to say about itself; once closed, what one that does not run has to say. */
     val status: ServerStatus
 

@@ -15,8 +15,12 @@ class NativeCompanionCore private constructor(
     private val requests: EditorRequests,
     private val log: LogSink,
 ) : CompanionCore {
-    /** The server's number; 0 once it is closed. */
+    /** The server's number; 0 before it has started, and once it is closed. */
     private val core = AtomicLong()
+
+    @Volatile
+    override var isClosed = false
+        private set
 
     override val status: ServerStatus
         get() = ask(ServerStatus()) { GSON.fromJson(NativeCore.status(it), ServerStatus::class.java) }
@@ -58,7 +62,10 @@ class NativeCompanionCore private constructor(
     override fun diffRejected(filePath: String) =
         ask(Delivery.UNKNOWN) { delivery(NativeCore.diffResolved(it, filePath, false, null)) }
 
-    override fun close() = NativeCore.stop(core.getAndSet(0))
+    override fun close() {
+        isClosed = true
+        NativeCore.stop(core.getAndSet(0))
+    }
 
     private fun tell(event: (Long) -> Unit) = ask(Unit, event)
 
@@ -76,8 +83,8 @@ class NativeCompanionCore private constructor(
 
     private inner class Callbacks : NativeCallbacks {
         override fun openDiff(request: Long, diff: String, newContent: ByteArray) {
-            val read = GSON.fromJson(diff, OpenDiff::class.java)
-            requests.openDiff(Request(request), read.copy(newContent = newContent.decodeToString()))
+            val read = GSON.fromJson(diff, OpenDiff::class.java).copy(newContent = newContent.decodeToString())
+            requests.openDiff(this@NativeCompanionCore, Request(request), read)
         }
 
         override fun closeDiff(request: Long, filePath: String) = requests.closeDiff(Request(request), filePath)

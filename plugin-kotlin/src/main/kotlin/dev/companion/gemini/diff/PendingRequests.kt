@@ -14,16 +14,23 @@ import java.util.concurrent.TimeUnit
 internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disposable {
     private val pending = ConcurrentHashMap.newKeySet<Pending>()
 
-    fun add(request: EditorRequest): Pending {
-        val added = Pending(request)
+    /** [opens] is the file for which it is to open a proposal. */
+    fun add(request: EditorRequest, opens: String? = null): Pending {
+        val added = Pending(request, opens)
         pending += added
         added.failLater()
         return added
     }
 
+    /** Whether a proposal for that file has yet to open. */
+    fun isOpening(path: String): Boolean = pending.any { it.opens == path }
+
     override fun dispose() = pending.forEach { it.fail(CompanionBundle.message("diff.error.closed")) }
 
-    inner class Pending(private val request: EditorRequest) : EditorRequest {
+    inner class Pending(
+        private val request: EditorRequest,
+        val opens: String?,
+    ) : EditorRequest {
         /** Whether anybody still waits for the answer. */
         val isWaiting get() = this in pending
 

@@ -3,6 +3,8 @@
 package dev.companion.gemini.diff
 
 import com.intellij.openapi.Disposable
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
@@ -24,7 +26,7 @@ import java.awt.datatransfer.StringSelection
 /**
  * The proposals of one project. What the server asks comes in on its thread, is prepared in the same order on a
  * background thread, and is done in the same order on the EDT, once no dialog is open: neither tabs nor files may
- * change below one.
+ * change below one. Only the text of a proposal that its CLI closes is told at once.
  */
 class ProposalService(private val project: Project) : Disposable {
     private val requests = PendingRequests().also { Disposer.register(this, it) }
@@ -34,9 +36,6 @@ class ProposalService(private val project: Project) : Disposable {
     private val tabs = ProposalTabs(project)
     private val notices = ProposalNotices(project, ::reviewHidden, ::review)
     internal val slips = Slips()
-
-    @Volatile
-    private var core: CompanionCore? = null
 
     /** The user has just agreed that the project is closed. EDT. */
     private var isClosing = false
@@ -54,37 +53,39 @@ class ProposalService(private val project: Project) : Disposable {
         Disposer.register(this) { ProjectManager.getInstance().removeProjectManagerListener(veto) }
     }
 
-    /** Where decisions go from now on; null when there is no server. Proposals of a former one are closed. Any thread. */
-    fun connect(core: CompanionCore?) {
-        this.core = core
+    /** A server may have been closed, and nobody waits for its proposals. Any thread. */
+    fun endOfClosed() =
         background.execute {
-            queue.later { proposals.filter { it.core !== this.core }.forEach(::finish) }
+            queue.later { proposals.filter { it.core.isClosed }.forEach(::finish) }
         }
-    }
 
     /** From the server's thread, as are the next three: returns at once. */
-    fun open(request: EditorRequest, diff: OpenDiff) {
-        val asking = core
-        prepare(request) { pending ->
+    fun open(core: CompanionCore, request: EditorRequest, diff: OpenDiff) =
+        prepare(request, opens = diff.filePath) { pending ->
             val target = Target.find(project, diff.filePath)
             val text = ProposedText(project, target, diff)
             later(pending) {
-                val core = core?.takeIf { asking == null || it === asking }
-                    ?: throw TargetException(CompanionBundle.message("diff.error.closed"))
+                if (core.isClosed) throw TargetException(CompanionBundle.message("diff.error.closed"))
                 add(diff.filePath, core, target, text)
                 pending.complete()
             }
         }
-    }
 
     fun close(request: EditorRequest, filePath: String) =
         prepare(request) { pending ->
-            later(pending) {
-                val proposal = waiting(filePath)
-                val text = proposal.text
-                finish(proposal)
-                pending.complete(text)
+            // The CLI waits for what the user has written, and without it takes what it had proposed. So it hears that also
+            // while a dialog is open, unless another proposal for the file has yet to open.
+            val atOnce = {
+                if (requests.isOpening(
+                        filePath,
+                    )
+                ) {
+                    later(pending) { closeNow(pending, filePath) }
+                } else {
+                    closeNow(pending, filePath)
+                }
             }
+            ApplicationManager.getApplication().invokeLater(atOnce, ModalityState.any(), project.disposed)
         }
 
     fun accept(request: EditorRequest, filePath: String) =
@@ -173,7 +174,7 @@ class ProposalService(private val project: Project) : Disposable {
                 proposal.state == Proposal.State.ENDED -> Unit
                 proposal.state == Proposal.State.UNHEARD -> finish(proposal)
                 !proposal.isEdited || ProposalQuestion.isRejected(project, proposal) -> rejectNow(proposal, next)
-                !tabs.isOpen(proposal.file) -> tabs.show(proposal.file)
+                proposal.state == Proposal.State.OPEN && !tabs.isOpen(proposal.file) -> tabs.show(proposal.file)
             }
         }
 
@@ -200,6 +201,15 @@ class ProposalService(private val project: Project) : Disposable {
         CopyPasteManager.getInstance().setContents(StringSelection(proposal.document.text))
 
     override fun dispose() = rejectAtEnd()
+
+    private fun closeNow(pending: PendingRequests.Pending, filePath: String) =
+        answering(pending) {
+            val proposal = waiting(filePath)
+            val text = proposal.text
+            end(proposal)
+            pending.complete(text)
+            queue.later { closeTab(proposal.file, null) }
+        }
 
     private fun add(path: String, core: CompanionCore, target: Target, text: ProposedText) {
         assertEdt()
@@ -344,8 +354,8 @@ class ProposalService(private val project: Project) : Disposable {
     private fun waiting(path: String) =
         waiting().find { it.path == path } ?: throw TargetException(CompanionBundle.message("diff.error.none"))
 
-    private fun prepare(request: EditorRequest, job: (PendingRequests.Pending) -> Unit) {
-        val pending = requests.add(request)
+    private fun prepare(request: EditorRequest, opens: String? = null, job: (PendingRequests.Pending) -> Unit) {
+        val pending = requests.add(request, opens)
         background.execute {
             answering(pending) {
                 if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))

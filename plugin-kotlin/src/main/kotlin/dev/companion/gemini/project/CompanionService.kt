@@ -47,9 +47,6 @@ class CompanionService internal constructor(
     @Volatile
     private var started = false
 
-    /** The worker. The server for whose proposals there are tabs. */
-    private var connected: CompanionCore? = null
-
     /** Changed by the worker and by the server's callbacks, one at a time. */
     @Volatile
     var state: CompanionState = CompanionState.Off
@@ -143,9 +140,7 @@ class CompanionService internal constructor(
         }
         // Its proposals have ended with it, and the IDE may take no more work.
         if (project.isDisposed) return
-        val core = slot.core
-        if (core !== connected) proposals.connect(core)
-        connected = core
+        proposals.endOfClosed()
         ApplicationManager.getApplication().invokeLater(::watchEditors)
     }
 
@@ -195,7 +190,8 @@ class CompanionService internal constructor(
 
     /** The server's callback thread. */
     private inner class Requests : EditorRequests {
-        override fun openDiff(request: EditorRequest, diff: OpenDiff) = proposals.open(request, diff)
+        override fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff) =
+            proposals.open(core, request, diff)
 
         override fun closeDiff(request: EditorRequest, filePath: String) = proposals.close(request, filePath)
 

@@ -14,7 +14,7 @@ object Bench {
 
     /** An editor that shows everything at once. */
     private object Immediate : EditorRequests {
-        override fun openDiff(request: EditorRequest, diff: OpenDiff) = request.complete()
+        override fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff) = request.complete()
 
         override fun closeDiff(request: EditorRequest, filePath: String) = request.complete("")
 

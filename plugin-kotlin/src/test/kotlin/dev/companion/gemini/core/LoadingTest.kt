@@ -172,7 +172,7 @@ class IsolatedServer :
         return listOf(core.status.port.toString(), core.terminalEnvironment.getValue("GEMINI_CLI_IDE_AUTH_TOKEN"))
     }
 
-    override fun openDiff(request: EditorRequest, diff: OpenDiff) {
+    override fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff) {
         check(diff.newContent != "throw")
         request.complete()
     }

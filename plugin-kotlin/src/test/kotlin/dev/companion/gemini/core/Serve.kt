@@ -18,7 +18,8 @@ object Serve {
 
     /** The editor at the other end of stdin and stdout. */
     private object Editor : EditorRequests {
-        override fun openDiff(request: EditorRequest, diff: OpenDiff) = ask(request, "diff/open", gson.toJsonTree(diff))
+        override fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff) =
+            ask(request, "diff/open", gson.toJsonTree(diff))
 
         override fun closeDiff(request: EditorRequest, filePath: String) = ask(request, "diff/close", filePath)
 

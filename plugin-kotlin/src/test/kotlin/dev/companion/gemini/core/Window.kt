@@ -41,7 +41,7 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
         asked.put(Asked(what, path, text, request))
     }
 
-    override fun openDiff(request: EditorRequest, diff: OpenDiff) {
+    override fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff) {
         proposals.put(diff)
         ask("openDiff", diff.filePath, diff.newContent, request)
     }
