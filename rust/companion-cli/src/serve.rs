@@ -126,11 +126,12 @@ pub(crate) struct ServeArgs {
 
 /// Runs until the editor closes stdin or a signal comes.
 pub(crate) fn serve(args: ServeArgs) -> Result<(), Box<dyn Error>> {
+    // The folders' disk may not answer; until it does, a signal ends the process by itself.
+    let config = Config::new(settings(args)?);
     let (end, ended) = mpsc::channel();
     end_by_signal(end.clone())?;
 
     let runtime = Runtime::start()?;
-    let config = Config::new(settings(args)?);
     let (editor, outgoing) = Editor::new();
     let editor = Arc::new(editor);
     let host = Arc::clone(&editor);

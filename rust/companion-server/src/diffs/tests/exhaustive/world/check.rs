@@ -26,8 +26,9 @@ impl World {
         let is_right = match (&self.fates[question], outcome) {
             (_, None | Some(Outcome::Failed)) => true,
             (fate, Some(Outcome::Accepted(Some(content)))) => {
-                // By the editor, or in the terminal while the view was open.
-                *content == text(question) && *fate != Fate::Rejected
+                let in_terminal = self.is_closed(question) && *fate != Fate::Rejected;
+                let in_editor = matches!(fate, Fate::Accepted | Fate::Unsaved);
+                *content == text(question) && (in_editor || in_terminal)
             }
             (fate, Some(Outcome::Accepted(None))) => {
                 self.is_closed(question) && (*fate != Fate::Accepted || self.client.is_cut)
