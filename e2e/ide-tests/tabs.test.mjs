@@ -86,6 +86,17 @@ describe('a proposal in a window', () => {
     await scene.ide.until(back, 'what was written');
   });
 
+  scene.test('the CLI hears what the user wrote, though the IDE asks something', async (scene) => {
+    const { display } = scene.ide;
+    const { file, decision } = await edited(scene, 'terminal.txt');
+    await display.press('Escape');
+    await asks(scene);
+    await scene.client.resolveDiffFromCli(file, 'accepted');
+    assert.deepEqual(await decision, accepted('mine new\n'));
+    await display.press('Escape'); // the answer that changes nothing
+    await scene.noProposal();
+  });
+
   for (const [how, close] of [
     ['the X', ({ ide }, tab) => ide.click('close button', { tab })],
     ['a middle click', ({ ide }, tab) => ide.click('tab', { tab }, 2)],
