@@ -54,8 +54,8 @@ pub trait EditorHost: Send + Sync + 'static {
     }
 }
 
-/// A proposed edit. Until it is dropped the editor has not taken it, and further proposals are
-/// refused if there are too many bytes of such.
+/// A proposed edit. Until it is dropped and the call is answered the editor has not taken it, and further
+/// proposals are refused if there are too many bytes of such.
 pub struct Proposal {
     /// The file, absolute and as the client wrote it; it may not exist yet.
     pub file_path: String,
@@ -65,7 +65,7 @@ pub struct Proposal {
     pub(crate) cli: u32,
     pub(crate) kinds: Arc<Kinds>,
     /// What it takes of the bytes that the editor may leave untaken.
-    pub(crate) untaken: Option<OwnedSemaphorePermit>,
+    pub(crate) untaken: Option<Arc<OwnedSemaphorePermit>>,
 }
 
 impl Proposal {

@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 use super::Answer;
@@ -43,6 +44,8 @@ struct State {
 struct Waiting {
     answer: oneshot::Sender<Answered>,
     deadline: Instant,
+    /// Its part of what may wait for the editor, which may keep what it was sent until it answers.
+    _taken: Option<Arc<OwnedSemaphorePermit>>,
 }
 
 impl State {
@@ -53,13 +56,17 @@ impl State {
 }
 
 impl Calls {
-    /// A new call, which has until `deadline`.
-    pub(super) fn begin(&self, deadline: Instant) -> (CallId, oneshot::Receiver<Answered>) {
+    /// A new call, which has until `deadline`, and has `taken` that until it is answered.
+    pub(super) fn begin(
+        &self,
+        deadline: Instant,
+        taken: Option<Arc<OwnedSemaphorePermit>>,
+    ) -> (CallId, oneshot::Receiver<Answered>) {
         let (answer, answered) = oneshot::channel();
         let mut state = self.state.lock();
         state.last += 1;
         let call = CallId(state.last);
-        state.waiting.insert(call, Waiting { answer, deadline });
+        state.waiting.insert(call, Waiting { answer, deadline, _taken: taken });
         if state.set_deadline(call, deadline) {
             self.sooner.notify_one();
         }

@@ -76,7 +76,7 @@ pub(crate) struct Diffs {
     me: Weak<Self>,
     ledger: Mutex<Ledger>,
     calls: Calls,
-    /// Bytes of proposals that may wait for the editor to take them.
+    /// Bytes of proposals that may wait for the editor to take and to show them.
     untaken: Arc<Semaphore>,
     /// A client has shown that it got something, or will not show it any more.
     arrived: Notify,
@@ -137,7 +137,7 @@ impl Diffs {
                 "The editor is busy: it has not taken the proposals before this one.",
             );
         };
-        proposal.untaken = Some(taking);
+        proposal.untaken = Some(Arc::new(taking));
         let proposed =
             if proposal.new_content.is_empty() { Proposed::Empty } else { Proposed::Text };
         let path: Arc<str> = Arc::from(proposal.file_path.as_str());
@@ -168,7 +168,9 @@ impl Diffs {
         proposal: Option<Proposal>,
         step: impl FnOnce(&mut Ledger, CallId) -> Vec<Effect>,
     ) -> CallToolResult {
-        let (call, answered) = self.calls.begin(Instant::now() + self.limits.host_timeout);
+        let deadline = Instant::now() + self.limits.host_timeout;
+        let taken = proposal.as_ref().and_then(|proposal| proposal.untaken.clone());
+        let (call, answered) = self.calls.begin(deadline, taken);
         self.step_with(proposal, |ledger| step(ledger, call));
         let Ok(Answered { answer, records }) = answered.await else {
             return CallToolResult::error("The call was given up.");

@@ -317,6 +317,30 @@ async fn streams_and_their_end() {
 }
 
 #[tokio::test]
+async fn what_the_editor_has_taken_counts_until_it_has_answered() {
+    let rig = Rig::limits(|limits| limits.body = 1 << 16);
+    let session = rig.initialize().await;
+    let half = |path| json!({ "filePath": path, "newContent": "x".repeat(60_000) });
+    let (a, b, c) = (half("/a"), half("/b"), half("/c"));
+    let answer = async {
+        let Asked::Open(first, _) = rig.asked().await else { panic!() };
+        let Asked::Open(second, _) = rig.asked().await else { panic!() };
+        let refused = rig.call(&session, "openDiff", &c).await.to_string();
+        assert!(refused.contains("has not taken the proposals before this one"), "{refused}");
+        first.complete(None);
+        second.complete(None);
+    };
+    let call = |arguments| rig.call(&session, "openDiff", arguments);
+    tokio::join!(call(&a), call(&b), answer);
+    let answer = async {
+        let Asked::Open(third, _) = rig.asked().await else { panic!() };
+        third.complete(None);
+    };
+    let (result, ()) = tokio::join!(rig.call(&session, "openDiff", &c), answer);
+    assert_eq!(result, json!({ "content": [] }));
+}
+
+#[tokio::test]
 async fn what_the_editor_answers_reaches_the_client() {
     let rig = Rig::start();
     let session = rig.initialize().await;

@@ -130,6 +130,22 @@ class DecisionTest : DiffTestCase() {
         await("the end of the tab") { tabs().isEmpty() }
     }
 
+    fun `test while a dialog is open a proposal gives way at once to the next one for its file`() {
+        val (first, second) = Answer() to Answer()
+        LaterInvocator.enterModal(this)
+        try {
+            service.open(first, path("a.txt"), "one")
+            service.open(second, path("a.txt"), "two")
+            await("the end of the first") { first.text != null }
+            assertTrue(first.text.orEmpty().startsWith("failed: "))
+            assertNull(second.text)
+        } finally {
+            LaterInvocator.leaveModal(this)
+        }
+        await("an answer") { second.text != null }
+        assertEquals("two", view("a.txt").right.document.text)
+    }
+
     fun `test the CLI closes a proposal and gets its text as edited`() {
         file("a.txt", "\uFEFFone\r\n")
         val view = propose("a.txt", "two\n")

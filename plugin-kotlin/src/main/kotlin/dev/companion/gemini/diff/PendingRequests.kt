@@ -9,21 +9,25 @@ import dev.companion.gemini.core.EditorRequest
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicReference
 
 /** The requests that wait for an answer. Any thread. The server itself gives up after 30 s, with a vaguer message. */
 internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disposable {
     private val pending = ConcurrentHashMap.newKeySet<Pending>()
 
-    /** [opens] is the file for which it is to open a proposal. */
+    /** [opens] is the file for which it is to open a proposal, in place of one that has yet to open. */
     fun add(request: EditorRequest, opens: String? = null): Pending {
         val added = Pending(request, opens)
+        if (opens != null) opening(opens).forEach { it.fail(CompanionBundle.message("diff.error.none")) }
         pending += added
         added.failLater()
         return added
     }
 
     /** Whether a proposal for that file has yet to open. */
-    fun isOpening(path: String): Boolean = pending.any { it.opens == path }
+    fun isOpening(path: String): Boolean = opening(path).isNotEmpty()
+
+    private fun opening(path: String) = pending.filter { it.opens == path }
 
     override fun dispose() = pending.forEach { it.fail(CompanionBundle.message("diff.error.closed")) }
 
@@ -33,6 +37,9 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
     ) : EditorRequest {
         /** Whether anybody still waits for the answer. */
         val isWaiting get() = this in pending
+
+        /** What it waits for; with its text it may be large, and a dialog may be open for hours. */
+        private val job = AtomicReference<() -> Unit>()
 
         @Volatile
         private var deadline: Future<*>? = null
@@ -45,6 +52,13 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
             if (!isWaiting) deadline?.cancel(false)
         }
 
+        /** Has something be done in its turn, unless nobody waits for it by then. */
+        fun waitFor(turn: (() -> Unit) -> Unit, job: () -> Unit) {
+            this.job.set(job)
+            if (!isWaiting) this.job.set(null)
+            turn { this.job.getAndSet(null)?.invoke() }
+        }
+
         override fun complete(text: String?) {
             if (ends()) request.complete(text)
         }
@@ -53,6 +67,11 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
             if (ends()) request.fail(message)
         }
 
-        private fun ends(): Boolean = pending.remove(this).also { deadline?.cancel(false) }
+        private fun ends(): Boolean {
+            val ends = pending.remove(this)
+            deadline?.cancel(false)
+            job.set(null)
+            return ends
+        }
     }
 }

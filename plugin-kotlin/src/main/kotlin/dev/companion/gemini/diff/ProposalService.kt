@@ -75,17 +75,10 @@ class ProposalService(private val project: Project) : Disposable {
         prepare(request) { pending ->
             // The CLI waits for what the user has written, and without it takes what it had proposed. So it hears that also
             // while a dialog is open, unless another proposal for the file has yet to open.
-            val atOnce = {
-                if (requests.isOpening(
-                        filePath,
-                    )
-                ) {
-                    later(pending) { closeNow(pending, filePath) }
-                } else {
-                    closeNow(pending, filePath)
-                }
+            pending.waitFor(::evenBelowDialogs) {
+                val close = { closeNow(pending, filePath) }
+                if (requests.isOpening(filePath)) later(pending, close) else answering(pending, close)
             }
-            ApplicationManager.getApplication().invokeLater(atOnce, ModalityState.any(), project.disposed)
         }
 
     fun accept(request: EditorRequest, filePath: String) =
@@ -202,14 +195,13 @@ class ProposalService(private val project: Project) : Disposable {
 
     override fun dispose() = rejectAtEnd()
 
-    private fun closeNow(pending: PendingRequests.Pending, filePath: String) =
-        answering(pending) {
-            val proposal = waiting(filePath)
-            val text = proposal.text
-            end(proposal)
-            pending.complete(text)
-            queue.later { closeTab(proposal.file, null) }
-        }
+    private fun closeNow(pending: PendingRequests.Pending, filePath: String) {
+        val proposal = waiting(filePath)
+        val text = proposal.text
+        end(proposal)
+        pending.complete(text)
+        queue.later { closeTab(proposal.file, null) }
+    }
 
     private fun add(path: String, core: CompanionCore, target: Target, text: ProposedText) {
         assertEdt()
@@ -365,9 +357,10 @@ class ProposalService(private val project: Project) : Disposable {
     }
 
     private fun later(pending: PendingRequests.Pending, job: () -> Unit) =
-        queue.later {
-            if (pending.isWaiting) answering(pending, job)
-        }
+        pending.waitFor(queue::later) { answering(pending, job) }
+
+    private fun evenBelowDialogs(job: () -> Unit) =
+        ApplicationManager.getApplication().invokeLater(job, ModalityState.any(), project.disposed)
 
     private fun answering(pending: PendingRequests.Pending, job: () -> Unit) =
         try {
