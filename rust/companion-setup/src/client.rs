@@ -53,7 +53,13 @@ pub(crate) fn plan(file: &Path) -> io::Result<Change> {
         }
         text => text?,
     };
-    let (root, settings) = parse(&text)?;
+    let on = turned_on(&text)?;
+    Ok(on.map_or(Change::None, |(before, text)| Change::Write { before, text }))
+}
+
+/// Settings with the IDE mode on, and how it was before; `None` if it is on.
+pub(crate) fn turned_on(text: &str) -> io::Result<Option<(Before, String)>> {
+    let (root, settings) = parse(text)?;
     let ide = match settings.get("ide") {
         Some(ide) => ide.object_value().ok_or_else(|| invalid("its \"ide\" is no object"))?,
         None => settings.object_value_or_set("ide"),
@@ -64,7 +70,7 @@ pub(crate) fn plan(file: &Path) -> io::Result<Change> {
             Before::Unset
         }
         Some(enabled) => match enabled.value().as_ref().and_then(CstNode::as_boolean_lit) {
-            Some(value) if value.value() => return Ok(Change::None),
+            Some(value) if value.value() => return Ok(None),
             Some(value) => {
                 value.set_value(true);
                 Before::Off
@@ -72,7 +78,7 @@ pub(crate) fn plan(file: &Path) -> io::Result<Change> {
             None => return Err(invalid("its \"ide.enabled\" is neither true nor false")),
         },
     };
-    Ok(Change::Write { before, text: root.to_string() })
+    Ok(Some((before, root.to_string())))
 }
 
 /// Writes what was planned, and what there was into `backup`.
@@ -94,10 +100,9 @@ pub(crate) fn free_backup(file: &Path) -> io::Result<PathBuf> {
     free.ok_or_else(|| io::Error::other("there are a hundred backups beside it"))
 }
 
-/// What the file is without what was turned on; `None` if that was changed since.
-pub(crate) fn undone(file: &Path, before: Before) -> io::Result<Option<String>> {
-    let text = fs::read_to_string(file)?;
-    let (root, settings) = parse(&text)?;
+/// Settings without what was turned on; `None` if that was changed since.
+pub(crate) fn undone(text: &str, before: Before) -> io::Result<Option<String>> {
+    let (root, settings) = parse(text)?;
     let ide = settings.object_value("ide");
     let Some(enabled) = ide.as_ref().and_then(|ide| ide.get("enabled")) else { return Ok(None) };
     let Some(value) = enabled.value().as_ref().and_then(CstNode::as_boolean_lit) else {

@@ -96,8 +96,10 @@ impl Machine {
 
     /// Whether a program of that folder runs.
     pub(crate) fn runs_from(&self, dir: &Path) -> bool {
-        let real = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
-        self.programs.iter().any(|program| program.starts_with(&real))
+        // On Windows a real path looks different from that of a process.
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let dir = real(dir);
+        self.programs.iter().any(|program| real(program).starts_with(&dir))
     }
 }
 

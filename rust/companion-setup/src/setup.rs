@@ -62,7 +62,8 @@ impl Setup<'_> {
                 let outcome = if seen.contains(&plugins) {
                     (Outcome::Skipped, "it has the same plugins as the one above".to_owned())
                 } else {
-                    bring_plugin(package, ide, &plugins, &mut record, dry_run)
+                    let is_running = is_loaded(self.machine, ides, &plugins);
+                    bring_plugin(package, ide, is_running, &plugins, &mut record, dry_run)
                 };
                 report.add(&ide.title(), plugins.join(&package.root), outcome);
                 seen.push(plugins);
@@ -117,9 +118,15 @@ fn take(machine: &Machine, brought: &Brought, dry_run: bool) -> io::Result<(Outc
     }
 }
 
+/// Whether one of the IDEs that load their plugins from that folder runs.
+fn is_loaded(machine: &Machine, ides: &[Ide], plugins: &Path) -> bool {
+    ides.iter().any(|ide| ide.is_running && plugins_dir(machine, ide) == plugins)
+}
+
 fn bring_plugin(
     package: &Package,
     ide: &Ide,
+    is_running: bool,
     plugins: &Path,
     record: &mut Record,
     dry_run: bool,
@@ -135,7 +142,7 @@ fn bring_plugin(
     if is_same {
         return (Outcome::Unchanged, format!("{new} is installed"));
     }
-    if ide.is_running && !copies.is_empty() {
+    if is_running && !copies.is_empty() {
         let old = version.unwrap_or_default();
         let why = format!("it runs with {old} of the plugin; end it, and run this again");
         return (Outcome::Failed, why);
@@ -145,7 +152,7 @@ fn bring_plugin(
         Some(_) => format!("{new} again"),
         None => new.to_owned(),
     };
-    let note = if ide.is_running { format!("; {RESTART}") } else { String::new() };
+    let note = if is_running { format!("; {RESTART}") } else { String::new() };
     if dry_run {
         return (Outcome::Planned, format!("install {what}{note}"));
     }
@@ -202,13 +209,14 @@ fn take_plugin(
     if Plugin::installed(path).is_none_or(|plugin| plugin.id != *id) {
         return Ok((Outcome::Unchanged, "the plugin is gone already".to_owned()));
     }
-    if machine.runs_from(home) {
+    let plugins = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    if machine.runs_from(home) || is_loaded(machine, &Ide::find(machine), plugins) {
         return Err(io::Error::other("it runs with the plugin; end it, and run this again"));
     }
     if dry_run {
         return Ok((Outcome::Planned, "remove the plugin".to_owned()));
     }
-    install::uninstall(path, path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
+    install::uninstall(path, plugins)?;
     Ok((Outcome::Done, "the plugin is removed".to_owned()))
 }
 
@@ -218,21 +226,26 @@ fn turn_off(
     backup: Option<&Path>,
     dry_run: bool,
 ) -> io::Result<(Outcome, String)> {
-    let undone = match client::undone(file, before) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        undone => undone?,
+    let text = match fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok((Outcome::Unchanged, "the settings are gone".to_owned()));
+        }
+        text => text?,
     };
+    let undone = client::undone(&text, before)?;
     let outcome = match (&undone, dry_run) {
         (None, _) => (Outcome::Unchanged, "the IDE mode was changed since".to_owned()),
         (Some(_), true) => return Ok((Outcome::Planned, "put the IDE mode back".to_owned())),
         (Some(_), false) => (Outcome::Done, "the IDE mode is as it was".to_owned()),
     };
     if let Some(undone) = &undone {
+        // The user has changed nothing since.
         let is_original = |backup: &&Path| {
-            fs::read_to_string(backup).is_ok_and(|original| same(&original, undone))
+            let on = fs::read_to_string(backup).and_then(|original| client::turned_on(&original));
+            on.is_ok_and(|on| on.is_some_and(|(_, on)| on == text))
         };
         check_own(file)?;
-        if before == Before::NoFile && same(undone, "{}") {
+        if before == Before::NoFile && undone.split_whitespace().collect::<String>() == "{}" {
             fs::remove_file(file)?;
         } else if let Some(original) = backup.filter(is_original) {
             // This takes no space, should the disk be full.
@@ -245,10 +258,4 @@ fn turn_off(
         fs::remove_file(backup)?;
     }
     Ok(outcome)
-}
-
-/// Whether two texts differ in blanks only, so that the user has changed nothing else since.
-fn same(one: &str, other: &str) -> bool {
-    let without = |text: &str| text.split_whitespace().collect::<String>();
-    without(one) == without(other)
 }

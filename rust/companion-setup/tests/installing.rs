@@ -126,6 +126,18 @@ fn an_ide_that_runs_loads_it_at_its_next_start_and_keeps_what_it_has_loaded() {
 }
 
 #[test]
+fn an_ide_that_runs_keeps_what_it_has_loaded_though_another_shares_its_plugins() {
+    let mut made = made();
+    Made::ide(&made.root("opt/before"), "IntelliJ IDEA", BUILD, "IntelliJIdea2025.1");
+    let program = write(made.root("opt/idea/bin/idea"), "");
+    made.carry_out(&made.package("1.0"));
+    made.machine.programs.push(program);
+    assert_eq!(ide(&made.carry_out(&made.package("2.0"))).0, Outcome::Failed);
+    assert_eq!(outcomes(&made.remove()), [(IDE, Outcome::Failed)]);
+    assert_eq!(version(&plugins(&made).join("companion-for-gemini-cli")), "1.0");
+}
+
+#[test]
 fn an_ide_that_is_too_old_is_left_out_and_two_versions_are_told_apart() {
     let made = made();
     Made::product(

@@ -82,6 +82,28 @@ fn what_the_user_has_changed_since_stays() {
 }
 
 #[test]
+fn what_differs_in_blanks_alone_stays_too() {
+    let made = Made::new(Os::Linux);
+    let file = write(made.home(".gemini/settings.json"), "{\"a\": \"b c\"}");
+    made.carry_out(&made.package("1.0"));
+    let on = fs::read_to_string(&file).unwrap();
+    fs::write(&file, on.replace("b c", "bc")).unwrap();
+    made.remove();
+    assert!(fs::read_to_string(&file).unwrap().contains("\"bc\""));
+}
+
+#[test]
+fn the_last_copy_of_settings_that_are_gone_stays() {
+    let made = Made::new(Os::Linux);
+    let file = write(made.home(".gemini/settings.json"), "{\"a\": 1}");
+    made.carry_out(&made.package("1.0"));
+    fs::remove_file(&file).unwrap();
+    assert_eq!(outcomes(&made.remove()), [("Gemini CLI", Outcome::Unchanged)]);
+    let backup = made.home(".gemini/settings.json.before-setup-1");
+    assert_eq!(fs::read_to_string(backup).unwrap(), "{\"a\": 1}");
+}
+
+#[test]
 fn a_file_that_can_not_be_changed_is_left_alone_with_a_sentence() {
     for (text, why) in [
         ("{ \"a\": ", "/ide enable"),
