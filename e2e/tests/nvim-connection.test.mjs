@@ -176,8 +176,14 @@ test('what the user has written stays when its CLI goes', { skip }, async (t) =>
   await neovim.until(`#vim.api.nvim_list_tabpages() == 2`);
   assert.deepEqual((await neovim.sides(kept)).right, ['written']);
   assert.match(await neovim.messages(), /the CLI is gone; what you changed in kept\.txt stays/);
-  await neovim.type(`:w ${sandbox.project}/saved.txt<CR>:q!<CR>`);
+  await neovim.type(`:w ${sandbox.project}/saved.txt<CR>`);
   assert.equal(fs.readFileSync(path.join(sandbox.project, 'saved.txt'), 'utf8'), 'written\n');
+
+  const next = await neovim.session(sandbox);
+  await next.callTool('openDiff', { filePath: kept, newContent: 'newer\n' });
+  assert.deepEqual((await neovim.proposal(kept)).right, ['newer']);
+  await neovim.type('u');
+  assert.deepEqual((await neovim.sides(kept)).right, ['written']);
 });
 
 test('the user is told that the companion has died, and can restart it', { skip }, async (t) => {

@@ -143,12 +143,10 @@ local function open(diff)
   local path, kind = diff.filePath, diff.kind
   local parsed, words = in_form_of(path, diff.newContent)
   local proposal = proposals[path]
-  if proposal and not proposal.orphan then
+  if proposal then
+    proposal.orphan = nil
     proposal.view:replace(parsed, kind)
   else
-    if proposal then
-      close(proposal)
-    end
     last_number = last_number + 1
     proposal = { path = path, number = last_number }
     local options = { focus = config.options.focus, mappings = config.options.mappings }
