@@ -163,6 +163,18 @@ test('a restart rejects what is open, and clients stay connected', { skip }, asy
   }
 });
 
+test('what the user has written stays when its CLI ends', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file('a.txt', 'old\n');
+  const decision = client.openDiff(file, 'new\n');
+  await neovim.proposal(file);
+  await neovim.type('ccwritten<Esc>');
+  await client.disconnect();
+  assert.deepEqual(await decision, REJECTED);
+  assert.match(await neovim.messages(), /no CLI waits for a\.txt any more/);
+  assert.deepEqual((await neovim.sides(file)).right, ['written']);
+});
+
 test('what the user has written stays when its CLI goes', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   const session = await neovim.session(sandbox);
@@ -175,7 +187,7 @@ test('what the user has written stays when its CLI goes', { skip }, async (t) =>
   await session.delete();
   await neovim.until(`#vim.api.nvim_list_tabpages() == 2`);
   assert.deepEqual((await neovim.sides(kept)).right, ['written']);
-  assert.match(await neovim.messages(), /the CLI is gone; what you changed in kept\.txt stays/);
+  assert.match(await neovim.messages(), /no CLI waits for kept\.txt any more; what you changed stays/);
   await neovim.type(`:w ${sandbox.project}/saved.txt<CR>`);
   assert.equal(fs.readFileSync(path.join(sandbox.project, 'saved.txt'), 'utf8'), 'written\n');
 

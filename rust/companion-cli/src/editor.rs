@@ -107,8 +107,7 @@ impl EditorHost for Editor {
         self.send(Outgoing::Open(self.responders.add(responder), proposal));
     }
 
-    fn close_diff(&self, file_path: &str, responder: Responder) {
-        let abandoned = !responder.is_awaited();
+    fn close_diff(&self, file_path: &str, abandoned: bool, responder: Responder) {
         self.ask("diff/close", CloseDiff { file_path, abandoned }, responder);
     }
 

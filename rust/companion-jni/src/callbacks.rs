@@ -210,7 +210,8 @@ impl<O: Send + 'static> EditorHost for Listener<O> {
         self.ask(responder, EditorCall::Open(proposal));
     }
 
-    fn close_diff(&self, file_path: &str, responder: Responder) {
+    /// What was changed stays within reach in any case.
+    fn close_diff(&self, file_path: &str, _abandoned: bool, responder: Responder) {
         self.ask(responder, EditorCall::Close(file_path.to_owned()));
     }
 

@@ -142,7 +142,7 @@ pub struct DiffPath {
 pub struct CloseDiff<'a> {
     /// Byte for byte.
     pub file_path: &'a str,
-    /// Nobody waits for the text, because the client is gone: the editor keeps what its user has written.
+    /// No client takes the text, since none waits for it any more: the editor keeps what its user has written.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub abandoned: bool,
 }

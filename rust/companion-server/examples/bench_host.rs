@@ -56,7 +56,7 @@ mod unix {
             responder.complete(None);
         }
 
-        fn close_diff(&self, file_path: &str, responder: Responder) {
+        fn close_diff(&self, file_path: &str, _: bool, responder: Responder) {
             responder.complete(self.take(file_path));
         }
 

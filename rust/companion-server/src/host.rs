@@ -25,9 +25,9 @@ pub trait EditorHost: Send + Sync + 'static {
     fn open_diff(&self, proposal: Proposal, responder: Responder);
 
     /// Close the view for `file_path`, without a decision, and complete the request with the text
-    /// that the proposal had in the end. Fail it if there is no such view. If nobody
-    /// [waits](Responder::is_awaited) for the text, keep within the user's reach what he has changed.
-    fn close_diff(&self, file_path: &str, responder: Responder);
+    /// that the proposal had in the end. Fail it if there is no such view. If the diff is `abandoned`,
+    /// nobody takes the text: keep what the user has changed within his reach.
+    fn close_diff(&self, file_path: &str, abandoned: bool, responder: Responder);
 
     /// Accept the proposal for `file_path` as the user would, put its text into the file, and tell
     /// [`Server::diff_accepted`](crate::Server::diff_accepted); then complete the request.
@@ -131,7 +131,7 @@ impl Responder {
     }
 
     /// Whether anybody waits for the answer.
-    pub fn is_awaited(&self) -> bool {
+    fn is_awaited(&self) -> bool {
         let asker = self.asker.upgrade();
         asker.is_some_and(|asker| self.call.is_some_and(|call| asker.is_awaited(call)))
     }

@@ -47,7 +47,7 @@ impl EditorHost for Notes {
         let _ = self.asked.send(Asked::Open(responder, proposal));
     }
 
-    fn close_diff(&self, file_path: &str, responder: Responder) {
+    fn close_diff(&self, file_path: &str, _abandoned: bool, responder: Responder) {
         let _ = self.asked.send(Asked::Close(responder, file_path.to_owned()));
     }
 

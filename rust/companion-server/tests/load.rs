@@ -50,7 +50,7 @@ impl EditorHost for Editor {
             responder.complete(None);
         }
     }
-    fn close_diff(&self, _: &str, responder: Responder) {
+    fn close_diff(&self, _: &str, _: bool, responder: Responder) {
         responder.complete(Some(String::new()));
     }
     fn accept_diff(&self, _: &str, _: Responder) {}

@@ -204,15 +204,12 @@ M.requests = {
   end,
   ['diff/close'] = function(params, done, fail)
     with_proposal(params, fail, function(proposal)
+      done({ content = final_content(proposal) })
       if not params.abandoned then
         reload.expect(proposal.path)
-        done({ content = final_content(proposal) })
         close(proposal)
-        return
-      end
-      done({})
-      if abandon(proposal) then
-        local stays = 'the CLI is gone; what you changed in %s stays: :w {file} saves it, :q! drops it'
+      elseif abandon(proposal) then
+        local stays = 'no CLI waits for %s any more; what you changed stays: :w {file} saves it, :q! drops it'
         log.warn(stays:format(short(proposal.path)))
       end
     end)

@@ -349,7 +349,8 @@ impl Diffs {
                 let proposal = proposal.take().expect("only openDiff opens");
                 self.host.open_diff(proposal, responder);
             }
-            Ask::Close(path) => self.host.close_diff(&path, responder),
+            Ask::Close(path) => self.host.close_diff(&path, false, responder),
+            Ask::Abandon(path) => self.host.close_diff(&path, true, responder),
             Ask::Accept(path) => self.host.accept_diff(&path, responder),
             Ask::Reject(path) => self.host.reject_diff(&path, responder),
         }

@@ -31,7 +31,7 @@ impl EditorHost for Editor {
         self.ask("open", &proposal.file_path, responder);
     }
 
-    fn close_diff(&self, path: &str, responder: Responder) {
+    fn close_diff(&self, path: &str, _: bool, responder: Responder) {
         self.ask("close", path, responder);
     }
 

@@ -55,7 +55,7 @@ impl EditorHost for Link {
         self.ask(&file_path, What::Open(new_content), responder);
     }
 
-    fn close_diff(&self, path: &str, responder: Responder) {
+    fn close_diff(&self, path: &str, _: bool, responder: Responder) {
         self.ask(path, What::Close, responder);
     }
 

@@ -107,7 +107,7 @@ impl Ledger {
                 self.end(diff, outcome, &mut effects);
                 if outcome == Outcome::TimedOut {
                     // Should the view still open, nobody would be waiting for a decision.
-                    effects.push(Effect::Ask(None, Ask::Close(path)));
+                    effects.push(Effect::Ask(None, Ask::Abandon(path)));
                 }
             }
             Some(Asked::Close { told, .. }) if outcome == Outcome::Failed => {

@@ -62,6 +62,8 @@ pub(crate) enum Effect {
 pub(crate) enum Ask {
     Open(Arc<str>),
     Close(Arc<str>),
+    /// Close, though nobody takes the text.
+    Abandon(Arc<str>),
     Accept(Arc<str>),
     Reject(Arc<str>),
 }
@@ -245,8 +247,10 @@ impl Ledger {
         let told = (is_callers && !suppress).then_some((caller, diff.id));
         let proposed = diff.proposed;
         self.end(diff, Outcome::Closed, &mut effects);
+        // A client that is being disabled or ends does not look at the text (`ide-client.js`, `disconnect`).
+        let ask = if told.is_some() { Ask::Abandon } else { Ask::Close };
         self.asked.insert(call, Asked::Close { shown, told, proposed });
-        effects.push(Effect::Ask(Some(call), Ask::Close(Arc::clone(path))));
+        effects.push(Effect::Ask(Some(call), ask(Arc::clone(path))));
         effects
     }
 
@@ -306,7 +310,7 @@ impl Ledger {
         for (path, diff) in gone {
             tell(self, Arc::clone(&path), &diff, &mut effects);
             self.end(diff, Outcome::Closed, &mut effects);
-            effects.push(Effect::Ask(None, Ask::Close(path)));
+            effects.push(Effect::Ask(None, Ask::Abandon(path)));
         }
         effects
     }

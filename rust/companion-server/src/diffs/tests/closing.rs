@@ -24,7 +24,7 @@ fn who_wants_to_be_told_of_the_end_is_told_before_the_answer() {
         let a = book.a;
         book.opened(a);
         let (call, effects) = book.close(a, false);
-        assert_eq!(book.told(&effects), ["a rejected", "1 Closed", "close"]);
+        assert_eq!(book.told(&effects), ["a rejected", "1 Closed", "abandon"]);
         assert_eq!(book.ledger.completed(call, Some(text("edited"))), [Effect::Hurry(call)]);
         let Some(Outgoing { diff, .. }) = book.ledger.next(a, 1).0 else { panic!() };
         let effects =

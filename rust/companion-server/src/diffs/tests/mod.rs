@@ -79,6 +79,7 @@ impl Book {
             Effect::Decided(to, _, None) => Some(format!("{} rejected", name(to))),
             Effect::Ask(_, Ask::Open(..)) => Some("open".to_owned()),
             Effect::Ask(_, Ask::Close(_)) => Some("close".to_owned()),
+            Effect::Ask(_, Ask::Abandon(_)) => Some("abandon".to_owned()),
             Effect::Ask(_, Ask::Accept(_)) => Some("accept".to_owned()),
             Effect::Ask(_, Ask::Reject(_)) => Some("reject".to_owned()),
             Effect::Ended(diff, outcome) => Some(format!("{diff} {outcome:?}")),
@@ -139,7 +140,7 @@ fn an_editor_that_answers_too_late_is_asked_to_close_the_view() {
     let mut book = Book::new();
     let (call, _) = book.open(book.a);
     let effects = book.ledger.expired(call);
-    assert_eq!(book.told(&effects), ["1 TimedOut", "close"]);
+    assert_eq!(book.told(&effects), ["1 TimedOut", "abandon"]);
     assert!(matches!(answer(&effects, call), Answer::Failed(_)));
     assert!(book.ledger.completed(call, None).is_empty());
     assert!(book.decided(Some("late")).is_empty());
@@ -245,7 +246,7 @@ fn a_client_that_is_gone_for_good_leaves_no_view_behind() {
     let effects = book.ledger.session_gone(b);
     assert_eq!(effects, [Effect::Record(Record::Gone(b))]);
     let effects = book.ledger.session_gone(a);
-    assert_eq!(book.told(&effects), ["1 Closed", "close"]);
+    assert_eq!(book.told(&effects), ["1 Closed", "abandon"]);
 }
 
 /// A request of it may have been looked at before it was gone.
@@ -266,7 +267,7 @@ fn a_client_that_was_away_hears_that_its_diffs_are_rejected() {
     book.opened(a);
     book.ledger.detach(a, 1);
     let effects = book.ledger.session_away(a);
-    assert_eq!(book.told(&effects), ["a rejected", "1 Closed", "close"]);
+    assert_eq!(book.told(&effects), ["a rejected", "1 Closed", "abandon"]);
     book.ledger.attach(a, 2, &EventId::default(), false);
     assert_eq!(book.ledger.next(a, 2).0.unwrap().accepted, None);
 }

@@ -236,11 +236,11 @@ impl World {
                 self.views.insert(path, *question);
                 self.ledger.completed(call, None)
             }
-            (Some(call), Ask::Close(path)) => match self.views.remove(&path) {
+            (Some(call), Ask::Close(path) | Ask::Abandon(path)) => match self.views.remove(&path) {
                 Some(question) => self.ledger.completed(call, Some(text(question))),
                 None => self.ledger.failed(call, "no such view"),
             },
-            (None, Ask::Close(path)) => {
+            (None, Ask::Abandon(path)) => {
                 self.views.remove(&path);
                 Vec::new()
             }

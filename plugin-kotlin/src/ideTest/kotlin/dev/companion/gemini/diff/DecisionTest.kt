@@ -90,13 +90,15 @@ class DecisionTest : DiffTestCase() {
         await("an answer") { answer.text != null }
     }
 
-    fun `test opening and closing at once is done in that order`() {
+    fun `test what is closed before it shows does not show`() {
         val (opened, closed) = Answer() to Answer()
         service.open(opened, path("a.txt"), "two")
         service.close(closed, path("a.txt"))
         await("both answers") { opened.text != null && closed.text != null }
-        assertEquals(listOf("done", "done two"), listOf(opened.text, closed.text))
-        assertEquals(emptyList<ProposalFile>(), tabs())
+        assertTrue(opened.text.orEmpty().startsWith("failed: "))
+        assertTrue("nobody has edited it", closed.text.orEmpty().startsWith("failed: "))
+        assertEquals(Answer.DONE, answer { service.open(it, path("b.txt"), "two") })
+        assertEquals(listOf(path("b.txt")), tabs().map { it.targetPath })
         assertEquals(emptyList<String>(), told)
     }
 
@@ -115,19 +117,28 @@ class DecisionTest : DiffTestCase() {
 
     fun `test what comes while a dialog is open and is closed then is not taken for what there was`() {
         propose("a.txt", "two")
-        propose("b.txt", "two")
         val (opened, closed) = Answer() to Answer()
         LaterInvocator.enterModal(this)
         try {
             service.open(opened, path("a.txt"), "three")
             service.close(closed, path("a.txt"))
-            assertEquals("done two", answer { service.close(it, path("b.txt")) })
+            await("both answers") { opened.text != null && closed.text != null }
         } finally {
             LaterInvocator.leaveModal(this)
         }
-        await("both answers") { opened.text != null && closed.text != null }
-        assertEquals(listOf("done", "done three"), listOf(opened.text, closed.text))
+        assertTrue(closed.text.orEmpty().startsWith("failed: "))
         await("the end of the tab") { tabs().isEmpty() }
+        assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test what comes after the end is not taken for what has ended`() {
+        propose("a.txt", "two")
+        val (closed, opened) = Answer() to Answer()
+        service.close(closed, path("a.txt"))
+        service.open(opened, path("a.txt"), "three")
+        await("both answers") { closed.text != null && opened.text != null }
+        assertEquals(listOf("done two", "done"), listOf(closed.text, opened.text))
+        assertEquals("three", view("a.txt").right.document.text)
     }
 
     fun `test while a dialog is open a proposal gives way at once to the next one for its file`() {

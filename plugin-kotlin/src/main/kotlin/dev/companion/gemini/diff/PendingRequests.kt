@@ -15,19 +15,20 @@ import java.util.concurrent.atomic.AtomicReference
 internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disposable {
     private val pending = ConcurrentHashMap.newKeySet<Pending>()
 
-    /** [opens] is the file for which it is to open a proposal, in place of one that has yet to open. */
+    /** [opens] is the file for which it is to open a proposal. */
     fun add(request: EditorRequest, opens: String? = null): Pending {
         val added = Pending(request, opens)
-        if (opens != null) opening(opens).forEach { it.fail(CompanionBundle.message("diff.error.none")) }
         pending += added
         added.failLater()
         return added
     }
 
-    /** Whether a proposal for that file has yet to open. */
-    fun isOpening(path: String): Boolean = opening(path).isNotEmpty()
-
-    private fun opening(path: String) = pending.filter { it.opens == path }
+    /** No proposal for that file is to open any more of those that were to. Whether there was any. */
+    fun giveUpOpening(path: String): Boolean {
+        val opening = pending.filter { it.opens == path }
+        opening.forEach { it.fail(CompanionBundle.message("diff.error.none")) }
+        return opening.isNotEmpty()
+    }
 
     override fun dispose() = pending.forEach { it.fail(CompanionBundle.message("diff.error.closed")) }
 

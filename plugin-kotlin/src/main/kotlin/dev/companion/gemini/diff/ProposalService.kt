@@ -60,7 +60,8 @@ class ProposalService(private val project: Project) : Disposable {
         }
 
     /** From the server's thread, as are the next three: returns at once. */
-    fun open(core: CompanionCore, request: EditorRequest, diff: OpenDiff) =
+    fun open(core: CompanionCore, request: EditorRequest, diff: OpenDiff) {
+        requests.giveUpOpening(diff.filePath)
         prepare(request, opens = diff.filePath) { pending ->
             val target = Target.find(project, diff.filePath)
             val text = ProposedText(project, target, diff)
@@ -70,16 +71,20 @@ class ProposalService(private val project: Project) : Disposable {
                 pending.complete()
             }
         }
+    }
 
-    fun close(request: EditorRequest, filePath: String) =
-        prepare(request) { pending ->
-            // The CLI waits for what the user has written, and without it takes what it had proposed. So it hears that also
-            // while a dialog is open, unless another proposal for the file has yet to open.
-            pending.waitFor(::evenBelowDialogs) {
-                val close = { closeNow(pending, filePath) }
-                if (requests.isOpening(filePath)) later(pending, close) else answering(pending, close)
-            }
+    fun close(request: EditorRequest, filePath: String) {
+        val wasOpening = requests.giveUpOpening(filePath)
+        val pending = requests.add(request)
+        if (wasOpening) {
+            // Nobody has edited it, so the CLI's own text is the right one. What it was to replace goes, too.
+            pending.fail(CompanionBundle.message("diff.error.none"))
+            queue.later { waiting().filter { it.path == filePath }.forEach(::finish) }
+        } else {
+            // Without what the user has written the CLI takes its own text. So it hears that also while a dialog is open.
+            pending.waitFor(::evenBelowDialogs) { answering(pending) { closeNow(pending, filePath) } }
         }
+    }
 
     fun accept(request: EditorRequest, filePath: String) =
         prepare(request) { pending ->
@@ -348,7 +353,7 @@ class ProposalService(private val project: Project) : Disposable {
 
     private fun prepare(request: EditorRequest, opens: String? = null, job: (PendingRequests.Pending) -> Unit) {
         val pending = requests.add(request, opens)
-        background.execute {
+        pending.waitFor({ background.execute(it) }) {
             answering(pending) {
                 if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
                 job(pending)

@@ -8,24 +8,23 @@ import java.awt.event.InputEvent
 
 /** A proposal may take the place of one that the user is about to decide, and nobody has seen it yet. For the EDT. */
 internal class Slips {
-    private var unseen = emptySet<Proposal>()
-    private var until = 0L
+    /** Each until when; a time of its own, as changes in one half of a split say nothing of the other. */
+    private val unseen = HashMap<Proposal, Long>()
 
     /** These have come under the user's hands, or offer something else there. */
     fun expect(proposals: List<Proposal>) {
         assertEdt()
         val now = System.currentTimeMillis()
-        // Those of a moment ago are not seen yet either, perhaps in the other half of a split.
-        unseen = if (now < until) unseen + proposals else proposals.toSet()
-        until = maxOf(until, now + MILLIS)
+        unseen.values.removeIf { it <= now }
+        proposals.associateWithTo(unseen) { now + MILLIS }
     }
 
     /** Whether [event] is too early to be about [proposal]. While a key is held, all its repetitions are. */
     fun isOne(event: AWTEvent?, proposal: Proposal): Boolean {
         assertEdt()
         val at = (event as? InputEvent)?.`when` ?: return false
-        if (proposal !in unseen || at >= until) return false
-        until = maxOf(until, at + MILLIS)
+        val until = unseen[proposal]?.takeIf { at < it } ?: return false
+        unseen[proposal] = maxOf(until, at + MILLIS)
         return true
     }
 

@@ -34,6 +34,8 @@ internal object TargetWriter {
         if (document == null || status.hasReadonlyFiles()) {
             throw IOException(CompanionBundle.message("diff.error.readOnly"))
         }
+        // It may have asked, and the CLI have closed the proposal meanwhile.
+        if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
         inCommand(project) { document.setText(proposal.document.immutableCharSequence) }
         documents.saveDocument(document)
         if (documents.isFileModified(file)) throw IOException(CompanionBundle.message("diff.error.notSaved"))
