@@ -53,12 +53,11 @@ pub(crate) fn plan(file: &Path) -> io::Result<Change> {
         }
         text => text?,
     };
-    let on = turned_on(&text)?;
-    Ok(on.map_or(Change::None, |(before, text)| Change::Write { before, text }))
+    turn_on(&text)
 }
 
-/// Settings with the IDE mode on, and how it was before; `None` if it is on.
-pub(crate) fn turned_on(text: &str) -> io::Result<Option<(Before, String)>> {
+/// The same for settings that there are.
+pub(crate) fn turn_on(text: &str) -> io::Result<Change> {
     let (root, settings) = parse(text)?;
     let ide = match settings.get("ide") {
         Some(ide) => ide.object_value().ok_or_else(|| invalid("its \"ide\" is no object"))?,
@@ -70,7 +69,7 @@ pub(crate) fn turned_on(text: &str) -> io::Result<Option<(Before, String)>> {
             Before::Unset
         }
         Some(enabled) => match enabled.value().as_ref().and_then(CstNode::as_boolean_lit) {
-            Some(value) if value.value() => return Ok(None),
+            Some(value) if value.value() => return Ok(Change::None),
             Some(value) => {
                 value.set_value(true);
                 Before::Off
@@ -78,7 +77,7 @@ pub(crate) fn turned_on(text: &str) -> io::Result<Option<(Before, String)>> {
             None => return Err(invalid("its \"ide.enabled\" is neither true nor false")),
         },
     };
-    Ok(Some((before, root.to_string())))
+    Ok(Change::Write { before, text: root.to_string() })
 }
 
 /// Writes what was planned, and what there was into `backup`.

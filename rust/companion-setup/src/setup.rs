@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::client::{self, Before, Change, Client};
 use crate::extension;
@@ -55,18 +55,16 @@ impl Setup<'_> {
         let mut record = Record::read(self.machine)?;
         let mut report = Report::default();
         if let Some((package, ides)) = self.ides {
-            let mut seen = Vec::new();
-            for ide in ides {
-                let plugins = plugins_dir(self.machine, ide);
+            let ides = with_plugins(self.machine, ides);
+            for (number, (ide, plugins)) in ides.iter().enumerate() {
                 // Two installations of one version share their plugins.
-                let outcome = if seen.contains(&plugins) {
+                let outcome = if ides[..number].iter().any(|(_, above)| above == plugins) {
                     (Outcome::Skipped, "it has the same plugins as the one above".to_owned())
                 } else {
-                    let is_running = is_loaded(self.machine, ides, &plugins);
-                    bring_plugin(package, ide, is_running, &plugins, &mut record, dry_run)
+                    let is_running = is_loaded(&ides, plugins);
+                    bring_plugin(package, ide, is_running, plugins, &mut record, dry_run)
                 };
                 report.add(&ide.title(), plugins.join(&package.root), outcome);
-                seen.push(plugins);
             }
         }
         if let Some(program) = self.program {
@@ -118,9 +116,14 @@ fn take(machine: &Machine, brought: &Brought, dry_run: bool) -> io::Result<(Outc
     }
 }
 
+/// IDEs, each with the folder from which it loads its plugins.
+fn with_plugins<'a>(machine: &Machine, ides: &'a [Ide]) -> Vec<(&'a Ide, PathBuf)> {
+    ides.iter().map(|ide| (ide, plugins_dir(machine, ide))).collect()
+}
+
 /// Whether one of the IDEs that load their plugins from that folder runs.
-fn is_loaded(machine: &Machine, ides: &[Ide], plugins: &Path) -> bool {
-    ides.iter().any(|ide| ide.is_running && plugins_dir(machine, ide) == plugins)
+fn is_loaded(ides: &[(&Ide, PathBuf)], plugins: &Path) -> bool {
+    ides.iter().any(|(ide, dir)| ide.is_running && dir == plugins)
 }
 
 fn bring_plugin(
@@ -210,7 +213,7 @@ fn take_plugin(
         return Ok((Outcome::Unchanged, "the plugin is gone already".to_owned()));
     }
     let plugins = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    if machine.runs_from(home) || is_loaded(machine, &Ide::find(machine), plugins) {
+    if machine.runs_from(home) || is_loaded(&with_plugins(machine, &Ide::find(machine)), plugins) {
         return Err(io::Error::other("it runs with the plugin; end it, and run this again"));
     }
     if dry_run {
@@ -241,8 +244,8 @@ fn turn_off(
     if let Some(undone) = &undone {
         // The user has changed nothing since.
         let is_original = |backup: &&Path| {
-            let on = fs::read_to_string(backup).and_then(|original| client::turned_on(&original));
-            on.is_ok_and(|on| on.is_some_and(|(_, on)| on == text))
+            let change = fs::read_to_string(backup).and_then(|original| client::turn_on(&original));
+            matches!(change, Ok(Change::Write { text: on, .. }) if on == text)
         };
         check_own(file)?;
         if before == Before::NoFile && undone.split_whitespace().collect::<String>() == "{}" {

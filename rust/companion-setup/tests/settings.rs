@@ -5,9 +5,10 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 
 use common::{Made, outcomes, write};
-use companion_setup::{Os, Outcome};
+use companion_setup::{Os, Outcome, Report};
 
 /// What becomes of a settings file, and of it again when all is taken away.
 fn on_and_off(text: &str) -> (String, String) {
@@ -60,23 +61,25 @@ fn what_is_on_stays_and_what_is_not_there_is_made() {
     assert_eq!(outcomes(&made.remove()), []);
 }
 
+/// Turns it on, has the user change something in the file, and takes all away. What the user made of it.
+fn change_while_on(made: &Made, file: &Path, from: &str, to: &str) -> (String, Report) {
+    made.carry_out(&made.package("1.0"));
+    let changed = fs::read_to_string(file).unwrap().replace(from, to);
+    fs::write(file, &changed).unwrap();
+    (changed, made.remove())
+}
+
 #[test]
 fn what_the_user_has_changed_since_stays() {
     let made = Made::new(Os::Linux);
     let file = write(made.home(".gemini/settings.json"), "{\"a\": 1}");
-    made.carry_out(&made.package("1.0"));
-    let on = fs::read_to_string(&file).unwrap();
-    fs::write(&file, on.replace("\"a\": 1", "\"a\": 2")).unwrap();
-    made.remove();
+    change_while_on(&made, &file, "\"a\": 1", "\"a\": 2");
     assert_eq!(
         fs::read_to_string(&file).unwrap().split_whitespace().collect::<String>(),
         "{\"a\":2}"
     );
 
-    made.carry_out(&made.package("1.0"));
-    let off = fs::read_to_string(&file).unwrap().replace("true", "false");
-    fs::write(&file, &off).unwrap();
-    let report = made.remove();
+    let (off, report) = change_while_on(&made, &file, "true", "false");
     assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Unchanged)]);
     assert_eq!(fs::read_to_string(&file).unwrap(), off);
 }
@@ -85,10 +88,7 @@ fn what_the_user_has_changed_since_stays() {
 fn what_differs_in_blanks_alone_stays_too() {
     let made = Made::new(Os::Linux);
     let file = write(made.home(".gemini/settings.json"), "{\"a\": \"b c\"}");
-    made.carry_out(&made.package("1.0"));
-    let on = fs::read_to_string(&file).unwrap();
-    fs::write(&file, on.replace("b c", "bc")).unwrap();
-    made.remove();
+    change_while_on(&made, &file, "b c", "bc");
     assert!(fs::read_to_string(&file).unwrap().contains("\"bc\""));
 }
 
