@@ -3,6 +3,7 @@
 package dev.companion.gemini
 
 import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.impl.LaterInvocator
 import com.intellij.util.ui.UIUtil
 import java.util.concurrent.Callable
 import java.util.concurrent.TimeUnit
@@ -14,6 +15,16 @@ fun dispatchUntil(seconds: Long, what: String, condition: () -> Boolean) {
         check(System.nanoTime() < deadline) { "waited in vain: $what" }
         UIUtil.dispatchAllInvocationEvents()
         Thread.sleep(1)
+    }
+}
+
+/** Does [work] as while a modal dialog is open. */
+fun belowDialog(work: () -> Unit) {
+    LaterInvocator.enterModal(work)
+    try {
+        work()
+    } finally {
+        LaterInvocator.leaveModal(work)
     }
 }
 

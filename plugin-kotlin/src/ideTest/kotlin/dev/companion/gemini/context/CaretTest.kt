@@ -2,13 +2,13 @@
 
 package dev.companion.gemini.context
 
-import com.intellij.openapi.application.impl.LaterInvocator
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.LogicalPosition
 import com.intellij.openapi.editor.VisualPosition
 import com.intellij.openapi.editor.ex.util.EditorUtil
 import com.intellij.testFramework.EditorTestUtil
+import dev.companion.gemini.belowDialog
 import javax.swing.SwingConstants
 
 class CaretTest : ContextTestCase() {
@@ -175,14 +175,11 @@ class CaretTest : ContextTestCase() {
         val editor = edit(file("a.txt", "text"))
         forget()
         editor.caretModel.moveToOffset(1)
-        LaterInvocator.enterModal(this)
-        try {
+        belowDialog {
             settle()
             editor.caretModel.moveToOffset(3)
             settle()
             assertEquals(listOf("1:4"), carets())
-        } finally {
-            LaterInvocator.leaveModal(this)
         }
     }
 

@@ -2,12 +2,12 @@
 
 package dev.companion.gemini.diff
 
-import com.intellij.openapi.application.impl.LaterInvocator
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.util.Disposer
 import com.intellij.testFramework.EditorTestUtil
 import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.belowDialog
 import dev.companion.gemini.core.Delivery
 import java.awt.datatransfer.DataFlavor
 import java.io.File
@@ -105,11 +105,8 @@ class DecisionTest : DiffTestCase() {
     fun `test while a dialog is open the CLI closes a proposal and gets its text as edited`() {
         val view = propose("a.txt", "two\n")
         view.type("edited\n")
-        LaterInvocator.enterModal(this)
-        try {
+        belowDialog {
             assertEquals("done edited\n", answer { service.close(it, path("a.txt")) })
-        } finally {
-            LaterInvocator.leaveModal(this)
         }
         await("the end of the tab") { !view.isOpen }
         assertEquals(emptyList<String>(), told)
@@ -118,13 +115,10 @@ class DecisionTest : DiffTestCase() {
     fun `test what comes while a dialog is open and is closed then is not taken for what there was`() {
         propose("a.txt", "two")
         val (opened, closed) = Answer() to Answer()
-        LaterInvocator.enterModal(this)
-        try {
+        belowDialog {
             service.open(opened, path("a.txt"), "three")
             service.close(closed, path("a.txt"))
             await("both answers") { opened.text != null && closed.text != null }
-        } finally {
-            LaterInvocator.leaveModal(this)
         }
         assertTrue(closed.text.orEmpty().startsWith("failed: "))
         await("the end of the tab") { tabs().isEmpty() }
@@ -143,15 +137,12 @@ class DecisionTest : DiffTestCase() {
 
     fun `test while a dialog is open a proposal gives way at once to the next one for its file`() {
         val (first, second) = Answer() to Answer()
-        LaterInvocator.enterModal(this)
-        try {
+        belowDialog {
             service.open(first, path("a.txt"), "one")
             service.open(second, path("a.txt"), "two")
             await("the end of the first") { first.text != null }
             assertTrue(first.text.orEmpty().startsWith("failed: "))
             assertNull(second.text)
-        } finally {
-            LaterInvocator.leaveModal(this)
         }
         await("an answer") { second.text != null }
         assertEquals("two", view("a.txt").right.document.text)

@@ -82,7 +82,7 @@ class ProposalService(private val project: Project) : Disposable {
             queue.later { waiting().filter { it.path == filePath }.forEach(::finish) }
         } else {
             // Without what the user has written the CLI takes its own text. So it hears that also while a dialog is open.
-            pending.waitFor(::evenBelowDialogs) { answering(pending) { closeNow(pending, filePath) } }
+            answer(pending, ::evenBelowDialogs) { closeNow(pending, filePath) }
         }
     }
 
@@ -353,28 +353,28 @@ class ProposalService(private val project: Project) : Disposable {
 
     private fun prepare(request: EditorRequest, opens: String? = null, job: (PendingRequests.Pending) -> Unit) {
         val pending = requests.add(request, opens)
-        pending.waitFor({ background.execute(it) }) {
-            answering(pending) {
-                if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
-                job(pending)
-            }
+        answer(pending, { background.execute(it) }) {
+            if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
+            job(pending)
         }
     }
 
-    private fun later(pending: PendingRequests.Pending, job: () -> Unit) =
-        pending.waitFor(queue::later) { answering(pending, job) }
+    private fun later(pending: PendingRequests.Pending, job: () -> Unit) = answer(pending, queue::later, job)
 
     private fun evenBelowDialogs(job: () -> Unit) =
         ApplicationManager.getApplication().invokeLater(job, ModalityState.any(), project.disposed)
 
-    private fun answering(pending: PendingRequests.Pending, job: () -> Unit) =
-        try {
-            job()
-        } catch (e: TargetException) {
-            pending.fail(e.message.orEmpty())
-        } catch (e: RuntimeException) {
-            pending.fail(CompanionBundle.message("diff.error.internal"))
-            throw e
+    /** Does a [job] in its [turn], and says what has gone wrong. */
+    private fun answer(pending: PendingRequests.Pending, turn: (() -> Unit) -> Unit, job: () -> Unit) =
+        pending.waitFor(turn) {
+            try {
+                job()
+            } catch (e: TargetException) {
+                pending.fail(e.message.orEmpty())
+            } catch (e: RuntimeException) {
+                pending.fail(CompanionBundle.message("diff.error.internal"))
+                throw e
+            }
         }
 
     private inner class ClosingProject : ProjectManagerListener {
