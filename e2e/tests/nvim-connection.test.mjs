@@ -188,6 +188,8 @@ test('what the user has written stays when its CLI goes', { skip }, async (t) =>
   await neovim.until(`#vim.api.nvim_list_tabpages() == 2`);
   assert.deepEqual((await neovim.sides(kept)).right, ['written']);
   assert.match(await neovim.messages(), /no CLI waits for kept\.txt any more; what you changed stays/);
+  const bar = await neovim.lua(`return vim.wo.statusline .. vim.fn.getwinvar(0, '&winbar')`);
+  assert.match(bar, /No CLI waits/);
   await neovim.type(`:w ${sandbox.project}/saved.txt<CR>`);
   assert.equal(fs.readFileSync(path.join(sandbox.project, 'saved.txt'), 'utf8'), 'written\n');
 

@@ -330,3 +330,37 @@ test('a proposal waits until the user has finished a command', { skip }, async (
   }
   assert.doesNotMatch(await neovim.messages(), /E\d+:/);
 });
+
+test('a proposal that has ended while the user typed a command never shows', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  const session = await neovim.session(sandbox);
+  const filePath = sandbox.file('a.txt', 'old\n');
+  const paths = `require('gemini_companion.diff').paths()`;
+  /** Ends it as soon as there is one to end. */
+  const proposeAndClose = async () => {
+    let isOpening = true;
+    const answer = session.callTool('openDiff', { filePath, newContent: 'new\n' });
+    answer.then(() => (isOpening = false));
+    while (isOpening) await session.callTool('closeDiff', { filePath });
+    await answer;
+  };
+  const endCommand = async () => {
+    // Later than whatever waits for the end of the command looks again.
+    await neovim.type('looks = 1<CR>');
+    await neovim.lua(`vim.g.looks = 0; vim.defer_fn(function() vim.g.looks = 2 end, 200)`);
+    await neovim.until('vim.g.looks == 2');
+  };
+
+  await neovim.type(':let g:');
+  await proposeAndClose();
+  await endCommand();
+  assert.deepEqual(await neovim.lua(`return ${paths}`), []);
+
+  await session.callTool('openDiff', { filePath, newContent: 'first\n' });
+  await neovim.type('ccwritten<Esc>:let g:');
+  await proposeAndClose();
+  await endCommand();
+  assert.deepEqual((await neovim.sides(filePath)).right, ['written'], 'what the user wrote stays');
+  await neovim.type(':w<CR>');
+  assert.match(await neovim.messages(), /no CLI waits for this any more/);
+});

@@ -14,8 +14,12 @@ local M = {}
 --- Less than the companion waits for an answer.
 local PATIENCE_MS = 25000
 
+local NONE = 'No diff is open for this file.'
+
 --- By path as the CLI wrote it: `{path, number, cli, content, view, decided, orphan}`.
 local proposals = {}
+--- By path: what fails the `diff/open` that waits until its view may be opened.
+local opening = {}
 --- The number of the one that came last.
 local last_number = 0
 local notify
@@ -42,11 +46,18 @@ local function cli(proposal)
   end
 end
 
---- Has each say which of them it is, and from whom.
+--- Has each say which of them it is, and from whom; or that nobody waits for it.
 local function say_places()
-  local list = in_order()
-  for index, proposal in ipairs(list) do
-    proposal.view:say(index, #list, cli(proposal))
+  local waiting = {}
+  for _, proposal in ipairs(in_order()) do
+    if proposal.orphan then
+      proposal.view:say_orphan()
+    else
+      waiting[#waiting + 1] = proposal
+    end
+  end
+  for index, proposal in ipairs(waiting) do
+    proposal.view:say(index, #waiting, cli(proposal))
   end
 end
 
@@ -93,6 +104,7 @@ local function abandon(proposal)
   local _, changed = proposal.view:proposal()
   if changed then
     proposal.orphan = true
+    say_places()
   else
     close(proposal)
   end
@@ -184,25 +196,59 @@ local function with_proposal(params, fail, act)
   if proposal and not proposal.orphan then
     act(proposal)
   else
-    fail('No diff is open for this file.')
+    fail(NONE)
   end
+end
+
+--- Whatever waits to be opened for that path never shows. Returns whether anything did.
+local function give_up_opening(path)
+  local give_up = opening[path]
+  opening[path] = nil
+  if give_up then
+    give_up(NONE)
+  end
+  return give_up ~= nil
 end
 
 --- What the companion may ask.
 M.requests = {
   ['diff/open'] = function(params, done, fail)
-    idle.when_idle(function()
-      local ok, why = pcall(open, params)
-      if ok then
-        done()
-      else
-        fail(('Neovim could not show the diff: %s'):format(why))
+    local path = params.filePath
+    give_up_opening(path)
+    opening[path] = fail
+    local function in_turn(act)
+      return function()
+        if opening[path] == fail then
+          opening[path] = nil
+          act()
+        end
       end
-    end, PATIENCE_MS, function()
-      fail('Neovim is busy: its user is typing a command or answering a question.')
-    end)
+    end
+    idle.when_idle(
+      in_turn(function()
+        local ok, why = pcall(open, params)
+        if ok then
+          done()
+        else
+          fail(('Neovim could not show the diff: %s'):format(why))
+        end
+      end),
+      PATIENCE_MS,
+      in_turn(function()
+        fail('Neovim is busy: its user is typing a command or answering a question.')
+      end)
+    )
   end,
   ['diff/close'] = function(params, done, fail)
+    if give_up_opening(params.filePath) then
+      -- Nobody has seen it, so the CLI's own text is the right one. What it was to replace ends, too.
+      local replaced = proposals[params.filePath]
+      if replaced then
+        abandon(replaced)
+      end
+      fail(NONE)
+      return
+    end
     with_proposal(params, fail, function(proposal)
       done({ content = final_content(proposal) })
       if not params.abandoned then
@@ -242,6 +288,9 @@ end
 
 --- The companion has ended, and has rejected what was open. What the user has changed stays.
 function M.stop()
+  for path in pairs(opening) do
+    give_up_opening(path)
+  end
   for _, proposal in pairs(proposals) do
     abandon(proposal)
   end

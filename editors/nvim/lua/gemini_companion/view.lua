@@ -63,6 +63,9 @@ local LABELS = {
 --- What the right side says of its place among several proposals.
 local PLACE = '%s — %d of %d'
 
+--- What the right side says once no CLI waits for the proposal.
+local ORPHAN = 'No CLI waits for it any more (:w {file} saves it, :q! drops it)'
+
 --- What the left side says of a file that is not told otherwise.
 local PRIVATE = '%s — private: an ignore file names it'
 
@@ -145,6 +148,14 @@ function View:say(number, count, cli)
       local has_place = side == 2 and count > 1
       label(window, has_place and PLACE:format(words, number, count) or words)
     end
+  end
+end
+
+--- Says in its bar that no CLI waits for it.
+function View:say_orphan()
+  local window = window_of(self.right)
+  if window then
+    label(window, ORPHAN)
   end
 end
 
