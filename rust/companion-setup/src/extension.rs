@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::client::Client;
-use crate::install;
+use crate::content::{Files, hash_files};
+use crate::install::{self, Change};
 use crate::record::{Record, What};
 use crate::report::Outcome;
 
@@ -47,37 +48,43 @@ pub(crate) fn bring(
     dry_run: bool,
 ) -> (Outcome, String) {
     let target = target(extensions);
-    let is_brought = record.known(&target).is_some() && is_ours(&target);
-    if is_brought && install::has_files(&target, files()) {
-        return (Outcome::Unchanged, "it is installed".to_owned());
-    }
+    let brought = record.known(&target).filter(|_| is_ours(&target));
+    let is_brought = brought.is_some();
     if is_extension(&target) && !is_brought {
         return (Outcome::Unchanged, "it is there".to_owned());
     }
-    if dry_run {
-        return (Outcome::Planned, "install it; the model hears of problems by it".to_owned());
-    }
-    let put = || install::put_files(&target, is_brought, files());
-    match record.bring(&subject(client), &target, What::Extension, put) {
-        Ok(()) => (Outcome::Done, "installed it; the model hears of problems by it".to_owned()),
-        Err(error) => (Outcome::Failed, format!("it could not be installed: {error}")),
+    let files = files();
+    let failed = |error| (Outcome::Failed, format!("it could not be installed: {error}"));
+    match install::change(&target, brought, &files) {
+        Err(error) => failed(error),
+        Ok(Change::None) => (Outcome::Unchanged, "it is installed".to_owned()),
+        Ok(Change::Stays(why)) => (Outcome::Skipped, why),
+        Ok(Change::Put) if dry_run => {
+            (Outcome::Planned, "install it; the model hears of problems by it".to_owned())
+        }
+        Ok(Change::Put) => {
+            let what = What::Extension { hash: hash_files(&files) };
+            let put = || install::put_files(&target, is_brought, &files);
+            match record.bring(&subject(client), &target, what, put) {
+                Ok(()) => {
+                    (Outcome::Done, "installed it; the model hears of problems by it".to_owned())
+                }
+                Err(error) => failed(error),
+            }
+        }
     }
 }
 
-/// Takes it away.
-pub(crate) fn take(path: &Path, dry_run: bool) -> io::Result<(Outcome, String)> {
+/// Takes it away, if it has that hash.
+pub(crate) fn take(path: &Path, hash: &str, dry_run: bool) -> io::Result<(Outcome, String)> {
     if !is_ours(path) {
         return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
     }
-    if dry_run {
-        return Ok((Outcome::Planned, "remove it".to_owned()));
-    }
-    install::take_files(path)?;
-    Ok((Outcome::Done, "it is removed".to_owned()))
+    install::take_files(path, hash, dry_run)
 }
 
-fn files() -> impl Iterator<Item = (&'static str, String)> {
-    FILES.into_iter().map(|(name, text)| (name, text.to_owned()))
+fn files() -> Files {
+    FILES.into_iter().map(|(name, text)| (name.to_owned(), text.as_bytes().to_owned())).collect()
 }
 
 fn is_extension(dir: &Path) -> bool {

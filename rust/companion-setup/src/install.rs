@@ -5,10 +5,15 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
+use crate::content::{Files, hash_dir, hash_files};
 use crate::files::check_own;
 use crate::package::{Package, Plugin};
+use crate::record::Brought;
+use crate::report::Outcome;
+use crate::staging::{self, Staging};
+
+/// What is said of files that are others than those that were brought.
+const CHANGED: &str = "it was changed since, and stays";
 
 /// What is in a folder of plugins.
 #[derive(Debug)]
@@ -62,25 +67,63 @@ pub(crate) fn put(
         let why = format!("{} is there already, and is another plugin", target.display());
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
     }
-    let staging = stage(staging)?;
-    let new = unpack(&staging.path().join("new"))?;
-    let taken = take_away(copies, &staging.path().join("old"))?;
-    fs::rename(new, target).inspect_err(|_| put_back(&taken))
+    let mut staged = Staging::in_dir(staging)?;
+    let new = unpack(&staged.path("new"))?;
+    staged.take_away(copies)?;
+    fs::rename(new, target).or_else(|error| staged.put_back(error))?;
+    staging::sweep(staging);
+    Ok(())
+}
+
+/// What is to be done with files that the program has in it.
+pub(crate) enum Change {
+    /// They are there.
+    None,
+    /// What is there stays, for that reason.
+    Stays(String),
+    /// They are to be put there.
+    Put,
+}
+
+/// What is to be done to have them at `target`, where they were `brought` before, if they were.
+pub(crate) fn change(
+    target: &Path,
+    brought: Option<&Brought>,
+    files: &Files,
+) -> io::Result<Change> {
+    let Some(brought) = brought else { return Ok(Change::Put) };
+    let there = hash_dir(target)?;
+    Ok(if there == hash_files(files) {
+        Change::None
+    } else if brought.hash() != Some(&*there) {
+        Change::Stays(format!("{CHANGED}; move it away to have the one of this version"))
+    } else if let Some(newer) = brought.newer() {
+        Change::Stays(format!("{newer} is there, which is newer"))
+    } else {
+        Change::Put
+    })
 }
 
 /// Puts files that the program has in it to `target`, in place of those that it has brought there.
-pub(crate) fn put_files(
-    target: &Path,
-    is_brought: bool,
-    files: impl Iterator<Item = (&'static str, String)>,
-) -> io::Result<()> {
+pub(crate) fn put_files(target: &Path, is_brought: bool, files: &Files) -> io::Result<()> {
     let old = if is_brought { vec![target.to_owned()] } else { Vec::new() };
     put(target, &old, above(target)?, |dir| write_files(dir, files))
 }
 
-/// Takes such files away.
-pub(crate) fn take_files(target: &Path) -> io::Result<()> {
-    uninstall(target, above(target)?)
+/// Takes such files away, if they are what was brought.
+pub(crate) fn take_files(
+    target: &Path,
+    hash: &str,
+    dry_run: bool,
+) -> io::Result<(Outcome, String)> {
+    if hash_dir(target)? != hash {
+        return Ok((Outcome::Unchanged, CHANGED.to_owned()));
+    }
+    if dry_run {
+        return Ok((Outcome::Planned, "remove it".to_owned()));
+    }
+    uninstall(target, above(target)?)?;
+    Ok((Outcome::Done, "it is removed".to_owned()))
 }
 
 /// The folder above the one from which editors and clients load: what is there is not loaded.
@@ -89,58 +132,19 @@ fn above(target: &Path) -> io::Result<&Path> {
 }
 
 /// Writes files into the folder, which is new.
-fn write_files(
-    dir: &Path,
-    files: impl Iterator<Item = (&'static str, String)>,
-) -> io::Result<PathBuf> {
-    for (name, text) in files {
+fn write_files(dir: &Path, files: &Files) -> io::Result<PathBuf> {
+    for (name, content) in files {
         let path = dir.join(name);
         fs::create_dir_all(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
         let mut file = File::create_new(path)?;
-        file.write_all(text.as_bytes())?;
+        file.write_all(content)?;
         file.sync_data()?;
     }
     Ok(dir.to_owned())
 }
 
-/// Whether the folder has those files, just as they are.
-pub(crate) fn has_files(
-    dir: &Path,
-    mut files: impl Iterator<Item = (&'static str, String)>,
-) -> bool {
-    files.all(|(name, text)| fs::read_to_string(dir.join(name)).is_ok_and(|it| it == text))
-}
-
 /// Takes a plugin away, by way of `staging`.
 pub(crate) fn uninstall(path: &Path, staging: &Path) -> io::Result<()> {
     check_own(path)?;
-    take_away(&[path.to_owned()], &stage(staging)?.path().join("old")).map(drop)
-}
-
-fn stage(dir: &Path) -> io::Result<TempDir> {
-    tempfile::Builder::new().prefix(".companion-setup").tempdir_in(dir)
-}
-
-/// Moves `copies` into `dir`; all of them, or else none.
-fn take_away(copies: &[PathBuf], dir: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
-    fs::create_dir(dir)?;
-    let mut taken = Vec::new();
-    for (number, copy) in copies.iter().enumerate() {
-        let away = dir.join(number.to_string());
-        // On Windows this fails if a library of it is loaded.
-        if let Err(error) = fs::rename(copy, &away) {
-            put_back(&taken);
-            return Err(error);
-        }
-        taken.push((copy.clone(), away));
-    }
-    Ok(taken)
-}
-
-fn put_back(taken: &[(PathBuf, PathBuf)]) {
-    for (copy, away) in taken {
-        if let Err(error) = fs::rename(away, copy) {
-            log::error!("{} could not be put back: {error}", copy.display());
-        }
-    }
+    Staging::in_dir(staging)?.take_away(&[path.to_owned()])
 }

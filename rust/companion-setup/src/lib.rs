@@ -6,6 +6,7 @@
 //! does it, and [`Setup::remove`] takes away what was brought.
 
 mod client;
+mod content;
 mod extension;
 mod files;
 mod ide;
@@ -18,6 +19,7 @@ mod program;
 mod record;
 mod report;
 mod setup;
+mod staging;
 
 pub use client::Client;
 pub use ide::{Build, Ide};

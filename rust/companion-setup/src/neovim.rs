@@ -4,7 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::install;
+use crate::content::{Files, hash_files};
+use crate::install::{self, Change};
 use crate::machine::{Machine, Os};
 use crate::record::{Record, What};
 use crate::report::Outcome;
@@ -71,23 +72,28 @@ impl Neovim {
     /// Installs the plugin, unless its user has.
     pub(crate) fn bring(&self, record: &mut Record, dry_run: bool) -> (PathBuf, (Outcome, String)) {
         let target = self.data.join("site/pack/companion/start/gemini_companion");
-        let is_brought = record.known(&target).is_some() && is_plugin(&target);
+        let brought = record.known(&target).filter(|_| is_plugin(&target));
+        let is_brought = brought.is_some();
         if let Some(other) = self.others().find(|other| !is_brought || *other != target) {
             return (other, (Outcome::Unchanged, "the plugin is there".to_owned()));
         }
         let lazy = self.data.join("lazy/lazy.nvim").is_dir();
         let note = format!("; lazy.nvim loads it by {{ dir = '{}' }}", target.display());
         let note = if lazy { &*note } else { "" };
-        let outcome = if is_brought && install::has_files(&target, files()) {
-            (Outcome::Unchanged, format!("the plugin is installed{note}"))
-        } else if dry_run {
-            (Outcome::Planned, format!("install the plugin{note}"))
-        } else {
-            let put = || install::put_files(&target, is_brought, files());
-            match record.bring(Self::NAME, &target, What::NeovimPlugin, put) {
-                Ok(()) => (Outcome::Done, format!("installed the plugin{note}")),
-                Err(error) => {
-                    (Outcome::Failed, format!("the plugin could not be installed: {error}"))
+        let files = files();
+        let failed =
+            |error| (Outcome::Failed, format!("the plugin could not be installed: {error}"));
+        let outcome = match install::change(&target, brought, &files) {
+            Err(error) => failed(error),
+            Ok(Change::None) => (Outcome::Unchanged, format!("the plugin is installed{note}")),
+            Ok(Change::Stays(why)) => (Outcome::Skipped, why),
+            Ok(Change::Put) if dry_run => (Outcome::Planned, format!("install the plugin{note}")),
+            Ok(Change::Put) => {
+                let what = What::NeovimPlugin { hash: hash_files(&files) };
+                let put = || install::put_files(&target, is_brought, &files);
+                match record.bring(Self::NAME, &target, what, put) {
+                    Ok(()) => (Outcome::Done, format!("installed the plugin{note}")),
+                    Err(error) => failed(error),
                 }
             }
         };
@@ -103,28 +109,27 @@ impl Neovim {
     }
 }
 
-/// Takes the plugin away.
-pub(crate) fn take(path: &Path, dry_run: bool) -> io::Result<(Outcome, String)> {
+/// Takes the plugin away that has that hash.
+pub(crate) fn take(path: &Path, hash: &str, dry_run: bool) -> io::Result<(Outcome, String)> {
     if !is_plugin(path) {
-        return Ok((Outcome::Unchanged, "the plugin is gone already".to_owned()));
+        return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
     }
-    if dry_run {
-        return Ok((Outcome::Planned, "remove the plugin".to_owned()));
-    }
-    install::take_files(path)?;
-    Ok((Outcome::Done, "the plugin is removed".to_owned()))
+    install::take_files(path, hash, dry_run)
 }
 
 /// The files, and the index of the help, which Neovim looks things up in.
-fn files() -> impl Iterator<Item = (&'static str, String)> {
+fn files() -> Files {
     let help = FILES.iter().find(|(name, _)| *name == HELP).map_or("", |(_, text)| text);
     let words = help.split_whitespace();
     let mut tags: Vec<_> =
         words.filter_map(|word| word.strip_prefix('*')?.strip_suffix('*')).collect();
     tags.sort_unstable();
     let file = &HELP["doc/".len()..];
-    let tags = tags.iter().flat_map(|tag| [tag, "\t", file, "\t/*", tag, "*\n"]).collect();
-    FILES.map(|(name, text)| (name, text.to_owned())).into_iter().chain([("doc/tags", tags)])
+    // As `:helptags` writes it: who calls that changes nothing.
+    let tags =
+        tags.iter().flat_map(|tag| [tag, "\t", file, "\t/*", tag, "*\n"]).collect::<String>();
+    let files = FILES.map(|(name, text)| (name.to_owned(), text.as_bytes().to_owned()));
+    files.into_iter().chain([("doc/tags".to_owned(), tags.into_bytes())]).collect()
 }
 
 fn is_plugin(dir: &Path) -> bool {

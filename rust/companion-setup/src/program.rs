@@ -1,15 +1,13 @@
 //! The program, put where terminals find it.
 
-use std::fmt::Write;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
+use crate::content;
 use crate::files::replace_with;
 use crate::machine::{Machine, Os};
-use crate::record::{Record, What};
+use crate::record::{Brought, Record, What};
 use crate::report::Outcome;
 
 /// What it is called, in terminals and in the report.
@@ -38,13 +36,16 @@ pub(crate) fn bring(
     let failed = |error: io::Error| (Outcome::Failed, format!("it could not be copied: {error}"));
     let outcome = match change(program, there.as_deref(), record) {
         Err(error) => failed(error),
-        Ok(None) if is_found => (Outcome::Unchanged, "terminals find it".to_owned()),
-        Ok(None) => (Outcome::Unchanged, format!("it is there{note}")),
-        Ok(Some(_)) if dry_run => {
+        Ok(Change::Newer(version)) => {
+            (Outcome::Skipped, format!("{version} is there, which is newer{note}"))
+        }
+        Ok(Change::None) if is_found => (Outcome::Unchanged, "terminals find it".to_owned()),
+        Ok(Change::None) => (Outcome::Unchanged, format!("it is there{note}")),
+        Ok(Change::Write(_)) if dry_run => {
             (Outcome::Planned, format!("put it where terminals find it{note}"))
         }
-        Ok(Some(content)) => {
-            let what = What::Program { hash: hash(&content) };
+        Ok(Change::Write(content)) => {
+            let what = What::Program { hash: content::hash(&content) };
             let copy = || {
                 let permissions = fs::metadata(program)?.permissions();
                 replace_with(&path, &content, Some(permissions))
@@ -58,18 +59,31 @@ pub(crate) fn bring(
     (path, outcome)
 }
 
-/// What is to be written in place of what is `there`, if anything.
-fn change(program: &Path, there: Option<&Path>, record: &Record) -> io::Result<Option<Vec<u8>>> {
-    let content = || fs::read(program).map(Some);
+/// What is to be done about the program.
+enum Change {
+    None,
+    /// One of this version was brought, and stays.
+    Newer(String),
+    /// This content is to be written.
+    Write(Vec<u8>),
+}
+
+/// What is to be done about what is `there`, or is not.
+fn change(program: &Path, there: Option<&Path>, record: &Record) -> io::Result<Change> {
+    let content = || fs::read(program).map(Change::Write);
     let Some(there) = there else { return content() };
-    let is_brought = match record.known(there) {
-        Some(What::Program { hash }) => is_same(there, hash)?,
-        _ => false,
-    };
-    if !is_brought || there.canonicalize()? == program.canonicalize()? {
-        return Ok(None);
+    let known = record.known(there);
+    let hash = known.and_then(Brought::hash).unwrap_or_default();
+    if !is_same(there, hash)? || there.canonicalize()? == program.canonicalize()? {
+        return Ok(Change::None);
     }
-    Ok(content()?.filter(|content| fs::read(there).is_ok_and(|there| there != *content)))
+    if is_same(program, hash)? {
+        return Ok(Change::None);
+    }
+    match known.and_then(Brought::newer) {
+        Some(newer) => Ok(Change::Newer(newer.to_owned())),
+        None => content(),
+    }
 }
 
 /// Takes the program away that has that hash.
@@ -103,12 +117,5 @@ fn dir(machine: &Machine) -> PathBuf {
 }
 
 fn is_same(file: &Path, hash: &str) -> io::Result<bool> {
-    Ok(self::hash(&fs::read(file)?) == hash)
-}
-
-fn hash(content: &[u8]) -> String {
-    Sha256::digest(content).iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    Ok(content::hash(&fs::read(file)?) == hash)
 }

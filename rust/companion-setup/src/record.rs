@@ -7,11 +7,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use companion_platform::state_dir;
+use semver::Version;
 use serde::{Deserialize, Serialize};
 
 use crate::client::Before;
 use crate::files::{create_dir, missing_dirs, remove_empty, replace};
 use crate::machine::Machine;
+
+/// This program's.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What was brought, the first thing first.
 #[derive(Debug)]
@@ -27,6 +31,9 @@ pub(crate) struct Brought {
     pub(crate) subject: String,
     pub(crate) path: PathBuf,
     pub(crate) what: What,
+    /// The version of the program that has brought it.
+    #[serde(default)]
+    pub(crate) version: String,
     /// The folders that were made for it, the outermost first.
     #[serde(default)]
     pub(crate) dirs: Vec<PathBuf>,
@@ -40,18 +47,41 @@ pub(crate) enum What {
     Plugin { home: PathBuf, id: String },
     /// The program, with the hash of its content.
     Program { hash: String },
-    /// The plugin for Neovim.
-    NeovimPlugin,
-    /// The extension of a client.
-    Extension,
+    /// The plugin for Neovim, with the hash of its files.
+    NeovimPlugin { hash: String },
+    /// The extension of a client, with the hash of its files.
+    Extension { hash: String },
     /// The IDE mode in the settings of a client.
     Setting { before: Before, backup: Option<PathBuf> },
+}
+
+impl Brought {
+    /// The hash of what was brought, if it has one.
+    pub(crate) fn hash(&self) -> Option<&str> {
+        match &self.what {
+            What::Program { hash } | What::NeovimPlugin { hash } | What::Extension { hash } => {
+                Some(hash)
+            }
+            What::Plugin { .. } | What::Setting { .. } => None,
+        }
+    }
+
+    /// Its version, if that is newer than this program's.
+    pub(crate) fn newer(&self) -> Option<&str> {
+        is_newer(&self.version, VERSION).then_some(&*self.version)
+    }
+}
+
+/// Whether both are versions, and the first is newer.
+pub(crate) fn is_newer(version: &str, than: &str) -> bool {
+    let both = Version::parse(version).and_then(|version| Ok((version, Version::parse(than)?)));
+    both.is_ok_and(|(version, than)| version > than)
 }
 
 impl Record {
     /// That of a machine.
     pub(crate) fn read(machine: &Machine) -> io::Result<Self> {
-        let file = Self::file(machine)?;
+        let file = Self::file_of(machine)?;
         let brought = match fs::read_to_string(&file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             text => serde_json::from_str(&text?)?,
@@ -59,7 +89,7 @@ impl Record {
         Ok(Self { file, brought })
     }
 
-    fn file(machine: &Machine) -> io::Result<PathBuf> {
+    fn file_of(machine: &Machine) -> io::Result<PathBuf> {
         let is_home = |name: &str| ["HOME", "USERPROFILE"].contains(&name);
         let home = |name: &str| is_home(name).then(|| machine.home.to_string_lossy().into_owned());
         let var = |name: &str| machine.var(name).map(str::to_owned).or_else(|| home(name));
@@ -68,9 +98,14 @@ impl Record {
         Ok(Path::new(&dir).join("gemini-companion").join("setup.json"))
     }
 
+    /// Where it is kept.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// What was brought to that path.
-    pub(crate) fn known(&self, path: &Path) -> Option<&What> {
-        self.brought.iter().find(|known| known.path == path).map(|known| &known.what)
+    pub(crate) fn known(&self, path: &Path) -> Option<&Brought> {
+        self.brought.iter().find(|known| known.path == path)
     }
 
     /// Has something brought by `bring`, into a folder that is made for it if need be.
@@ -87,8 +122,8 @@ impl Record {
         let known = self.brought.iter().position(|known| known.path == path);
         let mut dirs = known.map(|at| self.brought.remove(at).dirs).unwrap_or_default();
         dirs.extend_from_slice(&made);
-        let (subject, path) = (subject.to_owned(), path.to_owned());
-        self.brought.push(Brought { subject, path, what, dirs });
+        let (subject, path, version) = (subject.to_owned(), path.to_owned(), VERSION.to_owned());
+        self.brought.push(Brought { subject, path, what, version, dirs });
         self.write().and_then(|()| create_dir(dir)).and_then(|()| bring()).inspect_err(|_| {
             remove_empty(&made);
             self.brought = before;

@@ -10,6 +10,9 @@ use serde::Serialize;
 pub struct Report {
     /// In the order in which they are done.
     pub steps: Vec<Step>,
+    /// The file that lists what setup has brought, if it brings anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<PathBuf>,
 }
 
 /// A step.
@@ -69,6 +72,9 @@ impl fmt::Display for Report {
             };
             writeln!(f, "{mark:>5}  {subject}: {message}")?;
             writeln!(f, "       {}", path.display())?;
+        }
+        if let Some(record) = &self.record {
+            writeln!(f, "What setup brings is listed in {}", record.display())?;
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use crate::neovim::{self, Neovim};
 use crate::package::{Package, Plugin};
 use crate::plugins_dir::plugins_dir;
 use crate::program;
-use crate::record::{Brought, Record, What};
+use crate::record::{Brought, Record, What, is_newer};
 use crate::report::{Outcome, Report};
 
 /// What is to be set up, and where.
@@ -83,6 +83,9 @@ impl Setup<'_> {
                 report.add(&extension::subject(client), extension::target(extensions), outcome);
             }
         }
+        if report.has(Outcome::Planned) || report.has(Outcome::Done) {
+            report.record = Some(record.file().to_owned());
+        }
         Ok(report)
     }
 
@@ -110,8 +113,8 @@ fn take(machine: &Machine, brought: &Brought, dry_run: bool) -> io::Result<(Outc
     match &brought.what {
         What::Plugin { home, id } => take_plugin(machine, path, home, id, dry_run),
         What::Program { hash } => program::take(path, hash, dry_run),
-        What::NeovimPlugin => neovim::take(path, dry_run),
-        What::Extension => extension::take(path, dry_run),
+        What::NeovimPlugin { hash } => neovim::take(path, hash, dry_run),
+        What::Extension { hash } => extension::take(path, hash, dry_run),
         What::Setting { before, backup } => turn_off(path, *before, backup.as_deref(), dry_run),
     }
 }
@@ -145,6 +148,9 @@ fn bring_plugin(
     if is_same {
         return (Outcome::Unchanged, format!("{new} is installed"));
     }
+    if let Some(newer) = version.as_ref().filter(|old| is_newer(old, new)) {
+        return (Outcome::Skipped, format!("{newer} is installed, which is newer"));
+    }
     if is_running && !copies.is_empty() {
         let old = version.unwrap_or_default();
         let why = format!("it runs with {old} of the plugin; end it, and run this again");
@@ -174,28 +180,26 @@ fn turn_on(client: &Client, record: &mut Record, dry_run: bool) -> (Outcome, Str
         Ok(Change::None) => return (Outcome::Unchanged, "the IDE mode is on".to_owned()),
         Ok(Change::Write { before, text }) => (before, text),
     };
-    if dry_run {
-        return (Outcome::Planned, "turn the IDE mode on".to_owned());
-    }
     let backup = match (before, record.known(file)) {
         (Before::NoFile, _) => Ok(None),
-        (_, Some(What::Setting { backup: Some(known), .. })) => Ok(Some(known.clone())),
+        (_, Some(Brought { what: What::Setting { backup: Some(known), .. }, .. })) => {
+            Ok(Some(known.clone()))
+        }
         _ => client::free_backup(file).map(Some),
     };
-    let written = backup.and_then(|backup| {
+    let turned_on = backup.and_then(|backup| {
+        let kept = backup.as_ref().and_then(|backup| backup.file_name());
+        let kept = kept.map(|name| format!("; what was there is kept in {}", name.display()));
+        let kept = kept.unwrap_or_default();
+        if dry_run {
+            return Ok((Outcome::Planned, format!("turn the IDE mode on{kept}")));
+        }
         let what = What::Setting { before, backup: backup.clone() };
         let write = || client::write(file, &text, backup.as_deref());
         record.bring(&client.name, file, what, write)?;
-        Ok(backup)
+        Ok((Outcome::Done, format!("the IDE mode is turned on{kept}")))
     });
-    match written {
-        Err(error) => not_turned_on(&error),
-        Ok(backup) => {
-            let kept = backup.as_ref().and_then(|backup| backup.file_name());
-            let kept = kept.map(|name| format!("; what was there is in {}", name.display()));
-            (Outcome::Done, format!("the IDE mode is turned on{}", kept.unwrap_or_default()))
-        }
-    }
+    turned_on.unwrap_or_else(|error| not_turned_on(&error))
 }
 
 fn not_turned_on(error: &io::Error) -> (Outcome, String) {

@@ -8,7 +8,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Made, outcomes, write};
+use common::{Made, below, outcomes, write};
 use companion_setup::{Os, Outcome, Report};
 
 const SUBJECT: &str = "Extension of Gemini CLI";
@@ -72,12 +72,24 @@ fn an_older_one_is_replaced() {
     let made = made();
     let package = made.package("1.0");
     made.carry_out(&package);
-    let new = made.files();
+    let new = below(&target(&made));
     write(target(&made).join("hooks/gone.json"), "of an older version");
     write(target(&made).join("context.md"), "older");
+    made.brought_as_it_is(&target(&made));
     assert_eq!(step(&made.plan(&package)).0, Outcome::Planned);
     assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
-    assert_eq!(made.files(), new);
+    assert_eq!(below(&target(&made)), new);
+}
+
+#[test]
+fn what_its_user_has_changed_stays() {
+    let made = made();
+    let package = made.package("1.0");
+    made.carry_out(&package);
+    write(target(&made).join("context.md"), "of the user");
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Skipped);
+    assert_eq!(outcomes(&made.remove()), [(SUBJECT, Outcome::Unchanged)]);
+    assert_eq!(fs::read_to_string(target(&made).join("context.md")).unwrap(), "of the user");
 }
 
 #[test]

@@ -167,6 +167,15 @@ fn an_ide_that_is_too_old_is_left_out_and_two_versions_are_told_apart() {
 }
 
 #[test]
+fn a_newer_one_stays() {
+    let made = made();
+    made.carry_out(&made.package("1.10.0"));
+    let report = made.carry_out(&made.package("1.9.0"));
+    assert_eq!(ide(&report), (Outcome::Skipped, "1.10.0 is installed, which is newer"));
+    assert_eq!(version(&plugins(&made).join("companion-for-gemini-cli")), "1.10.0");
+}
+
+#[test]
 fn what_was_there_stays_if_the_new_one_can_not_be_unpacked() {
     let made = made();
     made.carry_out(&made.package("1.0"));

@@ -8,7 +8,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Made, outcomes, write};
+use common::{Made, below, outcomes, write};
 use companion_setup::{Os, Outcome, Report};
 
 const TARGET: &str = "site/pack/companion/start/gemini_companion";
@@ -30,25 +30,6 @@ fn data(made: &Made) -> PathBuf {
 fn step(report: &Report) -> (Outcome, &Path, &str) {
     let step = report.steps.iter().find(|step| step.subject == "Neovim").unwrap();
     (step.outcome, &step.path, &step.message)
-}
-
-/// Every file below a folder, by its name there.
-fn below(dir: &Path) -> Vec<(PathBuf, String)> {
-    let mut files = Vec::new();
-    let mut dirs = vec![dir.to_owned()];
-    while let Some(next) = dirs.pop() {
-        for entry in fs::read_dir(next).unwrap().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                dirs.push(path);
-            } else {
-                let name = path.strip_prefix(dir).unwrap().to_owned();
-                files.push((name, fs::read_to_string(path).unwrap()));
-            }
-        }
-    }
-    files.sort();
-    files
 }
 
 #[test]
@@ -92,11 +73,59 @@ fn an_older_one_is_replaced_as_one_step() {
     let new = below(&target);
     write(target.join("lua/gemini_companion/gone.lua"), "of an older version");
     fs::write(target.join("lua/gemini_companion/init.lua"), "older").unwrap();
+    made.brought_as_it_is(&target);
     assert_eq!(step(&made.plan(&package)).0, Outcome::Planned);
     assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
     assert_eq!(below(&target), new);
     let packages = target.parent().unwrap().parent().unwrap();
     assert_eq!(fs::read_dir(packages).unwrap().count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn what_its_user_has_changed_stays() {
+    let made = made(Os::Linux);
+    let package = made.package("1.0");
+    made.carry_out(&package);
+    let target = data(&made).join(TARGET);
+    fs::write(target.join("lua/gemini_companion/init.lua"), "of the user").unwrap();
+    let theirs = below(&target);
+    let stays = "it was changed since, and stays; move it away to have the one of this version";
+    assert_eq!(step(&made.carry_out(&package)), (Outcome::Skipped, &*target, stays));
+    let stays = "it was changed since, and stays";
+    assert_eq!(step(&made.remove()), (Outcome::Unchanged, &*target, stays));
+    assert_eq!(below(&target), theirs);
+}
+
+#[test]
+fn a_newer_one_stays() {
+    let made = made(Os::Linux);
+    let package = made.package("1.0");
+    made.carry_out(&package);
+    let target = data(&made).join(TARGET);
+    fs::write(target.join("lua/gemini_companion/init.lua"), "newer").unwrap();
+    made.brought_as_it_is(&target);
+    made.brought_by("1000.0.0");
+    let newer = below(&target);
+    let stays = "1000.0.0 is there, which is newer";
+    assert_eq!(step(&made.carry_out(&package)), (Outcome::Skipped, &*target, stays));
+    assert_eq!(below(&target), newer);
+    assert_eq!(step(&made.remove()).0, Outcome::Done);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_run_has_left_that_was_ended_in_the_middle_is_swept_later() {
+    let made = made(Os::Linux);
+    let packages = data(&made).join("site/pack/companion");
+    let (old, new) = (packages.join(".companion-setupOld"), packages.join(".companion-setupNew"));
+    for left in [&old, &new] {
+        write(left.join("old-0/init.lua"), "of the run");
+    }
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(2);
+    fs::File::open(&old).unwrap().set_modified(long_ago).unwrap();
+    assert_eq!(step(&made.carry_out(&made.package("1.0"))).0, Outcome::Done);
+    assert!(!old.exists());
+    assert!(new.exists(), "that one may be at it still");
 }
 
 #[test]

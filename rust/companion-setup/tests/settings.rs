@@ -48,6 +48,18 @@ fn comments_order_and_formatting_stay() {
 }
 
 #[test]
+fn a_plan_names_the_backup_and_the_list_of_what_is_brought() {
+    let made = Made::new(Os::Linux);
+    write(made.home(".gemini/settings.json"), "{}");
+    let plan = made.plan(&made.package("1.0")).to_string();
+    assert!(plan.contains("what was there is kept in settings.json.before-setup-1\n"), "{plan}");
+    let record = made.home(".local/state/gemini-companion/setup.json");
+    assert!(plan.contains(record.to_str().unwrap()), "{plan}");
+    made.carry_out(&made.package("1.0"));
+    assert!(record.exists());
+}
+
+#[test]
 fn what_is_on_stays_and_what_is_not_there_is_made() {
     let made = Made::new(Os::Linux);
     let package = made.package("1.0");

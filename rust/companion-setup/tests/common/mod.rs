@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use companion_setup::{Client, Ide, Machine, Neovim, Os, Outcome, Package, Report, Setup};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use zip::CompressionMethod::Stored;
 use zip::write::{SimpleFileOptions, ZipWriter};
@@ -109,6 +110,39 @@ impl Made {
         Setup::remove(&self.machine, true).unwrap()
     }
 
+    /// Writes into the record that a folder of files was brought as it is now.
+    pub(crate) fn brought_as_it_is(&self, dir: &Path) {
+        let hash = |bytes: &[u8]| {
+            let digits = |hex, byte: &u8| format!("{hex}{byte:02x}");
+            Sha256::digest(bytes).iter().fold(String::new(), digits)
+        };
+        let files = below(dir).into_iter();
+        let sums = files.map(|(name, text)| {
+            let name = name.to_str().unwrap().replace('\\', "/");
+            format!("{}  {name}\n", hash(text.as_bytes()))
+        });
+        let hash = hash(sums.collect::<String>().as_bytes());
+        self.change_record(|brought| {
+            if Path::new(brought["path"].as_str().unwrap()) == dir {
+                let what = brought["what"].as_object_mut().unwrap();
+                what.values_mut().next().unwrap()["hash"] = hash.clone().into();
+            }
+        });
+    }
+
+    /// Writes into the record that a program of that version has brought all.
+    pub(crate) fn brought_by(&self, version: &str) {
+        self.change_record(|brought| brought["version"] = version.into());
+    }
+
+    fn change_record(&self, change: impl Fn(&mut serde_json::Value)) {
+        let file = self.home(".local/state/gemini-companion/setup.json");
+        let mut record: serde_json::Value =
+            serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        record.as_array_mut().unwrap().iter_mut().for_each(change);
+        fs::write(file, record.to_string()).unwrap();
+    }
+
     /// Every file below the machine's root with its content, but for the zips.
     pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files = Vec::new();
@@ -117,6 +151,25 @@ impl Made {
         files.sort();
         files
     }
+}
+
+/// Every file below a folder, by its name there.
+pub(crate) fn below(dir: &Path) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    let mut dirs = vec![dir.to_owned()];
+    while let Some(next) = dirs.pop() {
+        for entry in fs::read_dir(next).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else {
+                let name = path.strip_prefix(dir).unwrap().to_owned();
+                files.push((name, fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    files
 }
 
 fn list(dir: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {

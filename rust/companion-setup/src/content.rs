@@ -1,0 +1,46 @@
+//! By what one knows again what was brought: the hash of a file's content, or of all files in a folder.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+/// The content of each file, by its name below the folder, with `/` on every system.
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
+
+/// The SHA-256 of a file's content, in hexadecimal.
+pub(crate) fn hash(content: &[u8]) -> String {
+    Sha256::digest(content).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// The SHA-256 of a list of all files, as `sha256sum` prints it.
+pub(crate) fn hash_files(files: &Files) -> String {
+    let lines = files.iter().map(|(name, content)| format!("{}  {name}\n", hash(content)));
+    hash(lines.collect::<String>().as_bytes())
+}
+
+/// That of the files in a folder. One that is a link counts as another content.
+pub(crate) fn hash_dir(dir: &Path) -> io::Result<String> {
+    let mut files = Files::new();
+    let mut dirs = vec![dir.to_owned()];
+    while let Some(next) = dirs.pop() {
+        for entry in fs::read_dir(next)? {
+            let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
+            if kind.is_dir() {
+                dirs.push(path);
+                continue;
+            }
+            let parts = path.strip_prefix(dir).unwrap_or(&path).iter();
+            let parts: Vec<_> = parts.map(|part| part.to_string_lossy()).collect();
+            let content = if kind.is_file() { fs::read(&path)? } else { Vec::new() };
+            files.insert(parts.join("/"), content);
+        }
+    }
+    Ok(hash_files(&files))
+}

@@ -1,0 +1,102 @@
+//! A folder beside what is replaced, on the same disk: what is new waits in it for its turn, and what
+//! is old until the new is in its place.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+/// What the names begin with.
+const PREFIX: &str = ".companion-setup";
+
+/// Longer than anybody needs one.
+const ABANDONED: Duration = Duration::from_hours(1);
+
+#[derive(Debug)]
+pub(crate) struct Staging {
+    dir: TempDir,
+    /// What was taken away, and where it is meanwhile.
+    taken: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Staging {
+    /// A new one in a folder.
+    pub(crate) fn in_dir(dir: &Path) -> io::Result<Self> {
+        let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(dir)?;
+        Ok(Self { dir, taken: Vec::new() })
+    }
+
+    /// A path in it.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Moves files or folders into it; all of them, or else none.
+    pub(crate) fn take_away(&mut self, copies: &[PathBuf]) -> io::Result<()> {
+        for (number, copy) in copies.iter().enumerate() {
+            let away = self.path(&format!("old-{number}"));
+            // On Windows this fails if a library in it is loaded.
+            fs::rename(copy, &away).or_else(|error| self.put_back(error))?;
+            self.taken.push((copy.clone(), away));
+        }
+        Ok(())
+    }
+
+    /// Moves back what was taken away, because of an error. What can't be moved stays in the folder,
+    /// and the error says so.
+    pub(crate) fn put_back(&mut self, error: io::Error) -> io::Result<()> {
+        for (copy, away) in self.taken.drain(..) {
+            if let Err(second) = fs::rename(&away, &copy) {
+                self.dir.disable_cleanup(true);
+                let why = format!(
+                    "{error}; {} is now {}, since it could not be moved back: {second}",
+                    copy.display(),
+                    away.display()
+                );
+                return Err(io::Error::new(error.kind(), why));
+            }
+        }
+        Err(error)
+    }
+}
+
+/// Removes what earlier runs have left in a folder that were ended in the middle. What they had taken
+/// away may be in it, so this is for when its place is taken again.
+pub(crate) fn sweep(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let is_one = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let modified = entry.metadata().and_then(|metadata| metadata.modified()).ok();
+        let age = modified.and_then(|modified| modified.elapsed().ok());
+        if is_one
+            && age.is_some_and(|age| age > ABANDONED)
+            && let Err(error) = fs::remove_dir_all(entry.path())
+        {
+            log::warn!("{}: {error}", entry.path().display());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_not_be_moved_back_is_kept_and_named() {
+        let dir = tempfile::tempdir().expect("there is space");
+        let copy = dir.path().join("plugins/plugin");
+        fs::create_dir_all(&copy).expect("there is space");
+        fs::write(copy.join("file"), "of the user").expect("there is space");
+        let mut staging = Staging::in_dir(dir.path()).expect("there is space");
+        staging.take_away(&[copy]).expect("it is ours");
+        fs::remove_dir(dir.path().join("plugins")).expect("it is empty");
+        let error =
+            staging.put_back(io::Error::other("full")).expect_err("there is no such folder");
+        let kept = staging.path("old-0");
+        drop(staging);
+        assert!(error.to_string().starts_with("full; "), "{error}");
+        assert!(error.to_string().contains(&kept.display().to_string()), "{error}");
+        assert_eq!(fs::read_to_string(kept.join("file")).expect("it is kept"), "of the user");
+    }
+}
