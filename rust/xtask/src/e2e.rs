@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use xshell::{Shell, cmd};
+use xshell::{Cmd, Shell, cmd};
 
 use crate::dist::{extension, npm};
 use crate::{Result, kotlin, platform, plugin, tools};
@@ -53,7 +53,12 @@ pub(crate) fn test_windows(sh: &Shell, bridge: &Path, program: &Path, drive_c: &
 
 /// The tests in a window, one after the other: there is but one focus.
 pub(crate) fn test_in_window(sh: &Shell) -> Result {
-    run_in_window(sh, "npm", &["run", "--silent", "test:window"], Some("target/npm-with-plugin"))
+    let window = Window::prepare(sh)?;
+    let companion = build(sh)?;
+    let packages = sh.current_dir().join("target/npm-with-plugin");
+    npm::pack_for_tests(sh, companion.clone(), Some(&window.plugin), &packages)?;
+    let test = cmd!(sh, "npm run --silent test:window").env("GEMINI_COMPANION", companion);
+    window.run(sh, test.env("COMPANION_NPM", packages))
 }
 
 /// `cargo xtask demo`, which may renew the pictures in the README.
@@ -65,47 +70,52 @@ pub(crate) fn demo(sh: &Shell, screenshots: bool) -> Result {
         picture.env("GEMINI_COMPANION", companion).run()?;
     }
     let screenshots = if screenshots { &["../docs/screenshots"][..] } else { &[] };
-    run_in_window(sh, "node", &[&["demo.mjs", pictures], screenshots].concat(), None)
+    Window::prepare(sh)?.run(sh, cmd!(sh, "node demo.mjs {pictures} {screenshots...}"))
 }
 
 /// `cargo xtask bench-ide`
 pub(crate) fn bench_ide(sh: &Shell) -> Result {
-    run_in_window(sh, "node", &["bench-ide.mjs"], None)
+    Window::prepare(sh)?.run(sh, cmd!(sh, "node bench-ide.mjs"))
 }
 
-/// Runs a program with what it takes to open the IDE with the plugin; if a folder is named, with the
-/// packages for npm in it.
-fn run_in_window(sh: &Shell, program: &str, arguments: &[&str], packages: Option<&str>) -> Result {
-    let companion = prepare(sh)?;
-    let (jar, robot) = kotlin::jar_and_robot(sh)?;
-    let plugin = plugin::folder(sh, &jar)?.join(plugin::NAME);
-    let mut run = cmd!(sh, "{program} {arguments...}")
-        .env("GEMINI_COMPANION", &companion)
-        .env("COMPANION_PLATFORM", platform::platform(sh)?)
-        .env("COMPANION_PLUGIN", &plugin)
-        .env("COMPANION_ROBOT", robot);
-    if let Some(packages) = packages {
-        let packages = sh.current_dir().join(packages);
-        npm::pack_for_tests(sh, companion, Some(&plugin), &packages)?;
-        run = run.env("COMPANION_NPM", packages);
+/// What it takes to open the IDE with the plugin, and to play its user.
+struct Window {
+    platform: PathBuf,
+    plugin: PathBuf,
+    robot: PathBuf,
+}
+
+impl Window {
+    fn prepare(sh: &Shell) -> Result<Self> {
+        prepare(sh)?;
+        let (jar, robot) = kotlin::jar_and_robot(sh)?;
+        let plugin = plugin::folder(sh, &jar)?.join(plugin::NAME);
+        Ok(Self { platform: platform::platform(sh)?, plugin, robot })
     }
-    let _dir = sh.push_dir("e2e");
-    Ok(run.run()?)
+
+    /// Runs a program of `e2e/` with it.
+    fn run(&self, sh: &Shell, program: Cmd<'_>) -> Result {
+        let program = program.env("COMPANION_PLATFORM", &self.platform);
+        let program = program.env("COMPANION_PLUGIN", &self.plugin);
+        let _dir = sh.push_dir("e2e");
+        Ok(program.env("COMPANION_ROBOT", &self.robot).run()?)
+    }
 }
 
 /// Makes what windows need, all at once: of a first time most is waiting for the network, and the
-/// platform is compiled by one core. Returns the program.
-fn prepare(sh: &Shell) -> Result<PathBuf> {
+/// platform is compiled by one core.
+fn prepare(sh: &Shell) -> Result {
     let shell = sh.clone();
     // An error of this one crosses a thread, so it is a text.
     let platform = thread::spawn(move || match platform::platform(&shell) {
         Ok(_) => Ok(()),
         Err(error) => Err(error.to_string()),
     });
-    let library = install(sh).and_then(|()| kotlin::release_library(sh));
-    let program = library.and_then(|_| build(sh));
+    let is_there = platform::is_there(sh);
+    let fetched = is_there.and_then(|is| if is { Ok(()) } else { kotlin::fetch_plugins(sh) });
+    let library = fetched.and_then(|()| install(sh)).and_then(|()| kotlin::release_library(sh));
     platform.join().map_err(|_| "the build of the platform has panicked")??;
-    program
+    library.map(drop)
 }
 
 /// The program, as it is tested.

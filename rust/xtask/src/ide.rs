@@ -1,9 +1,11 @@
 //! `cargo xtask run`: an IDE with the plugin and settings of its own, which are kept below `target`.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use xshell::{Shell, cmd};
+use zip::ZipArchive;
 
 use crate::display::Display;
 use crate::{Result, kotlin, platform, plugin};
@@ -45,7 +47,7 @@ fn run_installed(sh: &Shell, project: &Path, home: &Path) -> Result {
     let plugins = sandbox.join("plugins");
     sh.remove_path(&plugins)?;
     sh.create_dir(&plugins)?;
-    cmd!(sh, "unzip -q {zip} -d {plugins}").run()?;
+    ZipArchive::new(File::open(zip)?)?.extract(&plugins)?;
 
     let folder = |name: &str| format!("idea.{name}.path={}\n", sandbox.join(name).display());
     let properties = sandbox.join("idea.properties");

@@ -9,6 +9,8 @@ use crate::{Result, platform, tools};
 
 const POM: &str = "plugin-kotlin/pom.xml";
 
+const DEPENDENCY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";
+
 /// What Maven makes is below this; [`POM`] says so too.
 const MAVEN: &str = "target/maven";
 
@@ -37,7 +39,6 @@ pub(crate) fn bench(sh: &Shell) -> Result {
 /// The class path of the tests without an IDE, with a launcher of its own: for JVMs that Maven can't
 /// start.
 pub(crate) fn boundary_tests(sh: &Shell) -> Result<Vec<PathBuf>> {
-    const DEPENDENCY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";
     let made = sh.current_dir().join(MAVEN);
     let jars = made.join("boundary");
     let to = format!("-DoutputDirectory={}", jars.display());
@@ -56,9 +57,12 @@ pub(crate) fn companion_on_jvm(sh: &Shell) -> PathBuf {
     sh.current_dir().join(MAVEN).join("jni-tests/companion-on-jvm")
 }
 
+/// Leaves out the check of the format, which only [`test`] is for.
+const ANY_FORMAT: &str = "-Dexec.skip";
+
 /// The plugin's jar, without tests.
 pub(crate) fn jar(sh: &Shell) -> Result<PathBuf> {
-    maven(sh, POM, &["-Dmaven.test.skip", "-DskipUTs", "package"])?;
+    maven(sh, POM, &[ANY_FORMAT, "-Dmaven.test.skip", "-DskipUTs", "package"])?;
     Ok(sh.current_dir().join(MAVEN).join("companion-for-gemini-cli.jar"))
 }
 
@@ -68,7 +72,7 @@ pub(crate) fn jar_and_robot(sh: &Shell) -> Result<(PathBuf, PathBuf)> {
     if !made.exists() {
         println!("compiling the plugin: about half a minute");
     }
-    maven(sh, POM, &["-DskipUTs", "package"])?;
+    maven(sh, POM, &[ANY_FORMAT, "-DskipUTs", "package"])?;
     Ok((made.join("companion-for-gemini-cli.jar"), made.join("robot.jar")))
 }
 
@@ -109,13 +113,21 @@ fn library_name() -> String {
     format!("{DLL_PREFIX}companion_jni{DLL_SUFFIX}")
 }
 
+/// Quiet but for warnings, which end the compilation: `--quiet` would hide them.
+const MAVEN_OPTIONS: [&str; 3] =
+    ["--batch-mode", "--no-transfer-progress", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"];
+
+/// Fetches the plugins that Maven compiles with, which it can before there is a platform.
+pub(crate) fn fetch_plugins(sh: &Shell) -> Result {
+    let fetch = format!("{DEPENDENCY}:resolve-plugins");
+    let home = "-Dplatform.home=/the/platform/is/not/needed";
+    Ok(cmd!(sh, "mvn {MAVEN_OPTIONS...} --file {POM} {home} {fetch}").quiet().run()?)
+}
+
 /// Maven needs nothing but the platform, which brings its JDK.
 pub(crate) fn maven(sh: &Shell, pom: &str, arguments: &[&str]) -> Result {
     let platform = platform::platform(sh)?;
-    // Quiet but for warnings, which end the compilation: `--quiet` would hide them.
-    let quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn";
-    let options = ["--batch-mode", "--no-transfer-progress", quiet];
     let home = format!("-Dplatform.home={}", platform.display());
-    let maven = cmd!(sh, "mvn {options...} --file {pom} {home} {arguments...}");
+    let maven = cmd!(sh, "mvn {MAVEN_OPTIONS...} --file {pom} {home} {arguments...}");
     Ok(maven.env("JAVA_HOME", platform.join("jdk")).run()?)
 }

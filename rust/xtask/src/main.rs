@@ -123,8 +123,8 @@ impl Command {
     /// What it will do, for which everything is to be there before it begins.
     fn works(&self) -> Vec<Work> {
         match self {
-            Self::Npm
-            | Self::NpmPublish { .. }
+            Self::Npm => vec![Work::Client, Work::Npm],
+            Self::NpmPublish { .. }
             | Self::Test { portable: true, .. }
             | Self::DistTest { program_only: true, .. } => {
                 vec![Work::Client]
@@ -146,9 +146,9 @@ impl Command {
             Self::LintWorkflows => vec![Work::Workflows],
             Self::Run { ide: None, .. } if display::is_there() => vec![Work::Plugin],
             Self::Run { ide: None, .. } => vec![Work::Plugin, Work::Display],
-            Self::Run { ide: Some(_), .. }
-            | Self::CheckLibraries { .. }
-            | Self::ReleaseNotes { .. } => Vec::new(),
+            Self::Run { ide: Some(_), .. } if display::is_there() => vec![Work::Gradle],
+            Self::Run { ide: Some(_), .. } => vec![Work::Gradle, Work::Display],
+            Self::CheckLibraries { .. } | Self::ReleaseNotes { .. } => Vec::new(),
             Self::Dist { args, gradle } => args.works(*gradle),
             Self::DistTest { .. } => vec![Work::Dist, Work::DistTest, Work::Plugin, Work::Client],
             Self::BenchJni | Self::Plugin | Self::Platform => vec![Work::Plugin],

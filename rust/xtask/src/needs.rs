@@ -31,6 +31,10 @@ pub(crate) enum Work {
     Dist,
     /// Running what is compiled for them.
     DistTest,
+    /// Building the plugin for today's IDEs.
+    Gradle,
+    /// Installing the packages for npm.
+    Npm,
 }
 
 /// How one knows that something is there.
@@ -40,6 +44,7 @@ enum Sign {
     /// Debian has installed the package.
     Installed,
     Jdk17,
+    Jdk21,
     Node20,
     /// Python can make environments of its own.
     Venv,
@@ -102,7 +107,8 @@ const BARE: [Need; 3] = [
     (Sign::Program("unshare"), "util-linux"),
     (Sign::Program("git"), "git"),
 ];
-const DIST: [Need; 6] = [
+const DIST: [Need; 7] = [
+    (Sign::Program("git"), "git"),
     (Sign::Venv, "python3-venv"),
     (Sign::RustSources, "rust-web-src"),
     (Sign::RustSources, "rustc-web"),
@@ -117,44 +123,78 @@ const DIST_TEST: [Need; 4] = [
     (Sign::Installed, "libgcc-s1-arm64-cross"),
 ];
 
+const GRADLE: [Need; 1] = [(Sign::Jdk21, JDK_21)];
+const NPM: [Need; 1] = [(Sign::Program("python3"), "python3")];
+
 /// Debian 12 has an older one, so that the user has to bring it.
 const NODE: &str = "Node 20 or newer, with npm";
+
+/// Debian 12 has none.
+const JDK_21: &str = "a JDK 21 in JAVA_HOME, on the PATH or below /usr/lib/jvm";
 
 /// Sees to it that all is there for `works`: asks once whether to install what is not, unless `yes`
 /// or `CI=true` has answered that.
 pub(crate) fn ensure(sh: &Shell, works: &[Work], yes: bool) -> Result {
-    let missing = missing(sh, works);
+    let missing = missing(works, |sign, package| sign.is_there(sh, package));
     if missing.is_empty() {
         return Ok(());
     }
-    let all = missing.join(" ");
-    let (by_hand, packages): (Vec<_>, Vec<_>) = missing.into_iter().partition(|need| *need == NODE);
-    if !by_hand.is_empty() || !is_there("apt-get") {
-        return Err(format!("missing, by the names of Debian's packages: {all}").into());
-    }
-    let is_root = cmd!(sh, "id -u").quiet().read()? == "0";
-    let install = format!("apt-get install --no-install-recommends {all}");
-    if !is_root && !is_there("sudo") {
-        return Err(format!("missing; as root: {install}").into());
-    }
+    let rights = if !is_there("apt-get") {
+        Rights::None
+    } else if cmd!(sh, "id -u").quiet().read()? == "0" {
+        Rights::Root
+    } else if is_there("sudo") {
+        Rights::Sudo
+    } else {
+        Rights::User
+    };
+    let install = install(&missing, rights)?;
     if !yes && var_os("CI").is_none_or(|value| value != "true") && !is_agreed(&install)? {
         return Err(format!("missing; with --yes it is installed: {install}").into());
     }
-    println!("installing {all}");
-    let as_root: &[&str] = if is_root { &[] } else { &["sudo"] };
+    println!("installing {}", missing.join(" "));
+    let as_root: &[&str] = if rights == Rights::Sudo { &["sudo"] } else { &[] };
     let apt = [as_root, &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]].concat();
     let (program, arguments) = (apt[0], &apt[1..]);
     cmd!(sh, "{program} {arguments...} update").quiet().run()?;
     let install = cmd!(sh, "{program} {arguments...} install --yes --no-install-recommends");
-    install.args(packages).quiet().ignore_stdout().run()?;
-    match self::missing(sh, works) {
+    install.args(missing).quiet().ignore_stdout().run()?;
+    match self::missing(works, |sign, package| sign.is_there(sh, package)) {
         still if still.is_empty() => Ok(()),
         still => Err(format!("still missing: {}", still.join(" ")).into()),
     }
 }
 
+/// By whom packages can be installed here.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rights {
+    /// This is not Debian.
+    None,
+    User,
+    Sudo,
+    Root,
+}
+
+/// What installs all that is missing, or one line that names everything.
+fn install(missing: &[&str], rights: Rights) -> Result<String> {
+    let (by_hand, packages): (Vec<&str>, Vec<&str>) =
+        missing.iter().partition(|need| [NODE, JDK_21].contains(need));
+    let (by_hand, packages) = (by_hand.join("; "), packages.join(" "));
+    let install = format!("apt-get install --no-install-recommends {packages}");
+    match (by_hand.is_empty(), packages.is_empty(), rights) {
+        (true, _, Rights::Sudo | Rights::Root) => Ok(install),
+        (true, _, Rights::User) => Err(format!("missing; as root: {install}").into()),
+        (false, true, _) => Err(format!("missing: {by_hand}").into()),
+        (_, _, Rights::None) => {
+            let by_hand = if by_hand.is_empty() { by_hand } else { format!("; {by_hand}") };
+            Err(format!("missing, by the names of Debian's packages: {packages}{by_hand}").into())
+        }
+        (false, false, _) => Err(format!("missing: {by_hand}; and {install}").into()),
+    }
+}
+
 /// The packages that are missing for `works`, each once.
-fn missing(sh: &Shell, works: &[Work]) -> Vec<&'static str> {
+fn missing(works: &[Work], is_there: impl Fn(&Sign, &str) -> bool) -> Vec<&'static str> {
     let needs = works.iter().flat_map(|work| match work {
         Work::Plugin => &PLUGIN[..],
         Work::Client => &CLIENT,
@@ -165,28 +205,35 @@ fn missing(sh: &Shell, works: &[Work]) -> Vec<&'static str> {
         Work::Bare => &BARE,
         Work::Dist => &DIST,
         Work::DistTest => &DIST_TEST,
+        Work::Gradle => &GRADLE,
+        Work::Npm => &NPM,
     });
     let mut missing = Vec::new();
     for (sign, package) in needs {
-        let is_there = match sign {
-            Sign::Program(name) => is_there(name),
-            Sign::File(path) => Path::new(path).exists(),
-            Sign::Installed => is_installed(sh, package),
-            Sign::Jdk17 => has_jdk_17(sh),
-            Sign::Node20 => has_node_20(sh),
-            Sign::Venv => cmd!(sh, "python3 -m ensurepip --version")
-                .quiet()
-                .ignore_stdout()
-                .ignore_stderr()
-                .run()
-                .is_ok(),
-            Sign::RustSources => compile::with_sources(sh).is_some(),
-        };
-        if !is_there && !missing.contains(package) {
+        if !missing.contains(package) && !is_there(sign, package) {
             missing.push(*package);
         }
     }
     missing
+}
+
+impl Sign {
+    fn is_there(&self, sh: &Shell, package: &str) -> bool {
+        match self {
+            Self::Program(name) => is_there(name),
+            Self::File(path) => Path::new(path).exists(),
+            Self::Installed => is_installed(sh, package),
+            // The recipe of the platform looks for one that opens windows.
+            Self::Jdk17 => has_jdk(sh, "17", "lib/libawt_xawt.so"),
+            Self::Jdk21 => has_jdk(sh, "21", "bin/javac"),
+            Self::Node20 => has_node_20(sh),
+            Self::Venv => {
+                let python = cmd!(sh, "python3 -m ensurepip --version");
+                python.quiet().ignore_stdout().ignore_stderr().run().is_ok()
+            }
+            Self::RustSources => compile::with_sources(sh).is_some(),
+        }
+    }
 }
 
 /// Whether the user wants it. Without a terminal there is nobody to ask.
@@ -213,15 +260,15 @@ fn is_installed(sh: &Shell, package: &str) -> bool {
     status.quiet().ignore_stderr().read().is_ok_and(|status| status == "installed")
 }
 
-/// Whether there is a JDK 17 that opens windows, where the recipe of the platform looks for it.
-fn has_jdk_17(sh: &Shell) -> bool {
+/// Whether there is a JDK of that version with that file, in one of the usual places.
+fn has_jdk(sh: &Shell, version: &str, file: &str) -> bool {
     let homes = [var_os("JAVA_HOME").map(PathBuf::from), javac_home()];
     let debian = sh.read_dir("/usr/lib/jvm").unwrap_or_default();
+    let wanted = format!("javac {version}.");
     homes.into_iter().flatten().chain(debian).any(|home| {
         let javac = home.join("bin/javac");
-        let version = cmd!(sh, "{javac} -version").quiet().ignore_stderr().read();
-        home.join("lib/libawt_xawt.so").exists()
-            && version.is_ok_and(|version| version.starts_with("javac 17."))
+        let found = cmd!(sh, "{javac} -version").quiet().ignore_stderr().read();
+        home.join(file).exists() && found.is_ok_and(|found| found.starts_with(&wanted))
     })
 }
 
@@ -238,4 +285,48 @@ fn has_node_20(sh: &Shell) -> bool {
     let major = version.trim_start_matches('v').split('.').next();
     is_there("npm")
         && major.and_then(|major| major.parse().ok()).is_some_and(|major: u32| major >= 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_several_works_need_is_named_once() {
+        let works = [Work::Plugin, Work::Tests, Work::Robot, Work::Npm];
+        let missing = missing(&works, |_, _| false);
+        for package in ["maven", "python3", "util-linux", "lua-check"] {
+            assert_eq!(missing.iter().filter(|name| **name == package).count(), 1, "{package}");
+        }
+    }
+
+    #[test]
+    fn a_package_that_is_there_is_not_missing() {
+        let is_there = |sign: &Sign, _: &str| matches!(sign, Sign::Program("mvn") | Sign::Jdk17);
+        let missing = missing(&[Work::Plugin], is_there);
+        assert!(!missing.contains(&"maven") && !missing.contains(&"openjdk-17-jdk"));
+        assert!(missing.contains(&"xz-utils"));
+    }
+
+    #[test]
+    fn one_line_names_everything() {
+        let line = |missing: &[&str], rights| match install(missing, rights) {
+            Ok(install) => install,
+            Err(why) => why.to_string(),
+        };
+        let apt = "apt-get install --no-install-recommends curl git";
+        assert_eq!(line(&["curl", "git"], Rights::Root), apt);
+        assert_eq!(line(&["curl", "git"], Rights::Sudo), apt);
+        assert_eq!(line(&["curl", "git"], Rights::User), format!("missing; as root: {apt}"));
+        assert_eq!(
+            line(&["curl", NODE], Rights::None),
+            "missing, by the names of Debian's packages: curl; Node 20 or newer, with npm"
+        );
+        assert_eq!(
+            line(&["curl", NODE, "git"], Rights::Root),
+            format!("missing: {NODE}; and {apt}"),
+            "half of it is not begun"
+        );
+        assert_eq!(line(&[NODE], Rights::User), format!("missing: {NODE}"));
+    }
 }

@@ -11,6 +11,11 @@ use crate::{Result, tools};
 
 const RECIPE: &str = "tools/platform183";
 
+/// Whether it is built.
+pub(crate) fn is_there(sh: &Shell) -> Result<bool> {
+    Ok(home(sh)?.exists())
+}
+
 /// Builds the platform, or says where it is.
 pub(crate) fn build(sh: &Shell) -> Result {
     let home = home(sh)?;

@@ -47,8 +47,9 @@ impl Args {
 
     /// What it will do.
     pub(crate) fn works(&self, gradle: bool) -> Vec<Work> {
-        let plugin = self.targets.is_empty() && !gradle;
-        if plugin { vec![Work::Dist, Work::Plugin] } else { vec![Work::Dist] }
+        let plugin = if gradle { Work::Gradle } else { Work::Plugin };
+        let all = [Work::Dist, plugin, Work::Client];
+        if self.targets.is_empty() { all.to_vec() } else { vec![Work::Dist] }
     }
 }
 
