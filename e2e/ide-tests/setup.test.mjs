@@ -1,5 +1,5 @@
 // Owns `npx gemini-companion setup` with a real IDE, from a registry on this machine: what it installs
-// is loaded, and connects. COMPANION_NPM is a folder with the packed packages.
+// is loaded, and connects.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -36,7 +36,7 @@ test('what setup installs is loaded, finds its client, and goes without a trace'
   const home = platform(sandbox, plugins);
   const plugin = path.join(plugins, 'companion-for-gemini-cli');
 
-  const registry = await Registry.serve(sandbox, Registry.read(process.env.COMPANION_NPM));
+  const registry = await Registry.withPackages(sandbox);
   // Neither a program of before nor the CLIs that the tests have: npm puts them on the PATH.
   const has = (dir) => fs.existsSync(path.join(dir, 'gemini-companion'));
   const isOurs = (dir) => dir.includes('node_modules') || has(dir);

@@ -1,57 +1,67 @@
-// Owns a registry for npm on this machine: one package in all its versions, as they were packed.
+// Owns a registry for npm on this machine, which is Verdaccio. COMPANION_NPM is a folder with the
+// packed packages, and COMPANION_XTASK publishes them as it does to npm's own.
 
-import { spawnSync } from 'node:child_process';
-import crypto from 'node:crypto';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import fs from 'node:fs';
-import http from 'node:http';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { run } from './doctor.mjs';
+import { closedPort } from './http.mjs';
+import { until } from './inbox.mjs';
+
+const { COMPANION_NPM: PACKAGES, COMPANION_XTASK: XTASK } = process.env;
+const VERDACCIO = new URL('../npm-tests/node_modules/.bin/verdaccio', import.meta.url);
 
 export class Registry {
   /** Where npm finds it. */
   url;
+  /** The folder in which it has the tarballs. */
+  tarballs;
 
-  /** What the tarballs in a folder say of themselves: `{versions, tarballs}`, by version and file. */
-  static read(folder) {
-    const versions = {};
-    const tarballs = {};
-    for (const file of fs.readdirSync(folder).filter((name) => name.endsWith('.tgz'))) {
-      const tarball = path.join(folder, file);
-      const { stdout } = spawnSync('tar', ['-xOf', tarball, 'package/package.json']);
-      const manifest = JSON.parse(stdout);
-      tarballs[file] = fs.readFileSync(tarball);
-      const hash = crypto.createHash('sha512').update(tarballs[file]).digest('base64');
-      versions[manifest.version] = { ...manifest, dist: { file, integrity: `sha512-${hash}` } };
-    }
-    return { versions, tarballs };
+  /** Starts one that has nothing, until the sandbox ends. */
+  static async start(sandbox) {
+    const registry = new Registry();
+    const storage = sandbox.folder('registry');
+    registry.tarballs = path.join(storage, 'gemini-companion');
+    registry.url = `http://127.0.0.1:${await closedPort()}/`;
+    const config = path.join(storage, 'config.yaml');
+    // It is YAML, and so may be JSON. Without `uplinks` it asks no other registry.
+    const packages = { '**': { access: '$all', publish: '$all' } };
+    const log = { type: 'stdout', format: 'pretty', level: 'error' };
+    fs.writeFileSync(
+      config,
+      JSON.stringify({ storage, packages, log, max_body_size: '1gb', web: { enable: false } }),
+    );
+    const args = [fileURLToPath(VERDACCIO), '--config', config, '--listen', registry.url];
+    const server = spawn(process.execPath, args, { env: sandbox.env(), stdio: 'ignore' });
+    sandbox.deferKill(() => server.kill('SIGKILL'));
+    sandbox.defer(() => server.kill('SIGKILL'));
+    const ping = () => fetch(`${registry.url}-/ping`).catch(() => undefined);
+    await until('the start of the registry', ping);
+    return registry;
   }
 
-  /** Serves them until the sandbox ends. */
-  static async serve(sandbox, { versions, tarballs }) {
-    const registry = new Registry();
-    const server = http.createServer((request, reply) => {
-      const name = path.basename(new URL(request.url, registry.url).pathname);
-      if (name in tarballs) return reply.end(tarballs[name]);
-      if (name !== 'gemini-companion') return reply.writeHead(404).end('{}');
-      const latest = Object.keys(versions).find((version) => !version.includes('-'));
-      reply.setHeader('content-type', 'application/json');
-      return reply.end(JSON.stringify({ name, 'dist-tags': { latest }, versions }));
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    sandbox.defer(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    registry.url = `http://127.0.0.1:${server.address().port}/`;
-    for (const { dist } of Object.values(versions)) dist.tarball = `${registry.url}${dist.file}`;
+  /** The same with the packages. */
+  static async withPackages(sandbox) {
+    const registry = await Registry.start(sandbox);
+    const { code, stderr } = await registry.publish(sandbox);
+    if (code !== 0) throw new Error(stderr);
     return registry;
+  }
+
+  /** Publishes the packages in a folder. */
+  publish(sandbox, folder = PACKAGES) {
+    const args = ['npm-publish', '--packages', folder];
+    return run(sandbox, args, { env: this.env(sandbox), program: XTASK });
   }
 
   /** What npm has to know of it, and of folders of its own. */
   env(sandbox) {
     return {
       npm_config_registry: this.url,
+      // npm publishes nothing without one.
+      [`npm_config_${this.url.slice('http:'.length)}:_authToken`]: 'nobody',
       npm_config_prefix: sandbox.folder('npm of the user'),
       npm_config_cache: sandbox.folder('cache of npm'),
       npm_config_update_notifier: 'false',

@@ -2,12 +2,12 @@
 // what they read when that can't work. COMPANION_NPM is a folder with the packed packages.
 
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { before, test } from 'node:test';
+import { after, before, test } from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
@@ -17,12 +17,26 @@ import { Sandbox } from '../lib/sandbox.mjs';
 const FOLDER = process.env.COMPANION_NPM;
 const SYSTEM = `${os.platform()}-${os.arch()}`;
 
-let packages;
-before(() => {
-  packages = Registry.read(FOLDER);
-});
+/** What each packed package says of itself; the launcher is the one that has a command. */
+const MANIFESTS = fs
+  .readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.tgz'))
+  .map((file) => {
+    const packed = path.join(FOLDER, file);
+    return { file, ...JSON.parse(execFileSync('tar', ['-xOf', packed, 'package/package.json'])) };
+  });
+const LAUNCHER = MANIFESTS.find(({ bin }) => bin);
+const VERSION = LAUNCHER.version;
+const PROGRAM = MANIFESTS.find((manifest) => manifest !== LAUNCHER);
 
-/** Runs a program to its end; this process meanwhile is the registry. */
+let shared;
+const home = new Sandbox();
+before(async () => {
+  shared = await Registry.withPackages(home);
+});
+after(() => home.close());
+
+/** Runs a program to its end. */
 function runWith(env, cwd, program, args) {
   return new Promise((resolve) => {
     execFile(program, args, { env, cwd, timeout: 60_000 }, (error, stdout, stderr) =>
@@ -31,15 +45,14 @@ function runWith(env, cwd, program, args) {
   });
 }
 
-/** A user with a registry, whose folders have blanks in their names. */
-async function user(t, change = (all) => all) {
+/** A user, whose folders have blanks in their names. */
+async function user(t, registry = shared) {
   const sandbox = Sandbox.of(t);
-  const registry = await Registry.serve(sandbox, change(structuredClone(packages)));
   const env = sandbox.env(registry.env(sandbox));
   const cwd = sandbox.folder('a folder');
   const run = (program, ...args) => runWith(env, cwd, program, args);
   const program = path.join(env.npm_config_prefix, 'bin/gemini-companion');
-  return { sandbox, env, cwd, run, program, registry };
+  return { sandbox, env, cwd, run, program };
 }
 
 /** Installs for all of the user's folders, as the README says. */
@@ -48,21 +61,17 @@ async function install(user, ...options) {
   assert.equal(status, 0, stderr);
 }
 
-function version() {
-  return Object.keys(packages.versions).find((name) => !name.includes('-'));
-}
-
 test('installed for all folders, the program is the one of this version', async (t) => {
   const one = await user(t);
   await install(one);
   const { status, stdout } = await one.run(one.program, '--version');
-  assert.deepEqual([status, stdout], [0, `gemini-companion ${version()}\n`]);
+  assert.deepEqual([status, stdout], [0, `gemini-companion ${VERSION}\n`]);
 });
 
 test('npx starts it without an installation', async (t) => {
   const one = await user(t);
   const { status, stdout, stderr } = await one.run('npx', '--yes', 'gemini-companion', '--version');
-  assert.deepEqual([status, stdout], [0, `gemini-companion ${version()}\n`], stderr);
+  assert.deepEqual([status, stdout], [0, `gemini-companion ${VERSION}\n`], stderr);
 });
 
 test('setup takes the plugin from the package', async (t) => {
@@ -101,7 +110,7 @@ test('setup by npx leaves the program where terminals find it', async (t) => {
   const done = await program();
   assert.deepEqual([done.subject, done.outcome], ['gemini-companion', 'done']);
   const { stdout } = await runWith(env, one.cwd, 'gemini-companion', ['--version']);
-  assert.equal(stdout, `gemini-companion ${version()}\n`);
+  assert.equal(stdout, `gemini-companion ${VERSION}\n`);
   assert.equal((await program()).outcome, 'unchanged');
 });
 
@@ -176,17 +185,17 @@ test('without optional packages one reads how to have the program', async (t) =>
   assert.equal(installed.status, 0, installed.stderr);
   const { status, stderr } = await one.run('node_modules/.bin/gemini-companion', '--version');
   assert.equal(status, 1);
-  const again = `npm install --global gemini-companion@${version()}\n`;
+  const again = `npm install --global gemini-companion@${VERSION}\n`;
   assert.ok(stderr.includes(`${SYSTEM} is not there.`) && stderr.endsWith(again), stderr);
 });
 
 test('a package whose bytes are others is never run', async (t) => {
-  const one = await user(t, (all) => {
-    const name = all.versions[`${version()}-${SYSTEM}`].dist.file;
-    const bytes = Buffer.from(all.tarballs[name]);
-    bytes[bytes.length >> 1] ^= 1;
-    return { ...all, tarballs: { ...all.tarballs, [name]: bytes } };
-  });
+  const registry = await Registry.withPackages(Sandbox.of(t));
+  const tarball = path.join(registry.tarballs, PROGRAM.file);
+  const bytes = fs.readFileSync(tarball);
+  bytes[bytes.length >> 1] ^= 1;
+  fs.writeFileSync(tarball, bytes);
+  const one = await user(t, registry);
   const { status, stderr } = await one.run('npm', 'install', '--global', 'gemini-companion');
   if (status !== 0) {
     assert.match(stderr, /EINTEGRITY/);
@@ -198,6 +207,39 @@ test('a package whose bytes are others is never run', async (t) => {
   assert.ok(started.stderr.includes(`${SYSTEM} is not there.`), started.stderr);
 });
 
+test('who publishes again after an error publishes the rest, and nothing else', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const registry = await Registry.start(sandbox);
+  const folder = (...files) => {
+    const part = fs.mkdtempSync(path.join(sandbox.root, 'packages-'));
+    for (const { file } of files) fs.copyFileSync(path.join(FOLDER, file), path.join(part, file));
+    return part;
+  };
+  const publish = async (packages) => {
+    const { code, stdout, stderr } = await registry.publish(sandbox, packages);
+    assert.equal(code, 0, stderr);
+    const already = /^gemini-companion@(\S+) is published already$/gm;
+    return [...stdout.matchAll(already)].map(([, version]) => version);
+  };
+  assert.deepEqual(await publish(folder(PROGRAM)), []);
+  assert.deepEqual(await publish(FOLDER), [PROGRAM.version]);
+  assert.deepEqual(await publish(FOLDER), [PROGRAM.version, VERSION]);
+  const env = sandbox.env(registry.env(sandbox));
+  const args = ['view', 'gemini-companion', 'dist-tags', '--json'];
+  const { stdout } = await runWith(env, sandbox.root, 'npm', args);
+  const tag = PROGRAM.version.slice(PROGRAM.version.indexOf('-') + 1);
+  assert.deepEqual(JSON.parse(stdout), { latest: VERSION, [tag]: PROGRAM.version });
+
+  const other = folder(LAUNCHER);
+  const unpacked = sandbox.folder('unpacked');
+  execFileSync('tar', ['-xf', path.join(FOLDER, LAUNCHER.file), '-C', unpacked]);
+  fs.appendFileSync(path.join(unpacked, 'package/README.md'), 'more');
+  execFileSync('tar', ['-czf', path.join(other, LAUNCHER.file), '-C', unpacked, 'package']);
+  const { code, stderr } = await registry.publish(sandbox, other);
+  assert.equal(code, 1);
+  assert.ok(stderr.includes(`another gemini-companion@${VERSION} is published`), stderr);
+});
+
 test('installing runs nothing', () => {
-  for (const manifest of Object.values(packages.versions)) assert.equal(manifest.scripts, undefined);
+  for (const { scripts } of MANIFESTS) assert.equal(scripts, undefined);
 });

@@ -57,8 +57,8 @@ pub(crate) fn test_in_window(sh: &Shell) -> Result {
     let companion = build(sh)?;
     let packages = sh.current_dir().join("target/npm-with-plugin");
     npm::pack_for_tests(sh, companion.clone(), Some(&window.plugin), &packages)?;
-    let test = cmd!(sh, "npm run --silent test:window").env("GEMINI_COMPANION", companion);
-    window.run(sh, test.env("COMPANION_NPM", packages))
+    let tests = cmd!(sh, "npm run --silent test:window").env("GEMINI_COMPANION", companion);
+    window.run(sh, npm::with_registry(sh, tests, &packages)?)
 }
 
 /// `cargo xtask demo`, which may renew the pictures in the README.
@@ -129,15 +129,20 @@ pub(crate) fn build(sh: &Shell) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Installs the client, unless what `package-lock.json` asks for is there.
-fn install(sh: &Shell) -> Result {
-    let _dir = sh.push_dir("e2e");
+/// Installs the client.
+pub(crate) fn install(sh: &Shell) -> Result {
+    install_in(sh, "e2e")
+}
+
+/// Installs what the tests in a folder need, unless what its `package-lock.json` asks for is there.
+pub(crate) fn install_in(sh: &Shell, folder: &str) -> Result {
+    let _dir = sh.push_dir(folder);
     let wanted = sh.read_file("package-lock.json")?;
     let stamp = "node_modules/.installed-lock";
     if sh.read_file(stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(());
     }
-    println!("installing the client into e2e/node_modules (npm ci): about a minute");
+    println!("installing what {folder} needs (npm ci): up to a minute");
     cmd!(sh, "{NPM} ci --silent --no-fund --no-audit").run()?;
     Ok(sh.write_file(stamp, wanted)?)
 }

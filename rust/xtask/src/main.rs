@@ -105,8 +105,12 @@ enum Command {
     },
     /// Pack the program as it is tested for npm, and install it from a registry on this machine.
     Npm,
-    /// Publish what `dist` has packed for npm; only its workflow may.
+    /// Publish what `dist --gradle` has packed for npm; only its workflow may. After an error it goes
+    /// on where it was.
     NpmPublish {
+        /// Publish what is in this folder instead, as the tests do to a registry of theirs.
+        #[arg(long, value_name = "FOLDER")]
+        packages: Option<PathBuf>,
         /// Only say what would be published.
         #[arg(long)]
         dry_run: bool,
@@ -183,7 +187,9 @@ fn run(args: &Args) -> Result {
         Command::Dist { args, gradle } => dist::dist(&sh, args, *gradle),
         Command::DistTest { args, program_only } => dist::test(&sh, args, *program_only),
         Command::Npm => dist::npm::test(&sh),
-        Command::NpmPublish { dry_run } => dist::npm::publish(&sh, *dry_run),
+        Command::NpmPublish { packages, dry_run } => {
+            dist::npm::publish(&sh, packages.as_deref(), *dry_run)
+        }
         Command::LintWorkflows => workflows::lint(&sh),
         Command::ReleaseNotes { tag } => {
             println!("{}", changelog::notes(&sh, tag)?);

@@ -77,7 +77,9 @@ pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
         let plugin = plugin::release_zip(sh, gradle, &out.libraries(), &out.release())?;
         let programs: Vec<_> =
             args.systems().iter().map(|&system| (system, out.program(system))).collect();
-        npm::pack(sh, &programs, Some(&plugin), &out.home.join("npm"))?;
+        // The plugin for 2018.3 is of no use to those who install by npm.
+        let plugin = gradle.then_some(&*plugin);
+        npm::pack(sh, &programs, plugin, &out.home.join("npm"))?;
         extension::pack(sh, &out.release())?;
         sbom::write(sh, &out.release())?;
         sums(sh, &out.release())?;

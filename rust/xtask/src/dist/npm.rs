@@ -3,14 +3,19 @@
 //! npm installs of the optional dependencies those that are for its system. Nothing is run while
 //! it does, and nothing fetched beside them.
 
+use std::env::current_exe;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use flate2::read::GzDecoder;
 use serde_json::{Map, Value, json};
-use xshell::{Shell, cmd};
+use tar::Archive;
+use xshell::{Cmd, Shell, cmd};
 
 use super::system::System;
 use super::{VERSION, archive};
+use crate::e2e::NPM;
 use crate::{Result, e2e, plugin};
 
 const NAME: &str = "gemini-companion";
@@ -66,28 +71,87 @@ pub(crate) fn pack_for_tests(
     pack(sh, &[(host, program)], plugin.map(|_| &*zip), to)
 }
 
-/// Installs and starts what is packed of the program as it is tested, as users do.
+/// Publishes to a registry on this machine what is packed of the program as it is tested, installs it
+/// from there and starts it, as users do.
 pub(crate) fn test(sh: &Shell) -> Result {
     let packages = sh.current_dir().join("target/npm");
     pack_for_tests(sh, e2e::build(sh)?, None, &packages)?;
+    e2e::install(sh)?;
+    let tests = cmd!(sh, "node --test --test-reporter=spec npm-tests/install.test.mjs");
+    let tests = with_registry(sh, tests, &packages)?;
     let _dir = sh.push_dir("e2e");
-    let test = cmd!(sh, "node --test --test-reporter=spec npm-tests/install.test.mjs");
-    Ok(test.env("COMPANION_NPM", packages).run()?)
+    Ok(tests.run()?)
 }
 
-/// Publishes what `dist` has packed: the launcher at last, because it needs the others.
-pub(crate) fn publish(sh: &Shell, dry_run: bool) -> Result {
-    let packages = sh.current_dir().join("target/dist/npm");
-    let npm = e2e::NPM;
+/// Hands `tests` the packages, and what publishes them to a registry of theirs.
+pub(crate) fn with_registry<'a>(sh: &Shell, tests: Cmd<'a>, packages: &Path) -> Result<Cmd<'a>> {
+    e2e::install_in(sh, "e2e/npm-tests")?;
+    Ok(tests.env("COMPANION_NPM", packages).env("COMPANION_XTASK", current_exe()?))
+}
+
+/// Publishes what `dist --gradle` has packed, or the packages in a folder: the launcher at last,
+/// because it needs the others. What npm has already stays, so that this can be run again after an error.
+pub(crate) fn publish(sh: &Shell, folder: Option<&Path>, dry_run: bool) -> Result {
+    let release = sh.current_dir().join("target/dist/npm");
+    let launcher = format!("{NAME}-{VERSION}.tgz");
+    if folder.is_none() {
+        let programs = System::value_variants().iter();
+        for program in programs.map(|system| format!("{NAME}-{VERSION}-{system}.tgz")) {
+            sh.read_binary_file(release.join(&program))?;
+        }
+        if !has_plugin(&release.join(&launcher))? {
+            return Err(
+                format!("{launcher} has no plugin; dist --gradle makes one that has").into()
+            );
+        }
+    }
+    let mut packages = sh.read_dir(folder.unwrap_or(&release))?;
+    packages.retain(|file| file.extension() == Some("tgz".as_ref()));
+    packages.sort_by_key(|file| file.ends_with(&launcher));
     let dry_run = if dry_run { &["--dry-run"][..] } else { &[] };
-    let programs = System::value_variants().iter().map(|system| format!("-{system}"));
-    for suffix in programs.chain([String::new()]) {
-        let package = packages.join(format!("{NAME}-{VERSION}{suffix}.tgz"));
-        // Whoever asks for no version is to get the launcher's.
-        let tag = if suffix.is_empty() { "latest" } else { &suffix[1..] };
-        cmd!(sh, "{npm} publish --tag {tag} {dry_run...} {package}").run()?;
+    for package in packages {
+        let packed = cmd!(sh, "{NPM} pack --dry-run --json {package}").quiet().read()?;
+        let packed: Value = serde_json::from_str(&packed)?;
+        let version = packed[0]["version"].as_str().ok_or("npm has told no version")?;
+        let hash = packed[0]["integrity"].as_str().ok_or("npm has told no hash")?;
+        match published(sh, version)? {
+            Some(there) if there == hash => println!("{NAME}@{version} is published already"),
+            Some(_) => return Err(format!("another {NAME}@{version} is published").into()),
+            None => {
+                // Whoever asks for no version is to get the launcher's.
+                let tag = version.split_once('-').map_or("latest", |(_, system)| system);
+                cmd!(sh, "{NPM} publish --tag {tag} {dry_run...} {package}").run()?;
+            }
+        }
     }
     Ok(())
+}
+
+/// The hash of a version that npm has.
+fn published(sh: &Shell, version: &str) -> Result<Option<String>> {
+    let view = cmd!(sh, "{NPM} view --json {NAME}@{version} dist.integrity");
+    let output = view.quiet().ignore_status().output()?;
+    let told = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+    match told {
+        Value::String(hash) => Ok(Some(hash)),
+        // Of a package that is there it says nothing of a version that is not.
+        Value::Null if output.status.success() => Ok(None),
+        told if told["error"]["code"] == "E404" => Ok(None),
+        _ => Err(String::from_utf8_lossy(&output.stderr).into()),
+    }
+}
+
+/// Whether the plugin is packed in a launcher.
+fn has_plugin(launcher: &Path) -> Result<bool> {
+    let mut archive = Archive::new(GzDecoder::new(File::open(launcher)?));
+    for entry in archive.entries()? {
+        let entry = entry?;
+        let path = entry.path()?;
+        if path.starts_with("package") && path.extension() == Some("zip".as_ref()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// What all of them say. The repository is what npm compares its provenance with.
@@ -119,7 +183,6 @@ pub(super) fn names_in_npm(system: System) -> (&'static str, &'static str) {
 fn pack_folder(sh: &Shell, folder: &Path, manifest: &Value, to: &Path) -> Result {
     sh.copy_file("LICENSE", folder)?;
     sh.write_file(folder.join("package.json"), serde_json::to_string_pretty(manifest)?)?;
-    let npm = e2e::NPM;
-    let pack = cmd!(sh, "{npm} pack --silent --pack-destination {to} {folder}");
+    let pack = cmd!(sh, "{NPM} pack --silent --pack-destination {to} {folder}");
     Ok(pack.quiet().ignore_stdout().run()?)
 }
