@@ -5,7 +5,7 @@ use std::time::Instant;
 use xshell::{Shell, cmd};
 
 use crate::dist::npm;
-use crate::{Result, current_api, e2e, kotlin, platform, tools, workflows};
+use crate::{Result, check_libraries, current_api, e2e, kotlin, platform, tools, workflows};
 
 /// What every system can run: Rust, and the program with the real client.
 pub(crate) fn test_portable(sh: &Shell) -> Result {
@@ -32,6 +32,10 @@ pub(crate) fn test(sh: &Shell, long: bool) -> Result {
         Ok(cmd!(sh, "luacheck --quiet --no-color .").run()?)
     })?;
     step("Rust tests", || Ok(cmd!(sh, "cargo test --quiet --workspace --locked").run()?))?;
+    let built = sh.current_dir().join("target/dist/native");
+    if built.exists() {
+        step("the libraries that dist has built", || check_libraries(&built, false))?;
+    }
     step("the platform", || platform::build(sh))?;
     step("Kotlin", || kotlin::test(sh))?;
     step("the plugin on today's platform", || current_api::test(sh))?;

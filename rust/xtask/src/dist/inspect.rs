@@ -1,9 +1,13 @@
 //! What a built file must be like, as far as it can be seen without running it.
 
 use std::env::home_dir;
+use std::io::{Cursor, Read};
 use std::path::Path;
 
+use flate2::read::GzDecoder;
+use tar::Archive;
 use xshell::{Shell, cmd};
+use zip::ZipArchive;
 
 use super::compile::GLIBC;
 use super::system::System;
@@ -12,12 +16,7 @@ use crate::{Result, tools};
 pub(super) fn inspect(sh: &Shell, file: &Path, system: System) -> Result {
     let wrong = |what: String| Err(format!("{}: {what}", file.display()).into());
     let bytes = sh.read_binary_file(file)?;
-    for private in private_paths(sh)? {
-        if let Some(at) = find(&bytes, private.as_bytes()) {
-            let text = String::from_utf8_lossy(&bytes[at..bytes.len().min(at + 160)]);
-            return wrong(format!("a path of this machine is in it: {}", text.escape_debug()));
-        }
-    }
+    refuse_private(&file.display().to_string(), &bytes, &private_paths(sh)?)?;
     let needed = cmd!(sh, "llvm-readobj --needed-libs {file}").quiet().read()?;
     let list = needed.split_once("NeededLibraries [").ok_or("llvm-readobj has said nothing")?.1;
     for library in list.lines().map(str::trim).filter(|line| !matches!(*line, "" | "]")) {
@@ -29,6 +28,49 @@ pub(super) fn inspect(sh: &Shell, file: &Path, system: System) -> Result {
         let versions = cmd!(sh, "llvm-readelf --version-info {file}").quiet().read()?;
         if let Some((major, minor)) = newest_glibc(&versions).filter(|newest| *newest > GLIBC) {
             return wrong(format!("it needs glibc {major}.{minor}"));
+        }
+    }
+    Ok(())
+}
+
+/// Looks at all files in a folder, and at what is packed in them.
+pub(super) fn inspect_packed(sh: &Shell, folder: &Path) -> Result {
+    let private = private_paths(sh)?;
+    for file in sh.read_dir(folder)?.iter().filter(|file| file.is_file()) {
+        look_into(&file.display().to_string(), &sh.read_binary_file(file)?, &private)?;
+    }
+    Ok(())
+}
+
+fn look_into(name: &str, bytes: &[u8], private: &[String]) -> Result {
+    refuse_private(name, bytes, private)?;
+    let mut content = Vec::new();
+    if [".zip", ".jar"].iter().any(|ending| name.ends_with(ending)) {
+        let mut archive = ZipArchive::new(Cursor::new(bytes))?;
+        for index in 0..archive.len() {
+            let mut entry = archive.by_index(index)?;
+            content.clear();
+            entry.read_to_end(&mut content)?;
+            look_into(&format!("{name}: {}", entry.name()?), &content, private)?;
+        }
+    } else if [".tgz", ".tar.gz"].iter().any(|ending| name.ends_with(ending)) {
+        let mut archive = Archive::new(GzDecoder::new(bytes));
+        for entry in archive.entries()? {
+            let mut entry = entry?;
+            content.clear();
+            entry.read_to_end(&mut content)?;
+            look_into(&format!("{name}: {}", entry.path()?.display()), &content, private)?;
+        }
+    }
+    Ok(())
+}
+
+fn refuse_private(name: &str, bytes: &[u8], private: &[String]) -> Result {
+    for private in private {
+        if let Some(at) = find(bytes, private.as_bytes()) {
+            let text = String::from_utf8_lossy(&bytes[at..bytes.len().min(at + 160)]);
+            let text = text.escape_debug();
+            return Err(format!("{name}: a path of this machine is in it: {text}").into());
         }
     }
     Ok(())
@@ -74,12 +116,15 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::Path;
 
+    use tempfile::tempdir;
     use xshell::Shell;
 
+    use super::super::archive::zip_folder;
     use super::super::system::System;
-    use super::{inspect, is_everywhere, newest_glibc};
+    use super::{inspect, inspect_packed, is_everywhere, newest_glibc};
 
     #[test]
     fn versions_of_glibc_are_compared_as_numbers() {
@@ -97,6 +142,31 @@ mod tests {
         let this = std::env::current_exe().expect("it runs");
         let refusal = inspect(&sh, &this, System::LinuxX64).expect_err("it tells of the machine");
         assert!(refusal.to_string().contains("a path of this machine is in it"), "{refusal}");
+    }
+
+    #[test]
+    fn a_path_is_found_in_what_is_packed() {
+        let sh = Shell::new().expect("there is a current folder");
+        let home = tempdir().expect("there is space");
+        let (folder, release) = (home.path().join("plugin"), home.path().join("release"));
+        for dir in [&folder, &release] {
+            fs::create_dir(dir).expect("there is space");
+        }
+        fs::write(folder.join("a.txt"), "a").expect("there is space");
+        let zip = release.join("plugin.zip");
+        zip_folder(&sh, &folder, &zip).expect("it is packed");
+        inspect_packed(&sh, &release).expect("nothing is wrong with it");
+
+        let here = sh.current_dir().join("Main.kt");
+        fs::write(folder.join("a.txt"), here.display().to_string()).expect("there is space");
+        let jar = release.join("plugin.jar");
+        zip_folder(&sh, &folder, &jar).expect("it is packed");
+        fs::rename(&jar, folder.join("a.jar")).expect("it is ours");
+        fs::remove_file(folder.join("a.txt")).expect("it is ours");
+        zip_folder(&sh, &folder, &zip).expect("it is packed");
+        let refusal = inspect_packed(&sh, &release).expect_err("it tells of the machine");
+        let where_it_is = "plugin.zip: plugin/a.jar: plugin/a.txt: a path of this machine is in it";
+        assert!(refusal.to_string().contains(where_it_is), "{refusal}");
     }
 
     #[test]

@@ -82,6 +82,9 @@ pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
         npm::pack(sh, &programs, plugin, &out.home.join("npm"))?;
         extension::pack(sh, &out.release())?;
         sbom::write(sh, &out.release())?;
+        for packed in [out.release(), out.home.join("npm")] {
+            inspect::inspect_packed(sh, &packed)?;
+        }
         sums(sh, &out.release())?;
     }
     Ok(())

@@ -60,8 +60,13 @@ impl Jvm<'_> {
         let class_path: Vec<_> = self.tests.iter().map(|path| self.machine.path(path)).collect();
         let class_path = class_path.join(self.machine.separator());
         let home = format!("-Dcompanion.plugin.home={}", self.machine.path(&plugin));
-        // An emulated processor is fast enough for the quick compiler only.
+        // An emulated processor is fast enough for the quick compiler only. Some tests start processes,
+        // by default with a helper of the JDK's, which this machine could not run.
         let options = ["-Xcheck:jni", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8"];
+        let options = match self.machine {
+            Machine::Qemu => [&options[..], &["-Djdk.lang.Process.launchMechanism=FORK"]].concat(),
+            Machine::Native | Machine::Wine(_) => options.to_vec(),
+        };
         let launcher = "org.junit.platform.console.ConsoleLauncher";
         let java = &self.java;
         // Where Maven runs them.
