@@ -196,7 +196,14 @@ fn tool_call<'a>(text: &'a str, params: Params<'a>) -> Asked {
     let Ok(Call { name, arguments }) = params.parse::<Call>() else { return Asked::OtherTool };
     let Some(tool) = Tool::named(&name) else { return Asked::OtherTool };
     let path = arguments.and_then(|arguments| member(text, arguments, tool.path_argument()));
-    path.map_or(Asked::OtherTool, |path| Asked::Tool(tool, path))
+    match (tool, path) {
+        (tool, Some(path)) => Asked::Tool(tool, path),
+        // Without a path it is about all files; asked twice, it only tells twice.
+        (Tool::GetDiagnostics, None) => Asked::Other,
+        (Tool::OpenDiff | Tool::CloseDiff | Tool::AcceptDiff | Tool::RejectDiff, None) => {
+            Asked::OtherTool
+        }
+    }
 }
 
 /// A member of an object, if it is a string. One that is there twice is none: others may not take
@@ -309,6 +316,22 @@ mod tests {
         }
         let escaped = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"open\u0044iff","arguments":{"file\u0050ath":"\/\u00e9"}}}"#;
         assert_eq!(client(escaped), escaped.replace(r"\/\u00e9", "/É"));
+    }
+
+    #[test]
+    fn problems_of_all_files_may_be_asked_for_again() {
+        let asked = |name: &str| {
+            let call = format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{name}","arguments":{{}}}}}}"#
+            );
+            match from_client(&call).unwrap() {
+                FromClient::Request(_, asked) => asked,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(asked("getDiagnostics"), Asked::Other);
+        assert_eq!(asked("acceptDiff"), Asked::OtherTool);
+        assert_eq!(asked("otherTool"), Asked::OtherTool);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 package dev.companion.gemini.core
 
-/** What became of a decision. The order is that of `Decision` in Rust. */
+/** What became of a decision. The order is that of `Delivery` in Rust. */
 enum class Delivery {
     /** The CLI is connected and is told. */
     DELIVERED,
