@@ -61,6 +61,12 @@ pub(crate) fn test_in_window(sh: &Shell) -> Result {
     window.run(sh, npm::with_registry(sh, tests, &packages)?)
 }
 
+/// The main job in a window, with a plugin as `dist` has put it together.
+pub(crate) fn test_released_plugin(sh: &Shell, plugin: &Path) -> Result {
+    let window = Window { plugin: plugin.to_owned(), ..Window::prepare(sh)? };
+    window.run(sh, cmd!(sh, "node --test --test-reporter=dot ide-tests/review.test.mjs"))
+}
+
 /// `cargo xtask demo`, which may renew the pictures in the README.
 pub(crate) fn demo(sh: &Shell, screenshots: bool) -> Result {
     let pictures = "../target/demo";

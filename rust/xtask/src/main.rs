@@ -154,7 +154,14 @@ impl Command {
             Self::Run { ide: Some(_), .. } => vec![Work::Gradle, Work::Display],
             Self::CheckLibraries { .. } | Self::ReleaseNotes { .. } => Vec::new(),
             Self::Dist { args, gradle } => args.works(*gradle),
-            Self::DistTest { .. } => vec![Work::Dist, Work::DistTest, Work::Plugin, Work::Client],
+            Self::DistTest { .. } => vec![
+                Work::Dist,
+                Work::DistTest,
+                Work::Plugin,
+                Work::Client,
+                Work::Display,
+                Work::Robot,
+            ],
             Self::BenchJni | Self::Plugin | Self::Platform => vec![Work::Plugin],
         }
     }

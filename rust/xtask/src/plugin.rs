@@ -27,11 +27,13 @@ pub(crate) fn zip(sh: &Shell) -> Result {
 }
 
 /// Makes the zip with the libraries of all systems, which are in `libraries`, into the folder `to`:
-/// by Gradle for 2024.2 and newer, signed if the environment has the keys, or for 2018.3.
+/// by Gradle for 2024.2 and newer, signed if the environment has the keys, or for 2018.3, of the
+/// folder `plugin`.
 pub(crate) fn release_zip(
     sh: &Shell,
     gradle: bool,
     libraries: &Path,
+    plugin: &Path,
     to: &Path,
 ) -> Result<PathBuf> {
     let (name, since) = if gradle {
@@ -41,7 +43,8 @@ pub(crate) fn release_zip(
         (name, "242")
     } else {
         let name = format!("{NAME}-{VERSION}-2018.3.zip");
-        archive::zip_folder(sh, &folder_with_all(sh, libraries)?, &to.join(&name))?;
+        make_folder(sh, libraries, plugin)?;
+        archive::zip_folder(sh, plugin, &to.join(&name))?;
         (name, "183")
     };
     // An IDE takes the address of the zip as relative to that of this file.
@@ -62,10 +65,9 @@ fn gradle_zip(sh: &Shell, libraries: &Path) -> Result<PathBuf> {
     Ok(format!("target/gradle/distributions/{NAME}-{VERSION}{suffix}").into())
 }
 
-/// The plugin's folder for 2018.3.
-fn folder_with_all(sh: &Shell, libraries: &Path) -> Result<PathBuf> {
-    let plugin = sh.current_dir().join("target/dist/plugin").join(NAME);
-    sh.remove_path(&plugin)?;
+/// Makes the plugin's folder for 2018.3.
+fn make_folder(sh: &Shell, libraries: &Path, plugin: &Path) -> Result {
+    sh.remove_path(plugin)?;
     sh.create_dir(plugin.join("lib"))?;
     sh.copy_file(kotlin::jar(sh)?, plugin.join("lib"))?;
     for system in sh.read_dir(libraries)? {
@@ -76,7 +78,7 @@ fn folder_with_all(sh: &Shell, libraries: &Path) -> Result<PathBuf> {
         }
     }
     match natives::check(&plugin.join("native"))? {
-        missing if missing.is_empty() => Ok(plugin),
+        missing if missing.is_empty() => Ok(()),
         missing => Err(format!("no library for {}", missing.join(", ")).into()),
     }
 }

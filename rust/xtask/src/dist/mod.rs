@@ -27,7 +27,7 @@ use clap::ValueEnum;
 use xshell::{Shell, cmd};
 
 use crate::needs::Work;
-use crate::{Result, plugin};
+use crate::{Result, e2e, plugin};
 use machine::Machine;
 pub(crate) use system::System;
 
@@ -74,7 +74,8 @@ pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
     }
     if all {
         println!("\n== the plugin, the packages, the extension, the lists");
-        let plugin = plugin::release_zip(sh, gradle, &out.libraries(), &out.release())?;
+        let plugin =
+            plugin::release_zip(sh, gradle, &out.libraries(), &out.plugin(), &out.release())?;
         let programs: Vec<_> =
             args.systems().iter().map(|&system| (system, out.program(system))).collect();
         // The plugin for 2018.3 is of no use to those who install by npm.
@@ -101,6 +102,11 @@ pub(crate) fn test(sh: &Shell, args: &Args, program_only: bool) -> Result {
         run::program(sh, &out, &machine, system)?;
         if !program_only {
             run::library(sh, &out, &machine, system)?;
+            let plugin = out.plugin();
+            if matches!(machine, Machine::Native) && plugin.exists() {
+                println!("{system}: the plugin, in a window");
+                e2e::test_released_plugin(sh, &plugin)?;
+            }
         }
     }
     Ok(())
@@ -123,6 +129,11 @@ impl Output {
     /// As the plugin's folder `native` has them.
     fn libraries(&self) -> PathBuf {
         self.home.join("native")
+    }
+
+    /// The plugin for 2018.3, as the folder that its zip is of.
+    fn plugin(&self) -> PathBuf {
+        self.home.join("plugin").join(plugin::NAME)
     }
 
     /// What users download, each file by itself.
