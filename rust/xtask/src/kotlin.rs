@@ -113,21 +113,25 @@ fn library_name() -> String {
     format!("{DLL_PREFIX}companion_jni{DLL_SUFFIX}")
 }
 
-/// Quiet but for warnings, which end the compilation: `--quiet` would hide them.
-const MAVEN_OPTIONS: [&str; 3] =
-    ["--batch-mode", "--no-transfer-progress", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"];
+const MAVEN_OPTIONS: [&str; 2] = ["--batch-mode", "--no-transfer-progress"];
+
+/// From which level on Maven says something.
+const LOG_LEVEL: &str = "-Dorg.slf4j.simpleLogger.defaultLogLevel";
 
 /// Fetches the plugins that Maven compiles with, which it can before there is a platform.
 pub(crate) fn fetch_plugins(sh: &Shell) -> Result {
     let fetch = format!("{DEPENDENCY}:resolve-plugins");
-    let home = "-Dplatform.home=/the/platform/is/not/needed";
-    Ok(cmd!(sh, "mvn {MAVEN_OPTIONS...} --file {POM} {home} {fetch}").quiet().run()?)
+    // It would warn of what of the platform is not there yet.
+    let options = [format!("{LOG_LEVEL}=error"), "-Dplatform.home=/no-platform".to_owned()];
+    Ok(cmd!(sh, "mvn {MAVEN_OPTIONS...} {options...} --file {POM} {fetch}").quiet().run()?)
 }
 
 /// Maven needs nothing but the platform, which brings its JDK.
 pub(crate) fn maven(sh: &Shell, pom: &str, arguments: &[&str]) -> Result {
     let platform = platform::platform(sh)?;
     let home = format!("-Dplatform.home={}", platform.display());
-    let maven = cmd!(sh, "mvn {MAVEN_OPTIONS...} --file {pom} {home} {arguments...}");
+    // Warnings end the compilation; `--quiet` would hide them.
+    let options = [format!("{LOG_LEVEL}=warn"), home];
+    let maven = cmd!(sh, "mvn {MAVEN_OPTIONS...} {options...} --file {pom} {arguments...}");
     Ok(maven.env("JAVA_HOME", platform.join("jdk")).run()?)
 }
