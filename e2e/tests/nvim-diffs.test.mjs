@@ -331,7 +331,7 @@ test('a proposal waits until the user has finished a command', { skip }, async (
   assert.doesNotMatch(await neovim.messages(), /E\d+:/);
 });
 
-test('a proposal that has ended while the user typed a command never shows', { skip }, async (t) => {
+test('a proposal that ends while the user types a command never shows', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   const session = await neovim.session(sandbox);
   const filePath = sandbox.file('a.txt', 'old\n');
@@ -363,4 +363,36 @@ test('a proposal that has ended while the user typed a command never shows', { s
   assert.deepEqual((await neovim.sides(filePath)).right, ['written'], 'what the user wrote stays');
   await neovim.type(':w<CR>');
   assert.match(await neovim.messages(), /no CLI waits for this any more/);
+});
+
+test('nothing is decided about a proposal while the next one for its file waits', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  const session = await neovim.session(sandbox);
+  const filePath = sandbox.file('a.txt', 'old\n');
+  await session.callTool('openDiff', { filePath, newContent: 'first\n' });
+  await neovim.type('ccwritten<Esc>:w');
+  const second = session.callTool('openDiff', { filePath, newContent: 'second\n' });
+  await neovim.until(`(vim.wo.statusline .. vim.fn.getwinvar(0, '&winbar')):find('No CLI waits')`);
+  const accept = await session.callTool('acceptDiff', { filePath });
+  assert.equal(accept.isError, true);
+  await neovim.type('<CR>');
+  await second;
+  assert.match(await neovim.messages(), /no CLI waits for this any more/);
+  assert.deepEqual((await neovim.sides(filePath)).right, ['second']);
+  assert.equal(fs.readFileSync(filePath, 'utf8'), 'old\n');
+  await neovim.type('u');
+  assert.deepEqual((await neovim.sides(filePath)).right, ['written'], 'it can be had back');
+});
+
+test('what the user wrote stays when the next proposal can not be shown', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  const session = await neovim.session(sandbox);
+  const filePath = path.join(sandbox.project, 'new.txt');
+  await session.callTool('openDiff', { filePath, newContent: 'first\n' });
+  await neovim.type('ccwritten<Esc>');
+  fs.mkdirSync(filePath);
+  const { isError } = await session.callTool('openDiff', { filePath, newContent: 'second\n' });
+  assert.equal(isError, true);
+  assert.match(await neovim.messages(), /no CLI waits for new\.txt any more; what you changed stays/);
+  assert.deepEqual((await neovim.sides(filePath)).right, ['written']);
 });

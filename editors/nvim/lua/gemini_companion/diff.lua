@@ -99,16 +99,22 @@ local function reject(proposal)
   close(proposal)
 end
 
---- No CLI waits for it any more. What the user has changed stays, and returns whether it does.
+--- No CLI waits for it any more.
+local function set_orphan(proposal)
+  proposal.orphan = true
+  say_places()
+end
+
+--- No CLI will wait for it again. What the user has changed stays.
 local function abandon(proposal)
   local _, changed = proposal.view:proposal()
-  if changed then
-    proposal.orphan = true
-    say_places()
-  else
+  if not changed then
     close(proposal)
+    return
   end
-  return changed
+  set_orphan(proposal)
+  local stays = 'no CLI waits for %s any more; what you changed stays: :w {file} saves it, :q! drops it'
+  log.warn(stays:format(short(proposal.path)))
 end
 
 local function save_copy(proposal, path)
@@ -216,6 +222,16 @@ M.requests = {
     local path = params.filePath
     give_up_opening(path)
     opening[path] = fail
+    -- The companion has ended what this one replaces, and takes no decision about it.
+    if proposals[path] then
+      set_orphan(proposals[path])
+    end
+    local function failed(why)
+      if proposals[path] then
+        abandon(proposals[path])
+      end
+      fail(why)
+    end
     local function in_turn(act)
       return function()
         if opening[path] == fail then
@@ -230,12 +246,12 @@ M.requests = {
         if ok then
           done()
         else
-          fail(('Neovim could not show the diff: %s'):format(why))
+          failed(('Neovim could not show the diff: %s'):format(why))
         end
       end),
       PATIENCE_MS,
       in_turn(function()
-        fail('Neovim is busy: its user is typing a command or answering a question.')
+        failed('Neovim is busy: its user is typing a command or answering a question.')
       end)
     )
   end,
@@ -254,9 +270,8 @@ M.requests = {
       if not params.abandoned then
         reload.expect(proposal.path)
         close(proposal)
-      elseif abandon(proposal) then
-        local stays = 'no CLI waits for %s any more; what you changed stays: :w {file} saves it, :q! drops it'
-        log.warn(stays:format(short(proposal.path)))
+      else
+        abandon(proposal)
       end
     end)
   end,
@@ -288,11 +303,13 @@ end
 
 --- The companion has ended, and has rejected what was open. What the user has changed stays.
 function M.stop()
+  for path, proposal in pairs(proposals) do
+    if give_up_opening(path) or not proposal.orphan then
+      abandon(proposal)
+    end
+  end
   for path in pairs(opening) do
     give_up_opening(path)
-  end
-  for _, proposal in pairs(proposals) do
-    abandon(proposal)
   end
 end
 
