@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::client::Client;
 use crate::content::{Files, hash_files};
 use crate::install::{self, Change};
-use crate::record::{Record, What};
+use crate::record::{Brought, Record, What};
 use crate::report::Outcome;
 
 macro_rules! files {
@@ -75,12 +75,12 @@ pub(crate) fn bring(
     }
 }
 
-/// Takes it away, if it has that hash.
-pub(crate) fn take(path: &Path, hash: &str, dry_run: bool) -> io::Result<(Outcome, String)> {
-    if !is_ours(path) {
+/// Takes it away, if it is what was brought.
+pub(crate) fn take(brought: &Brought, dry_run: bool) -> io::Result<(Outcome, String)> {
+    if !is_ours(&brought.path) {
         return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
     }
-    install::take_files(path, hash, dry_run)
+    install::take_files(brought, dry_run)
 }
 
 fn files() -> Files {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::content::{Files, hash_dir, hash_files};
 use crate::files::check_own;
 use crate::package::{Package, Plugin};
-use crate::record::Brought;
+use crate::record::{Brought, is_newer};
 use crate::report::Outcome;
 use crate::staging::{self, Staging};
 
@@ -20,7 +20,7 @@ const CHANGED: &str = "it was changed since, and stays";
 pub(crate) struct Installed {
     /// Where the plugin is, under whatever name. More than one are a mistake.
     pub(crate) copies: Vec<PathBuf>,
-    /// The version of the first.
+    /// The newest of their versions.
     pub(crate) version: Option<String>,
     /// It is there once, and just as it would be installed.
     pub(crate) is_same: bool,
@@ -29,11 +29,12 @@ pub(crate) struct Installed {
 /// Looks for the plugin.
 pub(crate) fn installed(plugins: &Path, package: &Package) -> Installed {
     let mut copies = Vec::new();
-    let mut version = None;
+    let mut version: Option<String> = None;
     for entry in fs::read_dir(plugins).into_iter().flatten().flatten() {
         let found = Plugin::installed(&entry.path());
         if let Some(found) = found.filter(|found| found.id == package.plugin.id) {
-            version.get_or_insert(found.version);
+            let older = version.filter(|known| !is_newer(&found.version, known));
+            version = Some(older.unwrap_or(found.version));
             copies.push(entry.path());
         }
     }
@@ -70,7 +71,7 @@ pub(crate) fn put(
     let mut staged = Staging::in_dir(staging)?;
     let new = unpack(&staged.path("new"))?;
     staged.take_away(copies)?;
-    fs::rename(new, target).or_else(|error| staged.put_back(error))?;
+    fs::rename(new, target).or_else(|error| staged.put_back(&error))?;
     staging::sweep(staging);
     Ok(())
 }
@@ -95,7 +96,7 @@ pub(crate) fn change(
     let there = hash_dir(target)?;
     Ok(if there == hash_files(files) {
         Change::None
-    } else if brought.hash() != Some(&*there) {
+    } else if !brought.has(&there) {
         Change::Stays(format!("{CHANGED}; move it away to have the one of this version"))
     } else if let Some(newer) = brought.newer() {
         Change::Stays(format!("{newer} is there, which is newer"))
@@ -111,12 +112,9 @@ pub(crate) fn put_files(target: &Path, is_brought: bool, files: &Files) -> io::R
 }
 
 /// Takes such files away, if they are what was brought.
-pub(crate) fn take_files(
-    target: &Path,
-    hash: &str,
-    dry_run: bool,
-) -> io::Result<(Outcome, String)> {
-    if hash_dir(target)? != hash {
+pub(crate) fn take_files(brought: &Brought, dry_run: bool) -> io::Result<(Outcome, String)> {
+    let target = &brought.path;
+    if !brought.has(&hash_dir(target)?) {
         return Ok((Outcome::Unchanged, CHANGED.to_owned()));
     }
     if dry_run {
@@ -146,5 +144,7 @@ fn write_files(dir: &Path, files: &Files) -> io::Result<PathBuf> {
 /// Takes a plugin away, by way of `staging`.
 pub(crate) fn uninstall(path: &Path, staging: &Path) -> io::Result<()> {
     check_own(path)?;
-    Staging::in_dir(staging)?.take_away(&[path.to_owned()])
+    Staging::in_dir(staging)?.take_away(&[path.to_owned()])?;
+    staging::sweep(staging);
+    Ok(())
 }

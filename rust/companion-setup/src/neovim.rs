@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::content::{Files, hash_files};
 use crate::install::{self, Change};
 use crate::machine::{Machine, Os};
-use crate::record::{Record, What};
+use crate::record::{Brought, Record, What};
 use crate::report::Outcome;
 
 macro_rules! files {
@@ -109,12 +109,12 @@ impl Neovim {
     }
 }
 
-/// Takes the plugin away that has that hash.
-pub(crate) fn take(path: &Path, hash: &str, dry_run: bool) -> io::Result<(Outcome, String)> {
-    if !is_plugin(path) {
+/// Takes the plugin away, if it is what was brought.
+pub(crate) fn take(brought: &Brought, dry_run: bool) -> io::Result<(Outcome, String)> {
+    if !is_plugin(&brought.path) {
         return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
     }
-    install::take_files(path, hash, dry_run)
+    install::take_files(brought, dry_run)
 }
 
 /// The files, and the index of the help, which Neovim looks things up in.

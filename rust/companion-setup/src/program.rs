@@ -70,29 +70,28 @@ enum Change {
 
 /// What is to be done about what is `there`, or is not.
 fn change(program: &Path, there: Option<&Path>, record: &Record) -> io::Result<Change> {
-    let content = || fs::read(program).map(Change::Write);
-    let Some(there) = there else { return content() };
-    let known = record.known(there);
-    let hash = known.and_then(Brought::hash).unwrap_or_default();
-    if !is_same(there, hash)? || there.canonicalize()? == program.canonicalize()? {
+    let Some(there) = there else { return fs::read(program).map(Change::Write) };
+    let Some(brought) = record.known(there) else { return Ok(Change::None) };
+    let old = fs::read(there)?;
+    if !brought.has(&content::hash(&old)) || there.canonicalize()? == program.canonicalize()? {
         return Ok(Change::None);
     }
-    if is_same(program, hash)? {
-        return Ok(Change::None);
-    }
-    match known.and_then(Brought::newer) {
-        Some(newer) => Ok(Change::Newer(newer.to_owned())),
-        None => content(),
-    }
+    let new = fs::read(program)?;
+    Ok(match brought.newer() {
+        _ if new == old => Change::None,
+        Some(newer) => Change::Newer(newer.to_owned()),
+        None => Change::Write(new),
+    })
 }
 
-/// Takes the program away that has that hash.
-pub(crate) fn take(path: &Path, hash: &str, dry_run: bool) -> io::Result<(Outcome, String)> {
+/// Takes the program away, if it is what was brought.
+pub(crate) fn take(brought: &Brought, dry_run: bool) -> io::Result<(Outcome, String)> {
     let unchanged = |why: &str| Ok((Outcome::Unchanged, why.to_owned()));
+    let path = &brought.path;
     if fs::symlink_metadata(path).is_err() {
         return unchanged("it is gone already");
     }
-    if path.is_symlink() || !is_same(path, hash)? {
+    if path.is_symlink() || !brought.has(&content::hash(&fs::read(path)?)) {
         return unchanged("it was replaced since, and stays");
     }
     if dry_run {
@@ -114,8 +113,4 @@ fn dir(machine: &Machine) -> PathBuf {
     };
     let use_other = !machine.is_on_path(&usual) && other.is_dir() && machine.is_on_path(&other);
     if use_other { other } else { usual }
-}
-
-fn is_same(file: &Path, hash: &str) -> io::Result<bool> {
-    Ok(content::hash(&fs::read(file)?) == hash)
 }

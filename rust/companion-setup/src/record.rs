@@ -34,6 +34,9 @@ pub(crate) struct Brought {
     /// The version of the program that has brought it.
     #[serde(default)]
     pub(crate) version: String,
+    /// The hash of what is being replaced: a run that ends in the middle leaves the one or the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    replaces: Option<String>,
     /// The folders that were made for it, the outermost first.
     #[serde(default)]
     pub(crate) dirs: Vec<PathBuf>,
@@ -57,13 +60,18 @@ pub(crate) enum What {
 
 impl Brought {
     /// The hash of what was brought, if it has one.
-    pub(crate) fn hash(&self) -> Option<&str> {
+    fn hash(&self) -> Option<&str> {
         match &self.what {
             What::Program { hash } | What::NeovimPlugin { hash } | What::Extension { hash } => {
                 Some(hash)
             }
             What::Plugin { .. } | What::Setting { .. } => None,
         }
+    }
+
+    /// Whether what has that hash was brought.
+    pub(crate) fn has(&self, hash: &str) -> bool {
+        [self.hash(), self.replaces.as_deref()].contains(&Some(hash))
     }
 
     /// Its version, if that is newer than this program's.
@@ -120,18 +128,24 @@ impl Record {
         let made = missing_dirs(dir);
         let before = self.brought.clone();
         let known = self.brought.iter().position(|known| known.path == path);
-        let mut dirs = known.map(|at| self.brought.remove(at).dirs).unwrap_or_default();
+        let known = known.map(|at| self.brought.remove(at));
+        let replaces = known.as_ref().and_then(Brought::hash).map(str::to_owned);
+        let mut dirs = known.map(|known| known.dirs).unwrap_or_default();
         dirs.extend_from_slice(&made);
         let (subject, path, version) = (subject.to_owned(), path.to_owned(), VERSION.to_owned());
-        self.brought.push(Brought { subject, path, what, version, dirs });
-        self.write().and_then(|()| create_dir(dir)).and_then(|()| bring()).inspect_err(|_| {
+        self.brought.push(Brought { subject, path, what, version, replaces, dirs });
+        let done = self.write().and_then(|()| create_dir(dir)).and_then(|()| bring());
+        if done.is_err() {
             remove_empty(&made);
             self.brought = before;
-            // If it has one thing too many, that is found to be gone.
-            if let Err(error) = self.write() {
-                log::warn!("{}: {error}", self.file.display());
-            }
-        })
+        } else if self.brought.last_mut().and_then(|last| last.replaces.take()).is_none() {
+            return done;
+        }
+        // If this one fails, the list has one thing too many, or one hash: both are found to be gone.
+        if let Err(error) = self.write() {
+            log::warn!("{}: {error}", self.file.display());
+        }
+        done
     }
 
     /// Has all taken away by `take`, what came last first. What it does not take stays known.

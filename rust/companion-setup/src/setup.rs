@@ -112,9 +112,9 @@ fn take(machine: &Machine, brought: &Brought, dry_run: bool) -> io::Result<(Outc
     let path = &*brought.path;
     match &brought.what {
         What::Plugin { home, id } => take_plugin(machine, path, home, id, dry_run),
-        What::Program { hash } => program::take(path, hash, dry_run),
-        What::NeovimPlugin { hash } => neovim::take(path, hash, dry_run),
-        What::Extension { hash } => extension::take(path, hash, dry_run),
+        What::Program { .. } => program::take(brought, dry_run),
+        What::NeovimPlugin { .. } => neovim::take(brought, dry_run),
+        What::Extension { .. } => extension::take(brought, dry_run),
         What::Setting { before, backup } => turn_off(path, *before, backup.as_deref(), dry_run),
     }
 }

@@ -38,7 +38,7 @@ impl Staging {
         for (number, copy) in copies.iter().enumerate() {
             let away = self.path(&format!("old-{number}"));
             // On Windows this fails if a library in it is loaded.
-            fs::rename(copy, &away).or_else(|error| self.put_back(error))?;
+            fs::rename(copy, &away).or_else(|error| self.put_back(&error))?;
             self.taken.push((copy.clone(), away));
         }
         Ok(())
@@ -46,19 +46,16 @@ impl Staging {
 
     /// Moves back what was taken away, because of an error. What can't be moved stays in the folder,
     /// and the error says so.
-    pub(crate) fn put_back(&mut self, error: io::Error) -> io::Result<()> {
+    pub(crate) fn put_back(&mut self, error: &io::Error) -> io::Result<()> {
+        let mut why = vec![error.to_string()];
         for (copy, away) in self.taken.drain(..) {
-            if let Err(second) = fs::rename(&away, &copy) {
+            if let Err(error) = fs::rename(&away, &copy) {
                 self.dir.disable_cleanup(true);
-                let why = format!(
-                    "{error}; {} is now {}, since it could not be moved back: {second}",
-                    copy.display(),
-                    away.display()
-                );
-                return Err(io::Error::new(error.kind(), why));
+                let (copy, away) = (copy.display(), away.display());
+                why.push(format!("{copy} is now {away}, as it could not be moved back: {error}"));
             }
         }
-        Err(error)
+        Err(io::Error::new(error.kind(), why.join("; ")))
     }
 }
 
@@ -85,18 +82,22 @@ mod tests {
     #[test]
     fn what_can_not_be_moved_back_is_kept_and_named() {
         let dir = tempfile::tempdir().expect("there is space");
-        let copy = dir.path().join("plugins/plugin");
-        fs::create_dir_all(&copy).expect("there is space");
-        fs::write(copy.join("file"), "of the user").expect("there is space");
+        let copies = ["gone/plugin", "there/plugin"].map(|name| dir.path().join(name));
+        for copy in &copies {
+            fs::create_dir_all(copy).expect("there is space");
+            fs::write(copy.join("file"), "of the user").expect("there is space");
+        }
         let mut staging = Staging::in_dir(dir.path()).expect("there is space");
-        staging.take_away(&[copy]).expect("it is ours");
-        fs::remove_dir(dir.path().join("plugins")).expect("it is empty");
-        let error =
-            staging.put_back(io::Error::other("full")).expect_err("there is no such folder");
+        staging.take_away(&copies).expect("they are ours");
+        fs::remove_dir(dir.path().join("gone")).expect("it is empty");
+        let error = staging.put_back(&io::Error::other("full")).expect_err("there was one");
         let kept = staging.path("old-0");
         drop(staging);
         assert!(error.to_string().starts_with("full; "), "{error}");
         assert!(error.to_string().contains(&kept.display().to_string()), "{error}");
-        assert_eq!(fs::read_to_string(kept.join("file")).expect("it is kept"), "of the user");
+        for plugin in [&kept, &copies[1]] {
+            let text = fs::read_to_string(plugin.join("file")).expect("it is kept");
+            assert_eq!(text, "of the user");
+        }
     }
 }

@@ -173,6 +173,15 @@ fn a_newer_one_stays() {
     let report = made.carry_out(&made.package("1.9.0"));
     assert_eq!(ide(&report), (Outcome::Skipped, "1.10.0 is installed, which is newer"));
     assert_eq!(version(&plugins(&made).join("companion-for-gemini-cli")), "1.10.0");
+
+    for names in [["a", "b"], ["b", "a"]] {
+        let made = self::made();
+        for (name, version) in names.iter().zip(["1.0.0", "2.0.0"]) {
+            put(&plugins(&made).join(name), "dev.companion.gemini", version);
+        }
+        let report = made.carry_out(&made.package("1.5.0"));
+        assert_eq!(ide(&report), (Outcome::Skipped, "2.0.0 is installed, which is newer"));
+    }
 }
 
 #[test]

@@ -97,6 +97,23 @@ fn what_its_user_has_changed_stays() {
 }
 
 #[test]
+fn a_run_that_was_ended_before_it_put_the_files_there_is_made_up_for() {
+    let made = made(Os::Linux);
+    let package = made.package("1.0");
+    made.carry_out(&package);
+    let target = data(&made).join(TARGET);
+    let new = below(&target);
+    fs::write(target.join("lua/gemini_companion/init.lua"), "older").unwrap();
+    made.brought_as_it_is(&target);
+    made.was_replacing();
+    assert_eq!(step(&made.plan_remove()).0, Outcome::Planned);
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
+    assert_eq!(below(&target), new);
+    fs::write(target.join("lua/gemini_companion/init.lua"), "older").unwrap();
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Skipped, "that is the user's now");
+}
+
+#[test]
 fn a_newer_one_stays() {
     let made = made(Os::Linux);
     let package = made.package("1.0");

@@ -135,6 +135,17 @@ impl Made {
         self.change_record(|brought| brought["version"] = version.into());
     }
 
+    /// Writes into the record that each thing was about to be replaced by another one.
+    pub(crate) fn was_replacing(&self) {
+        self.change_record(|brought| {
+            let what = brought["what"].as_object_mut().unwrap().values_mut().next().unwrap();
+            if let Some(hash) = what.get_mut("hash").map(serde_json::Value::take) {
+                what["hash"] = "of the new one".into();
+                brought["replaces"] = hash;
+            }
+        });
+    }
+
     fn change_record(&self, change: impl Fn(&mut serde_json::Value)) {
         let file = self.home(".local/state/gemini-companion/setup.json");
         let mut record: serde_json::Value =
