@@ -34,11 +34,19 @@ export class Registry {
       JSON.stringify({ storage, packages, log, max_body_size: '1gb', web: { enable: false } }),
     );
     const args = [fileURLToPath(VERDACCIO), '--config', config, '--listen', registry.url];
-    const server = spawn(process.execPath, args, { env: sandbox.env(), stdio: 'ignore' });
+    const stdio = ['ignore', 'pipe', 'pipe'];
+    const server = spawn(process.execPath, args, { env: sandbox.env(), stdio });
+    let said = '';
+    for (const stream of [server.stdout, server.stderr]) stream.on('data', (data) => (said += data));
     sandbox.deferKill(() => server.kill('SIGKILL'));
     sandbox.defer(() => server.kill('SIGKILL'));
-    const ping = () => fetch(`${registry.url}-/ping`).catch(() => undefined);
-    await until('the start of the registry', ping);
+    await until('the start of the registry', async () => {
+      if (server.exitCode !== null) throw new Error(`the registry has ended: ${said}`);
+      return fetch(`${registry.url}-/ping`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    });
     return registry;
   }
 

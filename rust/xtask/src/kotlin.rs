@@ -28,7 +28,7 @@ pub(crate) fn bench(sh: &Shell) -> Result {
     let library_home = sh.current_dir().join("target/library-for-tests");
     copy_library(sh, &release_library(sh)?, &library_home)?;
     let library_home = format!("-Dlibrary.home={}", library_home.display());
-    maven(sh, POM, &[&library_home, "-DskipUTs", "process-test-classes"])?;
+    maven(sh, POM, &[ANY_FORMAT, &library_home, "-DskipUTs", "process-test-classes"])?;
     cmd!(sh, "cargo build --quiet --locked --release --package companion-cli").run()?;
     let serve = tools::target_dir(sh).join("release/gemini-companion");
     let program = companion_on_jvm(sh);
@@ -44,7 +44,7 @@ pub(crate) fn boundary_tests(sh: &Shell) -> Result<Vec<PathBuf>> {
     let to = format!("-DoutputDirectory={}", jars.display());
     let copy = format!("{DEPENDENCY}:copy-dependencies");
     let wanted = "-DincludeArtifactIds=kotlin-stdlib,gson";
-    maven(sh, POM, &["-DskipUTs", "process-test-classes", &copy, wanted, &to])?;
+    maven(sh, POM, &[ANY_FORMAT, "-DskipUTs", "process-test-classes", &copy, wanted, &to])?;
     let launcher = "org.junit.platform:junit-platform-console-standalone:1.13.4";
     let (copy, launcher) = (format!("{DEPENDENCY}:copy"), format!("-Dartifact={launcher}"));
     maven(sh, POM, &[&copy, &launcher, &to])?;

@@ -99,7 +99,7 @@ enum Command {
     DistTest {
         #[command(flatten)]
         args: dist::Args,
-        /// Leave out the libraries.
+        /// Leave out the libraries and the plugin.
         #[arg(long)]
         program_only: bool,
     },

@@ -34,7 +34,10 @@ pub(crate) fn test(sh: &Shell, long: bool) -> Result {
     step("Rust tests", || Ok(cmd!(sh, "cargo test --quiet --workspace --locked").run()?))?;
     let built = sh.current_dir().join("target/dist/native");
     if built.exists() {
-        step("the libraries that dist has built", || check_libraries(&built, false))?;
+        step("the libraries that dist has built", || {
+            check_libraries(&built, false)
+                .map_err(|why| format!("{why}; build them again, or remove target/dist").into())
+        })?;
     }
     step("the platform", || platform::build(sh))?;
     step("Kotlin", || kotlin::test(sh))?;

@@ -196,13 +196,10 @@ fn tool_call<'a>(text: &'a str, params: Params<'a>) -> Asked {
     let Ok(Call { name, arguments }) = params.parse::<Call>() else { return Asked::OtherTool };
     let Some(tool) = Tool::named(&name) else { return Asked::OtherTool };
     let path = arguments.and_then(|arguments| member(text, arguments, tool.path_argument()));
-    match (tool, path) {
-        (tool, Some(path)) => Asked::Tool(tool, path),
-        // Without a path it is about all files; asked twice, it only tells twice.
-        (Tool::GetDiagnostics, None) => Asked::Other,
-        (Tool::OpenDiff | Tool::CloseDiff | Tool::AcceptDiff | Tool::RejectDiff, None) => {
-            Asked::OtherTool
-        }
+    match path {
+        Some(path) => Asked::Tool(tool, path),
+        None if tool == Tool::GetDiagnostics => Asked::Other, // of all files; it only tells
+        None => Asked::OtherTool,
     }
 }
 
@@ -286,11 +283,7 @@ mod tests {
 
     fn client(text: &str) -> String {
         let FromClient::Request(_, asked) = from_client(text).unwrap() else { panic!("{text}") };
-        let fields = match asked {
-            Asked::Tool(_, path) => vec![path],
-            Asked::Initialize | Asked::OtherTool | Asked::Other => Vec::new(),
-        };
-        capitals(text, fields)
+        capitals(text, if let Asked::Tool(_, path) = asked { vec![path] } else { Vec::new() })
     }
 
     fn companion(text: &str) -> String {
@@ -320,18 +313,11 @@ mod tests {
 
     #[test]
     fn problems_of_all_files_may_be_asked_for_again() {
-        let asked = |name: &str| {
-            let call = format!(
-                r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{name}","arguments":{{}}}}}}"#
-            );
-            match from_client(&call).unwrap() {
-                FromClient::Request(_, asked) => asked,
-                other => panic!("{other:?}"),
-            }
-        };
-        assert_eq!(asked("getDiagnostics"), Asked::Other);
-        assert_eq!(asked("acceptDiff"), Asked::OtherTool);
-        assert_eq!(asked("otherTool"), Asked::OtherTool);
+        let call =
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"getDiagnostics"}}"#;
+        assert!(matches!(from_client(call), Ok(FromClient::Request(_, Asked::Other))));
+        let call = call.replace("getDiagnostics", "closeDiff");
+        assert!(matches!(from_client(&call), Ok(FromClient::Request(_, Asked::OtherTool))));
     }
 
     #[test]

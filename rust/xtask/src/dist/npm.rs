@@ -105,9 +105,7 @@ pub(crate) fn publish(sh: &Shell, folder: Option<&Path>, dry_run: bool) -> Resul
             );
         }
     }
-    let mut packages = sh.read_dir(folder.unwrap_or(&release))?;
-    packages.retain(|file| file.extension() == Some("tgz".as_ref()));
-    packages.sort_by_key(|file| file.ends_with(&launcher));
+    let packages = in_order(sh.read_dir(folder.unwrap_or(&release))?, &launcher);
     let dry_run = if dry_run { &["--dry-run"][..] } else { &[] };
     for package in packages {
         let packed = cmd!(sh, "{NPM} pack --dry-run --json {package}").quiet().read()?;
@@ -118,13 +116,25 @@ pub(crate) fn publish(sh: &Shell, folder: Option<&Path>, dry_run: bool) -> Resul
             Some(there) if there == hash => println!("{NAME}@{version} is published already"),
             Some(_) => return Err(format!("another {NAME}@{version} is published").into()),
             None => {
-                // Whoever asks for no version is to get the launcher's.
-                let tag = version.split_once('-').map_or("latest", |(_, system)| system);
+                let tag = tag(version, VERSION);
                 cmd!(sh, "{NPM} publish --tag {tag} {dry_run...} {package}").run()?;
             }
         }
     }
     Ok(())
+}
+
+/// The packages among files, the launcher at last.
+fn in_order(mut files: Vec<PathBuf>, launcher: &str) -> Vec<PathBuf> {
+    files.retain(|file| file.extension() == Some("tgz".as_ref()));
+    files.sort_by_key(|file| file.ends_with(launcher));
+    files
+}
+
+/// The tag of a version. Whoever asks for none gets `latest`, which is a launcher.
+fn tag<'a>(version: &'a str, of_launcher: &str) -> &'a str {
+    let system = version.strip_prefix(of_launcher).and_then(|rest| rest.strip_prefix('-'));
+    system.unwrap_or(if of_launcher.contains('-') { "next" } else { "latest" })
 }
 
 /// The hash of a version that npm has.
@@ -185,4 +195,20 @@ fn pack_folder(sh: &Shell, folder: &Path, manifest: &Value, to: &Path) -> Result
     sh.write_file(folder.join("package.json"), serde_json::to_string_pretty(manifest)?)?;
     let pack = cmd!(sh, "{NPM} pack --silent --pack-destination {to} {folder}");
     Ok(pack.quiet().ignore_stdout().run()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_launcher_is_published_last_and_is_what_users_get() {
+        let files = ["a-1.tgz", "launcher", "a-1-linux-x64.tgz", "a-1-macos-arm64.tgz"];
+        let order = in_order(files.map(PathBuf::from).to_vec(), "a-1.tgz");
+        let expected = ["a-1-linux-x64.tgz", "a-1-macos-arm64.tgz", "a-1.tgz"];
+        assert_eq!(order, expected.map(PathBuf::from));
+        assert_eq!(tag("1.0.0-rc.1-linux-x64", "1.0.0-rc.1"), "linux-x64");
+        assert_eq!(tag("1.0.0-rc.1", "1.0.0-rc.1"), "next");
+        assert_eq!(tag("1.0.0", "1.0.0"), "latest");
+    }
 }
