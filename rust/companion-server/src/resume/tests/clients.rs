@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::time::{sleep, timeout};
+use tokio::time::{pause, resume, sleep, timeout};
 
 use super::files;
 use crate::shutdown::shut_down;
@@ -212,6 +212,25 @@ async fn no_text_stays_on_the_disk_that_its_client_has_got() {
     let answer = json!({ "jsonrpc": "2.0", "id": ping["id"], "result": {} }).to_string();
     let headers = [("mcp-session-id", &*session)];
     assert_eq!(rig.send("POST", "/mcp", &headers, answer).await.status(), 202);
+    becomes(&dir, json!([])).await;
+    let content = fs::read_to_string(&files(dir.path(), ".jsonl")[0]).unwrap();
+    assert!(!content.contains("text"), "{content}");
+}
+
+#[tokio::test]
+async fn no_text_stays_on_the_disk_whose_client_never_comes_back() {
+    let dir = TempDir::new().unwrap();
+    let rig = Rig::resume(dir.path());
+    let session = rig.initialize().await;
+    drop(rig.stream(&session).await);
+    open(&rig, &session, "/a").await;
+    rig.core.diffs.decided("/a", Some("the user’s text".to_owned()));
+    becomes(&dir, json!([["/a", "the user’s text"]])).await;
+    pause();
+    sleep(Duration::from_mins(59)).await;
+    assert_eq!(left(&dir), json!([["/a", "the user’s text"]]), "it may come back");
+    sleep(Duration::from_mins(2)).await;
+    resume();
     becomes(&dir, json!([])).await;
     let content = fs::read_to_string(&files(dir.path(), ".jsonl")[0]).unwrap();
     assert!(!content.contains("text"), "{content}");
