@@ -9,10 +9,15 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 import java.nio.file.Path
 import java.util.concurrent.CompletableFuture
+import java.util.concurrent.Executor
+import kotlin.concurrent.thread
 
 class ResumeTest {
     @TempDir
     lateinit var root: Path
+
+    /** A thread for each task: they wait for each other, and Java's own pool may have but one. */
+    private val each = Executor { task -> thread(isDaemon = true) { task.run() } }
 
     private fun proposeAndAccept(window: Window, cli: Cli) {
         val path = root.resolve("accepted.txt").toString()
@@ -58,9 +63,9 @@ class ResumeTest {
         first.close()
         repeat(3) { round ->
             val requests = RecordingRequests()
-            val showing = CompletableFuture.runAsync { requests.asked.next("openDiff").request.complete() }
+            val showing = CompletableFuture.runAsync({ requests.asked.next("openDiff").request.complete() }, each)
             val path = root.resolve("round $round").toString()
-            val opened = CompletableFuture.supplyAsync { cli.openAsSoonAsItListens(path) }
+            val opened = CompletableFuture.supplyAsync({ cli.openAsSoonAsItListens(path) }, each)
             Window(root, requests, configure = { it.copy(resume = true) }).use {
                 showing.get()
                 assertTrue(opened.get().contains("\"content\":[]"), opened.get())
