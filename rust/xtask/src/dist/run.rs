@@ -13,7 +13,7 @@ use crate::{Result, e2e, kotlin};
 /// Whether the program serves the client.
 pub(super) fn program(sh: &Shell, out: &Output, machine: &Machine, system: System) -> Result {
     println!("{system}: the program, with the real client");
-    let program = machine.script(sh, &out.program(system), &scripts(sh, system))?;
+    let program = machine.script(sh, &out.program(system), "", &scripts(sh, system))?;
     match machine {
         Machine::Wine(drive_c) => {
             let host = System::host().ok_or("Wine is for a system that there is a program for")?;
@@ -60,13 +60,12 @@ impl Jvm<'_> {
         let class_path: Vec<_> = self.tests.iter().map(|path| self.machine.path(path)).collect();
         let class_path = class_path.join(self.machine.separator());
         let home = format!("-Dcompanion.plugin.home={}", self.machine.path(&plugin));
-        // An emulated processor is fast enough for the quick compiler only. Some tests start processes,
-        // by default with a helper of the JDK's, which this machine could not run.
+        // An emulated processor is fast enough for the quick compiler only.
         let options = ["-Xcheck:jni", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8"];
-        let options = match self.machine {
-            Machine::Qemu => [&options[..], &["-Djdk.lang.Process.launchMechanism=FORK"]].concat(),
-            Machine::Native | Machine::Wine(_) => options.to_vec(),
-        };
+        // Of what threads have used, QEMU gives nothing back.
+        let emulated = ["--exclude-methodname", ".*thousand servers leave no.*"];
+        let is_emulated = matches!(self.machine, Machine::Qemu);
+        let left_out = if is_emulated { &emulated[..] } else { &[] };
         let launcher = "org.junit.platform.console.ConsoleLauncher";
         let java = &self.java;
         // Where Maven runs them.
@@ -75,6 +74,7 @@ impl Jvm<'_> {
             .args(["--disable-banner", "--disable-ansi-colors", "--details=summary"])
             .args(["--include-engine=junit-jupiter", "--select-package=dev.companion.gemini.core"])
             .args([panicking, ".*panic.*"])
+            .args(left_out)
             .env("RUST_BACKTRACE", "0");
         let output = tests.quiet().ignore_status().output()?;
         let text = String::from_utf8_lossy(&output.stdout);
