@@ -33,15 +33,15 @@ mkdir -p "$downloads" "$work" "$logs"
 echo "building the IntelliJ Platform 2018.3 into $home"
 trap 'report_failure $?' EXIT
 
-step 'fetching Debian packages' fetch_debian_packages
-step "fetching $(count "$(artifacts)") Maven artifacts" fetch_maven_artifacts
-step 'unpacking and patching the sources' prepare_sources
-step "compiling $(count "$(sources kt)") Kotlin files" compile_kotlin
-step "compiling $(count "$(sources java)") Java files" compile_java
-step "compiling $(count "$(sources form)") forms" compile_forms
-step 'packing classes, resources and drawn icons' pack_platform
-step 'compiling the test framework' compile_test_framework
-step 'starting the platform once' check_platform
+step 10 'fetching Debian packages' fetch_debian_packages
+step 40 "fetching $(count "$(artifacts)") Maven artifacts" fetch_maven_artifacts
+step 3 'unpacking and patching the sources' prepare_sources
+step 100 "compiling $(count "$(sources kt)") Kotlin files" compile_kotlin
+step 110 "compiling $(count "$(sources java)") Java files" compile_java
+step 3 "compiling $(count "$(sources form)") forms" compile_forms
+step 7 'packing classes, resources and drawn icons' pack_platform
+step 10 'compiling the test framework' compile_test_framework
+step 8 'starting the platform once' check_platform
 
 mv "$work/home" "$home"
 trap - EXIT

@@ -8,7 +8,9 @@ use std::process::ExitCode;
 use companion_client::diagnose::{Diagnosis, installed, user_settings};
 use companion_client::discover::Environment;
 use companion_protocol::dialect::{self, Dialect};
-use companion_setup::{Client, Ide, Machine, Neovim, Outcome, Package, Report, Setup};
+use companion_setup::{
+    Client, Ide, Machine, Neovim, Outcome, Package, PackageError, Report, Setup,
+};
 use serde::Serialize;
 
 use crate::doctor;
@@ -75,14 +77,11 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
     let program = program.canonicalize().unwrap_or(program);
     let ides = args.ides(&machine);
     let neovim = args.neovim(&machine);
-    let package = if ides.is_empty() && args.plugin.is_none() {
-        None
-    } else {
-        Some(package(args.plugin.as_deref(), &program)?)
-    };
+    let package = package(args.plugin.as_deref(), &program)?;
     let setup = Setup {
         machine: &machine,
-        ides: package.as_ref().map(|package| (package, &*ides)),
+        ides: &ides,
+        package: package.as_ref(),
         program: Some(&program),
         neovim: neovim.as_ref(),
         clients: &run.clients(),
@@ -136,19 +135,13 @@ impl SetupArgs {
     }
 }
 
-/// The plugin's zip.
-fn package(named: Option<&Path>, program: &Path) -> Result<Package, Box<dyn Error>> {
-    if let Some(file) = named {
-        return Ok(Package::open(file)?);
-    }
+/// The plugin's zip, if it is named or came with the program.
+fn package(named: Option<&Path>, program: &Path) -> Result<Option<Package>, PackageError> {
     // The package for npm has the program and the zip in two folders.
     let package = std::env::var_os("GEMINI_COMPANION_PACKAGE");
-    let Some(file) = Package::find(package.as_deref().map(Path::new), program) else {
-        return Err(
-            "the plugin's zip did not come with this program; name it: --plugin FILE".into()
-        );
-    };
-    Ok(Package::open(&file)?)
+    let found = || Package::find(package.as_deref().map(Path::new), program);
+    let file = named.map(Path::to_owned).or_else(found);
+    file.as_deref().map(Package::open).transpose()
 }
 
 /// What is asked for, and where.

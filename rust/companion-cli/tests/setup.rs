@@ -33,12 +33,17 @@ fn wrong_files_and_arguments_are_named() {
     insta::assert_snapshot!(complaints(
         run,
         &[
-            &["setup", "ide"],
             &["setup", "--plugin", "missing.zip"],
             &["setup", "--plugin", "no.zip"],
             &["setup", "--remove", "--plugin", "no.zip"],
         ],
     ));
+    // What the IDE lacks hinders nothing else.
+    let output = run(&["setup", "ide", "--dry-run"]);
+    assert_eq!(output.status.code(), Some(1));
+    let plan = text(&output.stdout);
+    let lacks = " FAIL  IDE 2025.1: the plugin's zip did not come with this program; name it: --plugin FILE\n";
+    assert!(plan.starts_with(lacks) && plan.contains("would  gemini-companion: "), "{plan}");
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 2, "nothing was made");
 }
 

@@ -28,10 +28,13 @@ pub(crate) fn bring(
     let there = machine.find_program(NAME).or_else(|| target.exists().then(|| target.clone()));
     let path = there.clone().unwrap_or(target);
     let is_found = path.parent().is_some_and(|dir| machine.is_on_path(dir));
-    let note = if is_found {
-        ""
-    } else {
-        "; a new terminal may find it, else add its folder to your PATH"
+    let note = match machine.os {
+        _ if is_found => "",
+        Os::Linux => "; a new terminal may find it, else add its folder to your PATH",
+        Os::MacOs => {
+            "; add its folder to your PATH, by a line `export PATH=…:$PATH` in ~/.zprofile"
+        }
+        Os::Windows => "; add its folder to your Path, in the settings of environment variables",
     };
     let failed = |error: io::Error| (Outcome::Failed, format!("it could not be copied: {error}"));
     let outcome = match change(program, there.as_deref(), record) {

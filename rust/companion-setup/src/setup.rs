@@ -22,8 +22,10 @@ use crate::report::{Outcome, Report};
 pub struct Setup<'a> {
     /// The machine.
     pub machine: &'a Machine,
-    /// The plugin, and the IDEs that get it if it fits.
-    pub ides: Option<(&'a Package, &'a [Ide])>,
+    /// The IDEs that get the plugin if it fits.
+    pub ides: &'a [Ide],
+    /// The plugin, if there is one.
+    pub package: Option<&'a Package>,
     /// The program that terminals are to find.
     pub program: Option<&'a Path>,
     /// Neovim, if it gets its plugin.
@@ -35,6 +37,7 @@ pub struct Setup<'a> {
 /// Its folder for temporary files and its processes are its own, and the clients look for the
 /// companion by both.
 const FLATPAK: &str = "as a Flatpak it is hidden from Gemini CLI; install it by another way";
+const NO_ZIP: &str = "the plugin's zip did not come with this program; name it: --plugin FILE";
 const RESTART: &str = "it is loaded when the IDE starts next";
 
 impl Setup<'_> {
@@ -54,18 +57,20 @@ impl Setup<'_> {
     fn run(&self, dry_run: bool) -> io::Result<Report> {
         let mut record = Record::read(self.machine)?;
         let mut report = Report::default();
-        if let Some((package, ides)) = self.ides {
-            let ides = with_plugins(self.machine, ides);
-            for (number, (ide, plugins)) in ides.iter().enumerate() {
-                // Two installations of one version share their plugins.
-                let outcome = if ides[..number].iter().any(|(_, above)| above == plugins) {
-                    (Outcome::Skipped, "it has the same plugins as the one above".to_owned())
-                } else {
-                    let is_running = is_loaded(&ides, plugins);
-                    bring_plugin(package, ide, is_running, plugins, &mut record, dry_run)
-                };
-                report.add(&ide.title(), plugins.join(&package.root), outcome);
-            }
+        let ides = with_plugins(self.machine, self.ides);
+        for (number, (ide, plugins)) in ides.iter().enumerate() {
+            let Some(package) = self.package else {
+                report.add(&ide.title(), plugins.clone(), (Outcome::Failed, NO_ZIP.to_owned()));
+                continue;
+            };
+            // Two installations of one version share their plugins.
+            let outcome = if ides[..number].iter().any(|(_, above)| above == plugins) {
+                (Outcome::Skipped, "it has the same plugins as the one above".to_owned())
+            } else {
+                let is_running = is_loaded(&ides, plugins);
+                bring_plugin(package, ide, is_running, plugins, &mut record, dry_run)
+            };
+            report.add(&ide.title(), plugins.join(&package.root), outcome);
         }
         if let Some(program) = self.program {
             let (path, outcome) = program::bring(self.machine, program, &mut record, dry_run);

@@ -147,10 +147,19 @@ fn the_folder_is_one_in_which_terminals_look() {
         let none = made(os, &[]);
         assert_eq!(place(&none), none.home(usual));
         let report = none.carry_out(&none.package("1.0"));
-        assert!(step(&report).2.ends_with("else add its folder to your PATH"), "{report}");
+        let advice = match os {
+            Os::Linux => "; a new terminal may find it, else add its folder to your PATH",
+            Os::MacOs => {
+                "; add its folder to your PATH, by a line `export PATH=…:$PATH` in ~/.zprofile"
+            }
+            Os::Windows => {
+                "; add its folder to your Path, in the settings of environment variables"
+            }
+        };
+        assert!(step(&report).2.ends_with(advice), "{report}");
         let again = none.carry_out(&none.package("1.0"));
         assert_eq!(step(&again).0, Outcome::Unchanged);
-        assert!(step(&again).2.ends_with("else add its folder to your PATH"), "{again}");
+        assert!(step(&again).2.ends_with(advice), "{again}");
     }
 }
 

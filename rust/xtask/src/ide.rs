@@ -33,7 +33,8 @@ pub(crate) fn run(sh: &Shell, project: &Path, ide: Option<&Path>) -> Result {
 
 /// A path from the command line, whole.
 fn existing(path: &Path) -> Result<PathBuf> {
-    Ok(path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?)
+    path.metadata().map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(std::path::absolute(path)?)
 }
 
 /// Today's IDEs take the plugin that Gradle builds.

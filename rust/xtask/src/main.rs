@@ -128,11 +128,7 @@ impl Command {
     fn works(&self) -> Vec<Work> {
         match self {
             Self::Npm => vec![Work::Client, Work::Npm],
-            Self::NpmPublish { .. }
-            | Self::Test { portable: true, .. }
-            | Self::DistTest { program_only: true, .. } => {
-                vec![Work::Client]
-            }
+            Self::NpmPublish { .. } | Self::Test { portable: true, .. } => vec![Work::Client],
             Self::Test { .. } => {
                 vec![
                     Work::Workflows,
@@ -154,14 +150,7 @@ impl Command {
             Self::Run { ide: Some(_), .. } => vec![Work::Gradle, Work::Display],
             Self::CheckLibraries { .. } | Self::ReleaseNotes { .. } => Vec::new(),
             Self::Dist { args, gradle } => args.works(*gradle),
-            Self::DistTest { .. } => vec![
-                Work::Dist,
-                Work::DistTest,
-                Work::Plugin,
-                Work::Client,
-                Work::Display,
-                Work::Robot,
-            ],
+            Self::DistTest { args, program_only } => args.works_of_tests(*program_only),
             Self::BenchJni | Self::Plugin | Self::Platform => vec![Work::Plugin],
         }
     }
@@ -179,7 +168,9 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result {
     let sh = Shell::new()?;
-    sh.change_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?);
+    // Not canonical: on Windows that is a path that npm can't run in.
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    sh.change_dir(checkout.ok_or("the sources of this program lie in no checkout")?);
     needs::ensure(&sh, &args.command.works(), args.yes)?;
     match &args.command {
         Command::Test { portable: true, .. } => test::test_portable(&sh),

@@ -152,7 +152,7 @@ pub(crate) fn ensure(sh: &Shell, works: &[Work], yes: bool) -> Result {
     if !yes && var_os("CI").is_none_or(|value| value != "true") && !is_agreed(&install)? {
         return Err(format!("missing; with --yes it is installed: {install}").into());
     }
-    println!("installing {}", missing.join(" "));
+    println!("installing {}: up to two minutes", missing.join(" "));
     let as_root: &[&str] = if rights == Rights::Sudo { &["sudo"] } else { &[] };
     let apt = [as_root, &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]].concat();
     let (program, arguments) = (apt[0], &apt[1..]);

@@ -9,7 +9,11 @@ use crate::{Result, check_libraries, current_api, e2e, kotlin, platform, tools, 
 
 /// What every system can run: Rust, and the program with the real client.
 pub(crate) fn test_portable(sh: &Shell) -> Result {
-    step("Rust tests", || Ok(cmd!(sh, "cargo test --quiet --workspace --locked").run()?))?;
+    // These commands are for Debian, but for the few that this one is made of.
+    let others = if cfg!(windows) { &["--exclude", "xtask"][..] } else { &[] };
+    step("Rust tests", || {
+        Ok(cmd!(sh, "cargo test --quiet --workspace {others...} --locked").run()?)
+    })?;
     step("the real client", || e2e::test_released(sh, &e2e::build(sh)?))
 }
 

@@ -1,18 +1,19 @@
 # shellcheck shell=bash disable=SC2154 # variables of build.sh
-# How a build shows itself: one line for each step, all its output in a log, the end of that log if it fails.
+# How a build shows itself: a line when a step begins, with what it takes on two cores, and one when it has ended, since
+# others print meanwhile; all its output in a log, the end of that log if it fails.
 
 steps_total=$(grep -c '^step ' "$recipe/build.sh")
 step_number=0
 step_log=
 
-# step DESCRIPTION FUNCTION
+# step SECONDS DESCRIPTION FUNCTION
 step() {
   local begun=$SECONDS
   step_number=$((step_number + 1))
-  step_log=$logs/$step_number-$2.log
-  printf '[%d/%d] %s ... ' "$step_number" "$steps_total" "$1"
-  "$2" >"$step_log" 2>&1
-  printf '%d s\n' $((SECONDS - begun))
+  step_log=$logs/$step_number-$3.log
+  printf '[%d/%d] %s: about %d s\n' "$step_number" "$steps_total" "$2" "$1"
+  "$3" >"$step_log" 2>&1
+  printf '[%d/%d] done in %d s\n' "$step_number" "$steps_total" $((SECONDS - begun))
 }
 
 # Not called by `step`: bash ignores `set -e` in a function whose status somebody looks at.

@@ -94,7 +94,8 @@ impl Made {
         let neovim = Neovim::find(&self.machine);
         run(&Setup {
             machine: &self.machine,
-            ides: Some((package, &ides)),
+            ides: &ides,
+            package: Some(package),
             program: self.program.as_deref(),
             neovim: neovim.as_ref(),
             clients: &self.clients,

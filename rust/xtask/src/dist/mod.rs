@@ -51,6 +51,19 @@ impl Args {
         let all = [Work::Dist, plugin, Work::Client];
         if self.targets.is_empty() { all.to_vec() } else { vec![Work::Dist] }
     }
+
+    /// What testing it will do.
+    pub(crate) fn works_of_tests(&self, program_only: bool) -> Vec<Work> {
+        let is_foreign = |system: &System| Some(*system) != System::host();
+        let mut works = vec![Work::Client];
+        if self.systems().iter().any(is_foreign) {
+            works.extend([Work::Dist, Work::DistTest]);
+        }
+        if !program_only {
+            works.extend([Work::Dist, Work::Plugin, Work::Display, Work::Robot]);
+        }
+        works
+    }
 }
 
 /// Builds for the systems that are named, or for all, and then also what consists of all.

@@ -95,6 +95,9 @@ pub(crate) fn publish(sh: &Shell, folder: Option<&Path>, dry_run: bool) -> Resul
     let release = sh.current_dir().join("target/dist/npm");
     let launcher = format!("{NAME}-{VERSION}.tgz");
     if folder.is_none() {
+        if env!("CARGO_PKG_REPOSITORY").is_empty() {
+            return Err("Cargo.toml names no repository, which npm asks for".into());
+        }
         let programs = System::value_variants().iter();
         for program in programs.map(|system| format!("{NAME}-{VERSION}-{system}.tgz")) {
             sh.read_binary_file(release.join(&program))?;
