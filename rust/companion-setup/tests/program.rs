@@ -1,10 +1,13 @@
 //! The program gets to where terminals find it, and away again.
 
+// Machines of other systems are made up in paths of this one, which a PATH of Unix can't hold on Windows.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use common::{Made, outcomes, write};
@@ -31,10 +34,7 @@ fn look_in(made: &mut Made, path: &[PathBuf]) {
 }
 
 fn set_mode(file: &Path, mode: u32) {
-    #[cfg(unix)]
-    fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
-    #[cfg(not(unix))]
-    let _ = (file, mode);
+    fs::set_permissions(file, PermissionsExt::from_mode(mode)).unwrap();
 }
 
 /// What became of the program: where it is, and the sentence about it.
@@ -59,11 +59,8 @@ fn it_is_copied_and_taken_away_again_without_a_trace() {
     let done = made.carry_out(&package);
     assert_eq!(step(&done), (Outcome::Done, &*target, "it is where terminals find it"));
     assert_eq!(fs::read_to_string(&target).unwrap(), "1.0");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o755);
-    }
+    let permissions = fs::metadata(&target).unwrap().permissions();
+    assert_eq!(permissions.mode() & 0o777, 0o755);
     let after = made.files();
     let again = made.carry_out(&package);
     assert_eq!(step(&again), (Outcome::Unchanged, &*target, "terminals find it"));
@@ -173,7 +170,6 @@ fn windows_has_the_path_under_another_name() {
     assert_eq!(step(&report).0, Outcome::Unchanged);
 }
 
-#[cfg(unix)]
 #[test]
 fn links_are_refused_and_so_is_a_folder_that_can_not_be_written_to() {
     let linked = made(Os::Linux, &local_bin());
