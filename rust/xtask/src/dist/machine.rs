@@ -110,16 +110,29 @@ impl Machine {
 /// Debian's, which is on no PATH.
 const WINE: &str = "/usr/lib/wine/wine64";
 
+/// Ends when Wine has ended, and all is on the disk.
+const WINESERVER: &str = "/usr/lib/wine/wineserver64";
+
+/// What sets a Windows up at last: without this service nobody learns of the network.
+const LAST: &str = "nsiproxy";
+
 /// Makes the folder that is a whole Windows to programs, and returns its drive C.
 fn wine(sh: &Shell) -> Result<PathBuf> {
     let prefix = sh.current_dir().join("target/wine");
     let system32 = prefix.join("drive_c/windows/system32");
-    if !system32.exists() {
+    let is_whole = || sh.read_file(prefix.join("system.reg")).is_ok_and(|all| all.contains(LAST));
+    if !is_whole() {
+        sh.remove_path(&prefix)?;
         sh.create_dir(&prefix)?;
         let boot = cmd!(sh, "{WINE} wineboot --init").quiet().ignore_stdout().ignore_stderr();
         // Neither .NET nor a browser, for which it would ask.
         let boot = boot.env("WINEDLLOVERRIDES", "mscoree,mshtml=").env("WINEDEBUG", "-all");
         boot.env("WINEPREFIX", &prefix).run()?;
+        cmd!(sh, "{WINESERVER} -w").quiet().env("WINEPREFIX", &prefix).run()?;
+        if !is_whole() {
+            // On a machine that is too busy.
+            return Err("Wine has not set up all of Windows; try again".into());
+        }
     }
     let random = system32.join("bcryptprimitives.dll");
     if !random.exists() {
