@@ -3,7 +3,6 @@
 //! npm installs of the optional dependencies those that are for its system. Nothing is run while
 //! it does, and nothing fetched beside them.
 
-use std::env::current_exe;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +15,7 @@ use xshell::{Cmd, Shell, cmd};
 use super::system::System;
 use super::{VERSION, archive};
 use crate::e2e::NPM;
-use crate::{Result, e2e, plugin};
+use crate::{Result, e2e, plugin, tools};
 
 const NAME: &str = "gemini-companion";
 
@@ -86,7 +85,9 @@ pub(crate) fn test(sh: &Shell) -> Result {
 /// Hands `tests` the packages, and what publishes them to a registry of theirs.
 pub(crate) fn with_registry<'a>(sh: &Shell, tests: Cmd<'a>, packages: &Path) -> Result<Cmd<'a>> {
     e2e::install_in(sh, "e2e/npm-tests")?;
-    Ok(tests.env("COMPANION_NPM", packages).env("COMPANION_XTASK", current_exe()?))
+    // Not by `current_exe`: `cargo test` may have put another one in its place.
+    let xtask = tools::target_dir(sh).join(format!("debug/xtask{}", std::env::consts::EXE_SUFFIX));
+    Ok(tests.env("COMPANION_NPM", packages).env("COMPANION_XTASK", xtask))
 }
 
 /// Publishes what `dist --gradle` has packed, or the packages in a folder: the launcher at last,
@@ -150,7 +151,8 @@ fn published(sh: &Shell, version: &str) -> Result<Option<String>> {
         // Of a package that is there it says nothing of a version that is not.
         Value::Null if output.status.success() => Ok(None),
         told if told["error"]["code"] == "E404" => Ok(None),
-        _ => Err(String::from_utf8_lossy(&output.stderr).into()),
+        // It tells an error as JSON.
+        told => Err(format!("npm view: {told} {}", String::from_utf8_lossy(&output.stderr)).into()),
     }
 }
 
