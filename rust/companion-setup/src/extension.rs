@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::client::Client;
-use crate::content::{Files, hash_files};
-use crate::install::{self, Change};
+use crate::content::Files;
+use crate::install::{self, Bundle};
 use crate::record::{Brought, Record, What};
 use crate::report::Outcome;
 
@@ -48,31 +48,20 @@ pub(crate) fn bring(
     dry_run: bool,
 ) -> (Outcome, String) {
     let target = target(extensions);
-    let brought = record.known(&target).filter(|_| is_ours(&target));
-    let is_brought = brought.is_some();
+    let is_brought = record.known(&target).is_some() && is_ours(&target);
     if is_extension(&target) && !is_brought {
         return (Outcome::Unchanged, "it is there".to_owned());
     }
-    let files = files();
-    let failed = |error| (Outcome::Failed, format!("it could not be installed: {error}"));
-    match install::change(&target, brought, &files) {
-        Err(error) => failed(error),
-        Ok(Change::None) => (Outcome::Unchanged, "it is installed".to_owned()),
-        Ok(Change::Stays(why)) => (Outcome::Skipped, why),
-        Ok(Change::Put) if dry_run => {
-            (Outcome::Planned, "install it; the model hears of problems by it".to_owned())
-        }
-        Ok(Change::Put) => {
-            let what = What::Extension { hash: hash_files(&files) };
-            let put = || install::put_files(&target, is_brought, &files);
-            match record.bring(&subject(client), &target, what, put) {
-                Ok(()) => {
-                    (Outcome::Done, "installed it; the model hears of problems by it".to_owned())
-                }
-                Err(error) => failed(error),
-            }
-        }
-    }
+    let bundle = Bundle {
+        subject: &subject(client),
+        name: "it",
+        target: &target,
+        files: files(),
+        what: |hash| What::Extension { hash },
+        about: "; the model hears of problems by it",
+        note: "",
+    };
+    bundle.bring(is_brought, record, dry_run)
 }
 
 /// Takes it away, if it is what was brought.

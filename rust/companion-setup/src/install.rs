@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::content::{Files, hash_dir, hash_files};
 use crate::files::check_own;
 use crate::package::{Package, Plugin};
-use crate::record::{Brought, is_newer};
+use crate::record::{Brought, Record, What, is_newer};
 use crate::report::Outcome;
 use crate::staging::{self, Staging};
 
@@ -76,37 +76,80 @@ pub(crate) fn put(
     Ok(())
 }
 
-/// What is to be done with files that the program has in it.
-pub(crate) enum Change {
-    /// They are there.
-    None,
-    /// What is there stays, for that reason.
-    Stays(String),
-    /// They are to be put there.
-    Put,
+/// Files that the program has in it, and where they are to be.
+pub(crate) struct Bundle<'a> {
+    /// Whom the report names.
+    pub(crate) subject: &'a str,
+    /// What the report calls them in a sentence.
+    pub(crate) name: &'a str,
+    pub(crate) target: &'a Path,
+    pub(crate) files: Files,
+    /// What they are, by their hash.
+    pub(crate) what: fn(String) -> What,
+    /// What the report adds if they get there.
+    pub(crate) about: &'a str,
+    /// What it adds if they are there or get there.
+    pub(crate) note: &'a str,
 }
 
-/// What is to be done to have them at `target`, where they were `brought` before, if they were.
-pub(crate) fn change(
-    target: &Path,
-    brought: Option<&Brought>,
-    files: &Files,
-) -> io::Result<Change> {
-    let Some(brought) = brought else { return Ok(Change::Put) };
+impl Bundle<'_> {
+    /// Puts them to their place, in place of what was brought there before if `is_brought`, unless that
+    /// is of the user's or newer.
+    pub(crate) fn bring(
+        self,
+        is_brought: bool,
+        record: &mut Record,
+        dry_run: bool,
+    ) -> (Outcome, String) {
+        let Self { subject, name, target, files, what, about, note } = self;
+        let hash = hash_files(&files);
+        let brought = record.known(target).filter(|_| is_brought);
+        let done = match brought.map(|brought| stays(target, brought, &hash)).transpose() {
+            Err(error) => Err(error),
+            Ok(Some(Stays::Same)) => {
+                return (Outcome::Unchanged, format!("{name} is installed{note}"));
+            }
+            Ok(Some(Stays::Because(why))) => return (Outcome::Skipped, why),
+            Ok(_) if dry_run => {
+                return (Outcome::Planned, format!("install {name}{about}{note}"));
+            }
+            Ok(_) => {
+                let put = || put_files(target, is_brought, &files);
+                record.bring(subject, target, what(hash), put)
+            }
+        };
+        match done {
+            Ok(()) => (Outcome::Done, format!("installed {name}{about}{note}")),
+            Err(error) => (Outcome::Failed, format!("{name} could not be installed: {error}")),
+        }
+    }
+}
+
+/// Whether what was brought stays when other files come.
+enum Stays {
+    /// They are the same.
+    Same,
+    /// It stays, for that reason.
+    Because(String),
+    No,
+}
+
+/// Whether what was `brought` to `target` stays when files of that hash come.
+fn stays(target: &Path, brought: &Brought, hash: &str) -> io::Result<Stays> {
     let there = hash_dir(target)?;
-    Ok(if there == hash_files(files) {
-        Change::None
+    Ok(if there == hash {
+        Stays::Same
     } else if !brought.has(&there) {
-        Change::Stays(format!("{CHANGED}; move it away to have the one of this version"))
+        Stays::Because(format!("{CHANGED}; move it away to have the one of this version"))
     } else if let Some(newer) = brought.newer() {
-        Change::Stays(format!("{newer} is there, which is newer"))
+        Stays::Because(format!("{newer} is there, which is newer"))
     } else {
-        Change::Put
+        Stays::No
     })
 }
 
 /// Puts files that the program has in it to `target`, in place of those that it has brought there.
-pub(crate) fn put_files(target: &Path, is_brought: bool, files: &Files) -> io::Result<()> {
+fn put_files(target: &Path, is_brought: bool, files: &Files) -> io::Result<()> {
     let old = if is_brought { vec![target.to_owned()] } else { Vec::new() };
     put(target, &old, above(target)?, |dir| write_files(dir, files))
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::content::{Files, hash_files};
-use crate::install::{self, Change};
+use crate::content::Files;
+use crate::install::{self, Bundle};
 use crate::machine::{Machine, Os};
 use crate::record::{Brought, Record, What};
 use crate::report::Outcome;
@@ -72,31 +72,22 @@ impl Neovim {
     /// Installs the plugin, unless its user has.
     pub(crate) fn bring(&self, record: &mut Record, dry_run: bool) -> (PathBuf, (Outcome, String)) {
         let target = self.data.join("site/pack/companion/start/gemini_companion");
-        let brought = record.known(&target).filter(|_| is_plugin(&target));
-        let is_brought = brought.is_some();
+        let is_brought = record.known(&target).is_some() && is_plugin(&target);
         if let Some(other) = self.others().find(|other| !is_brought || *other != target) {
             return (other, (Outcome::Unchanged, "the plugin is there".to_owned()));
         }
         let lazy = self.data.join("lazy/lazy.nvim").is_dir();
         let note = format!("; lazy.nvim loads it by {{ dir = '{}' }}", target.display());
-        let note = if lazy { &*note } else { "" };
-        let files = files();
-        let failed =
-            |error| (Outcome::Failed, format!("the plugin could not be installed: {error}"));
-        let outcome = match install::change(&target, brought, &files) {
-            Err(error) => failed(error),
-            Ok(Change::None) => (Outcome::Unchanged, format!("the plugin is installed{note}")),
-            Ok(Change::Stays(why)) => (Outcome::Skipped, why),
-            Ok(Change::Put) if dry_run => (Outcome::Planned, format!("install the plugin{note}")),
-            Ok(Change::Put) => {
-                let what = What::NeovimPlugin { hash: hash_files(&files) };
-                let put = || install::put_files(&target, is_brought, &files);
-                match record.bring(Self::NAME, &target, what, put) {
-                    Ok(()) => (Outcome::Done, format!("installed the plugin{note}")),
-                    Err(error) => failed(error),
-                }
-            }
+        let bundle = Bundle {
+            subject: Self::NAME,
+            name: "the plugin",
+            target: &target,
+            files: files(),
+            what: |hash| What::NeovimPlugin { hash },
+            about: "",
+            note: if lazy { &note } else { "" },
         };
+        let outcome = bundle.bring(is_brought, record, dry_run);
         (target, outcome)
     }
 

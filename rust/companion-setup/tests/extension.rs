@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{Made, below, outcomes, write};
-use companion_setup::{Os, Outcome, Report};
+use companion_setup::{Os, Outcome, Package, Report};
 
 const SUBJECT: &str = "Extension of Gemini CLI";
 
@@ -20,6 +20,14 @@ fn made() -> Made {
     write(made.home(".gemini/settings.json"), "{\"ide\": {\"enabled\": true}}");
     made.clients[0].extensions = Some(made.home(".gemini/extensions"));
     made
+}
+
+/// Such a machine after a setup, and the package of that.
+fn installed() -> (Made, Package) {
+    let made = made();
+    let package = made.package("1.0");
+    made.carry_out(&package);
+    (made, package)
 }
 
 fn target(made: &Made) -> PathBuf {
@@ -69,9 +77,7 @@ fn it_is_what_the_sources_have_and_goes_without_a_trace() {
 
 #[test]
 fn an_older_one_is_replaced() {
-    let made = made();
-    let package = made.package("1.0");
-    made.carry_out(&package);
+    let (made, package) = installed();
     let new = below(&target(&made));
     write(target(&made).join("hooks/gone.json"), "of an older version");
     write(target(&made).join("context.md"), "older");
@@ -83,9 +89,7 @@ fn an_older_one_is_replaced() {
 
 #[test]
 fn what_its_user_has_changed_stays() {
-    let made = made();
-    let package = made.package("1.0");
-    made.carry_out(&package);
+    let (made, package) = installed();
     write(target(&made).join("context.md"), "of the user");
     assert_eq!(step(&made.carry_out(&package)).0, Outcome::Skipped);
     assert_eq!(outcomes(&made.remove()), [(SUBJECT, Outcome::Unchanged)]);
@@ -94,9 +98,7 @@ fn what_its_user_has_changed_stays() {
 
 #[test]
 fn one_that_its_user_has_stays() {
-    let made = made();
-    let package = made.package("1.0");
-    made.carry_out(&package);
+    let (made, package) = installed();
     // The user has taken it away by the client, and installed it again by that.
     write(target(&made).join(".gemini-extension-install.json"), "{}");
     let theirs = made.files();

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{Made, below, outcomes, write};
-use companion_setup::{Os, Outcome, Report};
+use companion_setup::{Os, Outcome, Package, Report};
 
 const TARGET: &str = "site/pack/companion/start/gemini_companion";
 
@@ -27,6 +27,15 @@ fn made(os: Os) -> Made {
 
 fn data(made: &Made) -> PathBuf {
     made.home(".local/share/nvim")
+}
+
+/// Such a machine after a setup, the package of that, and where the plugin is.
+fn installed() -> (Made, Package, PathBuf) {
+    let made = made(Os::Linux);
+    let package = made.package("1.0");
+    made.carry_out(&package);
+    let target = data(&made).join(TARGET);
+    (made, package, target)
 }
 
 fn step(report: &Report) -> (Outcome, &Path, &str) {
@@ -68,10 +77,7 @@ fn it_is_what_the_sources_have_and_goes_without_a_trace() {
 
 #[test]
 fn an_older_one_is_replaced_as_one_step() {
-    let made = made(Os::Linux);
-    let package = made.package("1.0");
-    made.carry_out(&package);
-    let target = data(&made).join(TARGET);
+    let (made, package, target) = installed();
     let new = below(&target);
     write(target.join("lua/gemini_companion/gone.lua"), "of an older version");
     fs::write(target.join("lua/gemini_companion/init.lua"), "older").unwrap();
@@ -85,10 +91,7 @@ fn an_older_one_is_replaced_as_one_step() {
 
 #[test]
 fn what_its_user_has_changed_stays() {
-    let made = made(Os::Linux);
-    let package = made.package("1.0");
-    made.carry_out(&package);
-    let target = data(&made).join(TARGET);
+    let (made, package, target) = installed();
     fs::write(target.join("lua/gemini_companion/init.lua"), "of the user").unwrap();
     let theirs = below(&target);
     let stays = "it was changed since, and stays; move it away to have the one of this version";
@@ -100,10 +103,7 @@ fn what_its_user_has_changed_stays() {
 
 #[test]
 fn a_run_that_was_ended_before_it_put_the_files_there_is_made_up_for() {
-    let made = made(Os::Linux);
-    let package = made.package("1.0");
-    made.carry_out(&package);
-    let target = data(&made).join(TARGET);
+    let (made, package, target) = installed();
     let new = below(&target);
     fs::write(target.join("lua/gemini_companion/init.lua"), "older").unwrap();
     made.brought_as_it_is(&target);
@@ -117,10 +117,7 @@ fn a_run_that_was_ended_before_it_put_the_files_there_is_made_up_for() {
 
 #[test]
 fn a_newer_one_stays() {
-    let made = made(Os::Linux);
-    let package = made.package("1.0");
-    made.carry_out(&package);
-    let target = data(&made).join(TARGET);
+    let (made, package, target) = installed();
     fs::write(target.join("lua/gemini_companion/init.lua"), "newer").unwrap();
     made.brought_as_it_is(&target);
     made.brought_by("1000.0.0");

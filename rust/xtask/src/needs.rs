@@ -135,7 +135,8 @@ const JDK_21: &str = "a JDK 21 in JAVA_HOME, on the PATH or below /usr/lib/jvm";
 /// Sees to it that all is there for `works`: asks once whether to install what is not, unless `yes`
 /// or `CI=true` has answered that.
 pub(crate) fn ensure(sh: &Shell, works: &[Work], yes: bool) -> Result {
-    let missing = missing(works, |sign, package| sign.is_there(sh, package));
+    let look = || missing(works, |sign, package| sign.is_there(sh, package));
+    let missing = look();
     if missing.is_empty() {
         return Ok(());
     }
@@ -159,7 +160,7 @@ pub(crate) fn ensure(sh: &Shell, works: &[Work], yes: bool) -> Result {
     cmd!(sh, "{program} {arguments...} update").quiet().run()?;
     let install = cmd!(sh, "{program} {arguments...} install --yes --no-install-recommends");
     install.args(missing).quiet().ignore_stdout().run()?;
-    match self::missing(works, |sign, package| sign.is_there(sh, package)) {
+    match look() {
         still if still.is_empty() => Ok(()),
         still => Err(format!("still missing: {}", still.join(" ")).into()),
     }

@@ -101,7 +101,9 @@ pub(crate) fn publish(sh: &Shell, folder: Option<&Path>, dry_run: bool) -> Resul
         }
         let programs = System::value_variants().iter();
         for program in programs.map(|system| format!("{NAME}-{VERSION}-{system}.tgz")) {
-            sh.read_binary_file(release.join(&program))?;
+            if !release.join(&program).exists() {
+                return Err(format!("{program} is not there; dist --gradle makes it").into());
+            }
         }
         if !has_plugin(&release.join(&launcher))? {
             return Err(
