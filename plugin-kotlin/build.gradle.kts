@@ -55,6 +55,8 @@ tasks.named<KotlinCompile>("compileKotlin") {
     compilerOptions {
         // The library that 2024.2 brings is Kotlin 1.9's.
         apiVersion = KotlinVersion.KOTLIN_1_9
+        // What is not asserted is not evaluated.
+        freeCompilerArgs.add("-Xassertions=jvm")
     }
 }
 

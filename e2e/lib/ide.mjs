@@ -66,8 +66,7 @@ export class Ide {
     link(path.join(plugins, 'robot.jar'), ROBOT);
     if (withPlugin) link(path.join(plugins, 'companion'), PLUGIN);
     const options = ['--sandbox', sandbox.folder('ide'), '--plugins', plugins];
-    // Kotlin asks for its own package whether assertions are on.
-    const always = [`-Djava.io.tmpdir=${sandbox.tmp}`, '-ea:kotlin...'];
+    const always = [`-Djava.io.tmpdir=${sandbox.tmp}`, '-ea:dev.companion.gemini...'];
     for (const arg of [...always, ...java]) options.push('--java', arg);
     this.#process = spawn(path.join(HOME, 'bin/idea.sh'), [...options, project], {
       env: sandbox.env({ DISPLAY: display.name, LANG: 'C.UTF-8' }),
