@@ -8,6 +8,8 @@ import org.junit.jupiter.api.Assertions.assertNotEquals
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.condition.EnabledOnOs
+import org.junit.jupiter.api.condition.OS
 import org.junit.jupiter.api.io.TempDir
 import java.net.Socket
 import java.nio.file.Files
@@ -184,15 +186,18 @@ class LifecycleTest {
     }
 
     @Test
+    @EnabledOnOs(OS.LINUX, disabledReason = "It reads Linux's files about the process.")
     fun `a thousand servers leave no threads, files or memory behind`() {
         // The heap is there from the beginning, so that all that grows is outside of it.
         val heap = listOf("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:TieredStopAtLevel=1")
         ChildJvm(StartAndStop::class.java, listOf(root.toString()), heap).use { child ->
-            val (before, after) = List(2) { child.nextLine().split(' ').map(String::toInt) }
+            val measured = List(1 + StartAndStop.ROUNDS) { child.nextLine().split(' ').map(String::toInt) }
             assertEquals(0, child.exitCode(PATIENCE * 1000))
-            val (threads, files, kilobytes) = after.zip(before) { a, b -> a - b }
+            val (threads, files) = measured.last().zip(measured.first()) { a, b -> a - b }
             assertTrue(threads <= 0 && files <= 0, "$threads threads and $files files more")
-            assertTrue(kilobytes < MAX_KILOBYTES, "$kilobytes kB more")
+            // What servers leave behind grows in each round, what the JVM needs for itself does not.
+            val kilobytes = measured.map { it[2] }.zipWithNext { a, b -> b - a }
+            assertTrue(kilobytes.min() < StartAndStop.SERVERS, "$kilobytes kB more, by rounds")
         }
     }
 
@@ -200,26 +205,27 @@ class LifecycleTest {
         const val THREADS = 8
         const val CALLS = 2_000
         const val CALLS_PER_SERVER = 500
-        const val MAX_KILOBYTES = 2_000
     }
 }
 
-/** Starts and stops servers, and tells what the process has after the first ones and in the end. */
+/** Starts and stops servers, and tells what the process has after the first ones and after each round. */
 object StartAndStop {
     @JvmStatic
     fun main(arguments: Array<String>) {
         val root = Path.of(arguments.single())
         repeat(WARM_UP) { Window(root).close() }
         val before = measure()
-        repeat(SERVERS) { Window(root).close() }
-        // What watched the files of the last one may end a little later.
-        val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE)
-        val after = generateSequence(::measure).first { after ->
-            val isMore = after.zip(before).take(2).any { (a, b) -> a > b }
-            !isMore || System.nanoTime() > deadline
-        }
         println(before.joinToString(" "))
-        println(after.joinToString(" "))
+        repeat(ROUNDS) {
+            repeat(SERVERS) { Window(root).close() }
+            // What watched the files of the last one may end a little later.
+            val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE)
+            val after = generateSequence(::measure).first { after ->
+                val isMore = after.zip(before).take(2).any { (a, b) -> a > b }
+                !isMore || System.nanoTime() > deadline
+            }
+            println(after.joinToString(" "))
+        }
     }
 
     /** Threads, files, and kilobytes of memory. */
@@ -237,5 +243,8 @@ object StartAndStop {
         Files.list(folder).use { list -> list.toList().count(matches) }
 
     private const val WARM_UP = 200
-    private const val SERVERS = 1_000
+    const val ROUNDS = 4
+
+    /** In each round. */
+    const val SERVERS = 250
 }
