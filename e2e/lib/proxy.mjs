@@ -1,5 +1,5 @@
 // Owns a bad network: a proxy between a client and its companion that can end, break and stall
-// the stream of notifications.
+// the stream of notifications, and lose an answer.
 
 import { once } from 'node:events';
 import http from 'node:http';
@@ -13,6 +13,7 @@ export class Proxy {
   #companion;
   #streams = new Map();
   #held;
+  #losing;
 
   static async start(sandbox, companion) {
     const proxy = new Proxy();
@@ -38,6 +39,11 @@ export class Proxy {
     return new Promise((resolve) => (this.#held = { method, resolve }));
   }
 
+  /** Holds the answer to the next call of `tool`. Returns a promise of the way to lose it. */
+  holdAnswer(tool) {
+    return new Promise((resolve) => (this.#losing = { tool, resolve }));
+  }
+
   #forward(request, response) {
     const { method, url, headers } = request;
     if (method === this.#held?.method) {
@@ -55,10 +61,17 @@ export class Proxy {
       headers: { ...headers, host: `127.0.0.1:${port}` },
       agent: false,
     });
-    request.pipe(onward);
+    let body = '';
+    request.on('data', (chunk) => (body += chunk)).pipe(onward);
     onward.on('error', () => response.destroy());
     response.on('close', () => onward.destroy());
     onward.on('response', (reply) => {
+      if (this.#losing && body.includes(this.#losing.tool)) {
+        const { resolve } = this.#losing;
+        this.#losing = undefined;
+        reply.resume().on('end', () => resolve(() => response.socket.resetAndDestroy()));
+        return;
+      }
       response.writeHead(reply.statusCode, reply.headers);
       response.flushHeaders();
       reply.pipe(response);

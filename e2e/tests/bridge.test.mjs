@@ -208,15 +208,22 @@ describe('when the companion is not there', { concurrency: 4 }, () => {
   });
 });
 
-describe('when the stream breaks', { concurrency: true }, () => {
+/** A window and a client whose bridge goes by way of a proxy. */
+async function openWindowBehindProxy(t) {
+  const window = await openWindow(t);
+  const { sandbox, companion } = window;
+  const proxy = await Proxy.start(sandbox, companion);
+  const { GEMINI_CLI_IDE_SERVER_PORT: port } = proxy.env(sandbox);
+  const args = byPort(sandbox, port, companion.ready.authToken);
+  const client = await IdeClient.connect(sandbox, { env: bridgeEnv(sandbox, args) });
+  assert.equal(await proxy.opened.next(), undefined);
+  return { ...window, proxy, client };
+}
+
+describe('when a connection breaks', { concurrency: true }, () => {
   for (const how of ['end', 'cut']) {
     test(`(${how}), a decision that was taken meanwhile arrives`, async (t) => {
-      const { sandbox, companion, editor } = await openWindow(t);
-      const proxy = await Proxy.start(sandbox, companion);
-      const { GEMINI_CLI_IDE_SERVER_PORT: port } = proxy.env(sandbox);
-      const args = byPort(sandbox, port, companion.ready.authToken);
-      const client = await IdeClient.connect(sandbox, { env: bridgeEnv(sandbox, args) });
-      assert.equal(await proxy.opened.next(), undefined);
+      const { sandbox, editor, proxy, client } = await openWindowBehindProxy(t);
       const file = sandbox.file('a.txt');
       const decision = client.openDiff(file, 'proposed');
       await editor.view(file);
@@ -225,6 +232,23 @@ describe('when the stream breaks', { concurrency: true }, () => {
       assert.match(await proxy.opened.next(), /./, 'it says what it had received');
       assert.deepEqual(await decision, { status: 'accepted', content: 'decided meanwhile' });
       assert.equal(await client.status(), 'connected');
+    });
+  }
+
+  for (const tool of ['openDiff', 'closeDiff']) {
+    test(`what the user wrote arrives, though the answer to ${tool} was lost`, async (t) => {
+      const { sandbox, editor, proxy, client } = await openWindowBehindProxy(t);
+      const file = sandbox.file('a.txt');
+      for (const text of ['first', 'second']) {
+        const answer = proxy.holdAnswer(tool);
+        const decision = client.openDiff(file, 'proposed');
+        await editor.view(file);
+        editor.edit(file, text);
+        const lost = answer.then((lose) => lose());
+        await client.resolveDiffFromCli(file, 'accepted');
+        await lost;
+        assert.deepEqual(await decision, { status: 'accepted', content: text });
+      }
     });
   }
 });

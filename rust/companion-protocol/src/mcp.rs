@@ -6,6 +6,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// The header of a request that was sent before, by a sender that knows no answer. It is no part of
+/// MCP; a companion that knows it does nothing twice.
+pub const REPEATED: &str = "companion-repeated";
+
 /// The revisions of the protocol that have a handshake, newest first.
 pub const PROTOCOL_VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 

@@ -13,7 +13,7 @@ use companion_protocol::mcp::{
 use serde::Serialize;
 
 use crate::core::Core;
-use crate::diffs::DiffId;
+use crate::diffs::{DiffId, Request};
 use crate::json;
 use crate::session::Session;
 use crate::tools;
@@ -48,21 +48,23 @@ pub(crate) fn initialize(params: Params<'_>) -> Result<InitializeResult, ErrorOb
     })
 }
 
-/// Answers what a session sent. Requests of a batch are answered one after the other.
+/// Answers what a session sent, perhaps for the second time. Requests of a batch are answered one
+/// after the other.
 pub(crate) async fn answer(
     core: &Arc<Core>,
     session: &Arc<Session>,
+    is_repeated: bool,
     payload: Payload<'_>,
 ) -> Answer {
     match payload {
-        Payload::Single(message) => match answer_one(core, session, message).await {
+        Payload::Single(message) => match answer_one(core, session, is_repeated, message).await {
             Some(json) => Answer::Json(json),
             None => Answer::Nothing,
         },
         Payload::Batch(messages) => {
             let mut answers = Vec::new();
             for message in messages {
-                answers.extend(answer_one(core, session, message).await);
+                answers.extend(answer_one(core, session, is_repeated, message).await);
             }
             if answers.is_empty() {
                 return Answer::Nothing;
@@ -75,6 +77,7 @@ pub(crate) async fn answer(
 async fn answer_one(
     core: &Arc<Core>,
     session: &Arc<Session>,
+    is_repeated: bool,
     message: Message<'_>,
 ) -> Option<Vec<u8>> {
     let (id, method, params) = match message {
@@ -88,8 +91,9 @@ async fn answer_one(
             return None;
         }
     };
+    let from = Request { session: session.id, id: &id, is_repeated };
     let answer = match &*method {
-        "tools/call" => match tools::call(core, session, params).await {
+        "tools/call" => match tools::call(core, session, from, params).await {
             Ok(result) => Ok(sized_response(&id, &result, result.text_len())),
             Err(error) => Err(invalid_params("tools/call", &error)),
         },

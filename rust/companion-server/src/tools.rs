@@ -16,6 +16,7 @@ use serde::de::IgnoredAny;
 use tokio::time::Instant;
 
 use crate::core::Core;
+use crate::diffs::Request;
 use crate::host::Proposal;
 use crate::session::Session;
 use companion_platform::{Platform, is_absolute};
@@ -39,6 +40,7 @@ pub(crate) fn list(settings: &Settings) -> ListToolsResult {
 pub(crate) async fn call(
     core: &Core,
     session: &Session,
+    from: Request<'_>,
     params: Params<'_>,
 ) -> Result<CallToolResult, serde_json::Error> {
     let call = match params.parse::<CallToolParams<ToolArguments>>() {
@@ -57,7 +59,7 @@ pub(crate) async fn call(
         Ok(tool) => tool,
         Err(unknown) => return Ok(CallToolResult::error(unknown)),
     };
-    Ok(match run(core, session, tool, call.arguments).await {
+    Ok(match run(core, session, from, tool, call.arguments).await {
         Ok(result) => result,
         Err(wrong) => CallToolResult::error(format!("Invalid arguments: {wrong}")),
     })
@@ -73,6 +75,7 @@ fn find(core: &Core, name: &str) -> Result<Tool, String> {
 async fn run(
     core: &Core,
     session: &Session,
+    from: Request<'_>,
     tool: Tool,
     arguments: ToolArguments,
 ) -> Result<CallToolResult, &'static str> {
@@ -80,6 +83,9 @@ async fn run(
         arguments;
     if let Some(path) = &file_path {
         check(path)?;
+        if let Some(answer) = core.diffs.repeated(from, path).await {
+            return Ok(answer);
+        }
     }
     let named = file_path.ok_or("filePath is missing");
     Ok(match tool {
@@ -91,24 +97,24 @@ async fn run(
                 kinds: Arc::clone(&core.kinds),
                 untaken: None,
             };
-            core.diffs.open(session, proposal).await
+            core.diffs.open(from, proposal).await
         }
         Tool::CloseDiff => {
             let suppress = suppress_notification.unwrap_or_default();
-            core.diffs.close(session.id, named?, suppress).await
+            core.diffs.close(from, named?, suppress).await
         }
         Tool::AcceptDiff => {
             // The user may accept any proposal in the editor; a client has no business elsewhere.
             let patience = core.config.limits.host_timeout;
             let path = named?;
             match core.workspace.check(&path, patience).await {
-                Ok(()) => core.diffs.decide(path, true).await,
+                Ok(()) => core.diffs.decide(from, path, true).await,
                 Err(why) => {
                     CallToolResult::error(format!("acceptDiff: {why}; accept it in the editor"))
                 }
             }
         }
-        Tool::RejectDiff => core.diffs.decide(named?, false).await,
+        Tool::RejectDiff => core.diffs.decide(from, named?, false).await,
         Tool::GetDiagnostics => {
             let severity = severity.unwrap_or_default();
             let told = diagnostics(core, named.ok(), severity, only_new.unwrap_or_default());

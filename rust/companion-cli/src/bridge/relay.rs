@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_client::http::Error;
+use companion_client::http::{Error, Events};
 use companion_protocol::jsonrpc::{ErrorObject, ErrorResponse, Id, Response, code};
 use companion_protocol::mcp::CallToolResult;
 use companion_protocol::tool::Tool;
@@ -203,7 +203,8 @@ impl Bridge {
     /// Sends a request, and the client its answer, whatever happens.
     async fn ask(&self, id: &Id, message: bytes::Bytes, step: &DiffStep) -> CallEnd {
         let mut reason = String::new();
-        for _ in 0..ATTEMPTS {
+        let mut maybe_heard = false;
+        for attempt in 0..ATTEMPTS {
             let up = match self.up(step).await {
                 Ok(up) => up,
                 Err(why) => {
@@ -213,7 +214,8 @@ impl Bridge {
                         // that the user accepts there; this leaves the decision to that.
                         log::info!("{reason}; a diff is for the terminal alone");
                         self.succeed(id, &CallToolResult::empty()).await;
-                        return CallEnd::NeverOpened;
+                        // What may show there is closed there, too, and has its text there.
+                        return if maybe_heard { CallEnd::Answered } else { CallEnd::NeverOpened };
                     }
                     break;
                 }
@@ -221,7 +223,12 @@ impl Bridge {
             if let DiffStep::Open { client, companion, .. } = step {
                 self.diffs.lock().opened(client, companion);
             }
-            match self.exchange(&up.session, message.clone(), step).await {
+            let message = message.clone();
+            let sent = match attempt {
+                0 => up.session.post(message).await,
+                _ => up.session.post_again(message).await,
+            };
+            match self.answer(sent, step).await {
                 Ok(()) => return CallEnd::Answered,
                 Err(error) => {
                     reason = format!("The companion failed: {error}");
@@ -230,6 +237,7 @@ impl Bridge {
                     if !error.is_unheard() && !repeatable {
                         break;
                     }
+                    maybe_heard |= !error.is_unheard();
                     if let DiffStep::Open { companion, .. } = step {
                         // It will be opened anew, so it is none that was lost.
                         self.diffs.lock().ended(companion);
@@ -256,14 +264,9 @@ impl Bridge {
         }
     }
 
-    /// One attempt. The answer, and what comes with it, goes to the client.
-    async fn exchange(
-        &self,
-        session: &companion_client::http::Session,
-        message: bytes::Bytes,
-        step: &DiffStep,
-    ) -> Result<(), Error> {
-        let mut events = session.post(message).await?;
+    /// Gives the client the answer that one attempt brought, and what comes with it.
+    async fn answer(&self, sent: Result<Events, Error>, step: &DiffStep) -> Result<(), Error> {
+        let mut events = sent?;
         while let Some(event) = events.next().await? {
             if let Some(went_well) = self.deliver(&event.data).await {
                 match step {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use companion_protocol::jsonrpc::{self as jsonrpc, ErrorObject, Id, Message, Payload};
+use companion_protocol::mcp;
 use http_body_util::Full;
 use hyper::Method;
 use hyper::Request;
@@ -18,6 +19,7 @@ use super::{Endpoint, Error, Events, Stage, connection};
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+const REPEATED: HeaderName = HeaderName::from_static(mcp::REPEATED);
 
 /// How long a companion may take to open the stream.
 const STREAM_TIMEOUT: Duration = Duration::from_secs(10);
@@ -53,7 +55,22 @@ impl Session {
     /// # Errors
     /// Any but [`Error::Rpc`]; [`Error::is_unheard`] says which ones allow to send it again.
     pub async fn post(&self, message: Bytes) -> Result<Events, Error> {
-        let sent = connection::send(&self.endpoint, self.post_request(message)).await;
+        self.send(self.post_request(message)).await
+    }
+
+    /// Sends a request again whose connection broke, in which case a companion answers as it has
+    /// answered the first, or would have.
+    ///
+    /// # Errors
+    /// As [`Session::post`].
+    pub async fn post_again(&self, message: Bytes) -> Result<Events, Error> {
+        let mut request = self.post_request(message);
+        request.headers_mut().insert(REPEATED, HeaderValue::from_static("true"));
+        self.send(request).await
+    }
+
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Events, Error> {
+        let sent = connection::send(&self.endpoint, request).await;
         Ok(Events::new(sent.map_err(|error| self.ended(error))?))
     }
 

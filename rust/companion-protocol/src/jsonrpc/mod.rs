@@ -64,6 +64,13 @@ impl Id {
     }
 }
 
+/// Ids that are written alike.
+impl PartialEq for Id {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.get() == other.0.get()
+    }
+}
+
 impl From<&str> for Id {
     fn from(text: &str) -> Self {
         Self(serde_json::value::to_raw_value(text).expect("a string is JSON"))

@@ -20,6 +20,13 @@ pub(crate) enum Answer {
     Failed(String),
 }
 
+impl Answer {
+    /// How many bytes of a text it has.
+    pub(super) fn len(&self) -> usize {
+        if let Self::Closed(Some(text)) = self { text.len() } else { 0 }
+    }
+}
+
 impl From<Answer> for CallToolResult {
     fn from(answer: Answer) -> Self {
         let (accept, outcome) = match answer {

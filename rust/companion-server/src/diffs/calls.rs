@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use tokio::sync::{Notify, OwnedSemaphorePermit, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::Answer;
@@ -21,7 +21,11 @@ impl fmt::Display for CallId {
     }
 }
 
+/// Waits for the answer to a call, and keeps it.
+pub(super) type Waiter = watch::Receiver<Option<Answered>>;
+
 /// An answer, which counts once so many records are saved.
+#[derive(Clone)]
 pub(super) struct Answered {
     pub(super) answer: Answer,
     pub(super) records: u64,
@@ -42,7 +46,7 @@ struct State {
 }
 
 struct Waiting {
-    answer: oneshot::Sender<Answered>,
+    answer: watch::Sender<Option<Answered>>,
     deadline: Instant,
     /// Its part of what may wait for the editor, which may keep what it was sent until it answers.
     _taken: Option<Arc<OwnedSemaphorePermit>>,
@@ -61,8 +65,8 @@ impl Calls {
         &self,
         deadline: Instant,
         taken: Option<Arc<OwnedSemaphorePermit>>,
-    ) -> (CallId, oneshot::Receiver<Answered>) {
-        let (answer, answered) = oneshot::channel();
+    ) -> (CallId, Waiter) {
+        let (answer, waiter) = watch::channel(None);
         let mut state = self.state.lock();
         state.last += 1;
         let call = CallId(state.last);
@@ -70,7 +74,7 @@ impl Calls {
         if state.set_deadline(call, deadline) {
             self.sooner.notify_one();
         }
-        (call, answered)
+        (call, waiter)
     }
 
     /// Gives a call another deadline.
@@ -89,7 +93,7 @@ impl Calls {
         let mut state = self.state.lock();
         if let Some(waiting) = state.waiting.remove(&call) {
             state.deadlines.remove(&(waiting.deadline, call));
-            let _ = waiting.answer.send(answered);
+            let _ = waiting.answer.send(Some(answered));
         }
     }
 

@@ -7,37 +7,39 @@
 
 mod answer;
 mod calls;
+mod id;
 mod journal;
 mod ledger;
 mod outbox;
 mod records;
+mod repeats;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use companion_protocol::ide::events;
 use companion_protocol::mcp::CallToolResult;
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
-use uuid::Uuid;
 
 use crate::config::Limits;
 use crate::host::{Asker, Delivery, EditorHost, Proposal, Responder};
 use crate::monitor::Monitors;
-use crate::session::{Session, SessionId, Sessions};
+use crate::session::{SessionId, Sessions};
 use crate::sse;
 pub(crate) use answer::Answer;
 pub(crate) use calls::CallId;
-use calls::{Answered, Calls};
+use calls::{Answered, Calls, Waiter};
+pub(crate) use id::DiffId;
 pub(crate) use journal::{Batch, Journal};
 use ledger::{Ask, Effect, Ledger, Proposed};
 pub(crate) use outbox::{EventId, Outgoing};
 pub(crate) use records::{Left, Record};
+use repeats::Repeats;
+pub(crate) use repeats::Request;
 
 /// The text of a file: a proposal's, as the user left it.
 pub(crate) type Text = Arc<String>;
@@ -48,34 +50,11 @@ const ACKNOWLEDGEMENT: Duration = Duration::from_secs(1);
 /// What a request costs that waits for the editor, besides its texts; rounded up.
 const QUEUED: usize = 1 << 10;
 
-/// Names a diff, and is no other's, over restarts too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct DiffId(u64);
-
-impl DiffId {
-    fn random() -> Self {
-        Self(Uuid::new_v4().as_u64_pair().1)
-    }
-
-    fn next(self) -> Self {
-        Self(self.0.wrapping_add(1))
-    }
-
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        u64::from_str_radix(text, 16).ok().map(Self)
-    }
-}
-
-impl fmt::Display for DiffId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:x}", self.0)
-    }
-}
-
 pub(crate) struct Diffs {
     me: Weak<Self>,
     ledger: Mutex<Ledger>,
     calls: Calls,
+    repeats: Repeats,
     /// Bytes of proposals that may wait for the editor to take and to show them.
     untaken: Arc<Semaphore>,
     /// A client has shown that it got something, or will not show it any more.
@@ -109,6 +88,7 @@ impl Diffs {
             me: Weak::clone(me),
             ledger: Mutex::new(ledger),
             calls: Calls::default(),
+            repeats: Repeats::new(untaken(&limits)),
             untaken: Arc::new(Semaphore::new(untaken(&limits))),
             arrived: Notify::new(),
             sessions,
@@ -119,10 +99,17 @@ impl Diffs {
         })
     }
 
+    /// The answer to a request that is repeated, if its call about `path` is known.
+    pub(crate) async fn repeated(&self, from: Request<'_>, path: &str) -> Option<CallToolResult> {
+        let waiter = self.repeats.find(from, path)?;
+        Some(self.answer(waiter).await)
+    }
+
     /// `openDiff`
-    pub(crate) async fn open(&self, asker: &Session, mut proposal: Proposal) -> CallToolResult {
-        let (waiting, bytes) = self.ledger.lock().backlog(asker.id);
-        let count = waiting + self.ledger.lock().count(asker.id);
+    pub(crate) async fn open(&self, from: Request<'_>, mut proposal: Proposal) -> CallToolResult {
+        let asker = from.session;
+        let (waiting, bytes) = self.ledger.lock().backlog(asker);
+        let count = waiting + self.ledger.lock().count(asker);
         if count >= self.limits.diffs_per_session || bytes >= self.limits.queued_bytes {
             return CallToolResult::error(
                 "Too many diffs are open, or decided and not yet read from the event stream.",
@@ -141,38 +128,54 @@ impl Diffs {
         let proposed =
             if proposal.new_content.is_empty() { Proposed::Empty } else { Proposed::Text };
         let path: Arc<str> = Arc::from(proposal.file_path.as_str());
-        self.call(Some(proposal), |ledger, call| ledger.open(asker.id, &path, proposed, call)).await
+        let step = |ledger: &mut Ledger, call| ledger.open(asker, &path, proposed, call);
+        self.call(from, &path, Some(proposal), step).await
     }
 
     /// `closeDiff`
     pub(crate) async fn close(
         &self,
-        caller: SessionId,
+        from: Request<'_>,
         path: String,
         suppress: bool,
     ) -> CallToolResult {
         let path = Arc::from(path);
-        self.call(None, |ledger, call| ledger.close(caller, &path, suppress, call)).await
+        let step = |ledger: &mut Ledger, call| ledger.close(from.session, &path, suppress, call);
+        self.call(from, &path, None, step).await
     }
 
     /// `acceptDiff` and `rejectDiff`
-    pub(crate) async fn decide(&self, path: String, accept: bool) -> CallToolResult {
+    pub(crate) async fn decide(
+        &self,
+        from: Request<'_>,
+        path: String,
+        accept: bool,
+    ) -> CallToolResult {
         let path = Arc::from(path);
-        self.call(None, |ledger, call| ledger.decide(&path, accept, call)).await
+        self.call(from, &path, None, |ledger, call| ledger.decide(&path, accept, call)).await
     }
 
-    /// Takes a step for a call, and waits for the call's answer. What has begun is brought to its
-    /// end even if the caller does not wait for it.
+    /// Takes a step for a call about `path`, and waits for the call's answer. What has begun is
+    /// brought to its end even if the caller does not wait for it.
     async fn call(
         &self,
+        from: Request<'_>,
+        path: &Arc<str>,
         proposal: Option<Proposal>,
         step: impl FnOnce(&mut Ledger, CallId) -> Vec<Effect>,
     ) -> CallToolResult {
         let deadline = Instant::now() + self.limits.host_timeout;
         let taken = proposal.as_ref().and_then(|proposal| proposal.untaken.clone());
-        let (call, answered) = self.calls.begin(deadline, taken);
+        let (call, waiter) = self.calls.begin(deadline, taken);
+        self.repeats.push(from, Arc::clone(path), waiter.clone());
         self.step_with(proposal, |ledger| step(ledger, call));
-        let Ok(Answered { answer, records }) = answered.await else {
+        self.answer(waiter).await
+    }
+
+    /// Waits for the answer to a call.
+    async fn answer(&self, mut waiter: Waiter) -> CallToolResult {
+        let answered = waiter.wait_for(Option::is_some).await.ok().and_then(|of| of.clone());
+        let Some(Answered { answer, records }) = answered else {
             return CallToolResult::error("The call was given up.");
         };
         // Should this process end now, the next one must know what the client has been answered.
@@ -207,6 +210,7 @@ impl Diffs {
 
     /// A session has ended for good.
     pub(crate) fn session_gone(&self, session: SessionId) {
+        self.repeats.forget(session);
         self.step(|ledger| ledger.session_gone(session));
     }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use companion_protocol::jsonrpc::{
     ErrorData, ErrorObject, Id, Message, Params, Payload, code, parse,
 };
-use companion_protocol::mcp::PROTOCOL_VERSIONS;
+use companion_protocol::mcp::{self, PROTOCOL_VERSIONS};
 use hyper::body::Body;
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, ALLOW, CONNECTION, CONTENT_ENCODING, HeaderMap, HeaderName,
@@ -26,6 +26,7 @@ use crate::guard::Refusal;
 use crate::session::{Session, SessionId};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+const REPEATED: HeaderName = HeaderName::from_static(mcp::REPEATED);
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -105,7 +106,8 @@ where
     };
     let _busy = session.busy();
     let is_single = matches!(payload, Payload::Single(_));
-    match dispatch::answer(&core, &session, payload).await {
+    let is_repeated = head.headers.contains_key(REPEATED);
+    match dispatch::answer(&core, &session, is_repeated, payload).await {
         Answer::Nothing => reply::empty(StatusCode::ACCEPTED),
         // Until it comes back to its stream, its answers are one, if it waits for more than them.
         Answer::Json(json)

@@ -1,0 +1,30 @@
+//! The name of a diff, over restarts too.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Names a diff, and is no other's, over restarts too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct DiffId(pub(super) u64);
+
+impl DiffId {
+    pub(super) fn random() -> Self {
+        Self(Uuid::new_v4().as_u64_pair().1)
+    }
+
+    pub(super) fn next(self) -> Self {
+        Self(self.0.wrapping_add(1))
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        u64::from_str_radix(text, 16).ok().map(Self)
+    }
+}
+
+impl fmt::Display for DiffId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:x}", self.0)
+    }
+}

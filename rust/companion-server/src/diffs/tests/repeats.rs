@@ -1,0 +1,89 @@
+//! Requests that are sent again, because their connection broke before the answer came.
+
+use std::time::Duration;
+
+use http_body_util::BodyExt as _;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::testing::{Asked, Rig};
+
+const PATH: &str = "/a.txt";
+
+fn empty() -> Value {
+    json!({ "content": [] })
+}
+
+fn closed(text: &str) -> Value {
+    let text = json!({ "content": text }).to_string();
+    json!({ "content": [{ "type": "text", "text": text }] })
+}
+
+/// The result of a call about [`PATH`], by the request `id`.
+async fn call(rig: &Rig, session: &str, tool: &str, id: u32, is_repeated: bool) -> Value {
+    let arguments =
+        json!({ "filePath": PATH, "newContent": "proposed", "suppressNotification": true });
+    let params = json!({ "name": tool, "arguments": arguments });
+    let body = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+    let mut headers = vec![("mcp-session-id", session)];
+    headers.extend(is_repeated.then_some(("companion-repeated", "true")));
+    let reply = rig.send("POST", "/mcp", &headers, body.to_string()).await;
+    let body = reply.into_body().collect().await.unwrap().to_bytes();
+    serde_json::from_slice::<Value>(&body).unwrap()["result"].take()
+}
+
+/// The editor does what it is asked next; a diff that it closes has this text.
+async fn answer(rig: &Rig, text: &str) {
+    match rig.asked().await {
+        Asked::Open(responder, _) => responder.complete(None),
+        Asked::Close(responder, _) => responder.complete(Some(text.to_owned())),
+        asked => panic!("{asked:?}"),
+    }
+}
+
+/// A call that is answered by the editor, which gives a closed diff this text.
+async fn answered(rig: &Rig, session: &str, tool: &str, id: u32, text: &str) -> Value {
+    tokio::join!(call(rig, session, tool, id, false), answer(rig, text)).0
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_closed_has_its_text_until_that_has_arrived() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    for (id, text) in [(1, "first"), (3, "second")] {
+        assert_eq!(answered(&rig, &session, "openDiff", id, "").await, empty());
+        assert_eq!(answered(&rig, &session, "closeDiff", id + 1, text).await, closed(text));
+        assert_eq!(call(&rig, &session, "closeDiff", id + 1, true).await, closed(text));
+    }
+    let another = rig.initialize().await;
+    assert_ne!(call(&rig, &another, "closeDiff", 4, true).await, closed("second"));
+    assert_ne!(call(&rig, &session, "closeDiff", 4, false).await, closed("second"), "a new one");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_repeated_call_waits_for_the_editor_as_the_first_did() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    for (tool, result) in [("openDiff", empty()), ("closeDiff", closed("edited"))] {
+        let broken = timeout(Duration::ZERO, call(&rig, &session, tool, 7, false)).await;
+        assert!(broken.is_err(), "the editor has not answered");
+        let again = call(&rig, &session, tool, 7, true);
+        assert_eq!(tokio::join!(again, answer(&rig, "edited")).0, result);
+    }
+    assert!(rig.asked.lock().await.try_recv().is_err(), "it was asked once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_diff_that_is_opened_again_stays_as_the_user_has_it() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    answered(&rig, &session, "openDiff", 1, "").await;
+    assert_eq!(call(&rig, &session, "openDiff", 1, true).await, empty());
+    rig.core.diffs.decided(PATH, Some("edited".to_owned()));
+    assert_eq!(call(&rig, &session, "openDiff", 1, true).await, empty());
+    assert!(rig.asked.lock().await.try_recv().is_err(), "no view was replaced");
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    let told = stream.message().await.unwrap();
+    assert_eq!(told["params"], json!({ "filePath": PATH, "content": "edited" }));
+}
