@@ -11,6 +11,7 @@ export class Proxy {
   opened = new Inbox('a new stream through the proxy');
   #server = http.createServer((request, response) => this.#forward(request, response));
   #companion;
+  #port;
   #streams = new Map();
   #held;
   #losing;
@@ -18,17 +19,29 @@ export class Proxy {
   static async start(sandbox, companion) {
     const proxy = new Proxy();
     proxy.#companion = companion;
-    proxy.#server.listen(0, '127.0.0.1');
-    await once(proxy.#server, 'listening');
-    sandbox.defer(() => proxy.#close());
+    await proxy.listen();
+    sandbox.defer(() => proxy.close());
     return proxy;
+  }
+
+  /** Is there, at the port that it had before if it was closed. */
+  async listen() {
+    this.#server.listen(this.#port ?? 0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.#port = this.#server.address().port;
+  }
+
+  /** Is not there for anybody. */
+  close() {
+    this.#server.close();
+    this.#server.closeAllConnections();
   }
 
   /** What a terminal has set for a client that is to come here; it must not see other files. */
   env(sandbox) {
     return {
       ...this.#companion.ready.env,
-      GEMINI_CLI_IDE_SERVER_PORT: String(this.#server.address().port),
+      GEMINI_CLI_IDE_SERVER_PORT: String(this.#port),
       TMPDIR: sandbox.folder('no-discovery'),
       TERM_PROGRAM: 'vscode',
     };
@@ -96,10 +109,5 @@ export class Proxy {
   /** Lets nothing more through the open streams, and tells neither side. */
   stall() {
     for (const [response, reply] of this.#streams) reply.unpipe(response).resume();
-  }
-
-  #close() {
-    this.#server.close();
-    this.#server.closeAllConnections();
   }
 }

@@ -195,7 +195,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     assert.deepEqual(rejected, [{ filePath: '/here/a' }]);
   });
 
-  test('goes on with its session after an outage, and has views closed that were given up', async (t) => {
+  test('goes on with its session after an outage, and closes what the client has given up', async (t) => {
     const maps = ['--map', '/here=/there', '--wait', '1'];
     const { bridge, companion, stream } = await openBothEnds(t, maps);
     stream.write(`id: 7\n${data({ jsonrpc: '2.0', method: 'm' })}`);
@@ -205,32 +205,44 @@ describe('a bridge', { concurrency: 3 }, () => {
     assert.equal(second.headers['last-event-id'], '7');
     second.write(data({ jsonrpc: '2.0', method: 'without an id' }));
     await bridge.next('without an id');
-    bridge.sendLine(openDiff(1, '/here/a'));
-    await view(companion);
-    await bridge.messages.next(({ id }) => id === 1);
+    for (const [id, path] of ['/here/a', '/here/b', '/here/c'].entries()) {
+      bridge.sendLine(openDiff(id, path));
+      await view(companion);
+      await bridge.messages.next((message) => message.id === id);
+    }
 
     await companion.stop();
-    assert.deepEqual((await bridge.next('ide/diffRejected')).params, { filePath: '/here/a' });
     const { params } = await bridge.next('ide/contextUpdate');
     assert.deepEqual(params, { workspaceState: { openFiles: [] } });
     const { error } = await bridge.ask('ping');
     assert.match(error.message, /^No companion can be reached: /);
+    // The client takes its own text for one, and asks anew about another: the terminal decides.
+    bridge.sendLine(openDiff(3, '/here/a').replace('openDiff', 'closeDiff'));
+    assert.ok((await bridge.messages.next(({ id }) => id === 3)).error);
+    bridge.sendLine(openDiff(4, '/here/b'));
+    assert.deepEqual(await bridge.messages.next(), JSON.parse(answer(4)));
 
     await companion.listen();
-    const { headers } = await companion.streams.next();
+    const { headers, write } = await companion.streams.next();
     assert.deepEqual([headers['mcp-session-id'], headers['last-event-id']], ['session-1', '7']);
-    const { body, reply } = await companion.requests.next();
-    const call = JSON.parse(body).params;
-    assert.deepEqual(call, {
-      name: 'closeDiff',
-      arguments: { filePath: '/there/a', suppressNotification: true },
-    });
-    reply(200, {}, answer(0));
+    const closings = [await companion.requests.next(), await companion.requests.next()];
+    const calls = closings.map(({ body }) => JSON.parse(body).params);
+    assert.deepEqual(
+      calls.map((call) => [call.name, call.arguments]),
+      ['/there/a', '/there/b'].map((filePath) => ['closeDiff', { filePath }]),
+      'the editor keeps their texts, which nobody takes',
+    );
     const result = bridge.ask('ping');
+    for (const filePath of ['/there/a', '/there/b', '/there/c']) {
+      const params = { filePath, content: 'decided meanwhile' };
+      write(data({ jsonrpc: '2.0', method: 'ide/diffAccepted', params }));
+    }
+    const told = await bridge.messages.next();
+    assert.equal(told.params.filePath, '/here/c', 'of the others the client has heard an end');
+    for (const { reply } of closings) reply(200, {}, answer(0));
     (await companion.requests.next()).reply(200, {}, answer('ping', {}));
     assert.deepEqual((await result).result, {});
-    const unasked = bridge.messages.takeAll().filter(({ id }) => id !== undefined);
-    assert.deepEqual(unasked, [], 'the client did not ask for that closeDiff');
+    assert.deepEqual(bridge.messages.takeAll(), [], 'the client did not ask for that closeDiff');
   });
 
   test('lets the CLI go on at once when the user decides in the terminal meanwhile', async (t) => {

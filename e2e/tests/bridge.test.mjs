@@ -17,6 +17,8 @@ import { openWindow } from '../lib/scene.mjs';
 import { Window, accepted } from '../lib/window.mjs';
 import { REJECTED, assertWorks } from '../lib/works.mjs';
 
+const WAIT_1_S = ['--wait', '1'];
+
 /** A window and a client whose only way to it is a bridge. */
 async function openWindowBehindBridge(t, args = byDiscovery) {
   const window = await openWindow(t);
@@ -150,11 +152,8 @@ describe('when the companion is not there', { concurrency: 4 }, () => {
   });
 
   test('any more, diffs are for the terminal alone, until there is another', async (t) => {
-    const window = await openWindowBehindBridge(t, (sandbox) => [
-      ...byDiscovery(sandbox),
-      '--wait',
-      '1',
-    ]);
+    const args = (sandbox) => [...byDiscovery(sandbox), ...WAIT_1_S];
+    const window = await openWindowBehindBridge(t, args);
     const { sandbox, companion, client } = window;
     const file = sandbox.file('a.txt');
     companion.notify('editor/focused', { path: file });
@@ -164,8 +163,9 @@ describe('when the companion is not there', { concurrency: 4 }, () => {
     await client.closeDiff(`${file}.2`); // by then the first call has been answered
 
     await companion.kill();
-    assert.deepEqual(await decision, REJECTED);
     assert.deepEqual(await client.openFiles((files) => files.length === 0), []);
+    await client.resolveDiffFromCli(file, 'accepted');
+    assert.deepEqual(await decision, { status: 'accepted', content: undefined });
     // As from here on the terminal alone asks the user.
     for (const outcome of ['accepted', 'rejected']) {
       const inTerminal = client.openDiff(file, 'again');
@@ -209,12 +209,12 @@ describe('when the companion is not there', { concurrency: 4 }, () => {
 });
 
 /** A window and a client whose bridge goes by way of a proxy. */
-async function openWindowBehindProxy(t) {
+async function openWindowBehindProxy(t, more = []) {
   const window = await openWindow(t);
   const { sandbox, companion } = window;
   const proxy = await Proxy.start(sandbox, companion);
   const { GEMINI_CLI_IDE_SERVER_PORT: port } = proxy.env(sandbox);
-  const args = byPort(sandbox, port, companion.ready.authToken);
+  const args = [...byPort(sandbox, port, companion.ready.authToken), ...more];
   const client = await IdeClient.connect(sandbox, { env: bridgeEnv(sandbox, args) });
   assert.equal(await proxy.opened.next(), undefined);
   return { ...window, proxy, client };
@@ -234,6 +234,21 @@ describe('when a connection breaks', { concurrency: true }, () => {
       assert.equal(await client.status(), 'connected');
     });
   }
+
+  test('for longer than it waits, what the user has decided arrives all the same', async (t) => {
+    const { sandbox, companion, editor, proxy, client } = await openWindowBehindProxy(t, WAIT_1_S);
+    const file = sandbox.file('a.txt');
+    companion.notify('editor/focused', { path: file });
+    await client.openFiles((files) => files.length === 1);
+    const decision = client.openDiff(file, 'proposed');
+    await editor.view(file);
+    await client.closeDiff(`${file}.2`); // by then the first call has been answered
+    proxy.close();
+    await client.openFiles((files) => files.length === 0);
+    editor.accept(file, 'decided meanwhile');
+    await proxy.listen();
+    assert.deepEqual(await decision, { status: 'accepted', content: 'decided meanwhile' });
+  });
 
   for (const tool of ['openDiff', 'closeDiff']) {
     test(`what the user wrote arrives, though the answer to ${tool} was lost`, async (t) => {

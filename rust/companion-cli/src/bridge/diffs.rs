@@ -15,8 +15,11 @@ const MAX_DIFFS: usize = 512;
 enum State {
     /// The client waits for a decision.
     Waiting,
-    /// The client has been told that it is rejected, while the companion could not be reached.
+    /// The client has heard that the call failed, and waits no more, but the companion may show it.
     GivenUp,
+    /// The companion was told so. A decision that was on its way is not for the client, which may
+    /// have asked for the same file again.
+    Withdrawn,
     /// It is over; a late notification may still name it.
     Over,
 }
@@ -60,7 +63,15 @@ impl RelayedDiffs {
         }
     }
 
-    /// The client heard that `openDiff` failed, but the companion may have opened it.
+    /// The companion says that the diff has ended. Whether that is for the client.
+    pub(super) fn decided(&mut self, companion: &str) -> bool {
+        let Some(diff) = self.find(companion) else { return true };
+        let is_for_client = matches!(diff.state, State::Waiting | State::Over);
+        diff.state = if is_for_client { State::Over } else { State::Withdrawn };
+        is_for_client
+    }
+
+    /// The client heard that `openDiff` or `closeDiff` failed, but the companion may show the diff.
     pub(super) fn failed(&mut self, companion: &str) {
         if let Some(diff) = self.find(companion).filter(|diff| diff.state == State::Waiting) {
             diff.state = State::GivenUp;
@@ -79,24 +90,26 @@ impl RelayedDiffs {
         self.0.get_mut(index)
     }
 
-    /// Gives up all that wait, and returns the notifications that tell the client.
-    pub(super) fn give_up(&mut self) -> Vec<Vec<u8>> {
+    /// The companion that had them is gone: returns the notifications that tell the client.
+    pub(super) fn lose_all(&mut self) -> Vec<Vec<u8>> {
         let mut messages = Vec::new();
-        for diff in self.0.iter_mut().filter(|diff| diff.state == State::Waiting) {
-            diff.state = State::GivenUp;
-            let rejected =
-                Notification::new("ide/diffRejected", Rejected { file_path: &diff.client });
-            messages.push(serde_json::to_vec(&rejected).expect("our messages are JSON"));
+        for diff in &mut self.0 {
+            let before = std::mem::replace(&mut diff.state, State::Over);
+            if before == State::Waiting {
+                let rejected =
+                    Notification::new("ide/diffRejected", Rejected { file_path: &diff.client });
+                messages.push(serde_json::to_vec(&rejected).expect("our messages are JSON"));
+            }
         }
         messages
     }
 
-    /// The paths that the companion may still show though the client was told otherwise.
-    pub(super) fn take_given_up(&mut self) -> Vec<String> {
+    /// The paths that the companion may still show though the client does not wait.
+    pub(super) fn withdraw_given_up(&mut self) -> Vec<String> {
         let given_up = self.0.iter_mut().filter(|diff| diff.state == State::GivenUp);
         given_up
             .map(|diff| {
-                diff.state = State::Over;
+                diff.state = State::Withdrawn;
                 diff.companion.clone()
             })
             .collect()
@@ -126,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn each_that_waits_is_given_up_once() {
+    fn each_that_waits_is_lost_once() {
         let mut diffs = RelayedDiffs::default();
         for name in ["a", "b", "c"] {
             diffs.opened(&format!("\"/w/{name}\""), &format!("/p/{name}"));
@@ -135,10 +148,23 @@ mod tests {
         diffs.failed("/p/c");
         let expected =
             r#"{"jsonrpc":"2.0","method":"ide/diffRejected","params":{"filePath":"/w/a"}}"#;
-        assert_eq!(texts(diffs.give_up()), [expected]);
-        assert!(diffs.give_up().is_empty());
-        assert_eq!(diffs.take_given_up(), ["/p/a", "/p/c"]);
-        assert!(diffs.take_given_up().is_empty());
+        assert_eq!(texts(diffs.lose_all()), [expected]);
+        assert!(diffs.lose_all().is_empty());
+        assert!(diffs.withdraw_given_up().is_empty(), "it is nowhere any more");
+    }
+
+    #[test]
+    fn a_decision_is_not_for_a_client_that_heard_of_a_failure() {
+        let mut diffs = RelayedDiffs::default();
+        diffs.opened("\"/w/a\"", "/p/a");
+        diffs.failed("/p/a");
+        assert_eq!(diffs.withdraw_given_up(), ["/p/a"]);
+        assert!(diffs.withdraw_given_up().is_empty());
+        assert!(!diffs.decided("/p/a"));
+        assert!(!diffs.decided("/p/a"), "it may arrive twice");
+        diffs.opened("\"/w/a\"", "/p/a");
+        assert!(diffs.decided("/p/a"), "it is another one");
+        assert!(diffs.decided("/p/b"), "the client knows better");
     }
 
     #[test]
@@ -150,6 +176,6 @@ mod tests {
             diffs.ended(&format!("/p/{number}"));
         }
         assert_eq!(diffs.0.len(), MAX_DIFFS);
-        assert_eq!(diffs.give_up().len(), 1);
+        assert_eq!(diffs.lose_all().len(), 1);
     }
 }

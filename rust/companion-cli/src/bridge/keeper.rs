@@ -147,9 +147,9 @@ impl Keeper {
         for number in 0.. {
             match self.connect(hello, &mut known, left.elapsed()).await {
                 Ok((events, session)) => {
-                    self.bridge.link.set_up(Arc::new(Up { session, number }));
                     let begun = Instant::now();
-                    let why = self.read(events, number, known.as_mut()).await;
+                    let use_it = self.use_until_suspected(session, number);
+                    let why = self.read(events, use_it, known.as_mut()).await;
                     log::info!("the connection to the companion was lost: {why}");
                     self.bridge.link.set_down(&why);
                     left = Instant::now();
@@ -176,10 +176,7 @@ impl Keeper {
     ) -> Result<(Events, Session), String> {
         if let Some(Known { session, last_event_id }) = known {
             match session.stream(last_event_id.as_deref()).await {
-                Ok(events) => {
-                    self.close_given_up(session);
-                    return Ok((events, session.clone()));
-                }
+                Ok(events) => return Ok((events, session.clone())),
                 Err(error) if is_absence(&error) && away < LOYALTY => {
                     return Err(explain(&session.endpoint().authority(), &error));
                 }
@@ -195,20 +192,28 @@ impl Keeper {
         let events = stream.await.map_err(|error| explain(&authority(), &error))?;
 
         // The diffs of the session before went with it.
-        self.give_up().await;
-        self.bridge.diffs.lock().take_given_up();
+        let rejected = self.bridge.diffs.lock().lose_all();
+        for message in rejected {
+            self.bridge.output.send(message).await;
+        }
         *self.session.lock() = Some(session.clone());
         *known = Some(Known { session: session.clone(), last_event_id: None });
         Ok((events, session))
     }
 
     /// Gives the client what the stream brings, and says why that ended.
-    async fn read(&self, mut events: Events, number: u64, known: Option<&mut Known>) -> String {
+    async fn read(
+        &self,
+        mut events: Events,
+        suspected: impl Future<Output = ()>,
+        known: Option<&mut Known>,
+    ) -> String {
         let known = known.expect("a stream belongs to a session");
+        tokio::pin!(suspected);
         loop {
             let next = tokio::select! {
                 next = timeout(SILENCE, events.next()) => next,
-                () = self.bridge.link.left(number) => return "a request failed".to_owned(),
+                () = &mut suspected => return "a request failed".to_owned(),
             };
             match next {
                 Ok(Ok(Some(event))) => {
@@ -224,12 +229,11 @@ impl Keeper {
         }
     }
 
-    /// Tells the client whenever the companion has been away for too long: no diff of it will be
-    /// decided, and nothing is known about open files.
+    /// Tells the client whenever the companion has been away for too long that nothing is known about
+    /// open files. Its diffs wait: they may have been decided, and the terminal asks as well.
     async fn outages(&self) {
         loop {
             self.bridge.link.lost(self.bridge.patience).await;
-            self.give_up().await;
             let nothing = IdeContext::default();
             let nothing = serde_json::to_vec(&context_update(&nothing));
             let nothing = nothing.expect("our messages are JSON");
@@ -237,29 +241,29 @@ impl Keeper {
         }
     }
 
-    async fn give_up(&self) {
-        let rejected = self.bridge.diffs.lock().give_up();
-        for message in rejected {
-            self.bridge.output.send(message).await;
-        }
-    }
-
-    /// Has the views closed whose diffs were given up while this session was out of reach.
-    fn close_given_up(&self, session: &Session) {
-        for path in self.bridge.diffs.lock().take_given_up() {
+    /// Lets requests go to this session until one fails, once the views are closed whose diffs were
+    /// given up while it was out of reach: what comes of those is no answer to what is asked next.
+    async fn use_until_suspected(&self, session: Session, number: u64) {
+        self.bridge.link.set_coming();
+        let given_up = self.bridge.diffs.lock().withdraw_given_up();
+        let closings = given_up.into_iter().map(|path| {
+            // Without `suppressNotification`, because nobody takes the text: the editor keeps it.
             let params = json!({
                 "name": Tool::CloseDiff.name(),
-                "arguments": { (Tool::CloseDiff.path_argument()): path, "suppressNotification": true },
+                "arguments": { (Tool::CloseDiff.path_argument()): path },
             });
             let message = Request::new(Id::from(u64::MAX), "tools/call", params);
             let message = serde_json::to_vec(&message).expect("our messages are JSON");
             let session = session.clone();
-            tokio::spawn(async move {
-                if let Err(error) = say(&session, message).await {
-                    log::debug!("a view that nobody waits for stays open: {error}");
-                }
-            });
+            tokio::spawn(async move { say(&session, message).await })
+        });
+        for closing in closings.collect::<Vec<_>>() {
+            if let Ok(Err(error)) = closing.await {
+                log::debug!("a view that nobody waits for stays open: {error}");
+            }
         }
+        self.bridge.link.set_up(Arc::new(Up { session, number }));
+        self.bridge.link.left(number).await;
     }
 }
 

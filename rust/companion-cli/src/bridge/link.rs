@@ -45,6 +45,15 @@ impl Link {
         self.state.send_replace(State::Up(up));
     }
 
+    /// It will be up in a moment: requests wait for that, however long it has been down.
+    pub(super) fn set_coming(&self) {
+        self.state.send_modify(|state| {
+            if let State::Down { since, .. } = state {
+                *since = Instant::now();
+            }
+        });
+    }
+
     /// It is down because of `why`; since when stays, if it was down before.
     pub(super) fn set_down(&self, why: &str) {
         self.state.send_modify(|state| {

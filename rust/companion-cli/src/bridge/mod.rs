@@ -48,8 +48,8 @@ pub(crate) struct BridgeArgs {
 
     /// How long to wait for a companion that is not there, in seconds.
     ///
-    /// After that, requests fail with the reason, open diffs count as rejected, and further ones
-    /// are reviewed in the terminal alone. The default is 3 when Gemini CLI starts, since it takes
+    /// After that, requests fail with the reason, and further diffs are reviewed in the terminal
+    /// alone. Those that are open are decided there, or by the companion once it is back. The default is 3 when Gemini CLI starts, since it takes
     /// no prompt meanwhile, and 10 later.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) wait: Option<u64>,

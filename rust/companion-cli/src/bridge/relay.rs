@@ -209,11 +209,13 @@ impl Bridge {
                 Ok(up) => up,
                 Err(why) => {
                     reason = format!("No companion can be reached: {why}");
-                    if let DiffStep::Open { .. } = step {
+                    if let DiffStep::Open { companion, .. } = step {
                         // The CLI asks in the terminal as well. An error would make the edit fail
                         // that the user accepts there; this leaves the decision to that.
                         log::info!("{reason}; a diff is for the terminal alone");
                         self.succeed(id, &CallToolResult::empty()).await;
+                        // Who asks again for a file does not wait for the diff before any more.
+                        self.diffs.lock().failed(companion);
                         // What may show there is closed there, too, and has its text there.
                         return if maybe_heard { CallEnd::Answered } else { CallEnd::NeverOpened };
                     }
@@ -307,7 +309,9 @@ impl Bridge {
             }
             FromCompanion::DiffEnded(PathField { at, path }) => {
                 let mut diffs = self.diffs.lock();
-                diffs.ended(&path);
+                if !diffs.decided(&path) {
+                    return None;
+                }
                 let mapped = || self.mapping.to_client(&path).map(|path| to_json(&path));
                 let path = diffs.spelling(&path).or_else(mapped);
                 path.map(|path| (at, path)).into_iter().collect()
