@@ -94,7 +94,7 @@ fn check_library(library: &Path, system: System, natives: &BTreeSet<String>, abi
     }
     let found = abi_numbers(&data);
     if found != [abi] {
-        return Err(format!("the ABI number is {found:?}, NativeLibrary.kt wants {abi}").into());
+        return Err(format!("the ABI number is {found:?}, NativeCore.kt wants {abi}").into());
     }
     Ok(())
 }
@@ -134,12 +134,12 @@ fn jni_type(kotlin: &str) -> Result<&'static str> {
     })
 }
 
-/// The ABI number that `NativeLibrary.kt` wants.
+/// The ABI number that `NativeCore.kt` wants.
 fn wanted_abi() -> Result<i32> {
-    let kotlin = kotlin("NativeLibrary.kt")?;
+    let kotlin = kotlin("NativeCore.kt")?;
     let number =
         kotlin.split_once("const val ABI_VERSION = ").and_then(|(_, rest)| rest.lines().next());
-    Ok(number.ok_or("NativeLibrary.kt has no ABI_VERSION")?.parse()?)
+    Ok(number.ok_or("NativeCore.kt has no ABI_VERSION")?.parse()?)
 }
 
 fn kotlin(file: &str) -> Result<String> {

@@ -11,6 +11,9 @@ package dev.companion.gemini.core
  */
 internal object NativeCore {
     /** Changes with every change of these natives or of [NativeCallbacks]. */
+    const val ABI_VERSION = 6
+
+    /** The library's [ABI_VERSION]. */
     @JvmStatic
     external fun abiVersion(): Int
 

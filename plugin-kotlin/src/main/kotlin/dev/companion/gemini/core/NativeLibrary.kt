@@ -17,9 +17,6 @@ class NativeLibraryException(
 ) : RuntimeException(message, cause)
 
 object NativeLibrary {
-    /** The number that [NativeCore.abiVersion] must have. */
-    private const val ABI_VERSION = 6
-
     /** What the JVM says if the plugin was loaded before and something of it is still there. */
     private const val HELD = "already loaded in another classloader"
 
@@ -56,9 +53,9 @@ object NativeLibrary {
 
     /** Refuses a library of another version than this class, as a half-done update leaves behind. */
     internal fun check(abiVersion: Int) {
-        if (abiVersion != ABI_VERSION) {
+        if (abiVersion != NativeCore.ABI_VERSION) {
             throw NativeLibraryException(
-                "The library is of version $abiVersion, the plugin needs $ABI_VERSION.",
+                "The library is of version $abiVersion, the plugin needs ${NativeCore.ABI_VERSION}.",
                 restart = true,
             )
         }

@@ -41,6 +41,18 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
         var allowedHosts: String = "",
     ) {
         fun clients(): List<Client> = listOfNotNull(Client.GEMINI.takeIf { gemini }, Client.QWEN.takeIf { qwen })
+
+        /** What of it is for the server. */
+        fun server() =
+            ServerSettings(
+                diffs = diffs,
+                diagnostics = diagnostics,
+                clients = clients(),
+                bodyLimit = bodyLimitMegabytes,
+                logLevel = logLevel,
+                allowedHosts = words(allowedHosts),
+                listen = words(listenAddresses),
+            )
     }
 
     @Volatile

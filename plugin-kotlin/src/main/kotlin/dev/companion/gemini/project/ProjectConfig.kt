@@ -22,19 +22,12 @@ internal object ProjectConfig {
         val settings = CompanionSettings.getInstance().values
         if (!settings.context && !settings.diffs && !settings.diagnostics) return null
         val facts = ApplicationManager.getApplication().runReadAction(Computable { facts(project) }) ?: return null
-        return ServerSettings(
+        return settings.server().copy(
             workspace = facts.folders.map { Paths.get(it) }.distinct().filter(Files::isDirectory).map(Path::toString),
             ideName = ideName(ApplicationInfo.getInstance().build.productCode),
             ideDisplayName = ApplicationNamesInfo.getInstance().fullProductName,
             trusted = trusted(settings.trust, facts.trusted),
-            diffs = settings.diffs,
-            diagnostics = settings.diagnostics,
             silent = facts.silent,
-            clients = settings.clients(),
-            bodyLimit = settings.bodyLimitMegabytes,
-            logLevel = settings.logLevel,
-            allowedHosts = CompanionSettings.words(settings.allowedHosts),
-            listen = CompanionSettings.words(settings.listenAddresses),
             resume = true,
         )
     }
