@@ -7,15 +7,16 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::bodies::Bodies;
 use crate::config::Config;
 use crate::context::{ContextModel, EditorContext};
 use crate::diagnostics::EditorDiagnostics;
 use crate::diffs::{Diffs, Journal, Left};
 use crate::guard::Guard;
 use crate::host::EditorHost;
-use crate::http::{Bodies, Places};
 use crate::kind::Kinds;
 use crate::monitor::{MonitorStream, Monitors};
+use crate::places::Places;
 use crate::resume::{SIGN_OF_LIFE, Token};
 use crate::session::{Full, Session, SessionId, Sessions};
 use crate::threads::Threads;

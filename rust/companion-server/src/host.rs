@@ -10,7 +10,6 @@ use companion_protocol::ide::one_line;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::diffs::CallId;
 use crate::kind::Kinds;
 
 /// What the server asks of the editor.
@@ -92,6 +91,16 @@ const REASON: usize = 500;
 pub struct Responder {
     asker: Weak<dyn Asker>,
     call: Option<CallId>,
+}
+
+/// Names a call; never used twice by one server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct CallId(pub(crate) u64);
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// Who asks the editor, and hears what comes of it.

@@ -10,6 +10,7 @@
 //! Notifications go up: the editor → `diffs` or `context` → `session` (what waits for whom) →
 //! `http`.
 
+mod bodies;
 mod config;
 mod context;
 mod core;
@@ -24,6 +25,8 @@ mod json;
 mod kind;
 mod listen;
 mod monitor;
+mod paths;
+mod places;
 mod privacy;
 mod resume;
 mod runtime;

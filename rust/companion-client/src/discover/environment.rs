@@ -47,7 +47,7 @@ impl Environment {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
         let mut environment = Self::with_vars(dialect, vars, cwd);
-        environment.ide_pid = ide_process(&environment);
+        environment.ide_pid = environment.named_ide_process().unwrap_or_else(ide_process);
         environment
     }
 

@@ -9,7 +9,7 @@ use companion_protocol::dialect::Naming;
 use companion_protocol::ide::IdeInfo;
 use serde_json::Value;
 
-use super::{Environment, Stdio, Token, WorkspaceError, by_port, by_process, validate};
+use super::{Environment, Stdio, Token, WorkspaceError, validate};
 
 /// What the client reads out of a discovery file. It takes almost anything, so this does too.
 #[derive(Clone, Debug, Default)]
@@ -133,14 +133,6 @@ impl Candidate {
 }
 
 impl Search {
-    pub(crate) fn of(environment: &Environment) -> Self {
-        let dir = environment.discovery_dir();
-        match environment.dialect.naming {
-            Naming::Process { prefix } => by_process::search(environment, dir, prefix),
-            Naming::Port { old_prefix, .. } => by_port::search(environment, dir, old_prefix),
-        }
-    }
-
     /// The file by which the client connects, or learns why it can't.
     pub fn chosen(&self) -> Option<&Candidate> {
         self.candidates.iter().find(|one| matches!(one.standing, Standing::Chosen(_)))

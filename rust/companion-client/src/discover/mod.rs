@@ -22,7 +22,7 @@ use companion_protocol::dialect::Naming;
 
 pub use environment::Environment;
 pub use files::{Candidate, Connection, Reason, Search, Standing};
-pub use process::{ide_process, ide_process_from};
+pub use process::ide_process_from;
 pub use workspace::{WorkspaceError, normalize, resolve_to_real_path, validate};
 
 /// A bearer token. It is not shown by `Debug`, so that no log has it by accident.
@@ -225,4 +225,15 @@ fn leading_number(text: &str) -> Option<u32> {
     let text = text.strip_prefix('+').unwrap_or(text);
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     text[..end].parse().ok().filter(|number| *number > 0)
+}
+
+impl Search {
+    /// All files that a client in this environment looks at.
+    pub(crate) fn of(environment: &Environment) -> Self {
+        let dir = environment.discovery_dir();
+        match environment.dialect.naming {
+            Naming::Process { prefix } => by_process::search(environment, dir, prefix),
+            Naming::Port { old_prefix, .. } => by_port::search(environment, dir, old_prefix),
+        }
+    }
 }

@@ -2,19 +2,15 @@
 
 use companion_platform::{ProcessInfo, process_info};
 
-use super::Environment;
-
 /// The client gives up after so many steps.
 const MAX_DEPTH: usize = 32;
 
 const SHELLS: [&str; 8] = ["zsh", "bash", "sh", "tcsh", "csh", "ksh", "fish", "dash"];
 
-/// The process that a client takes for the editor if it is started where this process was: the
-/// one that a variable names, else the shell's grandparent.
-pub fn ide_process(environment: &Environment) -> u32 {
-    environment
-        .named_ide_process()
-        .unwrap_or_else(|| ide_process_from(std::process::id(), cfg!(windows), process_info))
+/// The process that a client takes for the editor if it is started where this process was, and no
+/// variable names one: the shell's grandparent.
+pub(super) fn ide_process() -> u32 {
+    ide_process_from(std::process::id(), cfg!(windows), process_info)
 }
 
 /// The same for a client with the id `pid`, in a tree of processes that `info` tells.

@@ -3,23 +3,14 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::Response;
 use hyper::body::Incoming;
 use hyper::header::CONTENT_TYPE;
 
 use super::connection::broken;
-use super::{Error, MAX_MESSAGE, sse};
-
-/// One message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
-    /// What to come back with, so that the server sends what came after.
-    pub id: Option<String>,
-    /// JSON, if the server does as it should.
-    pub data: Bytes,
-}
+use super::sse::{self, Event};
+use super::{Error, MAX_MESSAGE};
 
 /// The messages of one answer, read as they are asked for. Dropped, it closes the connection.
 #[derive(Debug)]

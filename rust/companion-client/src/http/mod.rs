@@ -14,9 +14,10 @@ mod sse;
 use std::fmt;
 
 pub use error::{Error, Stage};
-pub use events::{Event, Events};
+pub use events::Events;
 pub use handshake::{Initialized, ServerInfo, connect, initialize, probe};
 pub use session::Session;
+pub use sse::Event;
 
 /// The longest message that is read, in bytes. The largest request of a companion by default is
 /// 64 MB, and an answer has to carry the same text, with escapes.

@@ -1,6 +1,17 @@
 //! Server-Sent Events, read as the standard says (HTML §9.2.6), in whatever pieces they come.
 
-use super::{Error, Event, MAX_MESSAGE};
+use bytes::Bytes;
+
+use super::{Error, MAX_MESSAGE};
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// What to come back with, so that the server sends what came after.
+    pub id: Option<String>,
+    /// JSON, if the server does as it should.
+    pub data: Bytes,
+}
 
 /// Takes bytes, gives events.
 #[derive(Debug, Default)]

@@ -4,8 +4,24 @@ use companion_protocol::ide::ClosedDiff;
 use companion_protocol::mcp::CallToolResult;
 
 use super::Text;
-use super::ledger::Outcome;
 use crate::json;
+
+/// How a diff ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Outcome {
+    /// The user took it.
+    Accepted,
+    /// The user refused it, or the server stopped.
+    Rejected,
+    /// A client closed it, or its asker has gone.
+    Closed,
+    /// Another diff was opened for the same path.
+    Replaced,
+    /// The editor could not open it.
+    Failed,
+    /// The editor did not answer in time.
+    TimedOut,
+}
 
 /// An answer, which is a result for the client to read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -2,7 +2,6 @@
 //! deadline; one timer serves them all.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -10,16 +9,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::Answer;
-
-/// Names a call; never used twice by one server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct CallId(pub(super) u64);
-
-impl fmt::Display for CallId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
+use crate::host::CallId;
 
 /// Waits for the answer to a call, and keeps it.
 pub(super) type Waiter = watch::Receiver<Option<Answered>>;

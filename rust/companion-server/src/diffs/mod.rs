@@ -26,12 +26,11 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
 use crate::config::Limits;
-use crate::host::{Asker, Delivery, EditorHost, Proposal, Responder};
+use crate::host::{Asker, CallId, Delivery, EditorHost, Proposal, Responder};
 use crate::monitor::Monitors;
 use crate::session::{SessionId, Sessions};
 use crate::sse;
 pub(crate) use answer::Answer;
-pub(crate) use calls::CallId;
 use calls::{Answered, Calls, Waiter};
 pub(crate) use id::DiffId;
 pub(crate) use journal::{Batch, Journal};

@@ -10,7 +10,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{CallId, DiffId, Text};
+use super::{DiffId, Text};
+use crate::host::CallId;
 
 /// How many bytes of sent decisions are kept for a client that answers no ping, besides the newest.
 const SENT_BYTES: usize = 1 << 20;

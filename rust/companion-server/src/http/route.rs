@@ -15,14 +15,14 @@ use hyper::header::{
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
 
-use super::body::BodyError;
-use super::places::Place;
 use super::reply::{self, Reply, ReplyBody};
 use super::stream::EventStream;
+use crate::bodies::BodyError;
 use crate::core::Core;
 use crate::diffs::EventId;
 use crate::dispatch::{self, Answer};
 use crate::guard::Refusal;
+use crate::places::Place;
 use crate::session::{Session, SessionId};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");

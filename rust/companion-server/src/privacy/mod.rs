@@ -20,7 +20,7 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::workspace::{Roots, resolve, without_parents};
+use crate::paths::{Roots, resolve, without_parents};
 use files::{Files, Holding, MEMORY};
 use rules::{NAMES, is_named, lowercase};
 pub(crate) use watched::Watched;

@@ -6,6 +6,7 @@
 //! last run their connection, and nothing else.
 
 mod file;
+mod lines;
 mod slots;
 #[cfg(test)]
 mod tests;
@@ -27,7 +28,7 @@ use crate::listen::Listeners;
 use crate::runtime::Runtime;
 use crate::threads::Threads;
 use file::File;
-pub(crate) use file::Head;
+pub(crate) use lines::Head;
 use slots::{Claim, Slot};
 pub(crate) use token::Token;
 

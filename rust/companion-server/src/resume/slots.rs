@@ -13,7 +13,7 @@ use companion_platform::{PrivateDir, is_process_alive};
 use sha2::{Digest, Sha256};
 
 use super::RESUMABLE;
-use super::file::{self, Head};
+use super::lines::{self, Head};
 use crate::diffs::Left;
 
 /// How many companions of one workspace and editor can be resumed.
@@ -165,7 +165,7 @@ fn read(dir: &PrivateDir, name: &str) -> io::Result<Option<(Head, Left, Duration
     let file = file_name(name);
     let Some((content, written)) = dir.read(&file, MAX_FILE)? else { return Ok(None) };
     // What serde says of it could quote it.
-    let (head, left) = file::read(&content).ok_or_else(|| {
+    let (head, left) = lines::read(&content).ok_or_else(|| {
         let message = format!("{} is damaged", dir.path().join(file).display());
         io::Error::new(io::ErrorKind::InvalidData, message)
     })?;

@@ -8,7 +8,7 @@
 mod tests;
 
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,11 +17,9 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::paths::{Roots, resolve, without_parents};
 use crate::privacy::Privacy;
 use crate::threads::Threads;
-
-/// The roots of the workspace.
-pub(crate) type Roots = Arc<Mutex<Vec<PathBuf>>>;
 
 pub(crate) struct Workspace {
     roots: Roots,
@@ -117,42 +115,4 @@ fn is_below(path: &Path, root: &Path) -> bool {
     // A name that is not Unicode can't be compared without confusing it with another.
     let (Some(path), Some(root)) = (path.to_str(), root.to_str()) else { return false };
     relative_to(Platform::CURRENT, path, root).is_some()
-}
-
-/// Where an absolute path leads, as if folders that are missing were made on the way. An error if
-/// a link leads nowhere: who writes to it makes the file that it names.
-pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
-    let mut resolved = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::ParentDir => {
-                resolved.pop();
-            }
-            // Without what follows, a drive's letter is the folder where one is on it.
-            Component::Prefix(drive) => resolved.push(drive.as_os_str()),
-            name => {
-                resolved.push(name);
-                match resolved.symlink_metadata() {
-                    Ok(_) => resolved = resolved.canonicalize()?,
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    Err(error) => return Err(error),
-                }
-            }
-        }
-    }
-    Ok(resolved)
-}
-
-/// The path with each `..` taken for the end of the name before it.
-pub(crate) fn without_parents(path: &Path) -> PathBuf {
-    let mut short = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::ParentDir => {
-                short.pop();
-            }
-            component => short.push(component),
-        }
-    }
-    short
 }

@@ -18,27 +18,12 @@ mod editor;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::answer::{Answer, Outcome};
 use super::outbox::{Closing, Outbox, Queued, Wants};
 use super::records::Record;
-use super::{Answer, CallId, DiffId, Text};
+use super::{DiffId, Text};
+use crate::host::CallId;
 use crate::session::SessionId;
-
-/// How a diff ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Outcome {
-    /// The user took it.
-    Accepted,
-    /// The user refused it, or the server stopped.
-    Rejected,
-    /// A client closed it, or its asker has gone.
-    Closed,
-    /// Another diff was opened for the same path.
-    Replaced,
-    /// The editor could not open it.
-    Failed,
-    /// The editor did not answer in time.
-    TimedOut,
-}
 
 /// What follows from a step.
 #[derive(Clone, Debug, PartialEq, Eq)]

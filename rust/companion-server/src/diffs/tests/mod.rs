@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use companion_protocol::mcp::CallToolResult;
 
-use super::calls::CallId;
-use super::ledger::{Ask, Effect, Ledger, Outcome, Proposed};
+use super::answer::Outcome;
+use super::ledger::{Ask, Effect, Ledger, Proposed};
 use super::{Answer, DiffId, EventId, Outgoing, Record, Text};
+use crate::host::CallId;
 use crate::session::SessionId;
 
 /// A ledger with two clients, and their streams.

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::client::{Client, text};
-use crate::diffs::calls::CallId;
 use crate::diffs::ledger::{Ask, Effect, Ledger, Proposed};
 use crate::diffs::{Answer, DiffId, EventId, Left, Outgoing, Record};
+use crate::host::CallId;
 use crate::session::SessionId;
 pub(super) use steps::{Script, Step};
 

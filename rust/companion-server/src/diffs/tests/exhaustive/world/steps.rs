@@ -1,7 +1,7 @@
 //! Everything that can happen next.
 
 use super::{Question, World};
-use crate::diffs::calls::CallId;
+use crate::host::CallId;
 
 /// What may happen.
 #[derive(Clone, Copy, Debug)]

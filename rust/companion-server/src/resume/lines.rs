@@ -1,0 +1,50 @@
+//! What the file says: its head, then a record per line.
+
+use serde::{Deserialize, Serialize};
+
+use super::Token;
+use crate::diffs::{Left, Record};
+
+/// Changes with the meaning of the file.
+const VERSION: u32 = 2;
+
+/// The first line.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Head {
+    version: u32,
+    pub(super) token: Token,
+    pub(super) port: u16,
+    /// The editor's process.
+    pub(super) ide_pid: u32,
+    /// Whether clients have edits reviewed.
+    pub(super) diffs: bool,
+}
+
+impl Head {
+    /// That of a server that nobody knows.
+    pub(super) fn new(ide_pid: u32, diffs: bool) -> Self {
+        Self { version: VERSION, token: Token::random(), port: 0, ide_pid, diffs }
+    }
+
+    /// That of a server which goes on in this process.
+    pub(super) fn continued(self, ide_pid: u32, diffs: bool) -> Self {
+        Self { ide_pid, diffs, ..self }
+    }
+}
+
+pub(super) fn write_line(lines: &mut Vec<u8>, line: &impl Serialize) {
+    serde_json::to_writer(&mut *lines, line).expect("strings and numbers are JSON");
+    lines.push(b'\n');
+}
+
+/// What a file says; nothing if it is damaged. A line that was not finished counts for nothing.
+pub(super) fn read(content: &[u8]) -> Option<(Head, Left)> {
+    let mut lines = content.split_inclusive(|byte| *byte == b'\n');
+    let head: Head = serde_json::from_slice(lines.next()?).ok()?;
+    let mut left = Left::default();
+    for line in lines.filter(|line| line.ends_with(b"\n")) {
+        left.apply(serde_json::from_slice::<Record>(line).ok()?);
+    }
+    (head.version == VERSION).then_some((head, left))
+}
