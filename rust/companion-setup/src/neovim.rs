@@ -19,7 +19,7 @@ macro_rules! files {
 const HELP: &str = "doc/gemini_companion.txt";
 
 /// What is in the plugin.
-const FILES: [(&str, &str); 21] = files![
+const FILES: [(&str, &str); 22] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/commands.lua"
     "lua/gemini_companion/config.lua"
@@ -30,6 +30,7 @@ const FILES: [(&str, &str); 21] = files![
     "lua/gemini_companion/health.lua"
     "lua/gemini_companion/idle.lua"
     "lua/gemini_companion/init.lua"
+    "lua/gemini_companion/kept.lua"
     "lua/gemini_companion/log.lua"
     "lua/gemini_companion/prompt.lua"
     "lua/gemini_companion/reload.lua"

@@ -80,13 +80,20 @@ local function final_content(proposal)
   return text.utf8(text.render(now))
 end
 
+--- Its CLI is to write the file, which was as `before` says.
+local function expect_written(proposal, before)
+  local now, changed = proposal.view:proposal()
+  reload.expect(proposal.path, before, changed and now or nil)
+end
+
 local function accept(proposal)
-  if proposal.orphan then
+  local before = file.state(proposal.path)
+  local told = { filePath = proposal.path, content = final_content(proposal) }
+  if proposal.orphan or not notify('diff/accepted', told) then
     log.warn('no CLI waits for this any more; :w {file} saves it, :q! drops it')
     return false
   end
-  reload.expect(proposal.path)
-  notify('diff/accepted', { filePath = proposal.path, content = final_content(proposal) })
+  expect_written(proposal, before)
   vim.bo[proposal.view.right].modified = false
   close(proposal)
   return true
@@ -266,9 +273,10 @@ M.requests = {
       return
     end
     with_proposal(params, fail, function(proposal)
+      local before = file.state(proposal.path)
       done({ content = final_content(proposal) })
       if not params.abandoned then
-        reload.expect(proposal.path)
+        expect_written(proposal, before)
         close(proposal)
       else
         abandon(proposal)

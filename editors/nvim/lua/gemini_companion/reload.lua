@@ -2,6 +2,7 @@
 -- and to lose nothing.
 
 local file = require('gemini_companion.file')
+local kept = require('gemini_companion.kept')
 local log = require('gemini_companion.log')
 
 local M = {}
@@ -38,15 +39,28 @@ function M.reload(path, is_new)
   end
 end
 
---- Waits until the file is written, some seconds, and has it read again.
-function M.expect(path)
-  local before = file.state(path)
+--- Waits until the file, which was as `before` says, is written, some seconds, and has it read again.
+--- With `written`, which is the text that the user has written, that is to be what is written; if it is not,
+--- it is kept.
+function M.expect(path, before, written)
   local times = 0
   local function look()
     times = times + 1
-    if file.state(path) ~= before then
+    local state = file.state(path)
+    local is_changed = state ~= before
+    if is_changed then
       M.reload(path, before == nil)
-    elseif times < TIMES then
+      before = state
+    end
+    local is_last = times == TIMES
+    if is_changed or is_last then
+      if not written or kept.is_written(path, written) then
+        return
+      end
+    end
+    if is_last then
+      kept.offer(path, written)
+    else
       vim.defer_fn(look, EVERY_MS)
     end
   end
