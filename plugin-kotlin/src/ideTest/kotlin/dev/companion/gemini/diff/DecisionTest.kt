@@ -32,6 +32,12 @@ class DecisionTest : DiffTestCase() {
         assertEquals(listOf("accepted win.txt '\uFEFFc\r\nd\r\n'", "accepted unix.txt 'c\nd\n'"), told)
     }
 
+    fun `test a proposal that is not edited keeps each carriage return amid a line`() {
+        file("a.txt", "\uFEFFone\rtwo\r\nthree\r\n")
+        propose("a.txt", "one\rtwo\nfour\n").click("Accept")
+        assertEquals(listOf("accepted a.txt '\uFEFFone\rtwo\r\nfour\r\n'"), told)
+    }
+
     fun `test an accepted new file has the proposal's separator and BOM`() {
         propose("a.txt", "\uFEFFc\r\nd\r\n").click("Accept")
         propose("b.txt", "c\nd\n").click("Accept")

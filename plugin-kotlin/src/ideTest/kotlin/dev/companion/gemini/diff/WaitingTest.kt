@@ -177,6 +177,14 @@ class WaitingTest : DiffTestCase() {
         assertEquals(emptyList<String>(), notices)
     }
 
+    fun `test what was accepted for a file that is read-only is offered back`() {
+        val file = file("a.txt", "one")
+        assertTrue(file.setReadOnly())
+        edited("a.txt").click("Accept")
+        assertEquals("mine", givenBack())
+        file.setWritable(true)
+    }
+
     fun `test a name is no HTML and hides nothing`() {
         val view = propose("<b>\u202Etxt.exe", "two")
         view.lose()

@@ -30,6 +30,7 @@ internal class ProposedText(
     val private = diff.private
     val cli = diff.cli
     val form = TextForm.of(diff.newContent)
+    val lineFeeds = TextForm.lineFeeds(diff.newContent)
     val plain = TextForm.plain(diff.newContent)
     val document: Document
 
@@ -86,7 +87,7 @@ internal class Proposal(
     val document: Document get() = proposed.document
 
     /** The proposal as it is now, in the form in which the CLI is to write it. */
-    val text: String get() = form().apply(document.immutableCharSequence)
+    val text: String get() = form().apply(if (isEdited) document.immutableCharSequence else proposed.lineFeeds)
 
     /** Whether the user has changed what came. */
     val isEdited: Boolean get() = !document.immutableCharSequence.contentEquals(proposed.plain)
@@ -117,6 +118,9 @@ internal class Proposal(
             Remark.UNSAVED.takeIf { !isChanged && isUnsaved() },
             Remark.PRIVATE.takeIf { proposed.private },
         )
+
+    /** Whether its CLI may not write it though it hears that it is accepted: Qwen Code writes no stale file. */
+    val mayStayUnwritten: Boolean get() = isStale || Remark.READ_ONLY in remarks
 
     /** Why it is not to be accepted along with others, without a look at it. */
     val obstacle: Remark? get() = remarks.find { it.isObstacle }

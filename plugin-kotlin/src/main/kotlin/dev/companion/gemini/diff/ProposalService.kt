@@ -205,6 +205,7 @@ class ProposalService(private val project: Project) : Disposable {
         val text = proposal.text
         end(proposal)
         pending.complete(text)
+        written.lookAt(proposal.target.path)
         queue.later { closeTab(proposal.file, null) }
     }
 
@@ -238,10 +239,7 @@ class ProposalService(private val project: Project) : Disposable {
         written.lookAt(proposal.target.path)
         when {
             delivery != Delivery.DELIVERED -> keepUnheard(proposal, delivery)
-
-            // Qwen Code does not write a file that has changed since it was read.
-            proposal.isStale -> finish(proposal, next)
-
+            proposal.mayStayUnwritten -> finish(proposal, next)
             else -> finishDelivered(proposal, next)
         }
         changed()

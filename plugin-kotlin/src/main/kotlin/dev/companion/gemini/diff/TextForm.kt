@@ -36,7 +36,10 @@ internal data class TextForm(
         }
 
         /** [text] as an editor holds it. */
-        fun plain(text: String): String =
-            text.removePrefix(BOM).let { if ('\r' in it) it.replace("\r\n", "\n").replace('\r', '\n') else it }
+        fun plain(text: String): String = lineFeeds(text).replace('\r', '\n')
+
+        /** The same, with each `\r` that stands alone, which an editor takes for the end of a line. */
+        fun lineFeeds(text: String): String =
+            text.removePrefix(BOM).let { if ('\r' in it) it.replace("\r\n", "\n") else it }
     }
 }
