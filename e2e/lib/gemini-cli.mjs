@@ -50,13 +50,13 @@ export function prepare(home, script, replies) {
 /** The messages of the user's side, each in its parts, in the session of `home`. */
 function userMessages(home) {
   const sessions = path.join(home, '.gemini', 'tmp', 'project', 'chats');
-  if (!fs.existsSync(sessions)) return []; // nothing has been said yet
-  const [session, ...others] = fs.readdirSync(sessions);
+  const [session, ...others] = fs.existsSync(sessions) ? fs.readdirSync(sessions) : [];
+  if (session === undefined) return []; // nothing has been said yet
   if (others.length > 0) throw new Error(`there is more than one session: ${others}`);
   return fs
     .readFileSync(path.join(sessions, session), 'utf8')
-    .trim()
     .split('\n')
+    .slice(0, -1) // what follows the last line break is being written
     .map((line) => JSON.parse(line))
     .filter(({ type, content }) => type === 'user' && Array.isArray(content))
     .map(({ content }) => content);
