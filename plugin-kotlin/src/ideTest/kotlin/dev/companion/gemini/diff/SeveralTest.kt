@@ -216,6 +216,43 @@ class SeveralTest : DiffTestCase() {
         assertTrue("Qwen Code may not write it", notified.any { "You had edited it" in it.content })
     }
 
+    fun `test a file that another program has changed is seen to be another before anything is decided`() {
+        val file = file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        file.writeText("by another program")
+        await("the word about it") { "It has changed meanwhile." in view.banner }
+        assertTrue(file.delete())
+        await("the word about its end") { "It has been deleted" in view.banner }
+    }
+
+    fun `test what the user has not saved is not asked about because another program has changed the file`() {
+        val file = file("a.txt", "old")
+        change("a.txt", "by hand")
+        val document = FileDocumentManager.getInstance().getDocument(virtualFile(file))
+        propose("a.txt", "new")
+        val other = file("b.txt", "old")
+        val view = propose("b.txt", "new")
+        file.writeText("by another program")
+        other.writeText("by another program")
+        await("a look at both") { "It has changed meanwhile." in view.banner }
+        assertEquals(emptyList<String>(), questions)
+        assertEquals("by hand", document?.text)
+    }
+
+    fun `test who puts into the file what the CLI may yet write is told that it does`() {
+        val file = file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        core.delivery = Delivery.QUEUED
+        view.click("Accept")
+        view.click("Apply")
+        assertTrue(questions.single(), "it writes this text to " in questions.single())
+        assertEquals("old", file.readText())
+        answering(1)
+        view.click("Apply")
+        await("the end") { !view.isOpen }
+        assertEquals("new", file.readText())
+    }
+
     fun `test unsaved changes are asked about once they are saved, since the proposal takes them back`() {
         file("a.txt", "old")
         change("a.txt", "by hand")

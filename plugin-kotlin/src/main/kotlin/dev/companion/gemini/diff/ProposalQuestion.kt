@@ -12,6 +12,10 @@ internal object ProposalQuestion {
     fun isRejected(project: Project, proposal: Proposal): Boolean =
         ask(project, message("diff.ask", proposal.shownPath), "diff.ask.keep", "diff.reject")
 
+    /** The CLI may come back, and write the same text over whatever the file holds by then. */
+    fun isApplied(project: Project, proposal: Proposal): Boolean =
+        ask(project, message("diff.ask.apply", proposal.shownPath), "diff.ask.none", "diff.apply")
+
     fun isProjectClosed(project: Project, proposals: List<Proposal>): Boolean =
         ask(
             project,

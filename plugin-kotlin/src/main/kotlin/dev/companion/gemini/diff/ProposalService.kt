@@ -31,6 +31,7 @@ import java.awt.datatransfer.StringSelection
 class ProposalService(private val project: Project) : Disposable {
     private val requests = PendingRequests().also { Disposer.register(this, it) }
     private val written = WrittenFiles().also { Disposer.register(this, it) }
+    private val targets = WaitingTargets().also { Disposer.register(this, it) }
     private val background = AppExecutorUtil.createBoundedApplicationPoolExecutor("Gemini CLI proposals", 1)
     private val queue = ProposalQueue(project)
     private val tabs = ProposalTabs(project)
@@ -176,8 +177,15 @@ class ProposalService(private val project: Project) : Disposable {
             }
         }
 
-    /** Puts a proposal that the CLI did not hear of into the file. EDT. */
-    internal fun apply(proposal: Proposal) {
+    /** Puts a proposal that the CLI did not hear of into the file; if the CLI may yet hear of it, asks first. EDT. */
+    internal fun apply(proposal: Proposal) =
+        queue.inTurn {
+            val mayBeWritten = proposal.delivery == Delivery.QUEUED
+            if (!mayBeWritten || ProposalQuestion.isApplied(project, proposal)) applyNow(proposal)
+        }
+
+    private fun applyNow(proposal: Proposal) {
+        if (proposal.state != Proposal.State.UNHEARD) return
         val answer = object : EditorRequest {
             override fun complete(text: String?) = finishDelivered(proposal)
 
@@ -312,6 +320,7 @@ class ProposalService(private val project: Project) : Disposable {
         assertEdt()
         updateTitles()
         ProposalOrder.update(waiting())
+        targets.update(waiting())
         notices.showWaiting(proposals.filterNot { tabs.isOpen(it.file) })
         project.messageBus.syncPublisher(ProposalListener.TOPIC).proposalsChanged(waiting().size)
     }

@@ -1,0 +1,54 @@
+// Owns the looks at the files of waiting proposals, so that who decides knows what another program has done to them.
+
+package dev.companion.gemini.diff
+
+import com.intellij.openapi.Disposable
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.util.Computable
+import com.intellij.util.concurrency.AppExecutorUtil
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.disk.FileOnDisk
+import java.nio.file.Path
+import java.util.concurrent.Future
+import java.util.concurrent.TimeUnit
+
+/**
+ * The platform itself looks when the user comes to its window. Who works in its terminal is in it already, and its
+ * watcher may be off. For the EDT.
+ */
+internal class WaitingTargets : Disposable {
+    private var paths = emptySet<Path>()
+    private var looks: Future<*>? = null
+
+    fun update(waiting: List<Proposal>) {
+        assertEdt()
+        val now = waiting.mapTo(LinkedHashSet()) { it.target.path }
+        if (now == paths) return
+        paths = now
+        looks?.cancel(false)
+        looks = if (now.isEmpty()) null else lookAt(now)
+    }
+
+    override fun dispose() {
+        looks?.cancel(false)
+    }
+
+    private fun lookAt(paths: Set<Path>): Future<*> {
+        val look = Runnable { paths.filterNot(::isUnsaved).forEach { FileOnDisk.find(it) } }
+        val timers = AppExecutorUtil.getAppScheduledExecutorService()
+        return timers.scheduleWithFixedDelay(look, EVERY_MILLIS, EVERY_MILLIS, TimeUnit.MILLISECONDS)
+    }
+
+    /** The platform would ask at once, in a dialog, which of two versions to keep. The proposal says that it is so. */
+    private fun isUnsaved(path: Path): Boolean {
+        val isUnsaved = Computable {
+            FileOnDisk.known(path)?.let(FileDocumentManager.getInstance()::isFileModified) == true
+        }
+        return ApplicationManager.getApplication().runReadAction(isUnsaved)
+    }
+
+    private companion object {
+        const val EVERY_MILLIS = 1_000L
+    }
+}
