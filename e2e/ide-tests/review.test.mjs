@@ -128,6 +128,18 @@ describe('in a window', () => {
     await other.close();
   });
 
+  scene.test('what another program writes to its file is told before the decision', async (scene) => {
+    const file = await scene.edit('meanwhile.txt', 'old\n');
+    const { title, decision } = await scene.propose(file, 'new\n');
+    await scene.turnTo(title);
+    fs.writeFileSync(file, 'by another program\n');
+    const told = (text) => text.includes('It has changed meanwhile.');
+    await scene.ide.until(({ texts }) => texts.some(told), 'the word about it in the banner');
+    await scene.ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
+    assert.deepEqual(await decision, REJECTED);
+    await scene.noProposal();
+  });
+
   scene.test('an edit of a new file in a new folder shows, too', async (scene) => {
     const file = path.join(scene.sandbox.project, 'new', 'folder', 'new.json');
     const { title, tab, decision } = await scene.propose(file, '{}\n');
