@@ -15,10 +15,11 @@ const PORT = 2222;
 export const noSsh = missing();
 
 function missing() {
+  if (process.getuid() !== 0) return 'a server of SSH changes its user, which takes root';
   for (const program of ['ssh', 'ssh-keygen', 'dropbear']) {
     if (spawnSync(program, ['-V']).error) return `${program} is not installed`;
   }
-  return process.getuid() === 0 ? false : 'a server of SSH changes its user, which takes root';
+  return false;
 }
 
 /**

@@ -31,4 +31,5 @@ for name in SSL_CERT_FILE NODE_EXTRA_CA_CERTS PIP_CERT http_proxy https_proxy no
   [ -z "$value" ] || set -- "$@" "$name=$value"
 done
 cd /home/dev/companion
-exec setpriv --reuid=dev --regid=dev --init-groups env -i "$@" bash -c "$command"
+# This shell stays the first process of its namespace, to which orphans fall, since it waits for them.
+setpriv --reuid=dev --regid=dev --init-groups env -i "$@" bash -c "$command"
