@@ -1,10 +1,11 @@
 // Owns several proposals in Neovim: the way from one to the next, all at once, and the list of them.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import test from 'node:test';
 
 import { IdeClient } from '../lib/ide-client.mjs';
-import { noNeovim as skip, openNeovim } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
 
 /** Three proposals, each of a client of its own; `decisions` come by the names of the files. */
 async function openThree(t) {
@@ -96,4 +97,43 @@ test('the list leads to each', { skip }, async (t) => {
   await neovim.command('copen');
   await neovim.type('1G<CR>');
   assert.equal(await shown(), 'other.txt', "the user's own lists are as they were");
+});
+
+test('a file that has changed meanwhile is asked about before it is accepted', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file('a.txt', 'old\n');
+  const decision = client.openDiff(file, 'new\n');
+  await neovim.proposal(file);
+  fs.writeFileSync(file, 'by hand\n');
+  for (const keys of [':w<CR>', ':wq<CR>', ':x<CR>', 'ZZ', ':GeminiCompanion accept<CR>']) {
+    await neovim.typeAndAnswer(keys, 'n');
+    assert.equal((await neovim.ready()).proposals, 1, `No is no to ${keys}`);
+    assert.deepEqual((await neovim.sides(file)).left, ['by hand'], 'what it is now shows');
+  }
+  await neovim.typeAndAnswer(':w<CR>', 'y');
+  assert.deepEqual(await decision, { status: 'accepted', content: 'new\n' });
+});
+
+test('a change that is taken back is none; what has come or gone is one', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const back = sandbox.file('back.txt', 'old\n');
+  const first = client.openDiff(back, 'new\n');
+  await neovim.proposal(back);
+  fs.writeFileSync(back, 'by hand\n');
+  fs.writeFileSync(back, 'old\n');
+  await neovim.type(':w<CR>');
+  assert.deepEqual(await first, { status: 'accepted', content: 'new\n' });
+
+  const gone = sandbox.file('gone.txt', 'old\n');
+  const second = client.openDiff(gone, 'new\n');
+  await neovim.proposal(gone);
+  fs.rmSync(gone);
+  await neovim.typeAndAnswer(':w<CR>', 'y');
+  assert.equal((await second).status, 'accepted');
+
+  const third = client.openDiff(gone, 'new\n');
+  await neovim.proposal(gone);
+  fs.writeFileSync(gone, 'by hand\n');
+  await neovim.typeAndAnswer(':w<CR>', 'y');
+  assert.equal((await third).status, 'accepted');
 });

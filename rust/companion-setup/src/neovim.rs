@@ -19,7 +19,7 @@ macro_rules! files {
 const HELP: &str = "doc/gemini_companion.txt";
 
 /// What is in the plugin.
-const FILES: [(&str, &str); 22] = files![
+const FILES: [(&str, &str); 23] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/commands.lua"
     "lua/gemini_companion/config.lua"
@@ -37,6 +37,7 @@ const FILES: [(&str, &str); 22] = files![
     "lua/gemini_companion/review.lua"
     "lua/gemini_companion/selection.lua"
     "lua/gemini_companion/server.lua"
+    "lua/gemini_companion/stale.lua"
     "lua/gemini_companion/terminal.lua"
     "lua/gemini_companion/text.lua"
     "lua/gemini_companion/view.lua"

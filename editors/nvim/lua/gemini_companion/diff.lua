@@ -6,6 +6,7 @@ local file = require('gemini_companion.file')
 local idle = require('gemini_companion.idle')
 local log = require('gemini_companion.log')
 local reload = require('gemini_companion.reload')
+local stale = require('gemini_companion.stale')
 local text = require('gemini_companion.text')
 local view = require('gemini_companion.view')
 
@@ -16,7 +17,7 @@ local PATIENCE_MS = 25000
 
 local NONE = 'No diff is open for this file.'
 
---- By path as the CLI wrote it: `{path, number, cli, content, view, decided, orphan}`.
+--- By path as the CLI wrote it: `{path, number, cli, content, before, view, decided, orphan}`.
 local proposals = {}
 --- By path: what fails the `diff/open` that waits until its view may be opened.
 local opening = {}
@@ -99,6 +100,11 @@ local function accept(proposal)
   return true
 end
 
+--- The user accepts, and is asked first if the file has changed meanwhile.
+local function accept_by_user(proposal)
+  return (proposal.orphan or stale.is_accepted(proposal.view, proposal.before)) and accept(proposal)
+end
+
 local function reject(proposal)
   if not proposal.orphan then
     notify('diff/rejected', { filePath = proposal.path })
@@ -131,7 +137,7 @@ local function save_copy(proposal, path)
 end
 
 --- The proposal in the form of the file: a file with `\r\n` or a BOM keeps them, though the CLI
---- leaves them out of what it proposes.
+--- leaves them out of what it proposes. With the words about that, and the file's bytes.
 local function in_form_of(path, content)
   local bytes, why = file.read(path)
   if why then
@@ -148,7 +154,7 @@ local function in_form_of(path, content)
   if old and #old.lines > 1 and new.dos ~= old.dos then
     words[#words + 1] = 'changes all line ends to \\r\\n'
   end
-  return new, words
+  return new, words, bytes
 end
 
 local function remarks(proposal, words)
@@ -166,7 +172,7 @@ end
 --- Shows a proposal, given as the parameters of `diff/open`.
 local function open(diff)
   local path, kind = diff.filePath, diff.kind
-  local parsed, words = in_form_of(path, diff.newContent)
+  local parsed, words, before = in_form_of(path, diff.newContent)
   local proposal = proposals[path]
   if proposal then
     proposal.orphan = nil
@@ -177,7 +183,7 @@ local function open(diff)
     local options = { focus = config.options.focus, mappings = config.options.mappings }
     proposal.view = view.open(path, parsed, kind, options, {
       accept = function()
-        accept(proposal)
+        accept_by_user(proposal)
       end,
       reject = function()
         reject(proposal)
@@ -194,6 +200,7 @@ local function open(diff)
     proposals[path] = proposal
   end
   proposal.cli = diff.cli
+  proposal.before = before
   proposal.view.private = diff.private
   proposal.content = text.render(parsed)
   if diff.private then
@@ -379,7 +386,7 @@ end
 
 --- Each takes the path of a proposal, or nil for the one in sight, and returns whether there is
 --- one, and if not, why.
-M.accept = act_on(accept)
+M.accept = act_on(accept_by_user)
 M.reject = act_on(reject)
 M.show = act_on(function(proposal)
   proposal.view:show()
