@@ -198,7 +198,7 @@ fn tool_call<'a>(text: &'a str, params: Params<'a>) -> Asked {
     let path = arguments.and_then(|arguments| member(text, arguments, tool.path_argument()));
     match path {
         Some(path) => Asked::Tool(tool, path),
-        None if tool == Tool::GetDiagnostics => Asked::Other, // of all files; it only tells
+        None if tool.is_read_only() => Asked::Other, // of all files
         None => Asked::OtherTool,
     }
 }

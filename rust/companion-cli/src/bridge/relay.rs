@@ -156,12 +156,12 @@ impl Requests {
                 Some(previous) => previous.end.await.ok(),
                 None => None,
             };
-            let end = match (before, tool) {
-                (Some(CallEnd::NeverOpened), Tool::CloseDiff) => {
-                    bridge.succeed(&id, &CallToolResult::text("{}")).await;
-                    CallEnd::Answered
-                }
-                _ => bridge.ask(&id, message.into(), &step).await,
+            let is_nothing_open = before == Some(CallEnd::NeverOpened);
+            let end = if is_nothing_open && matches!(step, DiffStep::Close { .. }) {
+                bridge.succeed(&id, &CallToolResult::text("{}")).await;
+                CallEnd::Answered
+            } else {
+                bridge.ask(&id, message.into(), &step).await
             };
             let _ = done.send(end);
         });

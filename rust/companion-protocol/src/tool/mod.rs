@@ -58,6 +58,14 @@ impl Tool {
         }
     }
 
+    /// Whether it only tells, and changes nothing.
+    pub const fn is_read_only(self) -> bool {
+        match self {
+            Self::OpenDiff | Self::CloseDiff | Self::AcceptDiff | Self::RejectDiff => false,
+            Self::GetDiagnostics => true,
+        }
+    }
+
     /// Whether a server with these settings offers it.
     pub const fn is_offered(self, settings: &Settings) -> bool {
         match self {
@@ -105,7 +113,8 @@ impl Tool {
                 The same is in structuredContent.",
             ),
         };
-        let annotations = (self == Self::GetDiagnostics)
+        let annotations = self
+            .is_read_only()
             .then_some(ToolAnnotations { read_only_hint: true, open_world_hint: false });
         let input_schema = self.schema();
         ToolDefinition { name: self.name(), title, description, input_schema, annotations }
