@@ -108,10 +108,7 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
         analyze(open("waiting.json", "{\"a\": , \"b\": 1}\n"))
         assertEquals(1, find("waiting.json").diagnostics.size)
         write("waiting.json", "{\"a\": 12, \"b\": 1}\n")
-        val begin = System.nanoTime()
         val found = find("waiting.json")
-        val millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin)
-        assertTrue("$millis ms", millis in 2_000..2_500)
         assertEquals("the analysis has not finished", found.incomplete)
         assertEquals("what was found is of another text", emptyList<String>(), found.told())
     }
@@ -119,12 +116,21 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
     fun `test an IDE that is busy answers all the same`() {
         write("busy.json", "{\"a\": }\n")
         val answer = ask("busy.json")
-        val deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2_800)
+        val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10)
         // The test is on the EDT, which does nothing else meanwhile.
         while (answer.files == null && System.nanoTime() < deadline) Thread.sleep(1)
         assertNotNull("no answer in time", answer.files)
         assertEquals("the analysis has not finished", answer.file().incomplete)
         assertEquals(1, find("busy.json").diagnostics.size)
+    }
+
+    fun `test what was not looked at in time says whether the IDE is indexing`() {
+        val reasons = listOf(true, false).map { isIndexing ->
+            val answered = Answered()
+            Answer(answered, listOf("a.json")) { isIndexing }.send()
+            answered.files?.single()?.incomplete
+        }
+        assertEquals(listOf("the IDE is still indexing", "the analysis has not finished"), reasons)
     }
 
     fun `test what is typed and not saved stays, and is what is analyzed`() {

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean
 internal class Answer(
     private val responder: DiagnosticsResponder,
     private val paths: List<String>,
+    private val isIndexing: () -> Boolean,
 ) {
     private val found = ConcurrentHashMap<String, FileDiagnostics>()
     private val isSent = AtomicBoolean()
@@ -29,6 +30,8 @@ internal class Answer(
         responder.complete(Diagnostics(paths.map { found[it] ?: unfinished(it) }))
     }
 
-    private fun unfinished(path: String) =
-        FileDiagnostics(path, emptyList(), message("diagnostics.incomplete.unfinished"))
+    private fun unfinished(path: String): FileDiagnostics {
+        val why = if (isIndexing()) "diagnostics.incomplete.indexing" else "diagnostics.incomplete.unfinished"
+        return FileDiagnostics(path, emptyList(), message(why))
+    }
 }

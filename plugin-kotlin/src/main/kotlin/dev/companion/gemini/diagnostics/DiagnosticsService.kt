@@ -6,6 +6,7 @@ import com.intellij.openapi.Disposable
 import com.intellij.openapi.progress.ProcessCanceledException
 import com.intellij.openapi.progress.ProgressManager
 import com.intellij.openapi.progress.util.ProgressIndicatorBase
+import com.intellij.openapi.project.DumbService
 import com.intellij.openapi.project.Project
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.core.DiagnosticsRequest
@@ -29,7 +30,7 @@ class DiagnosticsService(private val project: Project) : Disposable {
 
     /** From the server's thread: returns at once. */
     fun find(responder: DiagnosticsResponder, asked: DiagnosticsRequest) {
-        val answer = Answer(responder, asked.paths)
+        val answer = Answer(responder, asked.paths) { DumbService.isDumb(project) }
         val ownIndicator = ProgressIndicatorBase()
         val giveUp = {
             ownIndicator.cancel()
