@@ -28,12 +28,14 @@ pub(super) struct Compiler {
     bin: PathBuf,
     /// The folder of Zig and cargo-zigbuild.
     zig: PathBuf,
+    /// The time in what is linked for Windows.
+    date: String,
 }
 
 impl Compiler {
     pub(super) fn find(sh: &Shell) -> Result<Self> {
         let bin = with_sources(sh).ok_or("no compiler has the sources of its library")?;
-        Ok(Self { bin, zig: tools::wheels(sh, &TOOLS)? })
+        Ok(Self { bin, zig: tools::wheels(sh, &TOOLS)?, date: super::source_date(sh)? })
     }
 
     pub(super) fn build_program(&self, sh: &Shell, system: System, to: &Path) -> Result {
@@ -124,6 +126,7 @@ impl Compiler {
             .env_remove("RUSTFLAGS")
             .env("RUSTC_BOOTSTRAP", "1")
             .env("MACOSX_DEPLOYMENT_TARGET", MACOS)
+            .env("SOURCE_DATE_EPOCH", &self.date)
             .env("ZIG_GLOBAL_CACHE_DIR", cache.join("zig"))
             .env("CARGO_ZIGBUILD_CACHE_DIR", cache.join("zigbuild")))
     }

@@ -104,6 +104,12 @@ pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
     Ok(())
 }
 
+/// The time of the commit, in seconds of Unix, for whatever has a time in it: so two builds of a commit
+/// are the same.
+fn source_date(sh: &Shell) -> Result<String> {
+    Ok(cmd!(sh, "git log -1 --format=%ct").quiet().read()?)
+}
+
 /// Runs what [`dist`] has made for the systems that are named, or for all.
 pub(crate) fn test(sh: &Shell, args: &Args, program_only: bool) -> Result {
     let out = Output { home: sh.current_dir().join("target/dist") };

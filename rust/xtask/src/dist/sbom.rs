@@ -19,8 +19,7 @@ pub(super) fn write(sh: &Shell, to: &Path) -> Result {
         let options = ["--quiet", "--format", "json", "--spec-version", "1.5", "--target", "all"];
         cmd!(sh, "{cyclonedx} cyclonedx {options...} --manifest-path {manifest}")
             .args(["--override-filename", made])
-            // Of the commit, so that two builds of it say the same.
-            .env("SOURCE_DATE_EPOCH", cmd!(sh, "git log -1 --format=%ct").quiet().read()?)
+            .env("SOURCE_DATE_EPOCH", super::source_date(sh)?)
             .run()?;
         let mut sbom = None;
         for krate in sh.read_dir("rust")? {
