@@ -13,6 +13,8 @@ export class ScriptedCompanion {
   requests = new Inbox('a request to the companion');
   /** The streams that were opened, as `{headers, write(text), end()}`. */
   streams = new Inbox('a stream from the companion');
+  /** Whether connections that ask for a stream break. */
+  breaksStreams = false;
   port;
   #server;
   #known = new Set();
@@ -49,6 +51,10 @@ export class ScriptedCompanion {
 
   async #take(request, response) {
     const { method, headers } = request;
+    if (method === 'GET' && this.breaksStreams) {
+      response.destroy();
+      return;
+    }
     if (method === 'GET' && !this.#known.has(headers['mcp-session-id'])) {
       response.writeHead(404).end();
       return;

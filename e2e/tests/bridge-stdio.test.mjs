@@ -30,6 +30,8 @@ const openDiff = (id, filePath) =>
     params: { name: 'openDiff', arguments: { newContent: filePath, filePath } },
   });
 
+const closeDiff = (id, filePath) => openDiff(id, filePath).replace('openDiff', 'closeDiff');
+
 const answer = (id, result = { content: [] }) => JSON.stringify({ jsonrpc: '2.0', id, result });
 
 const data = (message) => `data: ${JSON.stringify(message)}\n\n`;
@@ -196,7 +198,7 @@ describe('a bridge', { concurrency: 3 }, () => {
   });
 
   test('goes on with its session after an outage, and closes what the client has given up', async (t) => {
-    const maps = ['--map', '/here=/there', '--wait', '1'];
+    const maps = ['--map', '/here=/there', '--wait', '3'];
     const { bridge, companion, stream } = await openBothEnds(t, maps);
     stream.write(`id: 7\n${data({ jsonrpc: '2.0', method: 'm' })}`);
     await bridge.next('m');
@@ -217,7 +219,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     const { error } = await bridge.ask('ping');
     assert.match(error.message, /^No companion can be reached: /);
     // The client takes its own text for one, and asks anew about another: the terminal decides.
-    bridge.sendLine(openDiff(3, '/here/a').replace('openDiff', 'closeDiff'));
+    bridge.sendLine(closeDiff(3, '/here/a'));
     assert.ok((await bridge.messages.next(({ id }) => id === 3)).error);
     bridge.sendLine(openDiff(4, '/here/b'));
     assert.deepEqual(await bridge.messages.next(), JSON.parse(answer(4)));
@@ -228,7 +230,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     const closings = [await companion.requests.next(), await companion.requests.next()];
     const calls = closings.map(({ body }) => JSON.parse(body).params);
     assert.deepEqual(
-      calls.map((call) => [call.name, call.arguments]),
+      calls.map((call) => [call.name, call.arguments]).sort(),
       ['/there/a', '/there/b'].map((filePath) => ['closeDiff', { filePath }]),
       'the editor keeps their texts, which nobody takes',
     );
@@ -245,11 +247,98 @@ describe('a bridge', { concurrency: 3 }, () => {
     assert.deepEqual(bridge.messages.takeAll(), [], 'the client did not ask for that closeDiff');
   });
 
+  test('finds its session again where it has begun another one meanwhile', async (t) => {
+    const { bridge, companion, stream } = await openBothEnds(t);
+    bridge.sendLine(openDiff(1, '/a'));
+    await view(companion);
+    await bridge.messages.next(({ id }) => id === 1);
+    companion.breaksStreams = true;
+    stream.end();
+    const initialized = companion.initialize();
+    initialized.then(() => (companion.breaksStreams = false));
+    await initialized;
+    const { headers, write } = await companion.streams.next();
+    assert.equal(headers['mcp-session-id'], 'session-1');
+    const ended = await companion.requests.next();
+    assert.deepEqual([ended.method, ended.headers['mcp-session-id']], ['DELETE', 'session-2']);
+    ended.reply(200);
+    const params = { filePath: '/a', content: 'decided meanwhile' };
+    write(data({ jsonrpc: '2.0', method: 'ide/diffAccepted', params }));
+    assert.deepEqual((await bridge.messages.next()).params, params, 'and no rejection before');
+  });
+
+  /** A client that asked for a diff of which the companion heard, and got no answer. */
+  async function loseAnswer(t) {
+    const ends = await openBothEnds(t, ['--wait', '1']);
+    ends.bridge.sendLine(openDiff(1, '/a'));
+    await ends.companion.requests.next();
+    await ends.companion.stop();
+    const told = await ends.bridge.messages.next(({ id }) => id === 1);
+    assert.deepEqual(told.result, { content: [] }, 'it is for the terminal');
+    return ends;
+  }
+
+  test('tells the decision about a diff that shows though the answer was lost', async (t) => {
+    const { bridge, companion } = await loseAnswer(t);
+    await companion.listen();
+    const { write } = await companion.streams.next();
+    const params = { filePath: '/a', content: 'decided meanwhile' };
+    write(data({ jsonrpc: '2.0', method: 'ide/diffAccepted', params }));
+    assert.deepEqual((await bridge.next('ide/diffAccepted')).params, params);
+  });
+
+  test('closes what may show and was given up, until the companion has heard it', async (t) => {
+    const { bridge, companion } = await loseAnswer(t);
+    bridge.sendLine(closeDiff(2, '/a'));
+    assert.ok((await bridge.messages.next(({ id }) => id === 2)).error);
+    for (const isHeard of [false, true]) {
+      await companion.listen();
+      const { write } = await companion.streams.next();
+      const closing = await companion.requests.next();
+      const { name, arguments: args } = JSON.parse(closing.body).params;
+      assert.deepEqual([name, args], ['closeDiff', { filePath: '/a' }]);
+      write(data({ jsonrpc: '2.0', id: 'p', method: 'ping' }));
+      await bridge.next('ping');
+      bridge.sendLine(answer('p', {}));
+      const pong = await companion.requests.next();
+      assert.equal(pong.body, answer('p', {}), 'by which the companion knows what has arrived');
+      pong.reply(202);
+      if (isHeard) closing.reply(200, {}, answer(0));
+      else await companion.stop();
+    }
+    bridge.sendLine(openDiff(3, '/a'));
+    assert.equal((await view(companion)).id, 3);
+    await bridge.messages.next(({ id }) => id === 3);
+    await companion.stop();
+    await companion.listen();
+    (await companion.streams.next()).write(data({ jsonrpc: '2.0', method: 'm' }));
+    await bridge.next('m');
+    const asked = bridge.ask('ping');
+    const next = await companion.requests.next();
+    assert.equal(JSON.parse(next.body).method, 'ping', 'the next diff is not closed');
+    next.reply(200, {}, answer('ping', {}));
+    await asked;
+  });
+
+  test('repeats a request that is not answered though the stream was renewed', async (t) => {
+    const { bridge, companion, stream } = await openBothEnds(t);
+    bridge.sendLine(closeDiff(1, '/a'));
+    const first = await companion.requests.next();
+    assert.equal(first.headers['companion-repeated'], undefined);
+    stream.end();
+    await companion.streams.next();
+    const second = await companion.requests.next();
+    assert.equal(second.headers['companion-repeated'], 'true');
+    assert.equal(second.body, first.body);
+    second.reply(200, {}, answer(1, { content: [{ type: 'text', text: '{}' }] }));
+    await bridge.messages.next(({ id }) => id === 1);
+  });
+
   test('lets the CLI go on at once when the user decides in the terminal meanwhile', async (t) => {
     const { bridge, companion } = await openBothEnds(t, ['--wait', '3600']);
     await companion.stop();
     bridge.sendLine(openDiff(1, '/a'));
-    bridge.sendLine(openDiff(2, '/a').replace('openDiff', 'closeDiff'));
+    bridge.sendLine(closeDiff(2, '/a'));
     assert.deepEqual((await bridge.messages.next()).result, { content: [] });
     const closed = await bridge.messages.next();
     assert.deepEqual(closed.result, { content: [{ type: 'text', text: '{}' }] });
@@ -262,7 +351,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     const { bridge, companion } = await openBothEnds(t);
     bridge.sendLine(openDiff(1, '/a'));
     const first = await companion.requests.next();
-    bridge.sendLine(openDiff(2, '/a').replace('openDiff', 'closeDiff'));
+    bridge.sendLine(closeDiff(2, '/a'));
     bridge.sendLine(openDiff(3, '/b'));
     const other = await companion.requests.next();
     assert.equal(JSON.parse(other.body).id, 3);

@@ -15,10 +15,12 @@ const MAX_DIFFS: usize = 512;
 enum State {
     /// The client waits for a decision.
     Waiting,
-    /// The client has heard that the call failed, and waits no more, but the companion may show it.
+    /// The client waits, and the answer to `openDiff` was lost: the companion may show it or not.
+    Unsure,
+    /// The client waits no more: it has heard that the call failed, or has asked for the file again.
+    /// But the companion may show it, and what it tells of it is not for the client.
     GivenUp,
-    /// The companion was told so. A decision that was on its way is not for the client, which may
-    /// have asked for the same file again.
+    /// The companion was told so, or has told how it ended.
     Withdrawn,
     /// It is over; a late notification may still name it.
     Over,
@@ -66,15 +68,50 @@ impl RelayedDiffs {
     /// The companion says that the diff has ended. Whether that is for the client.
     pub(super) fn decided(&mut self, companion: &str) -> bool {
         let Some(diff) = self.find(companion) else { return true };
-        let is_for_client = matches!(diff.state, State::Waiting | State::Over);
+        let is_for_client = match diff.state {
+            State::Waiting | State::Unsure | State::Over => true,
+            State::GivenUp | State::Withdrawn => false,
+        };
         diff.state = if is_for_client { State::Over } else { State::Withdrawn };
         is_for_client
     }
 
-    /// The client heard that `openDiff` or `closeDiff` failed, but the companion may show the diff.
-    pub(super) fn failed(&mut self, companion: &str) {
-        if let Some(diff) = self.find(companion).filter(|diff| diff.state == State::Waiting) {
-            diff.state = State::GivenUp;
+    /// The answer to `openDiff` was lost.
+    pub(super) fn unsure(&mut self, companion: &str) {
+        self.step(companion, &[State::Waiting], State::Unsure);
+    }
+
+    /// It is not sent again: the client waits for what shows, if the companion may have heard of it.
+    pub(super) fn left_to_terminal(&mut self, companion: &str, maybe_heard: bool) {
+        let state = if maybe_heard { State::Waiting } else { State::Over };
+        self.step(companion, &[State::Unsure], state);
+    }
+
+    /// Whether it was decided since its answer was lost.
+    pub(super) fn is_over(&mut self, companion: &str) -> bool {
+        self.find(companion).is_some_and(|diff| diff.state == State::Over)
+    }
+
+    /// The client waits for it no more, but the companion may show it. Whether it may.
+    pub(super) fn give_up(&mut self, companion: &str) -> bool {
+        self.step(companion, &[State::Waiting, State::Unsure], State::GivenUp);
+        self.find(companion).is_some_and(|diff| diff.state == State::GivenUp)
+    }
+
+    /// The paths of those that were given up.
+    pub(super) fn given_up(&self) -> Vec<String> {
+        let given_up = self.0.iter().filter(|diff| diff.state == State::GivenUp);
+        given_up.map(|diff| diff.companion.clone()).collect()
+    }
+
+    /// The companion was told that it was given up.
+    pub(super) fn withdrawn(&mut self, companion: &str) {
+        self.step(companion, &[State::GivenUp], State::Withdrawn);
+    }
+
+    fn step(&mut self, companion: &str, from: &[State], to: State) {
+        if let Some(diff) = self.find(companion).filter(|diff| from.contains(&diff.state)) {
+            diff.state = to;
         }
     }
 
@@ -90,9 +127,11 @@ impl RelayedDiffs {
         self.0.get_mut(index)
     }
 
-    /// The companion that had them is gone: returns the notifications that tell the client.
+    /// The companion that had them is gone: returns the notifications that tell the client. What may
+    /// have shown there is sent to the next one.
     pub(super) fn lose_all(&mut self) -> Vec<Vec<u8>> {
         let mut messages = Vec::new();
+        self.0.retain(|diff| diff.state != State::Unsure);
         for diff in &mut self.0 {
             let before = std::mem::replace(&mut diff.state, State::Over);
             if before == State::Waiting {
@@ -102,17 +141,6 @@ impl RelayedDiffs {
             }
         }
         messages
-    }
-
-    /// The paths that the companion may still show though the client does not wait.
-    pub(super) fn withdraw_given_up(&mut self) -> Vec<String> {
-        let given_up = self.0.iter_mut().filter(|diff| diff.state == State::GivenUp);
-        given_up
-            .map(|diff| {
-                diff.state = State::Withdrawn;
-                diff.companion.clone()
-            })
-            .collect()
     }
 }
 
@@ -145,26 +173,47 @@ mod tests {
             diffs.opened(&format!("\"/w/{name}\""), &format!("/p/{name}"));
         }
         diffs.ended("/p/b");
-        diffs.failed("/p/c");
+        diffs.give_up("/p/c");
         let expected =
             r#"{"jsonrpc":"2.0","method":"ide/diffRejected","params":{"filePath":"/w/a"}}"#;
         assert_eq!(texts(diffs.lose_all()), [expected]);
         assert!(diffs.lose_all().is_empty());
-        assert!(diffs.withdraw_given_up().is_empty(), "it is nowhere any more");
+        assert!(diffs.given_up().is_empty(), "it is nowhere any more");
     }
 
     #[test]
     fn a_decision_is_not_for_a_client_that_heard_of_a_failure() {
         let mut diffs = RelayedDiffs::default();
         diffs.opened("\"/w/a\"", "/p/a");
-        diffs.failed("/p/a");
-        assert_eq!(diffs.withdraw_given_up(), ["/p/a"]);
-        assert!(diffs.withdraw_given_up().is_empty());
+        assert!(diffs.give_up("/p/a"));
+        assert_eq!(diffs.given_up(), ["/p/a"]);
+        assert_eq!(diffs.given_up(), ["/p/a"], "until the companion has heard it");
+        diffs.withdrawn("/p/a");
+        assert!(diffs.given_up().is_empty());
         assert!(!diffs.decided("/p/a"));
         assert!(!diffs.decided("/p/a"), "it may arrive twice");
+        assert!(!diffs.give_up("/p/a"), "it shows no more");
         diffs.opened("\"/w/a\"", "/p/a");
         assert!(diffs.decided("/p/a"), "it is another one");
         assert!(diffs.decided("/p/b"), "the client knows better");
+    }
+
+    #[test]
+    fn what_may_show_is_given_up_with_the_client_and_lost_with_the_companion() {
+        let mut diffs = RelayedDiffs::default();
+        diffs.opened("\"/w/a\"", "/p/a");
+        diffs.unsure("/p/a");
+        assert!(diffs.give_up("/p/a"), "all attempts have failed");
+        diffs.opened("\"/w/a\"", "/p/a");
+        diffs.unsure("/p/a");
+        assert!(!diffs.is_over("/p/a"));
+        assert!(diffs.lose_all().is_empty(), "the next one is asked");
+        assert!(!diffs.is_over("/p/a"));
+        diffs.opened("\"/w/a\"", "/p/a");
+        diffs.unsure("/p/a");
+        diffs.left_to_terminal("/p/a", true);
+        assert!(diffs.decided("/p/a"));
+        assert!(diffs.is_over("/p/a"));
     }
 
     #[test]

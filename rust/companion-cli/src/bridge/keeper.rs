@@ -11,6 +11,7 @@ use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::link::Up;
@@ -57,6 +58,13 @@ struct Hello {
 struct Known {
     session: Session,
     last_event_id: Option<String>,
+}
+
+impl Known {
+    async fn stream(&self) -> Result<(Events, Session), Error> {
+        let events = self.session.stream(self.last_event_id.as_deref()).await?;
+        Ok((events, self.session.clone()))
+    }
 }
 
 impl Keeper {
@@ -174,16 +182,29 @@ impl Keeper {
         known: &mut Option<Known>,
         away: Duration,
     ) -> Result<(Events, Session), String> {
-        if let Some(Known { session, last_event_id }) = known {
-            match session.stream(last_event_id.as_deref()).await {
-                Ok(events) => return Ok((events, session.clone())),
+        let mut absent = None;
+        if let Some(known) = known.as_ref() {
+            match known.stream().await {
+                Ok(stream) => return Ok(stream),
                 Err(error) if is_absence(&error) && away < LOYALTY => {
-                    return Err(explain(&session.endpoint().authority(), &error));
+                    return Err(explain(&known.session.endpoint().authority(), &error));
                 }
-                Err(error) => log::debug!("the session did not go on: {error}"),
+                Err(error) => {
+                    log::debug!("the session did not go on: {error}");
+                    absent = is_absence(&error).then_some(known);
+                }
             }
         }
         let session = self.any(&hello.initialize).await?.session;
+        // It may be the very one that was out of reach a moment before, and has the diffs.
+        let absent = absent.filter(|known| known.session.endpoint() == session.endpoint());
+        if let Some(known) = absent
+            && let Ok(stream) = known.stream().await
+        {
+            let ended = timeout(LIMIT, session.end()).await;
+            log::debug!("the session goes on; another one was ended: {ended:?}");
+            return Ok(stream);
+        }
         let stream = async {
             say(&session, hello.ready.clone()).await?;
             session.stream(None).await
@@ -244,9 +265,27 @@ impl Keeper {
     /// Lets requests go to this session until one fails, once the views are closed whose diffs were
     /// given up while it was out of reach: what comes of those is no answer to what is asked next.
     async fn use_until_suspected(&self, session: Session, number: u64) {
-        self.bridge.link.set_coming();
-        let given_up = self.bridge.diffs.lock().withdraw_given_up();
-        let closings = given_up.into_iter().map(|path| {
+        let up = Arc::new(Up { session, number });
+        self.bridge.link.set_coming(Arc::clone(&up));
+        loop {
+            let given_up = self.bridge.diffs.lock().given_up();
+            if given_up.is_empty() {
+                break;
+            }
+            if let Err(error) = self.withdraw(&up.session, given_up).await {
+                log::debug!("a view that nobody waits for may stay open: {error}");
+                return;
+            }
+        }
+        self.bridge.link.set_up(up);
+        self.bridge.link.left(number).await;
+    }
+
+    /// Has views closed. Once this is over, or dropped, no view is closed by it any more, for it may be
+    /// the client's next one.
+    async fn withdraw(&self, session: &Session, paths: Vec<String>) -> Result<(), Error> {
+        let mut closings = JoinSet::new();
+        for path in paths {
             // Without `suppressNotification`, because nobody takes the text: the editor keeps it.
             let params = json!({
                 "name": Tool::CloseDiff.name(),
@@ -255,15 +294,14 @@ impl Keeper {
             let message = Request::new(Id::from(u64::MAX), "tools/call", params);
             let message = serde_json::to_vec(&message).expect("our messages are JSON");
             let session = session.clone();
-            tokio::spawn(async move { say(&session, message).await })
-        });
-        for closing in closings.collect::<Vec<_>>() {
-            if let Ok(Err(error)) = closing.await {
-                log::debug!("a view that nobody waits for stays open: {error}");
-            }
+            closings.spawn(async move { (say(&session, message).await, path) });
         }
-        self.bridge.link.set_up(Arc::new(Up { session, number }));
-        self.bridge.link.left(number).await;
+        while let Some(closing) = closings.join_next().await {
+            let Ok((closed, path)) = closing else { continue };
+            closed.or_else(|error| if is_absence(&error) { Err(error) } else { Ok(()) })?;
+            self.bridge.diffs.lock().withdrawn(&path);
+        }
+        Ok(())
     }
 }
 

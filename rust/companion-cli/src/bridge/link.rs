@@ -27,6 +27,12 @@ enum State {
         since: Instant,
         why: Arc<str>,
     },
+    /// The stream is open, and requests are to wait a moment.
+    Coming {
+        /// Since when it was down.
+        since: Instant,
+        up: Arc<Up>,
+    },
     Up(Arc<Up>),
 }
 
@@ -46,22 +52,14 @@ impl Link {
     }
 
     /// It will be up in a moment: requests wait for that, however long it has been down.
-    pub(super) fn set_coming(&self) {
-        self.state.send_modify(|state| {
-            if let State::Down { since, .. } = state {
-                *since = Instant::now();
-            }
-        });
+    pub(super) fn set_coming(&self, up: Arc<Up>) {
+        self.state.send_modify(|state| *state = State::Coming { since: state.down_since(), up });
     }
 
     /// It is down because of `why`; since when stays, if it was down before.
     pub(super) fn set_down(&self, why: &str) {
         self.state.send_modify(|state| {
-            let since = match state {
-                State::Down { since, .. } => *since,
-                State::Beginning | State::Up(_) => Instant::now(),
-            };
-            *state = State::Down { since, why: why.into() };
+            *state = State::Down { since: state.down_since(), why: why.into() };
         });
     }
 
@@ -88,12 +86,25 @@ impl Link {
         loop {
             let (deadline, why) = match &*states.borrow_and_update() {
                 State::Up(up) => return Ok(Arc::clone(up)),
-                State::Down { since, why } => (*since + patience, Arc::clone(why)),
-                State::Beginning => (asked + BEGINNING, "the client has not begun".into()),
+                State::Coming { .. } => (None, "".into()),
+                State::Down { since, why } => (Some(*since + patience), Arc::clone(why)),
+                State::Beginning => (Some(asked + BEGINNING), "the client has not begun".into()),
+            };
+            let Some(deadline) = deadline else {
+                let _ = states.changed().await;
+                continue;
             };
             if timeout_at(deadline, states.changed()).await.is_err() {
                 return Err(why);
             }
+        }
+    }
+
+    /// The session whose stream is open now, also if requests are to wait.
+    pub(super) fn now(&self) -> Option<Arc<Up>> {
+        match &*self.state.borrow() {
+            State::Up(up) | State::Coming { up, .. } => Some(Arc::clone(up)),
+            State::Beginning | State::Down { .. } => None,
         }
     }
 
@@ -108,6 +119,14 @@ impl Link {
 }
 
 impl State {
+    /// Since when it is down, if it is from now on.
+    fn down_since(&self) -> Instant {
+        match self {
+            Self::Down { since, .. } | Self::Coming { since, .. } => *since,
+            Self::Beginning | Self::Up(_) => Instant::now(),
+        }
+    }
+
     fn is(&self, number: u64) -> bool {
         matches!(self, Self::Up(up) if up.number == number)
     }

@@ -1,6 +1,7 @@
 //! `gemini-companion bridge`: an MCP server on stdin and stdout that is a companion somewhere
 //! else, for clients that can start a program but can't reach the companion themselves.
 
+mod ask;
 mod diffs;
 mod keeper;
 mod link;

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_client::http::{Error, Events};
 use companion_protocol::jsonrpc::{ErrorObject, ErrorResponse, Id, Response, code};
 use companion_protocol::mcp::CallToolResult;
 use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
+use super::ask::{CallEnd, DiffStep};
 use super::diffs::RelayedDiffs;
-use super::link::{Link, Up};
+use super::link::Link;
 use super::message::{
     Asked, FromClient, FromCompanion, PathField, from_client, from_companion, replace, to_json,
     to_line,
@@ -23,9 +23,6 @@ use crate::stdio::Output;
 
 /// How many bytes of messages from the client may be under way. Then no more are read.
 const IN_FLIGHT: usize = 256 << 20;
-
-/// How often a request is sent whose connection fails.
-const ATTEMPTS: usize = 3;
 
 /// What all parts of a bridge have in common.
 #[derive(Debug)]
@@ -63,24 +60,6 @@ struct Call {
     end: oneshot::Receiver<CallEnd>,
     /// Tells it that the next call is there and closes the diff.
     withdrawn: Arc<Notify>,
-}
-
-/// What came of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CallEnd {
-    /// The client has its answer, from the companion or an error.
-    Answered,
-    /// An `openDiff` of which no companion has heard.
-    NeverOpened,
-}
-
-/// What a request does to what is remembered of a diff, and whether it can be repeated.
-#[derive(Debug)]
-enum DiffStep {
-    None,
-    Unrepeatable,
-    Open { client: String, companion: String, withdrawn: Arc<Notify> },
-    Close { companion: String },
 }
 
 impl Requests {
@@ -177,113 +156,16 @@ impl Requests {
 impl Bridge {
     /// Sends a notification or an answer, if there is a companion.
     async fn notify(&self, message: bytes::Bytes) {
-        let Ok(up) = self.link.up(Duration::ZERO).await else {
+        let Some(up) = self.link.now() else {
             log::debug!("a notification of the client went nowhere");
             return;
         };
-        if let Err(error) = up.session.post(message).await {
-            log::debug!("a notification of the client was not taken: {error}");
-        }
-    }
-
-    /// Asks without regard to what else is under way.
-    fn begin(
-        self: Arc<Self>,
-        permit: OwnedSemaphorePermit,
-        id: Id,
-        message: String,
-        step: DiffStep,
-    ) {
-        tokio::spawn(async move {
-            let _permit = permit;
-            self.ask(&id, message.into(), &step).await;
-        });
-    }
-
-    /// Sends a request, and the client its answer, whatever happens.
-    async fn ask(&self, id: &Id, message: bytes::Bytes, step: &DiffStep) -> CallEnd {
-        let mut reason = String::new();
-        let mut maybe_heard = false;
-        for attempt in 0..ATTEMPTS {
-            let up = match self.up(step).await {
-                Ok(up) => up,
-                Err(why) => {
-                    reason = format!("No companion can be reached: {why}");
-                    if let DiffStep::Open { companion, .. } = step {
-                        // The CLI asks in the terminal as well. An error would make the edit fail
-                        // that the user accepts there; this leaves the decision to that.
-                        log::info!("{reason}; a diff is for the terminal alone");
-                        self.succeed(id, &CallToolResult::empty()).await;
-                        // Who asks again for a file does not wait for the diff before any more.
-                        self.diffs.lock().failed(companion);
-                        // What may show there is closed there, too, and has its text there.
-                        return if maybe_heard { CallEnd::Answered } else { CallEnd::NeverOpened };
-                    }
-                    break;
-                }
-            };
-            if let DiffStep::Open { client, companion, .. } = step {
-                self.diffs.lock().opened(client, companion);
-            }
-            let message = message.clone();
-            let sent = match attempt {
-                0 => up.session.post(message).await,
-                _ => up.session.post_again(message).await,
-            };
-            match self.answer(sent, step).await {
-                Ok(()) => return CallEnd::Answered,
-                Err(error) => {
-                    reason = format!("The companion failed: {error}");
-                    let is_broken = matches!(error, Error::Broken { .. });
-                    let repeatable = is_broken && !matches!(step, DiffStep::Unrepeatable);
-                    if !error.is_unheard() && !repeatable {
-                        break;
-                    }
-                    maybe_heard |= !error.is_unheard();
-                    if let DiffStep::Open { companion, .. } = step {
-                        // It will be opened anew, so it is none that was lost.
-                        self.diffs.lock().ended(companion);
-                    }
-                    self.link.suspect(up.number, &error.to_string());
-                }
-            }
-        }
-        if let DiffStep::Open { companion, .. } | DiffStep::Close { companion } = step {
-            self.diffs.lock().failed(companion);
-        }
-        self.fail(id, &reason).await;
-        CallEnd::Answered
-    }
-
-    /// Waits for a companion, but with a diff not longer than until the client closes it.
-    async fn up(&self, step: &DiffStep) -> Result<Arc<Up>, Arc<str>> {
-        let up = self.link.up(self.patience);
-        let DiffStep::Open { withdrawn, .. } = step else { return up.await };
         tokio::select! {
-            biased;
-            up = up => up,
-            () = withdrawn.notified() => Err("the client did not wait".into()),
+            sent = up.session.post(message) => if let Err(error) = sent {
+                log::debug!("a notification of the client was not taken: {error}");
+            },
+            () = self.too_late(&up) => {}
         }
-    }
-
-    /// Gives the client the answer that one attempt brought, and what comes with it.
-    async fn answer(&self, sent: Result<Events, Error>, step: &DiffStep) -> Result<(), Error> {
-        let mut events = sent?;
-        while let Some(event) = events.next().await? {
-            if let Some(went_well) = self.deliver(&event.data).await {
-                match step {
-                    DiffStep::Open { companion, .. } if !went_well => {
-                        self.diffs.lock().ended(companion);
-                    }
-                    DiffStep::Close { companion } if went_well => {
-                        self.diffs.lock().ended(companion);
-                    }
-                    _ => {}
-                }
-                return Ok(());
-            }
-        }
-        Err(Error::Broken { reason: "it ended without an answer".to_owned() })
     }
 
     /// Gives the client a message of the companion's. If that is an answer, says whether it is
@@ -333,7 +215,7 @@ impl Bridge {
     }
 
     /// Answers a call.
-    async fn succeed(&self, id: &Id, result: &CallToolResult) {
+    pub(super) async fn succeed(&self, id: &Id, result: &CallToolResult) {
         let response = serde_json::to_vec(&Response::new(id, result));
         self.output.send(response.expect("our messages are JSON")).await;
     }

@@ -1,0 +1,180 @@
+//! The way of a request to the companion and of its answer back, whatever breaks meanwhile.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use companion_client::http::{Error, Events};
+use companion_protocol::jsonrpc::Id;
+use companion_protocol::mcp::CallToolResult;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
+use tokio::time::sleep;
+
+use super::link::Up;
+use super::relay::Bridge;
+
+/// How often a request is sent whose connection fails.
+const ATTEMPTS: usize = 3;
+
+/// How long an answer may still be on its way after the stream has ended. A companion that stops
+/// ends its streams first.
+const LATE: Duration = Duration::from_secs(10);
+
+/// What came of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CallEnd {
+    /// The client has its answer, from the companion or an error.
+    Answered,
+    /// An `openDiff` of which no companion has heard.
+    NeverOpened,
+}
+
+/// What a request does to what is remembered of a diff, and whether it can be repeated.
+#[derive(Debug)]
+pub(super) enum DiffStep {
+    None,
+    Unrepeatable,
+    Open { client: String, companion: String, withdrawn: Arc<Notify> },
+    Close { companion: String },
+}
+
+impl Bridge {
+    /// Asks without regard to what else is under way.
+    pub(super) fn begin(
+        self: Arc<Self>,
+        permit: OwnedSemaphorePermit,
+        id: Id,
+        message: String,
+        step: DiffStep,
+    ) {
+        tokio::spawn(async move {
+            let _permit = permit;
+            self.ask(&id, message.into(), &step).await;
+        });
+    }
+
+    /// Sends a request, and the client its answer, whatever happens.
+    pub(super) async fn ask(&self, id: &Id, message: bytes::Bytes, step: &DiffStep) -> CallEnd {
+        let mut reason = String::new();
+        let mut maybe_heard = false;
+        // Who asks again for a file does not wait for the diff before any more, which may show.
+        let replaces = if let DiffStep::Open { companion, .. } = step {
+            self.diffs.lock().give_up(companion)
+        } else {
+            false
+        };
+        for attempt in 0..ATTEMPTS {
+            let up = match self.up(step).await {
+                Ok(up) => up,
+                Err(why) => {
+                    reason = format!("No companion can be reached: {why}");
+                    let DiffStep::Open { companion, .. } = step else { break };
+                    // The CLI asks in the terminal as well. An error would make the edit fail
+                    // that the user accepts there; this leaves the decision to that.
+                    log::info!("{reason}; a diff is for the terminal alone");
+                    self.succeed(id, &CallToolResult::empty()).await;
+                    self.diffs.lock().left_to_terminal(companion, maybe_heard);
+                    // What may show is to be closed there, too, and has its text there.
+                    return if maybe_heard { CallEnd::Answered } else { CallEnd::NeverOpened };
+                }
+            };
+            if let DiffStep::Open { client, companion, .. } = step {
+                let is_over = maybe_heard && self.diffs.lock().is_over(companion);
+                if is_over {
+                    // It showed, then, and would show again for nobody.
+                    self.succeed(id, &CallToolResult::empty()).await;
+                    return CallEnd::Answered;
+                }
+                self.diffs.lock().opened(client, companion);
+            }
+            match self.attempt(&up, message.clone(), step, attempt > 0).await {
+                Ok(()) => return CallEnd::Answered,
+                Err(error) => {
+                    reason = format!("The companion failed: {error}");
+                    let is_broken = matches!(error, Error::Broken { .. });
+                    let repeatable = is_broken && !matches!(step, DiffStep::Unrepeatable);
+                    if !error.is_unheard() && !repeatable {
+                        break;
+                    }
+                    maybe_heard |= !error.is_unheard();
+                    if let DiffStep::Open { companion, .. } = step {
+                        let mut diffs = self.diffs.lock();
+                        if replaces && !maybe_heard {
+                            diffs.give_up(companion);
+                        } else {
+                            diffs.unsure(companion);
+                        }
+                    }
+                    self.link.suspect(up.number, &error.to_string());
+                }
+            }
+        }
+        if let DiffStep::Open { companion, .. } | DiffStep::Close { companion } = step {
+            self.diffs.lock().give_up(companion);
+        }
+        self.fail(id, &reason).await;
+        CallEnd::Answered
+    }
+
+    /// Sends a request once, and the client the answer. If the connection is renewed meanwhile, the
+    /// answer may have been lost with the old one, without a word about that.
+    async fn attempt(
+        &self,
+        up: &Up,
+        message: bytes::Bytes,
+        step: &DiffStep,
+        is_repeated: bool,
+    ) -> Result<(), Error> {
+        let exchange = async {
+            let sent = if is_repeated {
+                up.session.post_again(message).await
+            } else {
+                up.session.post(message).await
+            };
+            self.answer(sent, step).await
+        };
+        tokio::select! {
+            biased;
+            done = exchange => done,
+            () = self.too_late(up), if !matches!(step, DiffStep::Unrepeatable) => {
+                Err(Error::Broken { reason: "its answer did not come".to_owned() })
+            }
+        }
+    }
+
+    /// Waits until nothing comes any more on the connections that there were.
+    pub(super) async fn too_late(&self, up: &Up) {
+        self.link.left(up.number).await;
+        sleep(LATE).await;
+    }
+
+    /// Waits for a companion, but with a diff not longer than until the client closes it.
+    async fn up(&self, step: &DiffStep) -> Result<Arc<Up>, Arc<str>> {
+        let up = self.link.up(self.patience);
+        let DiffStep::Open { withdrawn, .. } = step else { return up.await };
+        tokio::select! {
+            biased;
+            up = up => up,
+            () = withdrawn.notified() => Err("the client did not wait".into()),
+        }
+    }
+
+    /// Gives the client the answer that one attempt brought, and what comes with it.
+    async fn answer(&self, sent: Result<Events, Error>, step: &DiffStep) -> Result<(), Error> {
+        let mut events = sent?;
+        while let Some(event) = events.next().await? {
+            if let Some(went_well) = self.deliver(&event.data).await {
+                match step {
+                    DiffStep::Open { companion, .. } if !went_well => {
+                        self.diffs.lock().ended(companion);
+                    }
+                    DiffStep::Close { companion } if went_well => {
+                        self.diffs.lock().ended(companion);
+                    }
+                    _ => {}
+                }
+                return Ok(());
+            }
+        }
+        Err(Error::Broken { reason: "it ended without an answer".to_owned() })
+    }
+}
