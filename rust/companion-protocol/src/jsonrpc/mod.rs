@@ -52,6 +52,11 @@ impl Id {
             .then(|| Self(raw.to_owned()))
     }
 
+    /// How many bytes it has as JSON.
+    pub fn size(&self) -> usize {
+        self.0.get().len()
+    }
+
     /// The id as a text, if it is one without escapes.
     pub fn as_str(&self) -> Option<&str> {
         let text = self.0.get().strip_prefix('"')?.strip_suffix('"')?;

@@ -15,6 +15,9 @@ use crate::session::SessionId;
 /// How many calls are kept, of all clients.
 const KEPT: usize = 64;
 
+/// How long the id of a request that is kept may be, in bytes. Clients count.
+const MAX_ID: usize = 128;
+
 /// The request that a call comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
@@ -27,7 +30,7 @@ pub(crate) struct Request<'a> {
 pub(super) struct Repeats {
     /// Oldest first.
     newest: Mutex<VecDeque<Call>>,
-    /// How many bytes of texts may be kept, besides the newest.
+    /// How many bytes of paths and texts may be kept, besides the newest.
     bytes: usize,
 }
 
@@ -55,6 +58,9 @@ impl Repeats {
     }
 
     pub(super) fn push(&self, request: Request<'_>, path: Arc<str>, waiter: Waiter) {
+        if request.id.size() > MAX_ID {
+            return;
+        }
         let mut newest = self.newest.lock();
         newest.push_back(Call { session: request.session, id: request.id.clone(), path, waiter });
         let mut bytes: usize = newest.iter().map(Call::len).sum();
@@ -71,6 +77,7 @@ impl Repeats {
 
 impl Call {
     fn len(&self) -> usize {
-        self.waiter.borrow().as_ref().map_or(0, |answered| answered.answer.len())
+        let text = self.waiter.borrow().as_ref().map_or(0, |answered| answered.answer.len());
+        self.path.len() + text
     }
 }

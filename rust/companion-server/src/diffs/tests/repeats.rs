@@ -20,7 +20,14 @@ fn closed(text: &str) -> Value {
 }
 
 /// The result of a call about [`PATH`], by the request `id`.
-async fn call(rig: &Rig, session: &str, tool: &str, id: u32, is_repeated: bool) -> Value {
+async fn call(
+    rig: &Rig,
+    session: &str,
+    tool: &str,
+    id: impl Into<Value>,
+    is_repeated: bool,
+) -> Value {
+    let id = id.into();
     let arguments =
         json!({ "filePath": PATH, "newContent": "proposed", "suppressNotification": true });
     let params = json!({ "name": tool, "arguments": arguments });
@@ -42,7 +49,7 @@ async fn answer(rig: &Rig, text: &str) {
 }
 
 /// A call that is answered by the editor, which gives a closed diff this text.
-async fn answered(rig: &Rig, session: &str, tool: &str, id: u32, text: &str) -> Value {
+async fn answered(rig: &Rig, session: &str, tool: &str, id: impl Into<Value>, text: &str) -> Value {
     tokio::join!(call(rig, session, tool, id, false), answer(rig, text)).0
 }
 
@@ -86,4 +93,17 @@ async fn a_diff_that_is_opened_again_stays_as_the_user_has_it() {
     stream.context().await;
     let told = stream.message().await.unwrap();
     assert_eq!(told["params"], json!({ "filePath": PATH, "content": "edited" }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_kept_is_not_the_length_of_an_id() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    for (length, is_kept) in [(100, true), (1_000_000, false)] {
+        let id = "1".repeat(length);
+        assert_eq!(answered(&rig, &session, "openDiff", 1, "").await, empty());
+        assert_eq!(answered(&rig, &session, "closeDiff", &*id, "text").await, closed("text"));
+        let again = call(&rig, &session, "closeDiff", &*id, true).await;
+        assert_eq!(again == closed("text"), is_kept);
+    }
 }
