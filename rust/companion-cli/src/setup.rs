@@ -64,6 +64,8 @@ struct Told<'a> {
     doctor: Vec<Diagnosis>,
 }
 
+const NO_ZIP: &str = "the plugin's zip did not come with this program; name it: --plugin FILE";
+
 /// Exits with 0 if all is set up, with 1 if something could not be done, and with 3 if there is no
 /// editor to install into.
 pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
@@ -77,11 +79,11 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
     let program = program.canonicalize().unwrap_or(program);
     let ides = args.ides(&machine);
     let neovim = args.neovim(&machine);
-    let package = package(args.plugin.as_deref(), &program)?;
+    let package = args.package(&program)?;
     let setup = Setup {
         machine: &machine,
         ides: &ides,
-        package: package.as_ref(),
+        package: package.as_ref().map_err(String::as_str),
         program: Some(&program),
         neovim: neovim.as_ref(),
         clients: &run.clients(),
@@ -128,20 +130,23 @@ impl SetupArgs {
         Neovim::find(machine).filter(|_| is_meant)
     }
 
+    /// The plugin, or why there is none. That one which is named is no plugin is an error.
+    fn package(&self, program: &Path) -> Result<Result<Package, String>, PackageError> {
+        if let Some(named) = &self.plugin {
+            return Package::open(named).map(Ok);
+        }
+        // The package for npm has the program and the zip in two folders.
+        let dir = std::env::var_os("GEMINI_COMPANION_PACKAGE");
+        let found = Package::find(dir.as_deref().map(Path::new), program);
+        let found = found.ok_or_else(|| NO_ZIP.to_owned());
+        Ok(found.and_then(|file| Package::open(&file).map_err(|error| error.to_string())))
+    }
+
     /// Whether an editor of that title is named.
     fn names(&self, title: &str) -> bool {
         let title = title.to_lowercase();
         self.ides.iter().any(|name| title.starts_with(&name.to_lowercase()))
     }
-}
-
-/// The plugin's zip, if it is named or came with the program.
-fn package(named: Option<&Path>, program: &Path) -> Result<Option<Package>, PackageError> {
-    // The package for npm has the program and the zip in two folders.
-    let package = std::env::var_os("GEMINI_COMPANION_PACKAGE");
-    let found = || Package::find(package.as_deref().map(Path::new), program);
-    let file = named.map(Path::to_owned).or_else(found);
-    file.as_deref().map(Package::open).transpose()
 }
 
 /// What is asked for, and where.

@@ -44,6 +44,18 @@ fn wrong_files_and_arguments_are_named() {
     let plan = text(&output.stdout);
     let lacks = " FAIL  IDE 2025.1: the plugin's zip did not come with this program; name it: --plugin FILE\n";
     assert!(plan.starts_with(lacks) && plan.contains("would  gemini-companion: "), "{plan}");
+    // Nor does a zip that is damaged.
+    let package = elsewhere.path().join("package");
+    fs::create_dir(&package).unwrap();
+    fs::write(package.join("companion-for-gemini-cli-1.zip"), "no zip").unwrap();
+    let mut setup = isolated(&alone, dir.path());
+    setup.current_dir(&dir).env("GEMINI_COMPANION_PACKAGE", package);
+    let output = setup.args(["setup", "ide", "--dry-run"]).output().unwrap();
+    let plan = text(&output.stdout);
+    assert!(
+        plan.contains("1.zip: invalid") && plan.contains("would  gemini-companion: "),
+        "{plan}"
+    );
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 2, "nothing was made");
 }
 

@@ -34,9 +34,9 @@ pub(crate) struct Brought {
     /// The version of the program that has brought it.
     #[serde(default)]
     pub(crate) version: String,
-    /// The hash of what is being replaced: a run that ends in the middle leaves the one or the other.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    replaces: Option<String>,
+    /// The hashes of what is being replaced: runs that end in the middle leave one or the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    replaces: Vec<String>,
     /// The folders that were made for it, the outermost first.
     #[serde(default)]
     pub(crate) dirs: Vec<PathBuf>,
@@ -71,7 +71,7 @@ impl Brought {
 
     /// Whether what has that hash was brought.
     pub(crate) fn has(&self, hash: &str) -> bool {
-        [self.hash(), self.replaces.as_deref()].contains(&Some(hash))
+        self.hash() == Some(hash) || self.replaces.iter().any(|replaced| replaced == hash)
     }
 
     /// Its version, if that is newer than this program's.
@@ -129,8 +129,10 @@ impl Record {
         let before = self.brought.clone();
         let known = self.brought.iter().position(|known| known.path == path);
         let known = known.map(|at| self.brought.remove(at));
-        let replaces = known.as_ref().and_then(Brought::hash).map(str::to_owned);
-        let mut dirs = known.map(|known| known.dirs).unwrap_or_default();
+        let hash = known.as_ref().and_then(Brought::hash).map(str::to_owned);
+        let (mut replaces, mut dirs) =
+            known.map(|known| (known.replaces, known.dirs)).unwrap_or_default();
+        replaces.extend(hash);
         dirs.extend_from_slice(&made);
         let (subject, path, version) = (subject.to_owned(), path.to_owned(), VERSION.to_owned());
         self.brought.push(Brought { subject, path, what, version, replaces, dirs });
@@ -138,7 +140,10 @@ impl Record {
         if done.is_err() {
             remove_empty(&made);
             self.brought = before;
-        } else if self.brought.last_mut().and_then(|last| last.replaces.take()).is_none() {
+        } else if let Some(last) = self.brought.last_mut().filter(|last| !last.replaces.is_empty())
+        {
+            last.replaces.clear();
+        } else {
             return done;
         }
         // If this one fails, the list has one thing too many, or one hash: both are found to be gone.
@@ -169,5 +174,33 @@ impl Record {
         }
         create_dir(self.file.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
         replace(&self.file, &(serde_json::to_string_pretty(&self.brought)? + "\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_there_is_known_however_many_runs_were_killed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, path) = (dir.path().join("setup.json"), dir.path().join("program"));
+        let read = || -> Vec<Brought> {
+            serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap()
+        };
+        for hash in ["first", "second", "third"] {
+            let brought = if file.exists() { read() } else { Vec::new() };
+            let mut record = Record { file: file.clone(), brought };
+            let mut killed = Vec::new();
+            let what = What::Program { hash: hash.to_owned() };
+            let bring = || {
+                killed = fs::read(&file)?;
+                Ok(())
+            };
+            record.bring("the program", &path, what, bring).unwrap();
+            assert!(!read()[0].has("first") || hash == "first", "what is done is done");
+            fs::write(&file, killed).unwrap();
+            assert!(read()[0].has("first") && read()[0].has(hash));
+        }
     }
 }

@@ -24,8 +24,8 @@ pub struct Setup<'a> {
     pub machine: &'a Machine,
     /// The IDEs that get the plugin if it fits.
     pub ides: &'a [Ide],
-    /// The plugin, if there is one.
-    pub package: Option<&'a Package>,
+    /// The plugin, or why there is none, as the report says it of each IDE.
+    pub package: Result<&'a Package, &'a str>,
     /// The program that terminals are to find.
     pub program: Option<&'a Path>,
     /// Neovim, if it gets its plugin.
@@ -37,7 +37,6 @@ pub struct Setup<'a> {
 /// Its folder for temporary files and its processes are its own, and the clients look for the
 /// companion by both.
 const FLATPAK: &str = "as a Flatpak it is hidden from Gemini CLI; install it by another way";
-const NO_ZIP: &str = "the plugin's zip did not come with this program; name it: --plugin FILE";
 const RESTART: &str = "it is loaded when the IDE starts next";
 
 impl Setup<'_> {
@@ -59,9 +58,12 @@ impl Setup<'_> {
         let mut report = Report::default();
         let ides = with_plugins(self.machine, self.ides);
         for (number, (ide, plugins)) in ides.iter().enumerate() {
-            let Some(package) = self.package else {
-                report.add(&ide.title(), plugins.clone(), (Outcome::Failed, NO_ZIP.to_owned()));
-                continue;
+            let package = match self.package {
+                Ok(package) => package,
+                Err(why) => {
+                    report.add(&ide.title(), plugins.clone(), (Outcome::Failed, why.to_owned()));
+                    continue;
+                }
             };
             // Two installations of one version share their plugins.
             let outcome = if ides[..number].iter().any(|(_, above)| above == plugins) {

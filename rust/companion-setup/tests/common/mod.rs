@@ -95,7 +95,7 @@ impl Made {
         run(&Setup {
             machine: &self.machine,
             ides: &ides,
-            package: Some(package),
+            package: Ok(package),
             program: self.program.as_deref(),
             neovim: neovim.as_ref(),
             clients: &self.clients,
@@ -142,7 +142,7 @@ impl Made {
             let what = brought["what"].as_object_mut().unwrap().values_mut().next().unwrap();
             if let Some(hash) = what.get_mut("hash").map(serde_json::Value::take) {
                 what["hash"] = "of the new one".into();
-                brought["replaces"] = hash;
+                brought["replaces"] = vec![hash].into();
             }
         });
     }
