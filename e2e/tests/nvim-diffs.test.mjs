@@ -52,7 +52,7 @@ test('a proposal shows beside the file, in a tab page of its own', { skip }, asy
   await neovim.command('doautocmd FocusGained');
   assert.deepEqual((await neovim.sides(file)).left, ['local changed']);
 
-  await neovim.typeAndAnswer(':w<CR>', 'y');
+  await neovim.type(':w!<CR>');
   assert.deepEqual(await decision, accepted('local same\nlocal a = 2\n'));
   await oneTab(neovim);
   assert.match(await neovim.lua('return vim.fn.bufname()'), /other\.txt$/);

@@ -17,8 +17,9 @@ const kept = (neovim) =>
     end
     return #texts > 0 and texts or vim.empty_dict()`);
 
+/** The user is told where to find it, on a screen of 80 columns. */
 const told = (neovim) =>
-  neovim.until("vim.fn.execute('messages'):find('was not written by its CLI') ~= nil");
+  neovim.until("vim.fn.execute('messages'):find(':sbuffer %d+ has what you wrote for') ~= nil");
 
 /** A proposal that the user has changed. */
 async function change(t) {
@@ -48,8 +49,13 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     await told(neovim);
     assert.deepEqual(await kept(neovim), ['the user’s own']);
     const copy = sandbox.file('copy.txt', '');
-    await neovim.command("execute 'sbuffer' bufnr('gemini-companion://kept')", `write! ${copy}`);
+    await neovim.type(':qall<CR><CR>');
+    assert.match(await neovim.messages(), /E37|E162/, 'it does not go without a word');
+    await neovim.command("execute 'sbuffer' bufnr('gemini-companion://kept')", 'write');
+    assert.equal(fs.readFileSync(file, 'utf8'), 'old\n', 'the user said no to that');
+    await neovim.command(`write! ${copy}`);
     assert.equal(fs.readFileSync(copy, 'utf8'), 'the user’s own\n');
+    assert.equal(await neovim.lua('return vim.bo.modified'), false);
   });
 
   test('is kept when the CLI writes something else', async (t) => {
@@ -80,5 +86,45 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     await never;
     await told(neovim);
     assert.deepEqual(await kept(neovim), ['another']);
+  });
+
+  test('is kept, and the file read, though the user is in the command-line window', async (t) => {
+    const { neovim, client, file, decision } = await change(t);
+    await neovim.command(`tabnew ${file}`);
+    await neovim.type('q:');
+    await client.resolveDiffFromCli(file, 'accepted');
+    await decision;
+    fs.writeFileSync(file, 'new\n');
+    await neovim.type(':q<CR>');
+    await told(neovim);
+    assert.deepEqual(await kept(neovim), ['the user’s own']);
+    await neovim.until(`vim.fn.getbufline(..., 1)[1] == 'new'`, file);
+    const reading = "#vim.api.nvim_get_autocmds({ event = 'FileChangedShell' })";
+    assert.equal(await neovim.lua(`return ${reading}`), 0, 'the user is asked about later changes');
+  });
+
+  test('is kept no longer once its CLI has written it after all', async (t) => {
+    const { neovim, file, decision } = await change(t);
+    await neovim.type(':w<CR>');
+    const { content } = await decision;
+    await told(neovim);
+    fs.writeFileSync(file, content);
+    await neovim.until("vim.fn.bufnr('gemini-companion://kept') == -1");
+  });
+
+  test('is not taken for lost while its CLI has another proposal open', async (t) => {
+    const { sandbox, neovim, client, file, decision } = await change(t);
+    await neovim.type(':w<CR>');
+    const { content } = await decision;
+    const other = sandbox.file('b.txt', 'old\n');
+    const second = client.openDiff(other, 'new\n');
+    await neovim.proposal(other);
+    await neovim.lua(`vim.g.looks = 0; vim.defer_fn(function() vim.g.looks = 1 end, 12000)`);
+    await neovim.until('vim.g.looks == 1');
+    assert.doesNotMatch(await neovim.messages(), /has what you wrote/);
+    await neovim.type(':w<CR>');
+    await second;
+    fs.writeFileSync(file, content);
+    await neovim.until("vim.fn.bufnr('gemini-companion://kept') == -1");
   });
 });

@@ -99,18 +99,33 @@ test('the list leads to each', { skip }, async (t) => {
   assert.equal(await shown(), 'other.txt', "the user's own lists are as they were");
 });
 
-test('a file that has changed meanwhile is asked about before it is accepted', { skip }, async (t) => {
+test('a file that has changed is told before its proposal is accepted', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
   const decision = client.openDiff(file, 'new\n');
   await neovim.proposal(file);
   fs.writeFileSync(file, 'by hand\n');
-  for (const keys of [':w<CR>', ':wq<CR>', ':x<CR>', 'ZZ', ':GeminiCompanion accept<CR>']) {
-    await neovim.typeAndAnswer(keys, 'n');
-    assert.equal((await neovim.ready()).proposals, 1, `No is no to ${keys}`);
+  for (const keys of [':w<CR>', ':wq<CR>', ':x<CR>', 'ZZ', ':w<CR>']) {
+    await neovim.type(keys);
+    assert.equal((await neovim.ready()).proposals, 1, `${keys} is refused`);
     assert.deepEqual((await neovim.sides(file)).left, ['by hand'], 'what it is now shows');
   }
-  await neovim.typeAndAnswer(':w<CR>', 'y');
+  assert.match(await neovim.messages(), /:w! accepts it all the same: a\.txt has changed since/);
+  await neovim.type(':w!<CR>');
+  assert.deepEqual(await decision, { status: 'accepted', content: 'new\n' });
+});
+
+test('who accepts it again by a command has seen what changed', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file('a.txt', 'old\n');
+  const decision = client.openDiff(file, 'new\n');
+  await neovim.proposal(file);
+  for (const text of ['by hand\n', 'by hand, again\n']) {
+    fs.writeFileSync(file, text);
+    await neovim.command('GeminiCompanion accept');
+    assert.equal((await neovim.ready()).proposals, 1, `what is new is told: ${text}`);
+  }
+  await neovim.command('GeminiCompanion accept');
   assert.deepEqual(await decision, { status: 'accepted', content: 'new\n' });
 });
 
@@ -125,15 +140,29 @@ test('a change that is taken back is none; what has come or gone is one', { skip
   assert.deepEqual(await first, { status: 'accepted', content: 'new\n' });
 
   const gone = sandbox.file('gone.txt', 'old\n');
-  const second = client.openDiff(gone, 'new\n');
-  await neovim.proposal(gone);
-  fs.rmSync(gone);
-  await neovim.typeAndAnswer(':w<CR>', 'y');
-  assert.equal((await second).status, 'accepted');
+  for (const change of [() => fs.rmSync(gone), () => fs.writeFileSync(gone, 'by hand\n')]) {
+    const decision = client.openDiff(gone, 'new\n');
+    await neovim.proposal(gone);
+    change();
+    await neovim.command('silent! write');
+    assert.equal((await neovim.ready()).proposals, 1);
+    await neovim.type(':w!<CR>');
+    assert.equal((await decision).status, 'accepted');
+  }
+});
 
-  const third = client.openDiff(gone, 'new\n');
-  await neovim.proposal(gone);
-  fs.writeFileSync(gone, 'by hand\n');
-  await neovim.typeAndAnswer(':w<CR>', 'y');
-  assert.equal((await third).status, 'accepted');
+test('what changes while a proposal waits to be shown is told as well', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  const session = await neovim.session(sandbox);
+  const filePath = sandbox.file('a.txt', 'old\n');
+  await session.callTool('openDiff', { filePath, newContent: 'first\n' });
+  await neovim.type(':');
+  const second = session.callTool('openDiff', { filePath, newContent: 'second\n' });
+  await neovim.until(`(vim.wo.statusline .. vim.fn.getwinvar(0, '&winbar')):find('No CLI waits')`);
+  fs.writeFileSync(filePath, 'by hand\n');
+  await neovim.type('<Esc>');
+  await second;
+  await neovim.type(':w<CR>');
+  assert.equal((await neovim.ready()).proposals, 1);
+  assert.match(await neovim.messages(), /a\.txt has changed since/);
 });

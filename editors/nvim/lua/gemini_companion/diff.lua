@@ -17,7 +17,7 @@ local PATIENCE_MS = 25000
 
 local NONE = 'No diff is open for this file.'
 
---- By path as the CLI wrote it: `{path, number, cli, content, before, view, decided, orphan}`.
+--- By path as the CLI wrote it: `{path, number, cli, content, before, warned, view, decided, orphan}`.
 local proposals = {}
 --- By path: what fails the `diff/open` that waits until its view may be opened.
 local opening = {}
@@ -84,7 +84,14 @@ end
 --- Its CLI is to write the file, which was as `before` says.
 local function expect_written(proposal, before)
   local now, changed = proposal.view:proposal()
-  reload.expect(proposal.path, before, changed and now or nil)
+  reload.expect(proposal.path, before, changed and now or nil, function()
+    for _, other in pairs(proposals) do
+      if other.cli == proposal.cli and not other.orphan then
+        return true
+      end
+    end
+    return false
+  end)
 end
 
 local function accept(proposal)
@@ -100,9 +107,9 @@ local function accept(proposal)
   return true
 end
 
---- The user accepts, and is asked first if the file has changed meanwhile.
-local function accept_by_user(proposal)
-  return (proposal.orphan or stale.is_accepted(proposal.view, proposal.before)) and accept(proposal)
+--- The user accepts; by a command that writes, whether one that insists.
+local function accept_by_user(proposal, insists)
+  return (proposal.orphan or not stale.waits(proposal, insists)) and accept(proposal)
 end
 
 local function reject(proposal)
@@ -137,7 +144,7 @@ local function save_copy(proposal, path)
 end
 
 --- The proposal in the form of the file: a file with `\r\n` or a BOM keeps them, though the CLI
---- leaves them out of what it proposes. With the words about that, and the file's bytes.
+--- leaves them out of what it proposes. With the words about that.
 local function in_form_of(path, content)
   local bytes, why = file.read(path)
   if why then
@@ -154,7 +161,7 @@ local function in_form_of(path, content)
   if old and #old.lines > 1 and new.dos ~= old.dos then
     words[#words + 1] = 'changes all line ends to \\r\\n'
   end
-  return new, words, bytes
+  return new, words
 end
 
 local function remarks(proposal, words)
@@ -169,10 +176,10 @@ local function remarks(proposal, words)
   return more
 end
 
---- Shows a proposal, given as the parameters of `diff/open`.
-local function open(diff)
+--- Shows a proposal, given as the parameters of `diff/open`, whose file was as `before` says when it came.
+local function open(diff, before)
   local path, kind = diff.filePath, diff.kind
-  local parsed, words, before = in_form_of(path, diff.newContent)
+  local parsed, words = in_form_of(path, diff.newContent)
   local proposal = proposals[path]
   if proposal then
     proposal.orphan = nil
@@ -182,8 +189,8 @@ local function open(diff)
     proposal = { path = path, number = last_number }
     local options = { focus = config.options.focus, mappings = config.options.mappings }
     proposal.view = view.open(path, parsed, kind, options, {
-      accept = function()
-        accept_by_user(proposal)
+      accept = function(insists)
+        accept_by_user(proposal, insists)
       end,
       reject = function()
         reject(proposal)
@@ -199,10 +206,9 @@ local function open(diff)
     })
     proposals[path] = proposal
   end
-  proposal.cli = diff.cli
-  proposal.before = before
+  proposal.cli, proposal.content = diff.cli, text.render(parsed)
+  proposal.before, proposal.warned = before, nil
   proposal.view.private = diff.private
-  proposal.content = text.render(parsed)
   if diff.private then
     words[#words + 1] = 'is for a file that stays private otherwise'
   end
@@ -233,7 +239,7 @@ end
 --- What the companion may ask.
 M.requests = {
   ['diff/open'] = function(params, done, fail)
-    local path = params.filePath
+    local path, before = params.filePath, stale.bytes(params.filePath)
     give_up_opening(path)
     opening[path] = fail
     -- The companion has ended what this one replaces, and takes no decision about it.
@@ -256,7 +262,7 @@ M.requests = {
     end
     idle.when_idle(
       in_turn(function()
-        local ok, why = pcall(open, params)
+        local ok, why = pcall(open, params, before)
         if ok then
           done()
         else

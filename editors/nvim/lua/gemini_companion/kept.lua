@@ -15,17 +15,65 @@ function M.is_written(path, parsed)
   return bytes ~= nil and vim.deep_equal(text.parse(bytes).lines, parsed.lines)
 end
 
---- Puts the text into a buffer of its own, and tells the user where it is.
-function M.offer(path, parsed)
-  local buffer = api.nvim_create_buf(true, true)
-  pcall(api.nvim_buf_set_name, buffer, ('gemini-companion://kept/%d%s'):format(buffer, path))
-  api.nvim_buf_set_lines(buffer, 0, -1, false, parsed.lines)
+local function save(buffer, path)
   local options = vim.bo[buffer]
+  if path == api.nvim_buf_get_name(buffer) then
+    log.warn(':w {file} saves what you wrote; without a name it goes nowhere')
+    return
+  end
+  local parsed = {
+    lines = api.nvim_buf_get_lines(buffer, 0, -1, true),
+    dos = options.fileformat == 'dos',
+    bomb = options.bomb,
+    eol = options.endofline,
+  }
+  local ok, why = file.write(path, text.render(parsed))
+  if ok then
+    options.modified = false
+  else
+    log.tell(why, vim.log.levels.ERROR)
+  end
+end
+
+--- Puts the text into a hidden buffer of its own, with which Neovim does not end without a word.
+function M.hold(path, parsed)
+  local buffer = api.nvim_create_buf(false, false)
+  pcall(api.nvim_buf_set_name, buffer, ('gemini-companion://kept/%d%s'):format(buffer, path))
+  local options = vim.bo[buffer]
+  options.buftype = 'acwrite'
+  options.bufhidden = 'hide'
+  options.swapfile = false
+  api.nvim_buf_set_lines(buffer, 0, -1, false, parsed.lines)
   options.fileformat = parsed.dos and 'dos' or 'unix'
   options.bomb = parsed.bomb
   options.endofline = parsed.eol
-  local kept = 'what you wrote for %s was not written by its CLI: :sbuffer %d has it, :w {file} saves it'
-  log.warn(kept:format(vim.fn.fnamemodify(path, ':~:.'), buffer))
+  options.modified = true
+  api.nvim_create_autocmd('BufWriteCmd', {
+    buffer = buffer,
+    callback = function(event)
+      save(buffer, event.match)
+    end,
+  })
+  return buffer
+end
+
+--- Whether it is still there, and nowhere else.
+function M.is_held(buffer)
+  return api.nvim_buf_is_valid(buffer) and vim.bo[buffer].modified
+end
+
+--- Tells the user where the text is.
+function M.offer(buffer, path)
+  vim.bo[buffer].buflisted = true
+  local offer = ':sbuffer %d has what you wrote for %s; its CLI has not written it'
+  log.warn(offer:format(buffer, vim.fn.fnamemodify(path, ':~:.')))
+end
+
+--- The CLI has written it. Where the user looks at it, it stays.
+function M.release(buffer)
+  if api.nvim_buf_is_valid(buffer) and #vim.fn.win_findbuf(buffer) == 0 then
+    api.nvim_buf_delete(buffer, { force = true })
+  end
 end
 
 return M

@@ -9,8 +9,10 @@ local M = {}
 
 local api = vim.api
 
+--- How often it is looked at, at first and later, and for how long before the user is told.
 local EVERY_MS = 100
-local TIMES = 100
+local LATER_MS = 1000
+local PATIENCE_MS = 10000
 
 --- Has the buffer of a file that was written read it again. One with changes that were not saved
 --- is left as it is, and the user is told.
@@ -23,7 +25,8 @@ function M.reload(path, is_new)
     local name = vim.fn.fnamemodify(path, ':~:.')
     log.warn(name .. ' was written, but its buffer has changes: :e! drops them, :w! drops the edit')
   elseif is_new then
-    api.nvim_buf_call(buffer, function()
+    -- Autocommands of the user's may fail.
+    pcall(api.nvim_buf_call, buffer, function()
       vim.cmd('silent edit')
     end)
   else
@@ -34,35 +37,55 @@ function M.reload(path, is_new)
         vim.v.fcs_choice = 'reload'
       end,
     })
-    vim.cmd('silent checktime ' .. buffer)
+    pcall(vim.cmd, 'silent checktime ' .. buffer)
     pcall(api.nvim_del_autocmd, reading)
   end
 end
 
 --- Waits until the file, which was as `before` says, is written, some seconds, and has it read again.
---- With `written`, which is the text that the user has written, that is to be what is written; if it is not,
---- it is kept.
-function M.expect(path, before, written)
-  local times = 0
+--- With `written`, which is the text that the user has written, that is to be what is written; until it is,
+--- it is kept. While `is_busy()` its CLI may write it later: Qwen Code writes all files of a turn at its end.
+function M.expect(path, before, written, is_busy)
+  local held = written and kept.hold(path, written)
+  local waited, is_offered = 0, false
+  -- What the user saves is no CLI's.
+  local saving = api.nvim_create_autocmd('BufWritePost', {
+    callback = function(event)
+      if event.buf == file.buffer(path) then
+        before = file.state(path)
+      end
+    end,
+  })
   local function look()
-    times = times + 1
+    -- In the command-line window nothing can be read.
+    if vim.fn.getcmdwintype() ~= '' then
+      return vim.defer_fn(look, EVERY_MS)
+    end
     local state = file.state(path)
     local is_changed = state ~= before
     if is_changed then
       M.reload(path, before == nil)
       before = state
     end
-    local is_last = times == TIMES
-    if is_changed or is_last then
-      if not written or kept.is_written(path, written) then
-        return
+    local is_late = waited >= PATIENCE_MS
+    local is_done = is_changed or is_late
+    if held then
+      is_done = not kept.is_held(held) or (is_done and kept.is_written(path, written))
+    end
+    if is_done then
+      api.nvim_del_autocmd(saving)
+      if held then
+        kept.release(held)
       end
+      return
     end
-    if is_last then
-      kept.offer(path, written)
-    else
-      vim.defer_fn(look, EVERY_MS)
+    if is_late and not is_offered then
+      is_offered = true
+      kept.offer(held, path)
     end
+    local pause = is_late and LATER_MS or EVERY_MS
+    waited = waited + (is_busy() and 0 or pause)
+    vim.defer_fn(look, pause)
   end
   vim.defer_fn(look, EVERY_MS)
 end

@@ -1,29 +1,31 @@
--- Owns the question before a proposal is accepted whose file is not as it was when it came.
+-- Owns the word before a proposal is accepted whose file is not as it was when it came.
 
 local file = require('gemini_companion.file')
+local log = require('gemini_companion.log')
 
 local M = {}
 
-local QUESTION = [[
-%s is not as it was when the CLI made its proposal.
-Gemini CLI writes the whole file as proposed: what has changed meanwhile is lost.
-Qwen Code does not write it, and has the model read the file again.
-Accept anyway?]]
+--- What a file has now: its bytes, or false if there is none.
+function M.bytes(path)
+  return file.read(path) or false
+end
 
---- Whether the proposal in a view is accepted. `before` are the bytes that its file had, or nil if there
---- was none.
-function M.is_accepted(view, before)
-  if file.read(view.path) == before then
-    return true
+--- Whether one of `diff`'s proposals waits for another word of the user, who is told so: Gemini CLI writes the
+--- whole file as proposed. `insists` says whether that word was said; if nil, it is to be accepted again.
+function M.waits(proposal, insists)
+  local now = M.bytes(proposal.path)
+  if insists == nil then
+    insists = proposal.warned == now
   end
-  view:show_file()
-  vim.cmd('redraw')
-  if vim.fn.confirm(QUESTION:format(vim.fn.fnamemodify(view.path, ':~:.')), '&Yes\n&No', 2) == 1 then
-    return true
+  if insists or now == proposal.before then
+    return false
   end
+  proposal.warned = now
+  proposal.view:show_file()
   -- Otherwise `:wq` would close it next, which is to reject it.
-  vim.bo[view.right].modified = true
-  return false
+  vim.bo[proposal.view.right].modified = true
+  log.warn((':w! accepts it all the same: %s has changed since'):format(vim.fn.fnamemodify(proposal.path, ':~:.')))
+  return true
 end
 
 return M

@@ -32,7 +32,10 @@ end
 
 local function new_buffer(name, buftype)
   local buffer = api.nvim_create_buf(false, false)
-  pcall(api.nvim_buf_set_name, buffer, name)
+  if not pcall(api.nvim_buf_set_name, buffer, name) then
+    -- The last one for that file is about to go.
+    api.nvim_buf_set_name(buffer, ('%s#%d'):format(name, buffer))
+  end
   local options = vim.bo[buffer]
   options.buftype = buftype
   options.swapfile = false
@@ -257,7 +260,7 @@ function View:listen()
       if event.match ~= api.nvim_buf_get_name(self.right) then
         self.on.copy(event.match)
       elseif self:is_current() then
-        self.on.accept()
+        self.on.accept(vim.v.cmdbang == 1)
       end
       -- What `:wall` in another tab page writes, the user does not see. It is no decision.
     end,
