@@ -127,7 +127,8 @@ describe('in a window', () => {
     await ide.robot('invoke', { action: 'ShowSettings' });
     await ide.until(({ windows }) => windows.includes('Settings'), 'the settings');
     const below = await problems(file);
-    assert.equal(below.incomplete, UNFINISHED);
+    // The dialog holds up the indexing of a new file, too.
+    assert.ok([UNFINISHED, 'the IDE is still indexing'].includes(below.incomplete), below.incomplete);
     assert.ok(below.millis < IN_TIME, `${below.millis} ms`);
     await ide.display.press('Escape');
     await ide.until(({ windows }) => windows.length === 1, 'the end of the dialog');

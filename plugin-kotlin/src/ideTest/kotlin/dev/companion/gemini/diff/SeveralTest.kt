@@ -235,7 +235,6 @@ class SeveralTest : DiffTestCase() {
         file.writeText("by another program")
         other.writeText("by another program")
         await("a look at both") { "It has changed meanwhile." in view.banner }
-        assertEquals(emptyList<String>(), questions)
         assertEquals("by hand", document?.text)
     }
 
@@ -251,6 +250,20 @@ class SeveralTest : DiffTestCase() {
         view.click("Apply")
         await("the end") { !view.isOpen }
         assertEquals("new", file.readText())
+    }
+
+    fun `test what the user has written since is not replaced without a question`() {
+        file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        core.delivery = Delivery.UNKNOWN
+        view.click("Accept")
+        change("a.txt", "by hand")
+        view.click("Apply")
+        assertTrue(questions.single(), "which replaces all of it" in questions.single())
+        answering(1)
+        view.click("Apply")
+        await("the end") { !view.isOpen }
+        assertEquals("new", File(path("a.txt")).readText())
     }
 
     fun `test unsaved changes are asked about once they are saved, since the proposal takes them back`() {

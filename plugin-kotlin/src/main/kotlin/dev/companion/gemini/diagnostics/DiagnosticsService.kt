@@ -30,7 +30,7 @@ class DiagnosticsService(private val project: Project) : Disposable {
 
     /** From the server's thread: returns at once. */
     fun find(responder: DiagnosticsResponder, asked: DiagnosticsRequest) {
-        val answer = Answer(responder, asked.paths) { DumbService.isDumb(project) }
+        val answer = Answer(responder, asked.paths) { !project.isDisposed && DumbService.isDumb(project) }
         val ownIndicator = ProgressIndicatorBase()
         val giveUp = {
             ownIndicator.cancel()

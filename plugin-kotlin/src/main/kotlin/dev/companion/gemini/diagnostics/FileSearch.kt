@@ -4,7 +4,6 @@ package dev.companion.gemini.diagnostics
 
 import com.intellij.ide.PowerSaveMode
 import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.DumbService
 import com.intellij.openapi.project.Project
@@ -35,22 +34,13 @@ internal class FileSearch(
 ) {
     fun find(path: String): FileDiagnostics {
         assertNotEdt()
-        val file =
-            upToDate(path) ?: return FileDiagnostics(path, emptyList(), message("diagnostics.incomplete.missing"))
+        val file = FileOnDisk.path(path)?.let(FileOnDisk::findSaved)
+            ?: return FileDiagnostics(path, emptyList(), message("diagnostics.incomplete.missing"))
         val found = findIn(file)
-        val unsaved = message("diagnostics.incomplete.unsaved").takeIf { isUnsaved(file) }
+        val unsaved = message("diagnostics.incomplete.unsaved").takeIf { FileOnDisk.isUnsaved(file) }
         val reasons = listOfNotNull(unsaved, found.incomplete).joinToString(", ")
         return FileDiagnostics(path, found.diagnostics, reasons.ifEmpty { null })
     }
-
-    /** What was typed and not saved is the user's: the disk is not looked at, and nobody is asked which to keep. */
-    private fun upToDate(path: String): VirtualFile? {
-        val onDisk = FileOnDisk.path(path) ?: return null
-        val known = FileOnDisk.known(onDisk)
-        return if (known != null && isUnsaved(known)) known else FileOnDisk.find(onDisk)
-    }
-
-    private fun isUnsaved(file: VirtualFile) = FileDocumentManager.getInstance().isFileModified(file)
 
     private fun findIn(file: VirtualFile): Found {
         if (!isIndexed()) return Found(emptyList(), message("diagnostics.incomplete.indexing"))

@@ -9,7 +9,6 @@ import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.event.DocumentEvent
 import com.intellij.openapi.editor.event.DocumentListener
-import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Disposer
 import dev.companion.gemini.CompanionBundle
@@ -19,6 +18,7 @@ import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
+import dev.companion.gemini.disk.FileOnDisk
 
 /** What the CLI proposed, ready to be shown. Made off the EDT. */
 internal class ProposedText(
@@ -122,14 +122,20 @@ internal class Proposal(
     /** Whether its CLI may not write it though it hears that it is accepted: Qwen Code writes no stale file. */
     val mayStayUnwritten: Boolean get() = isStale || Remark.READ_ONLY in remarks
 
+    /** Whether the file has something that the proposal takes back. */
+    val takesBack: Boolean get() = isStale || Remark.UNSAVED in remarks
+
     /** Why it is not to be accepted along with others, without a look at it. */
     val obstacle: Remark? get() = remarks.find { it.isObstacle }
 
     /** Whether the file is not the one any more for which the proposal was made. */
     val isStale: Boolean get() = remarks.any { it in STALE }
 
+    /** Whether its CLI may yet hear that it is accepted, and write it. */
+    val isQueued: Boolean get() = delivery == Delivery.QUEUED
+
     /** Why it stays although it is accepted. */
-    val unheard: String get() = if (delivery == Delivery.QUEUED) "diff.unheard.queued" else "diff.unheard.unknown"
+    val unheard: String get() = if (isQueued) "diff.unheard.queued" else "diff.unheard.unknown"
 
     init {
         listen()
@@ -172,7 +178,7 @@ internal class Proposal(
     /** As the file has it now; of a deleted one, as it was. */
     private fun form(): TextForm = if (target.file?.isValid == true) target.form(proposed.form) else form
 
-    private fun isUnsaved() = target.file?.let(FileDocumentManager.getInstance()::isFileModified) == true
+    private fun isUnsaved() = target.file?.let(FileOnDisk::isUnsaved) == true
 
     private fun listen() {
         targetListening?.let(Disposer::dispose)

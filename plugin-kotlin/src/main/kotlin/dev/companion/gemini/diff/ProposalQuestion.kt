@@ -12,9 +12,14 @@ internal object ProposalQuestion {
     fun isRejected(project: Project, proposal: Proposal): Boolean =
         ask(project, message("diff.ask", proposal.shownPath), "diff.ask.keep", "diff.reject")
 
-    /** The CLI may come back, and write the same text over whatever the file holds by then. */
-    fun isApplied(project: Project, proposal: Proposal): Boolean =
-        ask(project, message("diff.ask.apply", proposal.shownPath), "diff.ask.none", "diff.apply")
+    /** Not asked if nothing is lost by it: neither what the file has now, nor what is written there later. */
+    fun isApplied(project: Project, proposal: Proposal): Boolean {
+        val reasons = listOfNotNull(
+            message("diff.ask.apply.changed", proposal.shownPath).takeIf { proposal.takesBack },
+            message("diff.ask.apply.queued", proposal.shownPath).takeIf { proposal.isQueued },
+        )
+        return reasons.isEmpty() || ask(project, reasons.joinToString("\n"), "diff.ask.none", "diff.apply")
+    }
 
     fun isProjectClosed(project: Project, proposals: List<Proposal>): Boolean =
         ask(

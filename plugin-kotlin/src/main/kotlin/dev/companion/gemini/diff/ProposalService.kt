@@ -177,12 +177,9 @@ class ProposalService(private val project: Project) : Disposable {
             }
         }
 
-    /** Puts a proposal that the CLI did not hear of into the file; if the CLI may yet hear of it, asks first. EDT. */
+    /** Puts a proposal that the CLI did not hear of into the file, and asks first if that can cost a text. EDT. */
     internal fun apply(proposal: Proposal) =
-        queue.inTurn {
-            val mayBeWritten = proposal.delivery == Delivery.QUEUED
-            if (!mayBeWritten || ProposalQuestion.isApplied(project, proposal)) applyNow(proposal)
-        }
+        queue.inTurn { if (ProposalQuestion.isApplied(project, proposal)) applyNow(proposal) }
 
     private fun applyNow(proposal: Proposal) {
         if (proposal.state != Proposal.State.UNHEARD) return

@@ -3,9 +3,6 @@
 package dev.companion.gemini.diff
 
 import com.intellij.openapi.Disposable
-import com.intellij.openapi.application.ApplicationManager
-import com.intellij.openapi.fileEditor.FileDocumentManager
-import com.intellij.openapi.util.Computable
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
@@ -35,17 +32,9 @@ internal class WaitingTargets : Disposable {
     }
 
     private fun lookAt(paths: Set<Path>): Future<*> {
-        val look = Runnable { paths.filterNot(::isUnsaved).forEach { FileOnDisk.find(it) } }
+        val look = Runnable { paths.forEach { FileOnDisk.findSaved(it) } }
         val timers = AppExecutorUtil.getAppScheduledExecutorService()
         return timers.scheduleWithFixedDelay(look, EVERY_MILLIS, EVERY_MILLIS, TimeUnit.MILLISECONDS)
-    }
-
-    /** The platform would ask at once, in a dialog, which of two versions to keep. The proposal says that it is so. */
-    private fun isUnsaved(path: Path): Boolean {
-        val isUnsaved = Computable {
-            FileOnDisk.known(path)?.let(FileDocumentManager.getInstance()::isFileModified) == true
-        }
-        return ApplicationManager.getApplication().runReadAction(isUnsaved)
     }
 
     private companion object {

@@ -3,6 +3,7 @@
 package dev.companion.gemini.disk
 
 import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.util.Computable
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.openapi.vfs.VirtualFile
@@ -25,6 +26,12 @@ internal object FileOnDisk {
 
     /** What the IDE takes to be there, whatever has become of it on the disk. */
     fun known(path: Path): VirtualFile? = LocalFileSystem.getInstance().findFileByIoFile(path.toFile())
+
+    /** What its user has typed and not saved. */
+    fun isUnsaved(file: VirtualFile): Boolean = FileDocumentManager.getInstance().isFileModified(file)
+
+    /** As [find], but never has the platform ask, in a dialog, which of two versions to keep: what is typed stays. */
+    fun findSaved(path: Path): VirtualFile? = known(path)?.takeIf(::isUnsaved) ?: find(path)
 
     /**
      * The file, if there is one. Never on the EDT, nor under a lock.
