@@ -90,7 +90,6 @@ local function expect_written(proposal, before)
         return true
       end
     end
-    return false
   end)
 end
 
