@@ -55,7 +55,11 @@ fn make(sh: &Shell, root: &Path) -> Result {
         "git clone --quiet --depth 1 'file://{here}' \"$1\"/home/dev/companion && \
          chroot \"$1\" chown --recursive dev:dev /home/dev/companion"
     );
-    let make = cmd!(sh, "mmdebstrap --quiet --mode=root --variant=minbase --include={PACKAGES}")
+    // The machine's own files, which mmdebstrap mounts, are seen in the root by nobody else: a run that is
+    // killed leaves no mount into which the next one's removal could go.
+    let alone = cmd!(sh, "unshare --mount --propagation=private mmdebstrap --quiet --mode=root");
+    let make = alone
+        .args(["--variant=minbase".into(), format!("--include={PACKAGES}")])
         .arg(format!("--aptopt={}", apt.display()))
         .arg(format!("--setup-hook={certificates}"))
         .arg(format!("--customize-hook={user}"))
