@@ -72,7 +72,13 @@ impl Bridge {
                     // that the user accepts there; this leaves the decision to that.
                     log::info!("{reason}; a diff is for the terminal alone");
                     self.succeed(id, &CallToolResult::empty()).await;
-                    self.diffs.lock().left_to_terminal(companion, maybe_heard);
+                    let mut diffs = self.diffs.lock();
+                    if replaces {
+                        // The one before it may still show, and be decided.
+                        diffs.give_up(companion);
+                    } else {
+                        diffs.left_to_terminal(companion, maybe_heard);
+                    }
                     // What may show is to be closed there, too, and has its text there.
                     return if maybe_heard { CallEnd::Answered } else { CallEnd::NeverOpened };
                 }
@@ -115,8 +121,8 @@ impl Bridge {
         CallEnd::Answered
     }
 
-    /// Sends a request once, and the client the answer. If the connection is renewed meanwhile, the
-    /// answer may have been lost with the old one, without a word about that.
+    /// Sends a request once, and the client the answer. If the stream is lost meanwhile, the answer may
+    /// have been lost as well, without a word about that.
     async fn attempt(
         &self,
         up: &Up,

@@ -32,12 +32,17 @@ struct RelayedDiff {
     client: Box<RawValue>,
     /// The path that the companion was sent.
     companion: String,
+    /// How many came before it.
+    number: u64,
     state: State,
 }
 
 /// All diffs, in the order in which the client asked for them.
 #[derive(Debug, Default)]
-pub(super) struct RelayedDiffs(Vec<RelayedDiff>);
+pub(super) struct RelayedDiffs {
+    all: Vec<RelayedDiff>,
+    opened: u64,
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,14 +53,16 @@ struct Rejected<'a> {
 impl RelayedDiffs {
     /// The client's `client`, a JSON string, is about to be opened as `companion`.
     pub(super) fn opened(&mut self, client: &str, companion: &str) {
-        self.0.retain(|diff| diff.companion != companion);
-        if self.0.len() >= MAX_DIFFS {
-            let over = self.0.iter().position(|diff| diff.state == State::Over);
-            self.0.remove(over.unwrap_or(0));
+        self.all.retain(|diff| diff.companion != companion);
+        if self.all.len() >= MAX_DIFFS {
+            let over = self.all.iter().position(|diff| diff.state == State::Over);
+            self.all.remove(over.unwrap_or(0));
         }
         let client = RawValue::from_string(client.to_owned()).expect("it was read from JSON");
         let companion = companion.to_owned();
-        self.0.push(RelayedDiff { client, companion, state: State::Waiting });
+        let number = self.opened;
+        self.opened += 1;
+        self.all.push(RelayedDiff { client, companion, number, state: State::Waiting });
     }
 
     /// The diff is over: decided, closed, or never opened.
@@ -98,10 +105,10 @@ impl RelayedDiffs {
         self.find(companion).is_some_and(|diff| diff.state == State::GivenUp)
     }
 
-    /// The paths of those that were given up.
-    pub(super) fn given_up(&self) -> Vec<String> {
-        let given_up = self.0.iter().filter(|diff| diff.state == State::GivenUp);
-        given_up.map(|diff| diff.companion.clone()).collect()
+    /// The paths of those that were given up, and their numbers, which no other has.
+    pub(super) fn given_up(&self) -> Vec<(String, u64)> {
+        let given_up = self.all.iter().filter(|diff| diff.state == State::GivenUp);
+        given_up.map(|diff| (diff.companion.clone(), diff.number)).collect()
     }
 
     /// The companion was told that it was given up.
@@ -121,18 +128,18 @@ impl RelayedDiffs {
     }
 
     fn find(&mut self, companion: &str) -> Option<&mut RelayedDiff> {
-        let exact = self.0.iter().position(|diff| diff.companion == companion);
-        let similar = || self.0.iter().rposition(|diff| is_same_file(&diff.companion, companion));
+        let exact = self.all.iter().position(|diff| diff.companion == companion);
+        let similar = || self.all.iter().rposition(|diff| is_same_file(&diff.companion, companion));
         let index = exact.or_else(similar)?;
-        self.0.get_mut(index)
+        self.all.get_mut(index)
     }
 
     /// The companion that had them is gone: returns the notifications that tell the client. What may
     /// have shown there is sent to the next one.
     pub(super) fn lose_all(&mut self) -> Vec<Vec<u8>> {
         let mut messages = Vec::new();
-        self.0.retain(|diff| diff.state != State::Unsure);
-        for diff in &mut self.0 {
+        self.all.retain(|diff| diff.state != State::Unsure);
+        for diff in &mut self.all {
             let before = std::mem::replace(&mut diff.state, State::Over);
             if before == State::Waiting {
                 let rejected =
@@ -186,13 +193,17 @@ mod tests {
         let mut diffs = RelayedDiffs::default();
         diffs.opened("\"/w/a\"", "/p/a");
         assert!(diffs.give_up("/p/a"));
-        assert_eq!(diffs.given_up(), ["/p/a"]);
-        assert_eq!(diffs.given_up(), ["/p/a"], "until the companion has heard it");
+        let first = diffs.given_up();
+        assert_eq!(first[0].0, "/p/a");
+        assert_eq!(diffs.given_up(), first, "until the companion has heard it");
         diffs.withdrawn("/p/a");
         assert!(diffs.given_up().is_empty());
         assert!(!diffs.decided("/p/a"));
         assert!(!diffs.decided("/p/a"), "it may arrive twice");
         assert!(!diffs.give_up("/p/a"), "it shows no more");
+        diffs.opened("\"/w/a\"", "/p/a");
+        assert!(diffs.give_up("/p/a"));
+        assert_ne!(diffs.given_up(), first, "it is another one");
         diffs.opened("\"/w/a\"", "/p/a");
         assert!(diffs.decided("/p/a"), "it is another one");
         assert!(diffs.decided("/p/b"), "the client knows better");
@@ -224,7 +235,7 @@ mod tests {
             diffs.opened("\"/w/x\"", &format!("/p/{number}"));
             diffs.ended(&format!("/p/{number}"));
         }
-        assert_eq!(diffs.0.len(), MAX_DIFFS);
+        assert_eq!(diffs.all.len(), MAX_DIFFS);
         assert_eq!(diffs.lose_all().len(), 1);
     }
 }

@@ -143,7 +143,7 @@ impl Keeper {
 
     /// Keeps a stream open, whatever it takes.
     async fn keep(&self, hello: &Hello, session: Session) {
-        let mut known = match say(&session, hello.ready.clone()).await {
+        let mut known = match say(&session, session.post(hello.ready.clone().into())).await {
             Ok(()) => Some(Known { session, last_event_id: None }),
             Err(error) => {
                 log::info!("the companion went away at once: {error}");
@@ -198,19 +198,27 @@ impl Keeper {
         let session = self.any(&hello.initialize).await?.session;
         // It may be the very one that was out of reach a moment before, and has the diffs.
         let absent = absent.filter(|known| known.session.endpoint() == session.endpoint());
-        if let Some(known) = absent
-            && let Ok(stream) = known.stream().await
-        {
-            let ended = timeout(LIMIT, session.end()).await;
-            log::debug!("the session goes on; another one was ended: {ended:?}");
-            return Ok(stream);
+        if let Some(known) = absent {
+            match known.stream().await {
+                Err(error) if !is_absence(&error) => log::debug!("it has ended: {error}"),
+                again => {
+                    end(&session).await;
+                    let authority = session.endpoint().authority();
+                    return again.map_err(|error| explain(&authority, &error));
+                }
+            }
         }
         let stream = async {
-            say(&session, hello.ready.clone()).await?;
+            say(&session, session.post(hello.ready.clone().into())).await?;
             session.stream(None).await
         };
-        let authority = || session.endpoint().authority();
-        let events = stream.await.map_err(|error| explain(&authority(), &error))?;
+        let events = match stream.await {
+            Ok(events) => events,
+            Err(error) => {
+                end(&session).await;
+                return Err(explain(&session.endpoint().authority(), &error));
+            }
+        };
 
         // The diffs of the session before went with it.
         let rejected = self.bridge.diffs.lock().lose_all();
@@ -281,20 +289,23 @@ impl Keeper {
         self.bridge.link.left(number).await;
     }
 
-    /// Has views closed. Once this is over, or dropped, no view is closed by it any more, for it may be
-    /// the client's next one.
-    async fn withdraw(&self, session: &Session, paths: Vec<String>) -> Result<(), Error> {
+    /// Has the views of diffs closed. What of this arrives late, and after its repetition, closes no view
+    /// any more, for it may be the client's next one: it has the id of its diff.
+    async fn withdraw(&self, session: &Session, diffs: Vec<(String, u64)>) -> Result<(), Error> {
         let mut closings = JoinSet::new();
-        for path in paths {
+        for (path, number) in diffs {
             // Without `suppressNotification`, because nobody takes the text: the editor keeps it.
             let params = json!({
                 "name": Tool::CloseDiff.name(),
                 "arguments": { (Tool::CloseDiff.path_argument()): path },
             });
-            let message = Request::new(Id::from(u64::MAX), "tools/call", params);
+            let message = Request::new(Id::from(u64::MAX - number), "tools/call", params);
             let message = serde_json::to_vec(&message).expect("our messages are JSON");
             let session = session.clone();
-            closings.spawn(async move { (say(&session, message).await, path) });
+            closings.spawn(async move {
+                let sent = session.post_again(message.into());
+                (say(&session, sent).await, path)
+            });
         }
         while let Some(closing) = closings.join_next().await {
             let Ok((closed, path)) = closing else { continue };
@@ -305,10 +316,19 @@ impl Keeper {
     }
 }
 
+/// The companion has a client less.
+async fn end(session: &Session) {
+    let ended = timeout(LIMIT, session.end()).await;
+    log::debug!("a session that is not needed was ended: {ended:?}");
+}
+
 /// Sends a message whose answer does not matter.
-async fn say(session: &Session, message: Vec<u8>) -> Result<(), Error> {
+async fn say(
+    session: &Session,
+    sent: impl Future<Output = Result<Events, Error>>,
+) -> Result<(), Error> {
     let said = timeout(LIMIT, async {
-        let mut events = session.post(message.into()).await?;
+        let mut events = sent.await?;
         while events.next().await?.is_some() {}
         Ok(())
     });

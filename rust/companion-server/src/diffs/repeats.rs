@@ -38,6 +38,7 @@ struct Call {
     session: SessionId,
     id: Id,
     path: Arc<str>,
+    is_repeated: bool,
     waiter: Waiter,
 }
 
@@ -46,15 +47,13 @@ impl Repeats {
         Self { newest: Mutex::default(), bytes }
     }
 
-    /// The call about `path` that the same request has made before, if it has.
+    /// The call about `path` that the same request has made before, if it has. The first may also
+    /// arrive last: a system sends again what a network has dropped.
     pub(super) fn find(&self, request: Request<'_>, path: &str) -> Option<Waiter> {
-        if !request.is_repeated {
-            return None;
-        }
         let newest = self.newest.lock();
         let mut same = newest.iter().rev().filter(|call| call.session == request.session);
         let call = same.find(|call| call.id == *request.id && &*call.path == path)?;
-        Some(call.waiter.clone())
+        (call.is_repeated || request.is_repeated).then(|| call.waiter.clone())
     }
 
     pub(super) fn push(&self, request: Request<'_>, path: Arc<str>, waiter: Waiter) {
@@ -62,7 +61,8 @@ impl Repeats {
             return;
         }
         let mut newest = self.newest.lock();
-        newest.push_back(Call { session: request.session, id: request.id.clone(), path, waiter });
+        let Request { session, id, is_repeated } = request;
+        newest.push_back(Call { session, id: id.clone(), path, is_repeated, waiter });
         let mut bytes: usize = newest.iter().map(Call::len).sum();
         while newest.len() > KEPT || (newest.len() > 1 && bytes > self.bytes) {
             bytes -= newest.pop_front().map_or(0, |oldest| oldest.len());

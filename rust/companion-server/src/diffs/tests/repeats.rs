@@ -96,6 +96,20 @@ async fn a_diff_that_is_opened_again_stays_as_the_user_has_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_arrives_after_its_repetition_is_not_done_again() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    for (tool, id, result) in [("openDiff", 1, empty()), ("closeDiff", 2, closed("edited"))] {
+        let again = call(&rig, &session, tool, id, true);
+        assert_eq!(tokio::join!(again, answer(&rig, "edited")).0, result);
+        assert_eq!(call(&rig, &session, tool, id, false).await, result);
+    }
+    answered(&rig, &session, "openDiff", 3, "").await;
+    assert_eq!(call(&rig, &session, "closeDiff", 2, false).await, closed("edited"));
+    assert!(rig.asked.lock().await.try_recv().is_err(), "the next one still shows");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_kept_is_not_the_length_of_an_id() {
     let rig = Rig::start();
     let session = rig.initialize().await;
