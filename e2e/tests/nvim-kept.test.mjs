@@ -112,6 +112,26 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     await neovim.until("vim.fn.bufnr('gemini-companion://kept') == -1");
   });
 
+  test('is kept when the user has written on in it, whatever its CLI writes then', async (t) => {
+    const { neovim, file, decision } = await change(t);
+    await neovim.type(':w<CR>');
+    const { content } = await decision;
+    await told(neovim);
+    await neovim.command("execute 'sbuffer' bufnr('gemini-companion://kept')");
+    await neovim.type('ccmore of it<Esc>:hide<CR>');
+    await neovim.command(`edit ${file}`);
+    fs.writeFileSync(file, content);
+    await neovim.until(`vim.fn.getbufline(..., 1)[1] == 'the user’s own'`, file);
+    assert.deepEqual(await kept(neovim), ['more of it']);
+  });
+
+  test('is not kept when a client has it written by Neovim', async (t) => {
+    const { neovim, client, file } = await change(t);
+    await client.callTool('acceptDiff', { filePath: file });
+    assert.equal(fs.readFileSync(file, 'utf8'), 'the user’s own\n');
+    await neovim.until("vim.fn.bufnr('gemini-companion://kept') == -1");
+  });
+
   test('is not taken for lost while its CLI has another proposal open', async (t) => {
     const { sandbox, neovim, client, file, decision } = await change(t);
     await neovim.type(':w<CR>');

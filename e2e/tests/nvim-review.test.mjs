@@ -69,6 +69,18 @@ test('all are accepted with the changes of the user, after one question', { skip
   assert.match(await neovim.messages(), /no proposal is open/);
 });
 
+test('those whose files have changed are not accepted along with others', { skip }, async (t) => {
+  const { neovim, files, decisions, run } = await openThree(t);
+  for (const name of ['a', 'b']) fs.writeFileSync(files[name], 'by hand\n');
+  for (const left of [/2 of 3 proposals stay open/, /2 of 2 proposals stay open/]) {
+    await neovim.typeAndAnswer(':GeminiCompanion acceptall<CR>', 'y');
+    assert.match(await neovim.messages(), left);
+  }
+  await areDecided(decisions, { c: 'new c\n' });
+  await run(`accept ${files.a}`);
+  await areDecided(decisions, { a: 'new a\n' });
+});
+
 test('all are rejected after one question', { skip }, async (t) => {
   const { neovim, decisions } = await openThree(t);
   await neovim.typeAndAnswer(':GeminiCompanion rejectall<CR>', 'y');
@@ -110,7 +122,7 @@ test('a file that has changed is told before its proposal is accepted', { skip }
     assert.equal((await neovim.ready()).proposals, 1, `${keys} is refused`);
     assert.deepEqual((await neovim.sides(file)).left, ['by hand'], 'what it is now shows');
   }
-  assert.match(await neovim.messages(), /:w! accepts it all the same: a\.txt has changed since/);
+  assert.match(await neovim.messages(), /changed since it came, :w! accepts it: a\.txt/);
   await neovim.type(':w!<CR>');
   assert.deepEqual(await decision, { status: 'accepted', content: 'new\n' });
 });
@@ -164,5 +176,5 @@ test('what changes while a proposal waits to be shown is told as well', { skip }
   await second;
   await neovim.type(':w<CR>');
   assert.equal((await neovim.ready()).proposals, 1);
-  assert.match(await neovim.messages(), /a\.txt has changed since/);
+  assert.match(await neovim.messages(), /changed since it came.*a\.txt/);
 });

@@ -17,7 +17,7 @@ local PATIENCE_MS = 25000
 
 local NONE = 'No diff is open for this file.'
 
---- By path as the CLI wrote it: `{path, number, cli, content, before, warned, view, decided, orphan}`.
+--- By path as the CLI wrote it: `{path, number, cli, content, base, warned, view, decided, orphan}`.
 local proposals = {}
 --- By path: what fails the `diff/open` that waits until its view may be opened.
 local opening = {}
@@ -93,8 +93,8 @@ local function expect_written(proposal, before)
   end)
 end
 
-local function accept(proposal)
-  local before = file.state(proposal.path)
+--- Its file was as `before` says when it was accepted.
+local function accept(proposal, before)
   local told = { filePath = proposal.path, content = final_content(proposal) }
   if proposal.orphan or not notify('diff/accepted', told) then
     log.warn('no CLI waits for this any more; :w {file} saves it, :q! drops it')
@@ -108,7 +108,7 @@ end
 
 --- The user accepts; by a command that writes, whether one that insists.
 local function accept_by_user(proposal, insists)
-  return (proposal.orphan or not stale.waits(proposal, insists)) and accept(proposal)
+  return (proposal.orphan or not stale.waits(proposal, insists)) and accept(proposal, file.state(proposal.path))
 end
 
 local function reject(proposal)
@@ -175,8 +175,8 @@ local function remarks(proposal, words)
   return more
 end
 
---- Shows a proposal, given as the parameters of `diff/open`, whose file was as `before` says when it came.
-local function open(diff, before)
+--- Shows a proposal, given as the parameters of `diff/open`, whose file had the bytes `base` when it came.
+local function open(diff, base)
   local path, kind = diff.filePath, diff.kind
   local parsed, words = in_form_of(path, diff.newContent)
   local proposal = proposals[path]
@@ -206,7 +206,7 @@ local function open(diff, before)
     proposals[path] = proposal
   end
   proposal.cli, proposal.content = diff.cli, text.render(parsed)
-  proposal.before, proposal.warned = before, nil
+  proposal.base, proposal.warned = base, nil
   proposal.view.private = diff.private
   if diff.private then
     words[#words + 1] = 'is for a file that stays private otherwise'
@@ -238,7 +238,7 @@ end
 --- What the companion may ask.
 M.requests = {
   ['diff/open'] = function(params, done, fail)
-    local path, before = params.filePath, stale.bytes(params.filePath)
+    local path, base = params.filePath, stale.bytes(params.filePath)
     give_up_opening(path)
     opening[path] = fail
     -- The companion has ended what this one replaces, and takes no decision about it.
@@ -261,7 +261,7 @@ M.requests = {
     end
     idle.when_idle(
       in_turn(function()
-        local ok, why = pcall(open, params, before)
+        local ok, why = pcall(open, params, base)
         if ok then
           done()
         else
@@ -297,14 +297,14 @@ M.requests = {
   end,
   ['diff/accept'] = function(params, done, fail)
     with_proposal(params, fail, function(proposal)
-      local is_new = vim.fn.filereadable(proposal.path) == 0
+      local before = file.state(proposal.path)
       local ok, why = file.write(proposal.path, final_content(proposal))
       if not ok then
         fail(why)
         return
       end
-      reload.reload(proposal.path, is_new)
-      accept(proposal)
+      reload.reload(proposal.path, before == nil)
+      accept(proposal, before)
       done()
     end)
   end,
@@ -380,17 +380,17 @@ local function find(path)
 end
 
 local function act_on(act)
-  return function(path)
+  return function(path, insists)
     local proposal, why = find(path)
     if not proposal then
       return false, why
     end
-    return act(proposal) ~= false
+    return act(proposal, insists) ~= false
   end
 end
 
---- Each takes the path of a proposal, or nil for the one in sight, and returns whether there is
---- one, and if not, why.
+--- Each takes the path of a proposal, or nil for the one in sight, and whether the user insists, as in `stale`.
+--- It returns whether it is done, and if there is no proposal, why.
 M.accept = act_on(accept_by_user)
 M.reject = act_on(reject)
 M.show = act_on(function(proposal)

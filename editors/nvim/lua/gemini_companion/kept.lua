@@ -48,6 +48,7 @@ function M.hold(path, parsed)
   options.bomb = parsed.bomb
   options.endofline = parsed.eol
   options.modified = true
+  vim.b[buffer].gemini_companion_tick = api.nvim_buf_get_changedtick(buffer)
   api.nvim_create_autocmd('BufWriteCmd', {
     buffer = buffer,
     callback = function(event)
@@ -69,9 +70,12 @@ function M.offer(buffer, path)
   log.warn(offer:format(buffer, vim.fn.fnamemodify(path, ':~:.')))
 end
 
---- The CLI has written it. Where the user looks at it, it stays.
+--- The CLI has written it. Where the user looks at it, or has written on, it stays.
 function M.release(buffer)
-  if api.nvim_buf_is_valid(buffer) and #vim.fn.win_findbuf(buffer) == 0 then
+  if not api.nvim_buf_is_valid(buffer) or #vim.fn.win_findbuf(buffer) > 0 then
+    return
+  end
+  if api.nvim_buf_get_changedtick(buffer) == vim.b[buffer].gemini_companion_tick then
     api.nvim_buf_delete(buffer, { force = true })
   end
 end

@@ -42,9 +42,10 @@ function M.reload(path, is_new)
   end
 end
 
---- Waits until the file, which was as `before` says, is written, some seconds, and has it read again.
+--- Waits ten seconds until the file, which was as `before` says, is written, and has it read again.
 --- With `written`, which is the text that the user has written, that is to be what is written; until it is,
---- it is kept. While `is_busy()` its CLI may write it later: Qwen Code writes all files of a turn at its end.
+--- however late, it is kept. While `is_busy()` its CLI may write it later: Qwen Code writes all files of a
+--- turn at its end.
 function M.expect(path, before, written, is_busy)
   local held = written and kept.hold(path, written)
   local waited, is_offered = 0, false
@@ -68,7 +69,7 @@ function M.expect(path, before, written, is_busy)
       before = state
     end
     local is_late = waited >= PATIENCE_MS
-    local is_done = is_changed or is_late
+    local is_done = is_changed or (is_late and not is_offered)
     if held then
       is_done = not kept.is_held(held) or (is_done and kept.is_written(path, written))
     end

@@ -49,13 +49,18 @@ local function all(verb, act, asks)
       return true
     end
   end
-  for _, proposal in ipairs(proposals) do
-    act(proposal.path)
+  local left = #vim.tbl_filter(function(proposal)
+    return not act(proposal.path, false)
+  end, proposals)
+  -- Each has said why; of several only the last would be seen.
+  if left > 1 then
+    log.warn(('%d of %d proposals stay open, see :GeminiCompanion log'):format(left, #proposals))
   end
   return true
 end
 
---- Accepts all in the order in which they came, each with what the user has changed in it. Asks first.
+--- Accepts all in the order in which they came, each with what the user has changed in it, but those whose
+--- files have changed since. Asks first.
 function M.accept_all()
   return all('Accept', diff.accept, function(count)
     return count > 1

@@ -17,14 +17,14 @@ function M.waits(proposal, insists)
   if insists == nil then
     insists = proposal.warned == now
   end
-  if insists or now == proposal.before then
+  if insists or now == proposal.base then
     return false
   end
   proposal.warned = now
   proposal.view:show_file()
   -- Otherwise `:wq` would close it next, which is to reject it.
   vim.bo[proposal.view.right].modified = true
-  log.warn((':w! accepts it all the same: %s has changed since'):format(vim.fn.fnamemodify(proposal.path, ':~:.')))
+  log.warn(('changed since it came, :w! accepts it: %s'):format(vim.fn.fnamemodify(proposal.path, ':~:.')))
   return true
 end
 
