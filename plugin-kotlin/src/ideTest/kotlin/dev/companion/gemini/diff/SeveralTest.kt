@@ -236,6 +236,19 @@ class SeveralTest : DiffTestCase() {
         other.writeText("by another program")
         await("a look at both") { "It has changed meanwhile." in view.banner }
         assertEquals("by hand", document?.text)
+        propose("a.txt", "newer")
+        assertEquals("by hand", document?.text)
+    }
+
+    fun `test what another program writes is not lost without a question because the user has not saved`() {
+        val file = file("a.txt", "old")
+        change("a.txt", "by hand")
+        val view = propose("a.txt", "new")
+        file.writeText("by another program")
+        await("the word about it") { "It has changed meanwhile." in view.banner }
+        view.click("Accept")
+        assertTrue(questions.single(), "what has changed meanwhile is lost" in questions.single())
+        assertEquals(emptyList<String>(), told)
     }
 
     fun `test who puts into the file what the CLI may yet write is told that it does`() {
@@ -243,8 +256,7 @@ class SeveralTest : DiffTestCase() {
         val view = propose("a.txt", "new")
         core.delivery = Delivery.QUEUED
         view.click("Accept")
-        view.click("Apply")
-        assertTrue(questions.single(), "it writes this text to " in questions.single())
+        applyAndBeAsked(view, "it writes this text to ")
         assertEquals("old", file.readText())
         answering(1)
         view.click("Apply")
@@ -258,12 +270,29 @@ class SeveralTest : DiffTestCase() {
         core.delivery = Delivery.UNKNOWN
         view.click("Accept")
         change("a.txt", "by hand")
-        view.click("Apply")
-        assertTrue(questions.single(), "which replaces all of it" in questions.single())
+        applyAndBeAsked(view, "which replaces all of it")
         answering(1)
         view.click("Apply")
         await("the end") { !view.isOpen }
         assertEquals("new", File(path("a.txt")).readText())
+    }
+
+    fun `test what another program has written since is not replaced without a question`() {
+        file("a.txt", "old")
+        val (changed, created) = propose("a.txt", "new") to propose("b.txt", "new")
+        core.delivery = Delivery.UNKNOWN
+        listOf(changed, created).forEach { it.click("Accept") }
+        val files = listOf("a.txt", "b.txt").map { file(it, "by another program") }
+        applyAndBeAsked(changed, "a.txt is not as it was")
+        applyAndBeAsked(created, "b.txt is not as it was")
+        assertEquals(List(2) { "by another program" }, files.map(File::readText))
+    }
+
+    private fun applyAndBeAsked(view: View, question: String) {
+        val before = questions.size
+        view.click("Apply")
+        await("the question") { questions.size > before }
+        assertTrue(questions.last(), question in questions.last())
     }
 
     fun `test unsaved changes are asked about once they are saved, since the proposal takes them back`() {

@@ -34,7 +34,7 @@ internal class FileSearch(
 ) {
     fun find(path: String): FileDiagnostics {
         assertNotEdt()
-        val file = FileOnDisk.path(path)?.let(FileOnDisk::findSaved)
+        val file = FileOnDisk.path(path)?.let(FileOnDisk::find)
             ?: return FileDiagnostics(path, emptyList(), message("diagnostics.incomplete.missing"))
         val found = findIn(file)
         val unsaved = message("diagnostics.incomplete.unsaved").takeIf { FileOnDisk.isUnsaved(file) }

@@ -76,7 +76,9 @@ internal class Proposal(
 
     /** What the user had not saved when the proposal came, the CLI did not know, and saved it still does not. */
     private val wasUnsaved = isUnsaved()
-    private val isChanged get() = changed || (wasUnsaved && !isUnsaved())
+    private val stamp = target.stamp
+    private var changedOnDisk = false
+    private val isChanged get() = changed || (wasUnsaved && (changedOnDisk || !isUnsaved()))
 
     private var form = target.form(proposed.form)
     private var targetListening: Disposable? = null
@@ -156,6 +158,13 @@ internal class Proposal(
         changed = isAnother()
         listen()
         file.editors.forEach(ProposalEditor::showProposal)
+    }
+
+    /** The disk says that of the file, whatever the user has not saved. */
+    fun noteOnDisk(stamp: FileOnDisk.Stamp?) {
+        assertEdt()
+        changedOnDisk = stamp != this.stamp
+        file.editors.forEach(ProposalEditor::showBanner)
     }
 
     /** Nobody has heard that it was accepted, so the text stays where the user can get at it. */

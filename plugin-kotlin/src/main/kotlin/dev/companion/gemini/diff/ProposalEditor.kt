@@ -4,9 +4,11 @@ package dev.companion.gemini.diff
 
 import com.intellij.diff.DiffContentFactory
 import com.intellij.diff.DiffManager
+import com.intellij.diff.contents.DocumentContent
 import com.intellij.diff.requests.DiffRequest
 import com.intellij.diff.requests.SimpleDiffRequest
 import com.intellij.diff.util.DiffUserDataKeys
+import com.intellij.diff.util.LineCol
 import com.intellij.diff.util.Side
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.editor.Document
@@ -98,7 +100,7 @@ internal class ProposalEditor(
         val contents = DiffContentFactory.getInstance()
         val target = proposal.target
         val current = target.document
-            ?.let { contents.create(project, it, target.type) }
+            ?.let { FileSide(contents.create(project, it, target.type)) }
             ?: contents.create(project, "", target.type)
         val title = if (target.document == null) "diff.side.none" else "diff.side.current"
         val request = SimpleDiffRequest(
@@ -164,4 +166,24 @@ internal class ProposalPanel(val editor: ProposalEditor) : JPanel(BorderLayout()
         fun around(component: Component?): ProposalPanel? =
             generateSequence(component) { it.parent }.filterIsInstance<ProposalPanel>().firstOrNull()
     }
+}
+
+/**
+ * The side of the file. The platform's own content has the disk looked at whenever it is shown, and what is not saved
+ * in the file be asked about in a dialog, or go with a file that is deleted.
+ */
+private class FileSide(private val content: DocumentContent) : DocumentContent by content {
+    override fun getHighlightFile() = content.highlightFile
+
+    override fun getNavigatable() = content.navigatable
+
+    override fun getNavigatable(position: LineCol) = content.getNavigatable(position)
+
+    override fun getLineSeparator() = content.lineSeparator
+
+    override fun getCharset() = content.charset
+
+    override fun hasBom() = content.hasBom()
+
+    override fun onAssigned(isAssigned: Boolean) = Unit
 }

@@ -20,8 +20,10 @@ import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.EditorRequest
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.platform.Platform
 import java.awt.datatransfer.StringSelection
+import java.nio.file.Path
 
 /**
  * The proposals of one project. What the server asks comes in on its thread, is prepared in the same order on a
@@ -31,7 +33,7 @@ import java.awt.datatransfer.StringSelection
 class ProposalService(private val project: Project) : Disposable {
     private val requests = PendingRequests().also { Disposer.register(this, it) }
     private val written = WrittenFiles().also { Disposer.register(this, it) }
-    private val targets = WaitingTargets().also { Disposer.register(this, it) }
+    private val targets = WaitingTargets(::noteOnDisk).also { Disposer.register(this, it) }
     private val background = AppExecutorUtil.createBoundedApplicationPoolExecutor("Gemini CLI proposals", 1)
     private val queue = ProposalQueue(project)
     private val tabs = ProposalTabs(project)
@@ -179,24 +181,22 @@ class ProposalService(private val project: Project) : Disposable {
 
     /** Puts a proposal that the CLI did not hear of into the file, and asks first if that can cost a text. EDT. */
     internal fun apply(proposal: Proposal) =
-        queue.inTurn { if (ProposalQuestion.isApplied(project, proposal)) applyNow(proposal) }
-
-    private fun applyNow(proposal: Proposal) {
-        if (proposal.state != Proposal.State.UNHEARD) return
-        val answer = object : EditorRequest {
-            override fun complete(text: String?) = finishDelivered(proposal)
-
-            override fun fail(message: String) {
-                val text = Platform.dialogMessage(message)
-                queue.later { Messages.showErrorDialog(project, text, CompanionBundle.message("diff.apply")) }
-            }
+        background.execute {
+            val target = runCatching { Target.find(project, proposal.path) }
+            queue.later { applyNow(proposal, target) }
         }
-        prepare(answer) { pending ->
-            val target = Target.find(project, proposal.path)
-            later(pending) {
-                TargetWriter.write(project, target, proposal)
-                pending.complete()
-            }
+
+    private fun applyNow(proposal: Proposal, found: Result<Target>) {
+        if (proposal.state != Proposal.State.UNHEARD) return
+        try {
+            val target = found.getOrThrow()
+            proposal.retarget(target)
+            if (!ProposalQuestion.isApplied(project, proposal)) return
+            TargetWriter.write(project, target, proposal)
+            finishDelivered(proposal)
+        } catch (e: TargetException) {
+            val message = Platform.dialogMessage(e.message.orEmpty())
+            Messages.showErrorDialog(project, message, CompanionBundle.message("diff.apply"))
         }
     }
 
@@ -317,7 +317,7 @@ class ProposalService(private val project: Project) : Disposable {
         assertEdt()
         updateTitles()
         ProposalOrder.update(waiting())
-        targets.update(waiting())
+        targets.update(proposals)
         notices.showWaiting(proposals.filterNot { tabs.isOpen(it.file) })
         project.messageBus.syncPublisher(ProposalListener.TOPIC).proposalsChanged(waiting().size)
     }
@@ -337,6 +337,11 @@ class ProposalService(private val project: Project) : Disposable {
         return isClosing
     }
 
+    private fun noteOnDisk(found: Map<Path, FileOnDisk.Stamp?>) =
+        queue.later {
+            proposals.filter { it.target.path in found }.forEach { it.noteOnDisk(found[it.target.path]) }
+        }
+
     /** What cannot be shown any more, such as a directory in its place, is found out when the file is written. */
     private fun lookAgain(proposal: Proposal) =
         background.execute {
@@ -347,7 +352,7 @@ class ProposalService(private val project: Project) : Disposable {
                 return@execute
             }
             queue.later {
-                if (proposal.state == Proposal.State.OPEN) proposal.retarget(target)
+                if (proposal.state != Proposal.State.ENDED) proposal.retarget(target)
                 changed()
             }
         }

@@ -30,6 +30,7 @@ internal class Target private constructor(
     val type: FileType,
     val file: VirtualFile?,
     val document: Document?,
+    val stamp: FileOnDisk.Stamp?,
     val outside: Boolean,
 ) {
     val name: String get() = path.fileName.toString()
@@ -52,23 +53,24 @@ internal class Target private constructor(
             if (Files.isDirectory(path)) refuse("diff.error.directory", filePath)
             // Who reads a FIFO or a device may never come to its end.
             if (Files.exists(path) && !Files.isRegularFile(path)) refuse("diff.error.notFile", filePath)
+            val stamp = FileOnDisk.stamp(path)
             val file = FileOnDisk.find(path)
             if (file == null && Files.exists(path)) refuse("diff.error.notFile", filePath)
-            val look = ThrowableComputable<Target, TargetException> { look(project, path, file?.takeIf { it.isValid }) }
-            return ApplicationManager.getApplication().runReadAction(look)
+            val look = { look(project, path, file?.takeIf { it.isValid }, stamp) }
+            return ApplicationManager.getApplication().runReadAction(ThrowableComputable<Target, TargetException>(look))
         }
 
         private fun parse(filePath: String): Path =
             FileOnDisk.path(filePath)?.takeIf { it.isAbsolute && it.fileName != null }
                 ?: refuse("diff.error.path", filePath)
 
-        private fun look(project: Project, path: Path, file: VirtualFile?): Target {
+        private fun look(project: Project, path: Path, file: VirtualFile?, stamp: FileOnDisk.Stamp?): Target {
             if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
             val type = file?.fileType ?: FileTypeManager.getInstance().getFileTypeByFileName(path.fileName.toString())
             val document = file?.let { text(it, path) }
             if (document == null && type.isBinary && type !== UnknownFileType.INSTANCE) binary(path)
             val shown = if (type === UnknownFileType.INSTANCE) PlainTextFileType.INSTANCE else type
-            return Target(path, shown, file, document, isOutside(project, path))
+            return Target(path, shown, file, document, stamp, isOutside(project, path))
         }
 
         private fun text(file: VirtualFile, path: Path): Document {

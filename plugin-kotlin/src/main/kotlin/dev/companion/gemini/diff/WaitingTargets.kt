@@ -1,4 +1,4 @@
-// Owns the looks at the files of waiting proposals, so that who decides knows what another program has done to them.
+// Owns the looks at the files of proposals, so that who decides knows what another program has done to them.
 
 package dev.companion.gemini.diff
 
@@ -12,15 +12,15 @@ import java.util.concurrent.TimeUnit
 
 /**
  * The platform itself looks when the user comes to its window. Who works in its terminal is in it already, and its
- * watcher may be off. For the EDT.
+ * watcher may be off. For the EDT, but for [found], which hears of what has changed.
  */
-internal class WaitingTargets : Disposable {
+internal class WaitingTargets(private val found: (Map<Path, FileOnDisk.Stamp?>) -> Unit) : Disposable {
     private var paths = emptySet<Path>()
     private var looks: Future<*>? = null
 
-    fun update(waiting: List<Proposal>) {
+    fun update(proposals: Collection<Proposal>) {
         assertEdt()
-        val now = waiting.mapTo(LinkedHashSet()) { it.target.path }
+        val now = proposals.mapTo(LinkedHashSet()) { it.target.path }
         if (now == paths) return
         paths = now
         looks?.cancel(false)
@@ -32,7 +32,13 @@ internal class WaitingTargets : Disposable {
     }
 
     private fun lookAt(paths: Set<Path>): Future<*> {
-        val look = Runnable { paths.forEach { FileOnDisk.findSaved(it) } }
+        var last: Map<Path, FileOnDisk.Stamp?>? = null
+        val look = Runnable {
+            paths.forEach { FileOnDisk.find(it) }
+            val now = paths.associateWith { FileOnDisk.stamp(it) }
+            if (now != last) found(now)
+            last = now
+        }
         val timers = AppExecutorUtil.getAppScheduledExecutorService()
         return timers.scheduleWithFixedDelay(look, EVERY_MILLIS, EVERY_MILLIS, TimeUnit.MILLISECONDS)
     }

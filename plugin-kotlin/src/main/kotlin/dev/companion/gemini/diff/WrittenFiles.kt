@@ -21,7 +21,7 @@ internal class WrittenFiles : Disposable {
     fun lookAt(path: Path) {
         assertEdt()
         looks.removeIf { it.isDone }
-        val look = Runnable { FileOnDisk.findSaved(path) }
+        val look = Runnable { FileOnDisk.find(path) }
         val timers = AppExecutorUtil.getAppScheduledExecutorService()
         AFTER_MILLIS.mapTo(looks) { timers.schedule(look, it, TimeUnit.MILLISECONDS) }
     }

@@ -30,19 +30,35 @@ internal object FileOnDisk {
     /** What its user has typed and not saved. */
     fun isUnsaved(file: VirtualFile): Boolean = FileDocumentManager.getInstance().isFileModified(file)
 
-    /** As [find], but never has the platform ask, in a dialog, which of two versions to keep: what is typed stays. */
-    fun findSaved(path: Path): VirtualFile? = known(path)?.takeIf(::isUnsaved) ?: find(path)
+    /** What the disk says of a file, but for its text. */
+    data class Stamp(
+        val modifiedMillis: Long,
+        val size: Long,
+    )
+
+    /** Null if there is no file. */
+    fun stamp(path: Path): Stamp? {
+        assertNotEdt()
+        return try {
+            Files.readAttributes(path, BasicFileAttributes::class.java).run {
+                Stamp(lastModifiedTime().toMillis(), size())
+            }
+        } catch (_: IOException) {
+            null
+        }
+    }
 
     /**
      * The file, if there is one. Never on the EDT, nor under a lock.
      *
      * The VFS is asked to refresh only what differs. While it looks, a file that the user renames is missing at its old
-     * path: the VFS then takes it for deleted, and what was typed in it and not saved is gone.
+     * path: the VFS then takes it for deleted, and what was typed in it and not saved is gone. Where something is typed
+     * it is not asked at all: the platform would have the user say, in a dialog, which of two versions to keep.
      */
     fun find(path: Path): VirtualFile? {
         assertNotEdt()
         val known = known(path) ?: return LocalFileSystem.getInstance().refreshAndFindFileByIoFile(path.toFile())
-        if (isOutdated(known, path)) known.refresh(false, false)
+        if (!isUnsaved(known) && isOutdated(known, path)) known.refresh(false, false)
         return known.takeIf { it.isValid }
     }
 
@@ -56,12 +72,5 @@ internal object FileOnDisk {
     }
 
     private fun differs(known: VirtualFile, path: Path): Boolean =
-        try {
-            val onDisk = Files.readAttributes(path, BasicFileAttributes::class.java)
-            onDisk.lastModifiedTime().toMillis() != known.timeStamp ||
-                onDisk.size() != known.length ||
-                Files.isWritable(path) != known.isWritable
-        } catch (_: IOException) {
-            true
-        }
+        stamp(path) != Stamp(known.timeStamp, known.length) || Files.isWritable(path) != known.isWritable
 }
