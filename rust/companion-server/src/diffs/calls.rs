@@ -33,6 +33,8 @@ struct State {
     last: u64,
     waiting: HashMap<CallId, Waiting>,
     deadlines: BTreeSet<(Instant, CallId)>,
+    /// Until when the timer sleeps, perhaps for a call that was answered since: it is not woken for each.
+    timer: Option<Instant>,
 }
 
 struct Waiting {
@@ -43,9 +45,10 @@ struct Waiting {
 }
 
 impl State {
+    /// Whether the timer sleeps for too long.
     fn set_deadline(&mut self, call: CallId, deadline: Instant) -> bool {
         self.deadlines.insert((deadline, call));
-        self.deadlines.first() == Some(&(deadline, call))
+        self.timer.is_none_or(|timer| deadline < timer)
     }
 }
 
@@ -95,7 +98,12 @@ impl Calls {
     /// Waits until a call's time is over, and returns that call. Its deadline is told once.
     pub(super) async fn overdue(&self) -> CallId {
         loop {
-            let first = self.state.lock().deadlines.first().copied();
+            let first = {
+                let mut state = self.state.lock();
+                let first = state.deadlines.first().copied();
+                state.timer = first.map(|(deadline, _)| deadline);
+                first
+            };
             let Some((deadline, call)) = first else {
                 self.sooner.notified().await;
                 continue;

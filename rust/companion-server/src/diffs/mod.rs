@@ -166,7 +166,7 @@ impl Diffs {
         let deadline = Instant::now() + self.limits.host_timeout;
         let taken = proposal.as_ref().and_then(|proposal| proposal.untaken.clone());
         let (call, waiter) = self.calls.begin(deadline, taken);
-        self.repeats.push(from, Arc::clone(path), waiter.clone());
+        self.repeats.push(from, call, Arc::clone(path), waiter.clone());
         self.step_with(proposal, |ledger| step(ledger, call));
         self.answer(waiter).await
     }
@@ -328,6 +328,7 @@ impl Diffs {
         for effect in effects {
             match effect {
                 Effect::Answer(call, answer) => {
+                    self.repeats.answered(call, answer.len());
                     self.calls.answer(call, Answered { answer, records });
                 }
                 Effect::Hurry(call) => self.calls.hurry(call, Instant::now() + ACKNOWLEDGEMENT),

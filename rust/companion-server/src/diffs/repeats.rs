@@ -10,6 +10,7 @@ use companion_protocol::jsonrpc::Id;
 use parking_lot::Mutex;
 
 use super::calls::Waiter;
+use crate::host::CallId;
 use crate::session::SessionId;
 
 /// How many calls are kept, of all clients.
@@ -28,56 +29,77 @@ pub(crate) struct Request<'a> {
 }
 
 pub(super) struct Repeats {
-    /// Oldest first.
-    newest: Mutex<VecDeque<Call>>,
+    newest: Mutex<Newest>,
     /// How many bytes of paths and texts may be kept, besides the newest.
+    limit: usize,
+}
+
+#[derive(Default)]
+struct Newest {
+    /// Oldest first.
+    calls: VecDeque<Kept>,
     bytes: usize,
 }
 
-struct Call {
+struct Kept {
     session: SessionId,
     id: Id,
+    call: CallId,
     path: Arc<str>,
     is_repeated: bool,
     waiter: Waiter,
+    bytes: usize,
 }
 
 impl Repeats {
-    pub(super) fn new(bytes: usize) -> Self {
-        Self { newest: Mutex::default(), bytes }
+    pub(super) fn new(limit: usize) -> Self {
+        Self { newest: Mutex::default(), limit }
     }
 
     /// The call about `path` that the same request has made before, if it has. The first may also
     /// arrive last: a system sends again what a network has dropped.
     pub(super) fn find(&self, request: Request<'_>, path: &str) -> Option<Waiter> {
         let newest = self.newest.lock();
-        let mut same = newest.iter().rev().filter(|call| call.session == request.session);
+        let mut same = newest.calls.iter().rev().filter(|call| call.session == request.session);
         let call = same.find(|call| call.id == *request.id && &*call.path == path)?;
         (call.is_repeated || request.is_repeated).then(|| call.waiter.clone())
     }
 
-    pub(super) fn push(&self, request: Request<'_>, path: Arc<str>, waiter: Waiter) {
+    pub(super) fn push(&self, request: Request<'_>, call: CallId, path: Arc<str>, waiter: Waiter) {
         if request.id.size() > MAX_ID {
             return;
         }
-        let mut newest = self.newest.lock();
         let Request { session, id, is_repeated } = request;
-        newest.push_back(Call { session, id: id.clone(), path, is_repeated, waiter });
-        let mut bytes: usize = newest.iter().map(Call::len).sum();
-        while newest.len() > KEPT || (newest.len() > 1 && bytes > self.bytes) {
-            bytes -= newest.pop_front().map_or(0, |oldest| oldest.len());
+        let bytes = path.len();
+        let kept = Kept { session, id: id.clone(), call, path, is_repeated, waiter, bytes };
+        let mut newest = self.newest.lock();
+        newest.bytes += bytes;
+        newest.calls.push_back(kept);
+        newest.trim(self.limit);
+    }
+
+    /// A call was answered with a text of so many bytes.
+    pub(super) fn answered(&self, call: CallId, bytes: usize) {
+        let mut newest = self.newest.lock();
+        if let Some(kept) = newest.calls.iter_mut().rev().find(|kept| kept.call == call) {
+            kept.bytes += bytes;
+            newest.bytes += bytes;
+            newest.trim(self.limit);
         }
     }
 
     /// That client will ask nothing more.
     pub(super) fn forget(&self, session: SessionId) {
-        self.newest.lock().retain(|call| call.session != session);
+        let mut newest = self.newest.lock();
+        newest.calls.retain(|call| call.session != session);
+        newest.bytes = newest.calls.iter().map(|call| call.bytes).sum();
     }
 }
 
-impl Call {
-    fn len(&self) -> usize {
-        let text = self.waiter.borrow().as_ref().map_or(0, |answered| answered.answer.len());
-        self.path.len() + text
+impl Newest {
+    fn trim(&mut self, limit: usize) {
+        while self.calls.len() > KEPT || (self.calls.len() > 1 && self.bytes > limit) {
+            self.bytes -= self.calls.pop_front().map_or(0, |oldest| oldest.bytes);
+        }
     }
 }

@@ -4,7 +4,7 @@
 
 mod mailbox;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -181,17 +181,16 @@ impl Sessions {
     /// its client is there, or while proposals of it are open, which `has_open` says.
     pub(crate) fn number(&self, session: &Session, has_open: impl Fn(SessionId) -> bool) -> u32 {
         let by_id = self.by_id.lock();
-        let others = by_id.values().filter(|other| other.id != session.id);
-        let taken: BTreeSet<u32> = others
-            .filter(|other| other.idle_since().is_none() || has_open(other.id))
-            .map(|other| other.number.load(Ordering::Relaxed))
-            .collect();
+        let is_free = |number: u32| {
+            let others = by_id.values().filter(|other| other.id != session.id);
+            let mut same = others.filter(|other| other.number.load(Ordering::Relaxed) == number);
+            same.all(|other| other.idle_since().is_some() && !has_open(other.id))
+        };
         let known = session.number.load(Ordering::Relaxed);
-        if known != 0 && !taken.contains(&known) {
+        if known != 0 && is_free(known) {
             return known;
         }
-        let free =
-            (1..=u32::MAX).find(|number| !taken.contains(number)).expect("sessions are fewer");
+        let free = (1..=u32::MAX).find(|number| is_free(*number)).expect("sessions are fewer");
         session.number.store(free, Ordering::Relaxed);
         free
     }
