@@ -2,7 +2,7 @@
 //
 // Typing and caret moves in a file of 50,000 lines with the plugin and without; what its handlers
 // take of that; for how long it keeps the event thread while the IDE starts and opens a project;
-// and how long a client waits for the problems of a file.
+// how long a client waits for the problems of a file; and how long its user waits to see a proposal.
 
 import { Ide } from './lib/ide.mjs';
 import { Scene } from './lib/ide-scene.mjs';
@@ -10,6 +10,7 @@ import { Scene } from './lib/ide-scene.mjs';
 const COUNT = 5000;
 const WARM_UP = 20;
 const CALLS = 200;
+const PROPOSALS = 60;
 const LINE = 'The quick brown fox jumps over the dog.\n';
 
 /** Percentiles of times in ns, as text in µs. */
@@ -46,6 +47,32 @@ async function askForProblems(scene) {
   return times;
 }
 
+/** How long it takes from a client's openDiff for a file of 1,000 lines until the proposal shows. */
+async function showProposals({ ide, client, sandbox }) {
+  // A file that shows would get the focus back after each, and the next would wait without a tab.
+  const { tabs } = await ide.robot('look');
+  for (const { path } of tabs) await ide.robot('close', { path });
+  const filePath = sandbox.file('proposal.txt', LINE.repeat(1000));
+  const times = { 'openDiff → its editor is made': [], '→ painted': [], '→ answered': [] };
+  const inPlugin = async () =>
+    Object.values(await ide.robot('time in plugin')).reduce((sum, nanos) => sum + nanos, 0);
+  let before;
+  for (let i = -WARM_UP; i < PROPOSALS; i++) {
+    if (i === 0) before = await inPlugin();
+    await ide.robot('watch painting');
+    const newContent = LINE.repeat(500) + `Proposal ${i}.\n` + LINE.repeat(500);
+    const begin = process.hrtime.bigint();
+    await client.callTool('openDiff', { filePath, newContent });
+    const answered = process.hrtime.bigint();
+    const isPainted = (times) => times.painted !== undefined && times;
+    const { made, painted } = await ide.untilRobot(['painting'], isPainted, 'a proposal');
+    const steps = [BigInt(made), BigInt(painted), answered].map((time) => Number(time - begin));
+    if (i >= 0) Object.values(times).forEach((step, index) => step.push(steps[index]));
+    await client.callTool('closeDiff', { filePath, suppressNotification: true });
+  }
+  return { times, inPlugin: ((await inPlugin()) - before) / PROPOSALS };
+}
+
 /** Measures in a window of its own. */
 async function measure(withPlugin) {
   const scene = new Scene();
@@ -65,6 +92,9 @@ async function measure(withPlugin) {
     if (withPlugin) {
       printPlugin(times, start);
       print('\ngetDiagnostics, at the client', summary(await askForProblems(scene)));
+      const shown = await showProposals(scene);
+      for (const [name, step] of Object.entries(shown.times)) print(name, summary(step));
+      print('on the event thread in the plugin', (shown.inPlugin / 1000).toFixed(1).padStart(9));
     }
     // An IDE that exits with a balloon over a project's window logs an error of its own.
     await scene.ide.robot('invoke', { action: 'CloseProject' });

@@ -1,11 +1,13 @@
 // Owns the comparison of programs that are compiled in different ways, such as with another C
 // library: `node bench-programs.mjs PROGRAM…` shows what openDiff costs, in turns, against the first.
+// With `--resume` each runs once more as in an IDE, ready to be continued after a restart.
 // The time is the client's; the processor's is what the program takes for openDiff and closeDiff, on
 // which the machine's other work has less influence.
 
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 
 import { Companion } from './lib/companion.mjs';
 import { Session } from './lib/http.mjs';
@@ -18,9 +20,19 @@ const SIZES = [
 ];
 const ROUNDS = 8;
 
-const median = (times) => times.toSorted((a, b) => a - b)[times.length >> 1];
+const percentile = (times, share) =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length * share)];
 
-const programs = process.argv.slice(2).map((program) => path.resolve(program));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { resume: { type: 'boolean' } },
+});
+const programs = positionals.flatMap((program) =>
+  (values.resume ? [[], ['--resume']] : [[]]).map((args) => ({
+    program: path.resolve(program),
+    args,
+  })),
+);
 const sandbox = new Sandbox();
 const agent = new http.Agent({ keepAlive: true });
 
@@ -32,8 +44,8 @@ function processorTime(pid) {
 }
 
 /** A program that shows each diff at once, and a session with it. */
-async function start(program) {
-  const companion = await Companion.start(sandbox, { program });
+async function start(options) {
+  const companion = await Companion.start(sandbox, options);
   companion.onRequest((_, { filePath }) => ({ filePath }));
   return { companion, session: await Session.open(sandbox, companion) };
 }
@@ -83,9 +95,10 @@ try {
     }
     const against = (figures) =>
       figures.map((ms) => `${ms.toFixed(3)} (${(ms / figures[0]).toFixed(2)})`).join('  ');
-    const times = running.map(({ times }) => median(times));
+    const times = [0.5, 0.99].map((share) => running.map(({ times }) => percentile(times, share)));
     const processor = running.map(({ processor }) => processor / ROUNDS / count);
-    console.log(`${name.padStart(5)}  median ${against(times)}  processor ${against(processor)}`);
+    const [p50, p99] = times.map(against);
+    console.log(`${name.padStart(5)}  p50 ${p50}  p99 ${p99}  processor ${against(processor)}`);
   }
 } finally {
   agent.destroy();

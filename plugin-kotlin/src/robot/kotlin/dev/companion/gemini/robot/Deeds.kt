@@ -50,6 +50,7 @@ internal val DEEDS: Map<String, Command> = mapOf(
     "close window" to { closeWindow(it.text("tab")) },
     "invoke" to { invoke(it.text("action"), it.textOrNull("proposal")) },
     "follow log" to { followLog(it.text("about"), it.text("link")) },
+    "watch painting" to { Painting.watch() },
     "be busy" to { Thread.sleep(it.number("millis").toLong()) },
     "type" to { Typing.run(it.text("path"), it.number("count")) },
 )

@@ -44,6 +44,7 @@ internal val LOOKS: Map<String, Command> = mapOf(
     "find proposal" to { inText(proposal(it.text("tab"))) },
     "paint" to { paint() },
     "time in plugin" to { Sampler.result() },
+    "painting" to { Painting.times() },
 )
 
 /** All that a script waits for. */
