@@ -140,6 +140,29 @@ describe('in a window', () => {
     await scene.noProposal();
   });
 
+  scene.test('the IDE asks nothing because a file that is not saved is proposed to', async (scene) => {
+    const { ide } = scene;
+    const file = await scene.edit('unsaved.txt', 'old\n');
+    await ide.display.type('x');
+    const unsaved = ['text of file', { path: file }];
+    await ide.untilRobot(unsaved, (text) => text === 'xold\n', 'what was typed');
+    fs.writeFileSync(file, 'by another program\n');
+    const { title, tab, decision } = await scene.propose(file, 'new\n');
+    assert.equal(tab.left, 'xold\n');
+    fs.writeFileSync(file, 'by another program, again\n');
+    const told = (text) => text.includes('It has changed meanwhile.');
+    const { windows } = await ide.until(({ texts }) => texts.some(told), 'the word about it');
+    assert.equal(windows.length, 1, 'no dialog is open');
+    assert.equal(await ide.robot(...unsaved), 'xold\n');
+    // Who turns to the file is asked.
+    await ide.click('tab', { tab: 'unsaved.txt' });
+    await ide.click('text', { text: 'Load File System Changes' });
+    await ide.untilRobot(unsaved, (text) => text.includes('again'), 'the text of the disk');
+    await ide.robot('invoke', { action: 'Companion.RejectProposal', proposal: title });
+    assert.deepEqual(await decision, REJECTED);
+    await scene.noProposal();
+  });
+
   scene.test('an edit of a new file in a new folder shows, too', async (scene) => {
     const file = path.join(scene.sandbox.project, 'new', 'folder', 'new.json');
     const { title, tab, decision } = await scene.propose(file, '{}\n');
