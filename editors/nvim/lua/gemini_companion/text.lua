@@ -4,28 +4,30 @@ local M = {}
 
 local BOM = '\239\187\191'
 
--- A character of several bytes, and none of the overlong ones, surrogates and those above U+10FFFF.
-local CHARACTERS = {
-  '^[\194-\223][\128-\191]',
-  '^\224[\160-\191][\128-\191]',
-  '^[\225-\236\238\239][\128-\191][\128-\191]',
-  '^\237[\128-\159][\128-\191]',
-  '^\240[\144-\191][\128-\191][\128-\191]',
-  '^[\241-\243][\128-\191][\128-\191][\128-\191]',
-  '^\244[\128-\143][\128-\191][\128-\191]',
-}
+local NEXT = '[\128-\191]'
+--- By the first byte of a character of several bytes what follows: nothing that is overlong, a
+--- surrogate, or above U+10FFFF.
+local REST = {}
+for first = 0xC2, 0xF4 do
+  REST[first] = '^' .. NEXT:rep(first < 0xE0 and 1 or first < 0xF0 and 2 or 3)
+end
+REST[0xE0] = '^[\160-\191]' .. NEXT
+REST[0xED] = '^[\128-\159]' .. NEXT
+REST[0xF0] = '^[\144-\191]' .. NEXT:rep(2)
+REST[0xF4] = '^[\128-\143]' .. NEXT:rep(2)
 
 local function repaired(bytes)
-  local parts, at = {}, 1
+  local parts, from, at = {}, 1, 1
   while at <= #bytes do
-    local stop
-    for _, character in ipairs(CHARACTERS) do
-      stop = stop or select(2, bytes:find(character, at))
+    local rest = REST[bytes:byte(at)]
+    local stop = rest and select(2, bytes:find(rest, at + 1))
+    if not stop then
+      parts[#parts + 1] = bytes:sub(from, at - 1) .. '\239\191\189'
+      from = at + 1
     end
-    parts[#parts + 1] = stop and bytes:sub(at, stop) or '\239\191\189'
     at = (stop or at) + 1
   end
-  return table.concat(parts)
+  return table.concat(parts) .. bytes:sub(from)
 end
 
 --- `text` with U+FFFD for each byte that is not UTF-8. JSON can't have such bytes, buffers can.
