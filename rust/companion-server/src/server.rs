@@ -304,10 +304,10 @@ impl Guest for Inner {
             return;
         }
         let (done, wait) = mpsc::sync_channel(1);
-        let discovery = self.discovery.clone();
+        let removal = self.discovery.remove();
         let core = Arc::clone(&self.core);
         self.runtime.spawn(async move {
-            shutdown::shut_down(&core, Some(&discovery)).await;
+            shutdown::shut_down(&core, Some(removal)).await;
             let _ = done.send(());
         });
         if wait.recv_timeout(STOP).is_err() {

@@ -1,6 +1,7 @@
 //! The end of a server, in this order:
 //!
-//! 1. the discovery file goes, so that no CLI comes any more, if its disk answers;
+//! 1. the discovery file goes, so that no CLI comes any more, if its disk answers; also where the
+//!    server's thread has so much to do that nothing of what follows is in time;
 //! 2. open diffs are rejected: a client that hears nothing would wait for ever;
 //! 3. clients have a moment to show that they have the texts they were told, and to answer what they
 //!    were asked: an answer that finds nobody ends their connection for good. What they have not shown
@@ -17,7 +18,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::core::Core;
-use crate::discovery::Discovery;
+use crate::discovery::{Discovery, Removal};
 
 /// How long clients may take to show that they have heard. It takes them a millisecond.
 const HEARD: Duration = Duration::from_millis(500);
@@ -28,10 +29,9 @@ const GRACE: Duration = Duration::from_secs(1);
 /// How long all of it takes at most, but for peers that are dropped.
 const ALL: Duration = Duration::from_millis(1900);
 
-/// All of it.
-pub(crate) async fn shut_down(core: &Core, discovery: Option<&Discovery>) {
+/// All of it, once the removal of the discovery file has begun.
+pub(crate) async fn shut_down(core: &Core, mut removal: Option<Removal>) {
     let end = Instant::now() + ALL;
-    let mut removal = discovery.map(Discovery::remove);
     if let Some(removal) = &mut removal {
         removal.begin().await;
     }

@@ -8,7 +8,9 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 
+use common::Rig;
 use common::no_editor::NoEditor;
 use companion_protocol::dialect;
 use companion_protocol::settings::Settings;
@@ -69,4 +71,24 @@ fn a_server_that_is_only_dropped_stops_while_its_runtime_ends() {
         drop(server);
         drop(runtime);
     });
+}
+
+#[test]
+fn the_discovery_file_goes_though_the_servers_thread_is_busy() {
+    let rig = Rig::start();
+    let (since, is_busy) = channel();
+    let (go_on, until) = channel::<()>();
+    rig.when_clients_change(move || {
+        let _ = since.send(());
+        let _ = until.recv();
+    });
+    let session = rig.initialize();
+    let mut stream = rig.connect();
+    let headers = format!("mcp-session-id: {session}\r\naccept: text/event-stream\r\n");
+    stream.write_all(rig.head("GET /mcp", &headers).as_bytes()).unwrap();
+    is_busy.recv().unwrap();
+    rig.server.stop();
+    let left = fs::read_dir(rig.discovery.path()).unwrap().count();
+    drop(go_on);
+    assert_eq!(left, 0, "a discovery file is left");
 }

@@ -17,6 +17,7 @@ use companion_server::{Config, EditorHost, Proposal, Responder, Runtime, Server}
 #[derive(Default)]
 struct Editor {
     asked: Mutex<Vec<String>>,
+    when_clients_change: Mutex<Option<Box<dyn Fn() + Send>>>,
 }
 
 impl Editor {
@@ -43,14 +44,18 @@ impl EditorHost for Editor {
         self.ask("reject", path, responder);
     }
 
-    fn sessions_changed(&self, _: usize) {}
+    fn sessions_changed(&self, _: usize) {
+        if let Some(then) = &*self.when_clients_change.lock().unwrap() {
+            then();
+        }
+    }
 }
 
 pub(crate) struct Rig {
     pub(crate) server: Server,
     editor: Arc<Editor>,
     _runtime: Runtime,
-    _dir: tempfile::TempDir,
+    pub(crate) discovery: tempfile::TempDir,
 }
 
 impl Rig {
@@ -71,7 +76,7 @@ impl Rig {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let editor = Arc::new(Editor::default());
         let server = Server::start(&runtime, listener, config, editor.clone()).unwrap();
-        Self { server, editor, _runtime: runtime, _dir: dir }
+        Self { server, editor, _runtime: runtime, discovery: dir }
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
@@ -111,6 +116,11 @@ impl Rig {
     /// What the editor was asked since the last time, such as `open /a`.
     pub(crate) fn asked(&self) -> Vec<String> {
         std::mem::take(&mut self.editor.asked.lock().unwrap())
+    }
+
+    /// Has the editor do something, on the server's thread, whenever clients come or go.
+    pub(crate) fn when_clients_change(&self, then: impl Fn() + Send + 'static) {
+        *self.editor.when_clients_change.lock().unwrap() = Some(Box::new(then));
     }
 
     /// The server is well if it answers.
