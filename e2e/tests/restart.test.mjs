@@ -3,6 +3,7 @@
 // at once.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
 
@@ -62,8 +63,10 @@ test('a client does not notice', { concurrency: true }, async (t) => {
       const pong = proxy.hold('POST');
       window.editor.reject(file);
       const answer = await pong;
+      const { gemini } = window.companion.ready.discoveryFiles;
       const stopped = window.stop();
-      setTimeout(answer, 100);
+      await until('the end has begun', () => !fs.existsSync(gemini));
+      answer();
       await stopped;
       await window.start();
       assert.deepEqual(await decision, REJECTED);
