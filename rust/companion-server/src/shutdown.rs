@@ -8,42 +8,44 @@
 //!    stays on the disk for the next process;
 //! 4. the listener closes, and streams end by FIN: after a RST the client would stay disconnected
 //!    until its user types `/ide enable`;
-//! 5. requests that are being answered get a second;
+//! 5. requests that are being answered get half a second more;
 //! 6. what is left is dropped;
 //! 7. what clients have not been told is saved for the next process, if this server can be
 //!    resumed, and its disk answers.
 
 use std::time::Duration;
 
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use crate::core::Core;
 use crate::discovery::{Discovery, Removal};
 
-/// How long clients may take to show that they have heard. It takes them a millisecond.
-const HEARD: Duration = Duration::from_millis(500);
+/// When clients should have shown that they have heard, from the beginning on. It takes them a
+/// millisecond, or on a machine that is overloaded several hundred.
+const HEARD: Duration = Duration::from_secs(1);
 
-/// How long requests may take to be answered, and streams to be read.
-const GRACE: Duration = Duration::from_secs(1);
+/// When requests should be answered, and streams read.
+const ANSWERED: Duration = Duration::from_millis(1500);
 
-/// How long all of it takes at most, but for peers that are dropped.
+/// When all of it is done, but for peers that are dropped.
 const ALL: Duration = Duration::from_millis(1900);
 
 /// All of it, once the removal of the discovery file has begun.
 pub(crate) async fn shut_down(core: &Core, mut removal: Option<Removal>) {
-    let end = Instant::now() + ALL;
+    let begun = Instant::now();
+    let end = begun + ALL;
     if let Some(removal) = &mut removal {
         removal.begin().await;
     }
     core.diffs.stop();
-    if timeout(HEARD, core.diffs.all_arrived()).await.is_err() {
+    if timeout_at(begun + HEARD, core.diffs.all_arrived()).await.is_err() {
         log::debug!("a client has not shown that it got its texts");
     }
     close(core);
     core.listening.close();
     core.listening.wait().await;
     core.tasks.close();
-    if timeout(GRACE, core.tasks.wait()).await.is_err() {
+    if timeout_at(begun + ANSWERED, core.tasks.wait()).await.is_err() {
         log::debug!("{} connections were cut", core.tasks.len());
     }
     core.aborting.cancel();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::{Instant, sleep};
 
@@ -22,6 +22,27 @@ async fn until_closed(connection: &mut DuplexStream) -> (String, Duration) {
     let mut text = String::new();
     connection.read_to_string(&mut text).await.unwrap();
     (text, begun.elapsed())
+}
+
+/// A request as it goes over a connection.
+fn post(session: &str, message: &Value) -> String {
+    let body = message.to_string();
+    format!(
+        "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:{PORT}\r\nauthorization: Bearer {TOKEN}\r\n\
+         mcp-session-id: {session}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// The user accepts a proposal of a client.
+async fn propose_and_accept(rig: &Rig, session: &str) {
+    let opening = async {
+        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
+        responder.complete(None);
+    };
+    let arguments = json!({ "filePath": "/a", "newContent": "" });
+    tokio::join!(rig.call(session, "openDiff", &arguments), opening);
+    rig.core.diffs.decided("/a", Some("edited".to_owned()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -119,6 +140,37 @@ async fn stopping_does_not_wait_for_a_client_that_does_not_read() {
     assert_eq!(begun.elapsed().as_secs(), 1);
 }
 
+/// An answer that finds nobody ends the client's connection for good.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stops_is_there_for_a_client_that_is_slow_to_show_that_it_heard() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    propose_and_accept(&rig, &session).await;
+    assert_eq!(stream.message().await.unwrap()["method"], "ide/diffAccepted");
+    let ping = stream.any_message().await.unwrap();
+    let (mut ours, theirs) = duplex(1 << 16);
+    rig.core.tasks.spawn(serve(theirs, Arc::clone(&rig.core)));
+
+    let answering = async {
+        sleep(Duration::from_millis(900)).await;
+        let pong = json!({ "jsonrpc": "2.0", "id": ping["id"], "result": {} });
+        ours.write_all(post(&session, &pong).as_bytes()).await.unwrap();
+        let (reply, _) = until_closed(&mut ours).await;
+        drop(ours);
+        reply
+    };
+    let begun = Instant::now();
+    let stopping = async {
+        crate::shutdown::shut_down(&rig.core, None).await;
+        begun.elapsed()
+    };
+    let (reply, took) = tokio::join!(answering, stopping);
+    assert!(reply.starts_with("HTTP/1.1 202 Accepted\r\n"), "{reply:?}");
+    assert_eq!(took.as_millis() / 100, 9, "nobody is waited for any longer");
+}
+
 /// In real time: a clock that is paused stands still while anything happens.
 #[tokio::test]
 async fn a_refused_peer_that_never_stops_sending_is_let_go() {
@@ -157,13 +209,7 @@ async fn a_server_that_stops_still_gives_the_text_to_whoever_closes_its_diff() {
     let session = rig.initialize().await;
     let mut stream = rig.stream(&session).await;
     stream.context().await;
-    let opening = async {
-        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
-        responder.complete(None);
-    };
-    let arguments = json!({ "filePath": "/a", "newContent": "" });
-    tokio::join!(rig.call(&session, "openDiff", &arguments), opening);
-    rig.core.diffs.decided("/a", Some("edited".to_owned()));
+    propose_and_accept(&rig, &session).await;
     stream.message().await.unwrap();
     drop(stream);
 
@@ -172,13 +218,7 @@ async fn a_server_that_stops_still_gives_the_text_to_whoever_closes_its_diff() {
     let arguments = json!({ "filePath": "/a", "suppressNotification": true });
     let params = json!({ "name": "closeDiff", "arguments": arguments });
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-    let body = call.to_string();
-    let request = format!(
-        "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:{PORT}\r\nauthorization: Bearer {TOKEN}\r\n\
-         mcp-session-id: {session}\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    ours.write_all(request.as_bytes()).await.unwrap();
+    ours.write_all(post(&session, &call).as_bytes()).await.unwrap();
     sleep(Duration::from_millis(100)).await;
     crate::shutdown::shut_down(&rig.core, None).await;
     let (reply, _) = until_closed(&mut ours).await;
