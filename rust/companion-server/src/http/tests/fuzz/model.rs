@@ -24,14 +24,17 @@ pub(super) enum Json {
 impl Json {
     /// The member; not if there are two.
     pub(super) fn get(&self, name: &str) -> Option<&Json> {
-        let Self::Object(members) = self else { return None };
-        let mut found = members.iter().filter(|(key, _)| key == name).map(|(_, value)| value);
+        let mut found = self.all(name);
         found.next().filter(|_| found.next().is_none())
     }
 
     fn has_twice(&self, names: &[&str]) -> bool {
-        let Self::Object(members) = self else { return false };
-        names.iter().any(|name| members.iter().filter(|(key, _)| key == name).count() > 1)
+        names.iter().any(|name| self.all(name).count() > 1)
+    }
+
+    fn all(&self, name: &str) -> impl Iterator<Item = &Json> {
+        let members = if let Self::Object(members) = self { members.as_slice() } else { &[] };
+        members.iter().filter(move |(key, _)| key == name).map(|(_, value)| value)
     }
 
     pub(super) fn text(&self) -> Option<&str> {
@@ -256,8 +259,8 @@ fn call(
         None => None,
         Some(content) => Some(content.text()?),
     };
-    let suppress = arguments.get("suppressNotification");
-    if !matches!(suppress, None | Some(Json::Null | Json::Bool(_))) {
+    let mut suppress = arguments.all("suppressNotification");
+    if !suppress.all(|value| matches!(value, Json::Null | Json::Bool(_))) {
         return None;
     }
     let path = arguments.get("filePath")?.text()?;
