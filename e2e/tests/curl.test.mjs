@@ -204,8 +204,8 @@ test(
     const { url } = ready;
     const [, initialized] = await curl(window, url, ...post(INITIALIZE));
     const session = `mcp-session-id: ${sessionIn(initialized)}`;
-    const call = (name) => {
-      const params = { name, arguments: { filePath: file } };
+    const call = (name, filePath = file) => {
+      const params = { name, arguments: { filePath } };
       return curl(
         window,
         url,
@@ -227,6 +227,6 @@ test(
     assert.deepEqual(await next('notifications/ide/diffRejected'), { filePath: file });
     assert.equal((await rejected).status, 'rejected');
     await neovim.until('#vim.api.nvim_list_tabpages() == 1');
-    assert.match((await call('rejectDiff'))[1], /"isError":true/);
+    assert.match((await call('rejectDiff', `${file}.other`))[1], /"isError":true/);
   },
 );

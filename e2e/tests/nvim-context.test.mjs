@@ -181,7 +181,7 @@ test(
     await neovim.type('V');
     await client.openFiles(([file]) => file.selectedText === 'one\n');
     await neovim.type(`<Esc>:split ${b}<CR><C-w>j`);
-    await client.openFiles(are(a, b));
+    await client.openFiles((files) => are(a, b)(files) && !files[0].selectedText);
     await neovim.type('V');
     await client.openFiles(([file]) => file.selectedText === 'one\n');
     await neovim.type('<C-w>k');

@@ -156,7 +156,7 @@ async fn a_server_that_stops_is_there_for_a_client_that_is_slow_to_show_that_it_
     let answering = async {
         sleep(Duration::from_millis(900)).await;
         let answer = json!({ "jsonrpc": "2.0", "id": ping["id"], "result": {} });
-        ours.write_all(post(&session, &pong).as_bytes()).await.unwrap();
+        ours.write_all(post(&session, &answer).as_bytes()).await.unwrap();
         let (reply, _) = until_closed(&mut ours).await;
         drop(ours);
         reply
