@@ -121,3 +121,18 @@ async fn what_is_kept_is_not_the_length_of_an_id() {
         assert_eq!(again == closed("text"), is_kept);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_texts_that_are_kept_are_two_bodies_in_all() {
+    let rig = Rig::with(|config| config.limits.body = 2_000);
+    let session = rig.initialize().await;
+    let text = "x".repeat(1_500);
+    for id in [1, 3, 5] {
+        assert_eq!(answered(&rig, &session, "openDiff", id, "").await, empty());
+        assert_eq!(answered(&rig, &session, "closeDiff", id + 1, &text).await, closed(&text));
+    }
+    for (id, is_kept) in [(2, false), (4, true), (6, true)] {
+        let again = call(&rig, &session, "closeDiff", id, true).await;
+        assert_eq!(again == closed(&text), is_kept, "{id}");
+    }
+}
