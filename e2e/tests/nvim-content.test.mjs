@@ -190,6 +190,25 @@ test(
   },
 );
 
+test('a file is read again when it was read half written', { skip }, async (t) => {
+  const window = await openNeovimWithClient(t);
+  const { sandbox, neovim } = window;
+  const file = sandbox.file('a.txt', 'a\n');
+  await neovim.edit(file);
+  const content = await review(window, file, 'b\n');
+  await neovim.lua(
+    `local path, content = ...
+     vim.api.nvim_create_autocmd('FileChangedShellPost', {
+       once = true,
+       callback = function() vim.fn.writefile(vim.split(content, '\\n'), path, 'b') end,
+     })`,
+    file,
+    content,
+  );
+  fs.writeFileSync(file, '');
+  await neovim.until(`vim.fn.getline(1) == 'b'`);
+});
+
 test('unsaved changes stay, and the user is told', { skip }, async (t) => {
   const window = await openNeovimWithClient(t, { init: 'vim.o.autoread = true' });
   const { sandbox, neovim, client } = window;

@@ -48,7 +48,7 @@ end
 --- turn at its end.
 function M.expect(path, before, written, is_busy)
   local held = written and kept.hold(path, written)
-  local waited, is_offered = 0, false
+  local waited, is_written, is_offered = 0, false, false
   -- What the user saves is no CLI's.
   local saving = api.nvim_create_autocmd('BufWritePost', {
     callback = function(event)
@@ -66,10 +66,11 @@ function M.expect(path, before, written, is_busy)
     local is_changed = state ~= before
     if is_changed then
       M.reload(path, before == nil)
-      before = state
+      before, is_written = state, true
     end
     local is_late = waited >= PATIENCE_MS
-    local is_done = is_changed or (is_late and not is_offered)
+    -- A file that has just changed may be half written.
+    local is_done = (is_written and not is_changed) or (is_late and not is_offered)
     if held then
       is_done = not kept.is_held(held) or (is_done and kept.is_written(path, written))
     end
