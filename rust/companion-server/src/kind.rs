@@ -13,7 +13,7 @@ use crate::privacy::Privacy;
 use crate::threads::Threads;
 
 /// How long the disk has to say it. Most files lie on disks that need microseconds.
-const PATIENCE: Duration = Duration::from_millis(100);
+const PATIENCE: Duration = Duration::from_millis(500);
 
 pub(crate) struct Kinds {
     exists: fn(&Path) -> bool,
