@@ -17,6 +17,7 @@ export class ScriptedCompanion {
   breaksStreams = false;
   port;
   #server;
+  #wasStopped = false;
   #known = new Set();
   #sessions = 0;
 
@@ -38,6 +39,7 @@ export class ScriptedCompanion {
   /** Is gone, as far as anyone can see. */
   async stop() {
     if (!this.#server.listening) return;
+    this.#wasStopped = true;
     const closed = once(this.#server, 'close');
     this.#server.close();
     this.#server.closeAllConnections();
@@ -71,6 +73,11 @@ export class ScriptedCompanion {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString();
+    // Whoever could not open its stream just before it was there again looks whether another is.
+    if (this.#wasStopped && body.includes('"initialize"')) {
+      response.destroy();
+      return;
+    }
     const reply = (status, more = {}, text = '') =>
       response.writeHead(status, { 'content-type': 'application/json', ...more }).end(text);
     this.requests.push({ method, headers, body, reply });

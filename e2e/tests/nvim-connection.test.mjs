@@ -59,7 +59,7 @@ test(
       return status === 'connected';
     };
     const told = (...wanted) => {
-      const [file] = discoveryFiles(sandbox);
+      const [file] = discoveryFiles(sandbox).filter((name) => name.endsWith('.json'));
       const content = fs.readFileSync(path.join(sandbox.tmp, 'gemini', 'ide', file), 'utf8');
       return JSON.parse(content).workspacePath === wanted.join(':');
     };
@@ -186,6 +186,7 @@ test('what the user has written stays when its CLI goes', { skip }, async (t) =>
   await neovim.type('ccwritten<Esc>');
   await session.delete();
   await neovim.until(`#vim.api.nvim_list_tabpages() == 2`);
+  await neovim.until(`vim.fn.execute('messages'):find('no CLI waits for kept')`);
   assert.deepEqual((await neovim.sides(kept)).right, ['written']);
   assert.match(await neovim.messages(), /no CLI waits for kept\.txt any more; what you changed stays/);
   const bar = await neovim.lua(`return vim.wo.statusline .. vim.fn.getwinvar(0, '&winbar')`);
@@ -304,6 +305,7 @@ test('the CLI decides about trust, unless the user has told Neovim', { skip }, a
 test('status, log and health say how things are', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovimWithClient(t);
   const { port } = await neovim.ready();
+  await neovim.until(`require('gemini_companion').status().clients == 1`);
   const pid = await neovim.companionPid();
   const status = await neovim.lua(`return vim.fn.execute('GeminiCompanion')`);
   assert.equal(

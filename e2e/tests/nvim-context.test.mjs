@@ -36,7 +36,7 @@ test(
     await neovim.until(`require('gemini_companion').status().clients == 0`);
     await neovim.ready();
     const later = await IdeClient.connect(sandbox);
-    const again = await later.openFiles(are(a, b, c));
+    const again = await later.openFiles((files) => are(a, b, c)(files) && files[0].cursor);
     assert.deepEqual([again[0].isActive, again[0].cursor], [true, { line: 1, character: 1 }]);
   },
 );

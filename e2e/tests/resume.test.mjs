@@ -43,6 +43,7 @@ test('no text is left of what the client has got', async (t) => {
   const { file, decision } = await propose(window, client, 'a.txt');
   window.editor.accept(file, 'the user’s own words');
   assert.deepEqual(await decision, accepted('the user’s own words'));
+  await until('the client shows that it heard', () => !window.state().includes('own words'));
   await window.stop();
   assert.ok(!window.state().includes('own words'), 'after the end');
 });
