@@ -188,11 +188,12 @@ pub mod events {
 
 /// The text of a `closeDiff` result. The specification's prose asks for the bare content, but
 /// the client parses JSON (`ide-client.js`, `closeDiff`).
-#[derive(Debug, Default, Serialize)]
+///
+/// If there was no such diff it is `{}`.
+#[derive(Debug, Serialize)]
 pub struct ClosedDiff<'a> {
-    /// The final text of the proposal; absent if there was no such diff.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub content: Option<&'a str>,
+    /// The final text of the proposal.
+    pub content: &'a str,
 }
 
 /// The discovery file, by which the client finds a companion (`getConnectionConfigFromFile`).

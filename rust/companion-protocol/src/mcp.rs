@@ -154,11 +154,6 @@ impl CallToolResult {
         Self { structured_content: Some(structured), ..Self::text(text) }
     }
 
-    /// How many bytes its texts have.
-    pub fn text_len(&self) -> usize {
-        self.content.iter().map(|block| block.text.len()).sum()
-    }
-
     /// It failed.
     pub fn error(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::text(text) }

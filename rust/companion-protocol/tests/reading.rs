@@ -7,7 +7,6 @@ use companion_protocol::ide::truncate_utf16;
 use companion_protocol::jsonrpc::{
     Id, MAX_BATCH, Message, ParseError, Payload, code, describe, parse,
 };
-use companion_protocol::mcp::CallToolResult;
 use companion_protocol::tool::ToolArguments;
 use serde_json::value::RawValue;
 
@@ -127,10 +126,4 @@ fn errors_have_their_numbers() {
         code::UNSUPPORTED_PROTOCOL_VERSION,
     ];
     assert_eq!(errors, [-32700, -32600, -32601, -32602, -32603, -32000, -32001, -32022]);
-}
-
-#[test]
-fn a_result_knows_how_long_it_is() {
-    assert_eq!(CallToolResult::empty().text_len(), 0);
-    assert_eq!(CallToolResult::text("é€").text_len(), 5);
 }

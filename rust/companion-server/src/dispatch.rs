@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::core::Core;
 use crate::diffs::{DiffId, Request};
-use crate::json;
+use crate::json::Json;
 use crate::session::Session;
 use crate::tools;
 
@@ -23,7 +23,7 @@ pub(crate) enum Answer {
     /// It asked nothing.
     Nothing,
     /// A response, or an array of them.
-    Json(Vec<u8>),
+    Json(Json),
 }
 
 const INSTRUCTIONS: &str = "Shows proposed edits in the user's editor. openDiff opens a diff \
@@ -69,7 +69,8 @@ pub(crate) async fn answer(
             if answers.is_empty() {
                 return Answer::Nothing;
             }
-            Answer::Json([b"[", answers.join(&b',').as_slice(), b"]"].concat())
+            let answers: Vec<_> = answers.into_iter().map(Json::into_bytes).collect();
+            Answer::Json([b"[", answers.join(&b',').as_slice(), b"]"].concat().into())
         }
     }
 }
@@ -79,7 +80,7 @@ async fn answer_one(
     session: &Arc<Session>,
     is_repeated: bool,
     message: Message<'_>,
-) -> Option<Vec<u8>> {
+) -> Option<Json> {
     let (id, method, params) = match message {
         Message::Request { id, method, params } => (id, method, params),
         Message::Notification { .. } => return None,
@@ -94,7 +95,7 @@ async fn answer_one(
     let from = Request { session: session.id, id: &id, is_repeated };
     let answer = match &*method {
         "tools/call" => match tools::call(core, session, from, params).await {
-            Ok(result) => Ok(sized_response(&id, &result, result.text_len())),
+            Ok(result) => Ok(result.into_response(&id)),
             Err(error) => Err(invalid_params("tools/call", &error)),
         },
         "tools/list" => Ok(response(&id, &tools::list(&core.config.settings))),
@@ -108,18 +109,10 @@ async fn answer_one(
             Err(ErrorObject::new(code::METHOD_NOT_FOUND, message))
         }
     };
-    Some(answer.unwrap_or_else(|error| {
-        serde_json::to_vec(&ErrorResponse::new(Some(&id), error)).expect("errors are JSON")
-    }))
+    Some(answer.unwrap_or_else(|error| Json::new(&ErrorResponse::new(Some(&id), error))))
 }
 
 /// The response to the request `id`.
-pub(crate) fn response(id: &Id, result: &impl Serialize) -> Vec<u8> {
-    sized_response(id, result, 0)
-}
-
-fn sized_response(id: &Id, result: &impl Serialize, size_hint: usize) -> Vec<u8> {
-    let mut json = json::buffer(size_hint);
-    serde_json::to_writer(&mut json, &Response::new(id, result)).expect("results are JSON");
-    json
+pub(crate) fn response(id: &Id, result: &impl Serialize) -> Json {
+    Json::new(&Response::new(id, result))
 }

@@ -1,7 +1,192 @@
-//! Where long JSON is written to.
+//! JSON on its way to a client. A long text in it is written piece by piece as it is sent: all at
+//! once, it would take its memory twice more, and its first byte would wait for the last.
 
-/// A buffer for JSON with texts of `size` bytes, of which few are escaped. A buffer of megabytes
-/// that grows as it is written costs twice the writing, in pages of memory that are new.
-pub(crate) fn buffer(size: usize) -> Vec<u8> {
-    Vec::with_capacity(size + size / 8 + 256)
+use bytes::Bytes;
+use serde::Serialize;
+
+use crate::diffs::Text;
+
+/// How many bytes of a text are written at a time. What has a shorter text is written at once.
+const PIECE: usize = 64 << 10;
+
+/// A message, or an event whose data it is: an iterator over its bytes.
+#[derive(Default)]
+pub(crate) struct Json {
+    before: Bytes,
+    text: Option<Rest>,
+    after: Bytes,
+}
+
+/// What has not been written of a text.
+struct Rest {
+    text: Text,
+    from: usize,
+    depth: Depth,
+}
+
+/// Where in JSON a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// It is a string.
+    String,
+    /// It is a string in JSON that is a string itself.
+    StringInString,
+}
+
+impl Json {
+    pub(crate) fn new(message: &impl Serialize) -> Self {
+        write(message, 0).into()
+    }
+
+    /// What `message` writes with that text, which is the last string in it.
+    pub(crate) fn with_text(text: Text, depth: Depth, message: impl Fn(&str) -> Vec<u8>) -> Self {
+        if text.len() <= PIECE {
+            return message(&text).into();
+        }
+        let json = Bytes::from(message(""));
+        let empty: &[u8] = match depth {
+            Depth::String => br#""""#,
+            Depth::StringInString => br#"\"\""#,
+        };
+        let mut places = json.windows(empty.len());
+        let place = places.rposition(|at| at == empty).expect("the text is there");
+        let place = place + empty.len() / 2;
+        let (before, after) = (json.slice(..place), json.slice(place..));
+        Self { before, text: Some(Rest { text, from: 0, depth }), after }
+    }
+
+    /// The same as an event: a `data:` line and the empty line that ends the event.
+    ///
+    /// JSON as serde writes it has no line breaks, so one line it is.
+    pub(crate) fn into_event(self) -> Self {
+        let (head, end) = (&b"data: "[..], &b"\n\n"[..]);
+        if self.text.is_none() {
+            return [head, &self.before, &self.after, end].concat().into();
+        }
+        let before = [head, &self.before].concat().into();
+        let after = [&self.after, end].concat().into();
+        Self { before, after, ..self }
+    }
+
+    /// How many bytes are left, if that is known.
+    pub(crate) fn len(&self) -> Option<usize> {
+        self.text.is_none().then(|| self.before.len() + self.after.len())
+    }
+
+    /// All of it.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        if self.text.is_none() && self.after.is_empty() {
+            return self.before;
+        }
+        self.collect::<Vec<_>>().concat().into()
+    }
+}
+
+/// JSON that is written already.
+impl<T: Into<Bytes>> From<T> for Json {
+    fn from(json: T) -> Self {
+        Self { before: json.into(), ..Self::default() }
+    }
+}
+
+impl Iterator for Json {
+    type Item = Bytes;
+
+    fn next(&mut self) -> Option<Bytes> {
+        if !self.before.is_empty() {
+            return Some(std::mem::take(&mut self.before));
+        }
+        if let Some(piece) = self.text.as_mut().and_then(Rest::next) {
+            return Some(piece);
+        }
+        self.text = None;
+        let after = std::mem::take(&mut self.after);
+        (!after.is_empty()).then_some(after)
+    }
+}
+
+impl Iterator for Rest {
+    type Item = Bytes;
+
+    fn next(&mut self) -> Option<Bytes> {
+        let rest = &self.text[self.from..];
+        let piece = &rest[..rest.floor_char_boundary(PIECE)];
+        if piece.is_empty() {
+            return None;
+        }
+        self.from += piece.len();
+        let once = escaped(piece);
+        Some(match self.depth {
+            Depth::String => once,
+            Depth::StringInString => escaped(str::from_utf8(&once).expect("JSON is UTF-8")),
+        })
+    }
+}
+
+/// A text as it is within a string of JSON.
+fn escaped(text: &str) -> Bytes {
+    let string = write(text, text.len());
+    let inside = 1..string.len() - 1;
+    Bytes::from(string).slice(inside)
+}
+
+/// A message as JSON, with texts of about `size` bytes: the buffer of a larger one grows, and is
+/// copied each time.
+pub(crate) fn write(message: &(impl Serialize + ?Sized), size: usize) -> Vec<u8> {
+    let mut json = Vec::with_capacity(size + size / 4 + 256);
+    serde_json::to_writer(&mut json, message).expect("our messages are JSON");
+    json
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use companion_protocol::ide::{self, ClosedDiff};
+    use companion_protocol::jsonrpc::{Id, Response};
+    use companion_protocol::mcp::CallToolResult;
+
+    use super::*;
+
+    /// A text of about that length, with all that is escaped, and characters of each length.
+    fn text(length: usize) -> Text {
+        let line: String = (0..0x80).map(char::from).chain("é€😀\u{2028}".chars()).collect();
+        Arc::new(line.repeat(length / line.len() + 1))
+    }
+
+    fn event(text: &str) -> Vec<u8> {
+        write(&ide::diff_accepted("/\"\"", text), 0)
+    }
+
+    fn answer(text: &str) -> Vec<u8> {
+        let closed = serde_json::to_string(&ClosedDiff { content: text }).unwrap();
+        write(&Response::new(&Id::from(r#"\"\""#), CallToolResult::text(closed)), 0)
+    }
+
+    #[test]
+    fn a_text_in_pieces_is_the_same_text() {
+        // The pieces end within each of the characters in turn.
+        for length in (PIECE / 2..PIECE / 2 + 9).chain(3 * PIECE..3 * PIECE + 9) {
+            let text = Arc::new("x".repeat(length % 9) + &text(length));
+            let whole = Json::with_text(Arc::clone(&text), Depth::String, event);
+            assert!(whole.into_bytes() == event(&text), "{length}");
+            let whole = Json::with_text(Arc::clone(&text), Depth::StringInString, answer);
+            assert!(whole.into_bytes() == answer(&text), "{length}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_long_comes_in_pieces_and_none_is_large() {
+        let event = |text| Json::with_text(text, Depth::String, event).into_event();
+        for short in [Text::default(), text(PIECE / 2)] {
+            let event = event(short);
+            let length = event.len().expect("it is known");
+            assert_eq!(event.map(|piece| piece.len()).collect::<Vec<_>>(), [length]);
+        }
+        let long = event(text(10 * PIECE));
+        assert_eq!(long.len(), None);
+        let pieces: Vec<_> = long.map(|piece| piece.len()).collect();
+        assert!(pieces.len() > 10, "{pieces:?}");
+        assert!(pieces.iter().all(|length| *length < 3 * PIECE), "{pieces:?}");
+    }
 }

@@ -3,25 +3,14 @@
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::json;
+use crate::json::Json;
 
 /// A comment: bytes that mean nothing.
 pub(crate) const KEEP_ALIVE: Bytes = Bytes::from_static(b":\n\n");
 
-/// `message` as the data of an event: a `data:` line and the empty line that ends the event.
-///
-/// JSON as serde writes it has no line breaks, so one line it is.
-pub(crate) fn data(message: &impl Serialize, size_hint: usize) -> Bytes {
-    let mut bytes = json::buffer(size_hint);
-    bytes.extend_from_slice(b"data: ");
-    serde_json::to_writer(&mut bytes, message).expect("our messages are JSON");
-    bytes.extend_from_slice(b"\n\n");
-    Bytes::from(bytes)
-}
-
-/// The same for a message that is JSON already.
-pub(crate) fn data_of(json: &[u8]) -> Bytes {
-    [b"data: ", json, b"\n\n"].concat().into()
+/// `message` as the data of an event.
+pub(crate) fn data(message: &impl Serialize) -> Bytes {
+    Json::new(message).into_event().into_bytes()
 }
 
 #[cfg(test)]
@@ -52,7 +41,7 @@ mod tests {
             let mut stream = String::new();
             for message in &messages {
                 stream.push_str("event: message\nid: 1-1\n");
-                stream.push_str(std::str::from_utf8(&super::data(message, 0)).unwrap());
+                stream.push_str(std::str::from_utf8(&super::data(message)).unwrap());
                 stream.push_str(":\n\n");
             }
             let read: Vec<Value> =

@@ -16,7 +16,7 @@ use serde::de::IgnoredAny;
 use tokio::time::Instant;
 
 use crate::core::Core;
-use crate::diffs::Request;
+use crate::diffs::{Request, ToolResult};
 use crate::host::Proposal;
 use crate::session::Session;
 use companion_platform::{Platform, is_absolute};
@@ -42,7 +42,7 @@ pub(crate) async fn call(
     session: &Session,
     from: Request<'_>,
     params: Params<'_>,
-) -> Result<CallToolResult, serde_json::Error> {
+) -> Result<ToolResult, serde_json::Error> {
     let call = match params.parse::<CallToolParams<ToolArguments>>() {
         Ok(call) => call,
         Err(error) => {
@@ -52,16 +52,16 @@ pub(crate) async fn call(
                 Ok(_) => format!("Invalid arguments: {}", describe(&error)),
                 Err(unknown) => unknown,
             };
-            return Ok(CallToolResult::error(wrong));
+            return Ok(ToolResult::error(&wrong));
         }
     };
     let tool = match find(core, &call.name) {
         Ok(tool) => tool,
-        Err(unknown) => return Ok(CallToolResult::error(unknown)),
+        Err(unknown) => return Ok(ToolResult::error(&unknown)),
     };
     Ok(match run(core, session, from, tool, call.arguments).await {
         Ok(result) => result,
-        Err(wrong) => CallToolResult::error(format!("Invalid arguments: {wrong}")),
+        Err(wrong) => ToolResult::error(&format!("Invalid arguments: {wrong}")),
     })
 }
 
@@ -78,7 +78,7 @@ async fn run(
     from: Request<'_>,
     tool: Tool,
     arguments: ToolArguments,
-) -> Result<CallToolResult, &'static str> {
+) -> Result<ToolResult, &'static str> {
     let ToolArguments { file_path, new_content, suppress_notification, severity, only_new } =
         arguments;
     if let Some(path) = &file_path {
@@ -110,7 +110,7 @@ async fn run(
             match core.workspace.check(&path, patience).await {
                 Ok(()) => core.diffs.decide(from, path, true).await,
                 Err(why) => {
-                    CallToolResult::error(format!("acceptDiff: {why}; accept it in the editor"))
+                    ToolResult::error(&format!("acceptDiff: {why}; accept it in the editor"))
                 }
             }
         }
@@ -118,7 +118,7 @@ async fn run(
         Tool::GetDiagnostics => {
             let severity = severity.unwrap_or_default();
             let told = diagnostics(core, named.ok(), severity, only_new.unwrap_or_default());
-            told.await.unwrap_or_else(CallToolResult::error)
+            told.await.unwrap_or_else(CallToolResult::error).into()
         }
     })
 }

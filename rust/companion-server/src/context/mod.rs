@@ -81,7 +81,7 @@ impl State {
 impl EditorContext {
     pub(crate) fn new(model: ContextModel, host: Arc<dyn EditorHost>) -> Self {
         let context = model.snapshot(|_| true);
-        let message = sse::data(&ide::context_update(&context), 0);
+        let message = sse::data(&ide::context_update(&context));
         Self {
             state: Mutex::new(State { model, burst: None }),
             begun: Notify::new(),
@@ -125,7 +125,7 @@ impl EditorContext {
 
     /// The same for `GET /events`.
     pub(crate) fn event(&self) -> Bytes {
-        sse::data(&events::context_update(&self.sent.lock().context), 0)
+        sse::data(&events::context_update(&self.sent.lock().context))
     }
 
     /// Sends contexts, for as long as the server runs.
@@ -156,7 +156,7 @@ impl EditorContext {
             if context == self.sent.lock().context {
                 continue;
             }
-            let message = sse::data(&ide::context_update(&context), 0);
+            let message = sse::data(&ide::context_update(&context));
             let sleepers = sessions.broadcast_context(&message);
             *self.sent.lock() = Sent { context, message };
             monitors.publish(|| self.event());

@@ -1,10 +1,11 @@
 //! What a call of a tool is answered.
 
 use companion_protocol::ide::ClosedDiff;
+use companion_protocol::jsonrpc::{Id, Response};
 use companion_protocol::mcp::CallToolResult;
 
 use super::Text;
-use crate::json;
+use crate::json::{self, Depth, Json};
 
 /// How a diff ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,28 +44,61 @@ impl Answer {
     }
 }
 
-impl From<Answer> for CallToolResult {
+/// The result of a call.
+pub(crate) enum ToolResult {
+    /// That of `closeDiff`, as far as there is a text.
+    Closed(Text),
+    Other(CallToolResult),
+}
+
+impl ToolResult {
+    pub(crate) fn error(why: &str) -> Self {
+        CallToolResult::error(why).into()
+    }
+
+    /// The response to the request `id`.
+    pub(crate) fn into_response(self, id: &Id) -> Json {
+        match self {
+            Self::Closed(text) => Json::with_text(text, Depth::StringInString, |text| {
+                let closed = json::write(&ClosedDiff { content: text }, text.len());
+                let closed = String::from_utf8(closed).expect("JSON is UTF-8");
+                json::write(&Response::new(id, CallToolResult::text(closed)), text.len())
+            }),
+            Self::Other(result) => Json::new(&Response::new(id, result)),
+        }
+    }
+}
+
+impl From<CallToolResult> for ToolResult {
+    fn from(result: CallToolResult) -> Self {
+        Self::Other(result)
+    }
+}
+
+impl From<Answer> for ToolResult {
     fn from(answer: Answer) -> Self {
-        let (accept, outcome) = match answer {
-            Answer::Opened => return Self::empty(),
-            Answer::Failed(why) => return Self::error(why),
-            Answer::Closed(content) => {
-                let content = content.as_ref().map(|text| text.as_str());
-                let mut text = json::buffer(content.map_or(0, str::len));
-                serde_json::to_writer(&mut text, &ClosedDiff { content })
-                    .expect("strings are JSON");
-                return Self::text(String::from_utf8(text).expect("JSON is UTF-8"));
-            }
-            Answer::Decided { accept, outcome } => (accept, outcome),
+        let result = match answer {
+            Answer::Opened => CallToolResult::empty(),
+            Answer::Failed(why) => CallToolResult::error(why),
+            Answer::Closed(Some(text)) => return Self::Closed(text),
+            Answer::Closed(None) => CallToolResult::text("{}"),
+            Answer::Decided { accept, outcome } => outcome.decided(accept),
         };
-        let text = match outcome {
-            Outcome::Accepted => "The diff was accepted.",
-            Outcome::Rejected => "The diff was rejected.",
-            Outcome::Closed => "The diff was closed without a decision.",
-            Outcome::Replaced => "The diff was replaced by a newer one for the same file.",
-            Outcome::Failed | Outcome::TimedOut => "The editor could not open the diff.",
+        result.into()
+    }
+}
+
+impl Outcome {
+    /// The result of a call that was to accept or reject.
+    fn decided(self, accept: bool) -> CallToolResult {
+        let text = match self {
+            Self::Accepted => "The diff was accepted.",
+            Self::Rejected => "The diff was rejected.",
+            Self::Closed => "The diff was closed without a decision.",
+            Self::Replaced => "The diff was replaced by a newer one for the same file.",
+            Self::Failed | Self::TimedOut => "The editor could not open the diff.",
         };
-        let wanted = if accept { Outcome::Accepted } else { Outcome::Rejected };
-        if outcome == wanted { Self::text(text) } else { Self::error(text) }
+        let wanted = if accept { Self::Accepted } else { Self::Rejected };
+        if self == wanted { CallToolResult::text(text) } else { CallToolResult::error(text) }
     }
 }

@@ -20,7 +20,6 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use companion_protocol::ide::events;
-use companion_protocol::mcp::CallToolResult;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
@@ -30,7 +29,7 @@ use crate::host::{Asker, CallId, Delivery, EditorHost, Proposal, Responder};
 use crate::monitor::Monitors;
 use crate::session::{SessionId, Sessions};
 use crate::sse;
-pub(crate) use answer::Answer;
+pub(crate) use answer::{Answer, ToolResult};
 use calls::{Answered, Calls, Waiter};
 pub(crate) use id::DiffId;
 pub(crate) use journal::{Batch, Journal};
@@ -99,18 +98,18 @@ impl Diffs {
     }
 
     /// The answer to a request that is repeated, if its call about `path` is known.
-    pub(crate) async fn repeated(&self, from: Request<'_>, path: &str) -> Option<CallToolResult> {
+    pub(crate) async fn repeated(&self, from: Request<'_>, path: &str) -> Option<ToolResult> {
         let waiter = self.repeats.find(from, path)?;
         Some(self.answer(waiter).await)
     }
 
     /// `openDiff`
-    pub(crate) async fn open(&self, from: Request<'_>, mut proposal: Proposal) -> CallToolResult {
+    pub(crate) async fn open(&self, from: Request<'_>, mut proposal: Proposal) -> ToolResult {
         let asker = from.session;
         let (waiting, bytes) = self.ledger.lock().backlog(asker);
         let count = waiting + self.ledger.lock().count(asker);
         if count >= self.limits.diffs_per_session || bytes >= self.limits.queued_bytes {
-            return CallToolResult::error(
+            return ToolResult::error(
                 "Too many diffs are open, or decided and not yet read from the event stream.",
             );
         }
@@ -119,7 +118,7 @@ impl Diffs {
         let size = u32::try_from(size).unwrap_or(u32::MAX);
         // It does not wait for its turn here: a `closeDiff` that came later would overtake it.
         let Ok(taking) = Arc::clone(&self.untaken).try_acquire_many_owned(size) else {
-            return CallToolResult::error(
+            return ToolResult::error(
                 "The editor is busy: it has not taken the proposals before this one.",
             );
         };
@@ -137,19 +136,14 @@ impl Diffs {
         from: Request<'_>,
         path: String,
         suppress: bool,
-    ) -> CallToolResult {
+    ) -> ToolResult {
         let path = Arc::from(path);
         let step = |ledger: &mut Ledger, call| ledger.close(from.session, &path, suppress, call);
         self.call(from, &path, None, step).await
     }
 
     /// `acceptDiff` and `rejectDiff`
-    pub(crate) async fn decide(
-        &self,
-        from: Request<'_>,
-        path: String,
-        accept: bool,
-    ) -> CallToolResult {
+    pub(crate) async fn decide(&self, from: Request<'_>, path: String, accept: bool) -> ToolResult {
         let path = Arc::from(path);
         self.call(from, &path, None, |ledger, call| ledger.decide(&path, accept, call)).await
     }
@@ -162,7 +156,7 @@ impl Diffs {
         path: &Arc<str>,
         proposal: Option<Proposal>,
         step: impl FnOnce(&mut Ledger, CallId) -> Vec<Effect>,
-    ) -> CallToolResult {
+    ) -> ToolResult {
         let deadline = Instant::now() + self.limits.host_timeout;
         let taken = proposal.as_ref().and_then(|proposal| proposal.untaken.clone());
         let (call, waiter) = self.calls.begin(deadline, taken);
@@ -172,10 +166,10 @@ impl Diffs {
     }
 
     /// Waits for the answer to a call.
-    async fn answer(&self, mut waiter: Waiter) -> CallToolResult {
+    async fn answer(&self, mut waiter: Waiter) -> ToolResult {
         let answered = waiter.wait_for(Option::is_some).await.ok().and_then(|of| of.clone());
         let Some(Answered { answer, records }) = answered else {
-            return CallToolResult::error("The call was given up.");
+            return ToolResult::error("The call was given up.");
         };
         // Should this process end now, the next one must know what the client has been answered.
         if let Some(journal) = &self.journal {
@@ -362,8 +356,8 @@ impl Diffs {
 
     fn publish(&self, path: &str, accepted: Option<&Text>) {
         self.monitors.publish(|| match accepted {
-            Some(text) => sse::data(&events::diff_accepted(path, text), text.len()),
-            None => sse::data(&events::diff_rejected(path), 0),
+            Some(text) => sse::data(&events::diff_accepted(path, text)),
+            None => sse::data(&events::diff_rejected(path)),
         });
     }
 }

@@ -6,18 +6,18 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use companion_protocol::jsonrpc::{ErrorObject, ErrorResponse, Id};
-use http_body_util::Full;
 use hyper::body::{Body, Frame, SizeHint};
 use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode, Version};
 
 use super::stream::EventStream;
+use crate::json::Json;
 use crate::monitor::MonitorStream;
 
 /// The body of a reply.
 pub(crate) enum ReplyBody {
-    /// All of it is there.
-    Full(Full<Bytes>),
+    /// An answer, or nothing.
+    Json(Json),
     /// `GET /mcp`
     Events(Box<EventStream>),
     /// `GET /events`
@@ -35,19 +35,21 @@ impl Body for ReplyBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match self.get_mut() {
-            Self::Full(full) => Pin::new(full).poll_frame(cx),
+            Self::Json(json) => Poll::Ready(json.next().map(|piece| Ok(Frame::data(piece)))),
             Self::Events(events) => Pin::new(events).poll_frame(cx),
             Self::Monitor(monitor) => Pin::new(monitor).poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Self::Full(full) if full.is_end_stream())
+        matches!(self, Self::Json(json) if json.len() == Some(0))
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            Self::Full(full) => full.size_hint(),
+            Self::Json(json) => {
+                json.len().map_or_else(SizeHint::default, |len| SizeHint::with_exact(len as u64))
+            }
             Self::Events(_) | Self::Monitor(_) => SizeHint::default(),
         }
     }
@@ -55,12 +57,12 @@ impl Body for ReplyBody {
 
 /// No body.
 pub(super) fn empty(status: StatusCode) -> Reply {
-    with_status(status, ReplyBody::Full(Full::default()))
+    with_status(status, ReplyBody::Json(Json::default()))
 }
 
-/// JSON that was written before.
-pub(super) fn json(status: StatusCode, json: Vec<u8>) -> Reply {
-    let mut reply = with_status(status, ReplyBody::Full(Full::new(json.into())));
+/// JSON.
+pub(super) fn json(status: StatusCode, json: Json) -> Reply {
+    let mut reply = with_status(status, ReplyBody::Json(json));
     let json = HeaderValue::from_static("application/json");
     reply.headers_mut().insert(CONTENT_TYPE, json);
     reply
@@ -69,7 +71,7 @@ pub(super) fn json(status: StatusCode, json: Vec<u8>) -> Reply {
 /// A JSON-RPC error: for the request `id`, or for a body that was not read.
 pub(super) fn error(status: StatusCode, id: Option<&Id>, error: ErrorObject) -> Reply {
     let response = ErrorResponse::new(id, error);
-    json(status, serde_json::to_vec(&response).expect("errors are JSON"))
+    json(status, Json::new(&response))
 }
 
 /// An event stream. Its end is the end of the connection, which shows the client at once that

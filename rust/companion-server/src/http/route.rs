@@ -113,7 +113,7 @@ where
         Answer::Json(json)
             if is_single && session.is_returning() && core.diffs.is_anything_due(session.id) =>
         {
-            let stream = EventStream::answer(Arc::clone(&core), Arc::clone(&session), &json);
+            let stream = EventStream::answer(Arc::clone(&core), Arc::clone(&session), json);
             reply::events(ReplyBody::Events(Box::new(stream)))
         }
         Answer::Json(json) => reply::json(StatusCode::OK, json),

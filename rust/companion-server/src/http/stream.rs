@@ -17,6 +17,7 @@ use hyper::body::{Body, Frame};
 
 use crate::core::Core;
 use crate::diffs::{DiffId, EventId, Outgoing};
+use crate::json::{self, Depth, Json};
 use crate::session::{Next, Session};
 use crate::sse;
 
@@ -25,13 +26,13 @@ pub(crate) struct EventStream {
     session: Arc<Session>,
     number: u64,
     /// To be sent at the start of the stream.
-    first: Option<Bytes>,
+    first: Json,
     /// It is the answer to a request. The client comes back after each stream that has event ids
     /// (`streamableHttp.js`), so an answer has none.
     is_answer: bool,
     /// The data of the event whose head was just sent. A context is shared by all sessions, so it
     /// is not copied to be put behind a head.
-    data: Option<Bytes>,
+    data: Json,
     /// The event that goes behind that one, even if the stream is to end.
     ping: Option<Bytes>,
 }
@@ -41,48 +42,52 @@ impl EventStream {
     pub(super) fn open(core: Arc<Core>, session: Arc<Session>, last: &EventId) -> Self {
         session.returned();
         let retry = core.config.limits.retry.as_millis();
-        Self::attach(core, session, last, Some(format!("retry: {retry}\n\n").into()), false)
+        Self::attach(core, session, last, format!("retry: {retry}\n\n").into(), false)
     }
 
     /// Answers a request by a stream that begins with the `response`, JSON, for a client that has
     /// no other one yet. It ends when that comes.
-    pub(super) fn answer(core: Arc<Core>, session: Arc<Session>, response: &[u8]) -> Self {
-        let response = sse::data_of(response);
-        Self::attach(core, session, &EventId::default(), Some(response), true)
+    pub(super) fn answer(core: Arc<Core>, session: Arc<Session>, response: Json) -> Self {
+        Self::attach(core, session, &EventId::default(), response.into_event(), true)
     }
 
     fn attach(
         core: Arc<Core>,
         session: Arc<Session>,
         last: &EventId,
-        first: Option<Bytes>,
+        first: Json,
         is_answer: bool,
     ) -> Self {
         let number = core.sessions.attach(&session, core.context.message());
         core.diffs.attach(session.id, number, last, is_answer);
-        Self { core, session, number, first, is_answer, data: None, ping: None }
+        Self { core, session, number, first, is_answer, data: Json::default(), ping: None }
     }
 
     /// An event with that data: its head now, the data next.
-    fn event(&mut self, data: Bytes) -> Bytes {
-        if self.is_answer {
-            return data;
-        }
-        self.data = Some(data);
-        let id = self.core.diffs.event_id(self.session.id);
-        Bytes::from(format!("event: message\nid: {id}\n"))
+    fn event(&mut self, mut data: Json) -> Bytes {
+        let head = if self.is_answer {
+            data.next().expect("an event has data")
+        } else {
+            let id = self.core.diffs.event_id(self.session.id);
+            Bytes::from(format!("event: message\nid: {id}\n"))
+        };
+        self.data = data;
+        head
     }
 }
 
-fn decision(Outgoing { path, accepted, .. }: &Outgoing) -> Bytes {
-    match accepted {
-        Some(text) => sse::data(&ide::diff_accepted(path, text), text.len()),
-        None => sse::data(&ide::diff_rejected(path), 0),
-    }
+fn decision(Outgoing { path, accepted, .. }: &Outgoing) -> Json {
+    let message = match accepted {
+        Some(text) => Json::with_text(Arc::clone(text), Depth::String, |text| {
+            json::write(&ide::diff_accepted(path, text), text.len())
+        }),
+        None => Json::new(&ide::diff_rejected(path)),
+    };
+    message.into_event()
 }
 
 fn ping(diff: DiffId) -> Bytes {
-    sse::data(&Request::new(Id::from(diff.to_string().as_str()), "ping", Empty {}), 0)
+    sse::data(&Request::new(Id::from(diff.to_string().as_str()), "ping", Empty {}))
 }
 
 impl Body for EventStream {
@@ -94,7 +99,7 @@ impl Body for EventStream {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = &mut *self;
-        let begun = this.first.take().or_else(|| this.data.take()).or_else(|| this.ping.take());
+        let begun = this.first.next().or_else(|| this.data.next()).or_else(|| this.ping.take());
         if let Some(bytes) = begun {
             return Poll::Ready(Some(Ok(Frame::data(bytes))));
         }
@@ -104,7 +109,7 @@ impl Body for EventStream {
         let bytes = match next {
             None => return Poll::Ready(None),
             Some(Next::KeepAlive) => sse::KEEP_ALIVE,
-            Some(Next::Context(context)) => self.event(context),
+            Some(Next::Context(context)) => self.event(context.into()),
             Some(Next::Decision(outgoing)) => {
                 self.ping = outgoing.ping.then(|| ping(outgoing.diff));
                 self.event(decision(&outgoing))

@@ -1,8 +1,10 @@
 //! `closeDiff`, and what its caller has not heard yet.
 
-use companion_protocol::mcp::CallToolResult;
+use serde_json::json;
 
-use super::{Answer, Book, Effect, EventId, Outgoing, Proposed, answer, closed, path, text};
+use super::{
+    Answer, Book, Effect, EventId, Outgoing, Proposed, answer, closed, path, result, text,
+};
 
 #[test]
 fn closing_gives_the_final_text_and_tells_nobody_who_asks_not_to() {
@@ -12,8 +14,8 @@ fn closing_gives_the_final_text_and_tells_nobody_who_asks_not_to() {
     assert_eq!(book.told(&effects), ["1 Closed", "close"]);
     let effects = book.ledger.completed(call, Some(text("as \"edited\"")));
     assert_eq!(*answer(&effects, call), closed("as \"edited\""));
-    let result = CallToolResult::from(closed("as \"edited\""));
-    assert_eq!(result, CallToolResult::text(r#"{"content":"as \"edited\""}"#));
+    let said = json!([{ "type": "text", "text": r#"{"content":"as \"edited\""}"# }]);
+    assert_eq!(result(&closed("as \"edited\"")), json!({ "content": said }));
 }
 
 /// With the answer, a client that is being disabled stops to listen.
@@ -93,7 +95,8 @@ fn closing_what_is_not_open_gives_an_empty_object() {
     let mut book = Book::new();
     let (call, effects) = book.close(book.a, true);
     assert_eq!(effects, [Effect::Answer(call, Answer::Closed(None))]);
-    assert_eq!(CallToolResult::from(Answer::Closed(None)), CallToolResult::text("{}"));
+    let said = json!([{ "type": "text", "text": "{}" }]);
+    assert_eq!(result(&Answer::Closed(None)), json!({ "content": said }));
 }
 
 #[test]

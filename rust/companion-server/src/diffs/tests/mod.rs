@@ -7,9 +7,10 @@ mod repeats;
 
 use std::sync::Arc;
 
-use companion_protocol::mcp::CallToolResult;
+use companion_protocol::jsonrpc::Id;
+use serde_json::{Value, json};
 
-use super::answer::Outcome;
+use super::answer::{Outcome, ToolResult};
 use super::ledger::{Ask, Effect, Ledger, Proposed};
 use super::{Answer, DiffId, EventId, Outgoing, Record, Text};
 use crate::host::CallId;
@@ -105,6 +106,12 @@ fn answer(effects: &[Effect], to: CallId) -> &Answer {
     answer
 }
 
+/// The result as which a client reads an answer.
+fn result(answer: &Answer) -> Value {
+    let response = ToolResult::from(answer.clone()).into_response(&Id::from(1));
+    serde_json::from_slice::<Value>(&response.into_bytes()).unwrap()["result"].take()
+}
+
 fn closed(content: &str) -> Answer {
     Answer::Closed(Some(text(content)))
 }
@@ -181,8 +188,8 @@ fn tools_decide_in_the_users_place() {
         assert_eq!(book.told(&effects), [if accept { "accept" } else { "reject" }]);
         assert!(book.ledger.completed(call, None).is_empty(), "the decision has not come");
         let effects = book.decided(accept.then_some("x"));
-        let result = CallToolResult::from(answer(&effects, call).clone());
-        assert!(!result.is_error, "{result:?}");
+        let result = result(answer(&effects, call));
+        assert_eq!(result.get("isError"), None, "{result}");
     }
 }
 
@@ -192,8 +199,8 @@ fn a_tool_hears_that_it_was_decided_otherwise() {
     book.opened(book.a);
     let (call, _) = book.decide(true);
     let effects = book.decided(None);
-    let result = CallToolResult::from(answer(&effects, call).clone());
-    assert_eq!(result, CallToolResult::error("The diff was rejected."));
+    let said = json!([{ "type": "text", "text": "The diff was rejected." }]);
+    assert_eq!(result(answer(&effects, call)), json!({ "content": said, "isError": true }));
 }
 
 #[test]
@@ -205,8 +212,8 @@ fn a_tool_hears_how_a_diff_was_decided_of_which_its_asker_has_not_heard() {
         book.ledger.detach(a, 1);
         book.decided(accepted);
         let (call, effects) = book.decide(true);
-        let result = CallToolResult::from(answer(&effects, call).clone());
-        assert_eq!(result.is_error, accepted.is_none(), "{result:?}");
+        let result = result(answer(&effects, call));
+        assert_eq!(result.get("isError").is_some(), accepted.is_none(), "{result}");
         book.ledger.attach(a, 2, &EventId::default(), false);
         assert!(book.ledger.next(a, 2).0.is_some(), "the asker waits for it still");
     }
