@@ -149,6 +149,7 @@ impl Core {
                 }
                 sleep_until(keep_alive).await;
                 self.end_absent();
+                self.diffs.forget_old_calls();
                 self.monitors.keep_alive();
                 self.sessions.keep_alive().wake().await;
                 if let Some(journal) = &self.journal

@@ -201,6 +201,11 @@ impl Diffs {
         self.step(|ledger| ledger.session_away(session));
     }
 
+    /// Time has passed: no client asks again for what it was answered so long ago.
+    pub(crate) fn forget_old_calls(&self) {
+        self.repeats.forget_older(self.limits.session_away);
+    }
+
     /// A session has ended for good.
     pub(crate) fn session_gone(&self, session: SessionId) {
         self.repeats.forget(session);

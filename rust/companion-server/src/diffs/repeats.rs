@@ -5,9 +5,11 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use companion_protocol::jsonrpc::Id;
 use parking_lot::Mutex;
+use tokio::time::Instant;
 
 use super::calls::Waiter;
 use crate::host::CallId;
@@ -49,6 +51,7 @@ struct Kept {
     is_repeated: bool,
     waiter: Waiter,
     bytes: usize,
+    since: Instant,
 }
 
 impl Repeats {
@@ -71,7 +74,8 @@ impl Repeats {
         }
         let Request { session, id, is_repeated } = request;
         let bytes = path.len();
-        let kept = Kept { session, id: id.clone(), call, path, is_repeated, waiter, bytes };
+        let since = Instant::now();
+        let kept = Kept { session, id: id.clone(), call, path, is_repeated, waiter, bytes, since };
         let mut newest = self.newest.lock();
         newest.bytes += bytes;
         newest.calls.push_back(kept);
@@ -90,13 +94,21 @@ impl Repeats {
 
     /// That client will ask nothing more.
     pub(super) fn forget(&self, session: SessionId) {
-        let mut newest = self.newest.lock();
-        newest.calls.retain(|call| call.session != session);
-        newest.bytes = newest.calls.iter().map(|call| call.bytes).sum();
+        self.newest.lock().retain(|call| call.session != session);
+    }
+
+    /// Nobody asks again for what is older than that.
+    pub(super) fn forget_older(&self, age: Duration) {
+        self.newest.lock().retain(|call| call.since.elapsed() < age);
     }
 }
 
 impl Newest {
+    fn retain(&mut self, is_kept: impl Fn(&Kept) -> bool) {
+        self.calls.retain(is_kept);
+        self.bytes = self.calls.iter().map(|call| call.bytes).sum();
+    }
+
     fn trim(&mut self, limit: usize) {
         while self.calls.len() > KEPT || (self.calls.len() > 1 && self.bytes > limit) {
             self.bytes -= self.calls.pop_front().map_or(0, |oldest| oldest.bytes);

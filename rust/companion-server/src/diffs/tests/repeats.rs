@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::testing::{Asked, Rig};
 
@@ -134,5 +134,19 @@ async fn the_texts_that_are_kept_are_two_bodies_in_all() {
     for (id, is_kept) in [(2, false), (4, true), (6, true)] {
         let again = call(&rig, &session, "closeDiff", id, true).await;
         assert_eq!(again == closed(&text), is_kept, "{id}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_text_is_kept_for_longer_than_a_client_may_be_away() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let _stream = rig.stream(&session).await;
+    for (minutes, is_kept) in [(4, true), (6, false)] {
+        assert_eq!(answered(&rig, &session, "openDiff", 1, "").await, empty());
+        assert_eq!(answered(&rig, &session, "closeDiff", minutes, "text").await, closed("text"));
+        sleep(Duration::from_mins(minutes)).await;
+        let again = call(&rig, &session, "closeDiff", minutes, true).await;
+        assert_eq!(again == closed("text"), is_kept, "{minutes} minutes");
     }
 }
