@@ -18,6 +18,7 @@ use crate::kind::Kinds;
 use crate::monitor::{MonitorStream, Monitors};
 use crate::places::Places;
 use crate::resume::{SIGN_OF_LIFE, Token};
+use crate::runtime::Steps;
 use crate::session::{Full, Session, SessionId, Sessions};
 use crate::threads::Threads;
 use crate::workspace::Workspace;
@@ -37,6 +38,8 @@ pub(crate) struct Core {
     pub(crate) bodies: Bodies,
     /// For a server that can be resumed.
     pub(crate) journal: Option<Arc<Journal>>,
+    /// Of the runtime that it runs on.
+    steps: Steps,
     /// There is a session or a monitor, to keep house for.
     inhabited: Notify,
     /// No new connections and requests; finish what has begun.
@@ -58,6 +61,7 @@ impl Core {
         host: Arc<dyn EditorHost>,
         left: Option<Left>,
         threads: Arc<Threads>,
+        steps: Steps,
     ) -> Self {
         let limits = &config.limits;
         let journal = left.is_some().then(|| Arc::new(Journal::new()));
@@ -92,6 +96,7 @@ impl Core {
             listening: TaskTracker::new(),
             tasks: TaskTracker::new(),
             journal,
+            steps,
             diagnostics,
             sessions,
             monitors,
@@ -141,7 +146,7 @@ impl Core {
                 if self.sessions.is_empty() && self.monitors.is_empty() {
                     self.inhabited.notified().await;
                 }
-                let keep_alive = Instant::now() + interval;
+                let keep_alive = self.steps.not_before(Instant::now() + interval);
                 while let Some(absence) = self.sessions.next_absence().filter(|at| *at < keep_alive)
                 {
                     sleep_until(absence).await;

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Handle};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// How long the end waits for threads. Only a disk that does not answer holds one up.
@@ -24,11 +25,36 @@ const END: Duration = Duration::from_millis(500);
 /// order; so whoever has started both may drop them in any order.
 pub struct Runtime {
     handle: Handle,
+    steps: Steps,
     stop: CancellationToken,
     /// The servers on it, as far as there are any.
     guests: Mutex<Vec<Weak<dyn Guest>>>,
     /// Nothing once it has ended.
     threads: Option<(Alive, Remaining)>,
+}
+
+/// The moments that a timer reaches with one wake-up of the thread. tokio (`runtime/time/wheel`) comes
+/// to a moment that is seconds away in up to three, unless a step of 64 × 64 ms, counted from the
+/// runtime's start, ends then.
+#[derive(Clone, Copy)]
+pub(crate) struct Steps(Instant);
+
+const STEP: Duration = Duration::from_millis(64 * 64);
+
+impl Steps {
+    /// For a runtime that starts next. Started a millisecond later, its timers take two wake-ups again.
+    pub(crate) fn from_now() -> Self {
+        Self(Instant::now())
+    }
+
+    /// The first such moment that is not before `at`, if `at` is far away; else `at`.
+    pub(crate) fn not_before(self, at: Instant) -> Instant {
+        if at.saturating_duration_since(Instant::now()) < 2 * STEP {
+            return at;
+        }
+        let steps = (at - self.0).as_millis().div_ceil(STEP.as_millis());
+        self.0 + STEP * u32::try_from(steps).unwrap_or(u32::MAX)
+    }
 }
 
 /// What runs on a runtime, and has an end of its own.
@@ -40,6 +66,7 @@ pub(crate) trait Guest: Send + Sync {
 impl Runtime {
     /// Starts the thread.
     pub fn start() -> io::Result<Self> {
+        let steps = Steps::from_now();
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         let stop = CancellationToken::new();
@@ -48,11 +75,15 @@ impl Runtime {
         let alive = Alive(alive);
         alive.spawn("gemini-companion", move || runtime.block_on(stopped.cancelled()))?;
         let threads = Some((alive, Remaining(Mutex::new(gone))));
-        Ok(Self { handle, stop, guests: Mutex::default(), threads })
+        Ok(Self { handle, steps, stop, guests: Mutex::default(), threads })
     }
 
     pub(crate) fn handle(&self) -> &Handle {
         &self.handle
+    }
+
+    pub(crate) fn steps(&self) -> Steps {
+        self.steps
     }
 
     /// What its further threads hold.

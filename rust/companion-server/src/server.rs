@@ -114,7 +114,7 @@ impl Server {
             .collect();
         let workspace_path = workspace_path(Platform::CURRENT, &roots);
 
-        let core = Arc::new(Core::new(port, &token, config, host, left, threads));
+        let core = Arc::new(Core::new(port, &token, config, host, left, threads, runtime.steps()));
         if let (Some(journal), Some(saving)) = (&core.journal, saving) {
             let (diffs, threads) = (Arc::clone(&core.diffs), Arc::clone(&core.threads));
             handle.spawn(resume::keep(diffs, threads, Arc::clone(journal), saving));

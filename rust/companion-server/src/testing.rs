@@ -20,6 +20,7 @@ use crate::core::Core;
 use crate::host::{DiagnosticsResponder, EditorHost, Proposal, Responder};
 use crate::http::{ReplyBody, route};
 use crate::resume::{self, Resume, Token};
+use crate::runtime::Steps;
 use crate::threads::Threads;
 
 pub(crate) const PORT: u16 = 41234;
@@ -123,7 +124,15 @@ impl Rig {
             counts: Arc::clone(&counts),
             private: Arc::clone(&private),
         });
-        let core = Arc::new(Core::new(PORT, &token, config, Arc::clone(&host), left, threads));
+        let core = Arc::new(Core::new(
+            PORT,
+            &token,
+            config,
+            Arc::clone(&host),
+            left,
+            threads,
+            Steps::from_now(),
+        ));
         if let (Some(journal), Some(saving)) = (&core.journal, saving) {
             let (diffs, threads) = (Arc::clone(&core.diffs), Arc::clone(&core.threads));
             tokio::spawn(resume::keep(diffs, threads, Arc::clone(journal), saving));

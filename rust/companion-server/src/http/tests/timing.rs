@@ -1,10 +1,13 @@
 //! All that takes time, in paused time.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep};
 
 use super::super::connection::serve;
@@ -223,4 +226,29 @@ async fn a_server_that_stops_still_gives_the_text_to_whoever_closes_its_diff() {
     crate::shutdown::shut_down(&rig.core, None).await;
     let (reply, _) = until_closed(&mut ours).await;
     assert!(reply.contains("edited"), "{reply:?}");
+}
+
+#[test]
+fn a_quiet_client_wakes_the_processor_once_for_each_sign_of_life() {
+    let wake_ups = Arc::new(Mutex::new(BTreeSet::new()));
+    let noted = Arc::clone(&wake_ups);
+    let mut runtime = Builder::new_current_thread();
+    let runtime = runtime.enable_all().start_paused(true);
+    let runtime = runtime.on_thread_unpark(move || {
+        noted.lock().insert(Instant::now());
+    });
+    runtime.build().unwrap().block_on(async {
+        let rig = Rig::start();
+        let session = rig.initialize().await;
+        let mut stream = rig.stream(&session).await;
+        stream.context().await;
+        assert_eq!(stream.block().await.unwrap(), ":");
+        wake_ups.lock().clear();
+        let first = stream.arrived;
+        for _ in 0..3 {
+            assert_eq!(stream.block().await.unwrap(), ":");
+        }
+        let wake_ups = wake_ups.lock().iter().filter(|moment| **moment > first).count();
+        assert_eq!(wake_ups, 3);
+    });
 }
