@@ -1,10 +1,10 @@
 //! JSON on its way to a client. A long text in it is written piece by piece as it is sent: all at
 //! once, it would take its memory twice more, and its first byte would wait for the last.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde::Serialize;
-
-use crate::diffs::Text;
 
 /// How many bytes of a text are written at a time. What has a shorter text is written at once.
 const PIECE: usize = 64 << 10;
@@ -19,7 +19,7 @@ pub(crate) struct Json {
 
 /// What has not been written of a text.
 struct Rest {
-    text: Text,
+    text: Arc<String>,
     from: usize,
     depth: Depth,
 }
@@ -39,7 +39,11 @@ impl Json {
     }
 
     /// What `message` writes with that text, which is the last string in it.
-    pub(crate) fn with_text(text: Text, depth: Depth, message: impl Fn(&str) -> Vec<u8>) -> Self {
+    pub(crate) fn with_text(
+        text: Arc<String>,
+        depth: Depth,
+        message: impl Fn(&str) -> Vec<u8>,
+    ) -> Self {
         if text.len() <= PIECE {
             return message(&text).into();
         }
@@ -140,8 +144,6 @@ pub(crate) fn write(message: &(impl Serialize + ?Sized), size: usize) -> Vec<u8>
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use companion_protocol::ide::{self, ClosedDiff};
     use companion_protocol::jsonrpc::{Id, Response};
     use companion_protocol::mcp::CallToolResult;
@@ -149,7 +151,7 @@ mod tests {
     use super::*;
 
     /// A text of about that length, with all that is escaped, and characters of each length.
-    fn text(length: usize) -> Text {
+    fn text(length: usize) -> Arc<String> {
         let line: String = (0..0x80).map(char::from).chain("é€😀\u{2028}".chars()).collect();
         Arc::new(line.repeat(length / line.len() + 1))
     }
@@ -178,7 +180,7 @@ mod tests {
     #[test]
     fn only_what_is_long_comes_in_pieces_and_none_is_large() {
         let event = |text| Json::with_text(text, Depth::String, event).into_event();
-        for short in [Text::default(), text(PIECE / 2)] {
+        for short in [Arc::default(), text(PIECE / 2)] {
             let event = event(short);
             let length = event.len().expect("it is known");
             assert_eq!(event.map(|piece| piece.len()).collect::<Vec<_>>(), [length]);
