@@ -6,9 +6,10 @@ use std::time::Duration;
 use companion_client::http::{Error, Events};
 use companion_protocol::jsonrpc::Id;
 use companion_protocol::mcp::CallToolResult;
-use tokio::sync::{Notify, OwnedSemaphorePermit};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::sleep;
 
+use super::diffs::{CallEnd, DiffStep};
 use super::link::Up;
 use super::relay::Bridge;
 
@@ -18,24 +19,6 @@ const ATTEMPTS: usize = 3;
 /// How long an answer may still be on its way after the stream has ended. A companion that stops
 /// ends its streams first.
 const LATE: Duration = Duration::from_secs(10);
-
-/// What came of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CallEnd {
-    /// The client has its answer, from the companion or an error.
-    Answered,
-    /// An `openDiff` of which no companion has heard.
-    NeverOpened,
-}
-
-/// What a request does to what is remembered of a diff, and whether it can be repeated.
-#[derive(Debug)]
-pub(super) enum DiffStep {
-    None,
-    Unrepeatable,
-    Open { client: String, companion: String, withdrawn: Arc<Notify> },
-    Close { companion: String },
-}
 
 impl Bridge {
     /// Asks without regard to what else is under way.

@@ -1,14 +1,35 @@
 //! The diffs that went through a bridge: how the client wrote their paths, and which of them
 //! still wait for a decision.
 
+use std::sync::Arc;
+
 use companion_protocol::jsonrpc::Notification;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use tokio::sync::Notify;
 
 use crate::find::is_same_file;
 
 /// How many are remembered. A companion has at most 256 open for one client.
 const MAX_DIFFS: usize = 512;
+
+/// What came of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CallEnd {
+    /// The client has its answer, from the companion or an error.
+    Answered,
+    /// An `openDiff` of which no companion has heard.
+    NeverOpened,
+}
+
+/// What a request does to what is remembered of a diff, and whether it can be repeated.
+#[derive(Debug)]
+pub(super) enum DiffStep {
+    None,
+    Unrepeatable,
+    Open { client: String, companion: String, withdrawn: Arc<Notify> },
+    Close { companion: String },
+}
 
 /// How a diff stands, as far as the bridge knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

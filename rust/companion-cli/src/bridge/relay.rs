@@ -11,8 +11,7 @@ use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-use super::ask::{CallEnd, DiffStep};
-use super::diffs::RelayedDiffs;
+use super::diffs::{CallEnd, DiffStep, RelayedDiffs};
 use super::link::Link;
 use super::message::{
     Asked, FromClient, FromCompanion, PathField, from_client, from_companion, replace, to_json,
