@@ -142,6 +142,7 @@ impl Core {
         let interval = self.config.limits.keep_alive;
         let keeping = async {
             let mut next_sign = Instant::now();
+            let mut next_age = Instant::now();
             loop {
                 if self.sessions.is_empty() && self.monitors.is_empty() {
                     self.inhabited.notified().await;
@@ -155,6 +156,10 @@ impl Core {
                 sleep_until(keep_alive).await;
                 self.end_absent();
                 self.diffs.forget_old_calls();
+                if next_age <= Instant::now() {
+                    next_age = Instant::now() + self.config.limits.session_away;
+                    self.diffs.grow_old();
+                }
                 self.monitors.keep_alive();
                 self.sessions.keep_alive().wake().await;
                 if let Some(journal) = &self.journal

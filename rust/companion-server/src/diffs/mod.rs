@@ -206,6 +206,11 @@ impl Diffs {
         self.repeats.forget_older(self.limits.session_away);
     }
 
+    /// A long time has passed since this was called last.
+    pub(crate) fn grow_old(&self) {
+        self.step(Ledger::grow_old);
+    }
+
     /// A session has ended for good.
     pub(crate) fn session_gone(&self, session: SessionId) {
         self.repeats.forget(session);

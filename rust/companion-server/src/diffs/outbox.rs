@@ -13,10 +13,11 @@ use std::sync::Arc;
 use super::{DiffId, Text};
 use crate::host::CallId;
 
-/// How many bytes of sent decisions are kept for a client that answers no ping, besides the newest.
-const SENT_BYTES: usize = 1 << 20;
-/// How many sent decisions are kept for it.
-const SENT_EVENTS: usize = 64;
+/// How many bytes of decisions that were sent long ago are kept for a client that answers no ping,
+/// besides the newest.
+const OLD_BYTES: usize = 1 << 20;
+/// How many sent decisions are kept for it: as many as may wait for a client that comes back.
+const SENT_EVENTS: usize = 256;
 /// How many diffs that are over event ids name besides, should the disk never take the records.
 const SETTLING: usize = 64;
 
@@ -110,11 +111,13 @@ pub(super) struct Queued {
     sent: Option<u64>,
     /// A ping went behind it there.
     is_pinged: bool,
+    /// It was sent there long ago.
+    is_old: bool,
 }
 
 impl Queued {
     fn new(diff: DiffId, path: Arc<str>, accepted: Option<Text>, is_restored: bool) -> Self {
-        Self { diff, path, accepted, is_restored, sent: None, is_pinged: false }
+        Self { diff, path, accepted, is_restored, sent: None, is_pinged: false, is_old: false }
     }
 
     fn len(&self) -> usize {
@@ -136,10 +139,10 @@ impl Outbox {
         self.stream.is_some()
     }
 
-    /// Number and bytes of the decisions that were not sent.
+    /// The number of the decisions that were not sent, and the bytes of all.
     pub(super) fn backlog(&self) -> (usize, usize) {
         let unsent = self.queue.iter().filter(|queued| queued.sent.is_none());
-        unsent.fold((0, 0), |(count, bytes), queued| (count + 1, bytes + queued.len()))
+        (unsent.count(), self.queue.iter().map(Queued::len).sum())
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -216,6 +219,7 @@ impl Outbox {
         queued.sent = Some(number);
         let ping = !stopping || stream.must_ping(queued);
         queued.is_pinged = ping;
+        queued.is_old = false;
         let Queued { diff, path, accepted, .. } = queued.clone();
         Some(Outgoing { ping, diff, path, accepted })
     }
@@ -223,12 +227,25 @@ impl Outbox {
     /// The oldest of the decisions that were sent, if there are too many: a client that answers no
     /// ping and never comes back costs no more memory than that.
     pub(super) fn excess(&self) -> Option<DiffId> {
-        let sent = self.queue.iter().filter(|queued| queued.sent.is_some());
-        let (count, bytes) =
-            sent.rev().skip(1).fold((0, 0), |(n, bytes), of| (n + 1, bytes + of.len()));
-        let too_many = count >= SENT_EVENTS || (count > 0 && bytes > SENT_BYTES);
-        let oldest = || self.queue.iter().find(|queued| queued.sent.is_some());
-        if too_many { oldest().map(|queued| queued.diff) } else { None }
+        let mut sent = self.queue.iter().filter(|queued| queued.sent.is_some());
+        let oldest = sent.next()?;
+        (sent.count() >= SENT_EVENTS).then_some(oldest.diff)
+    }
+
+    /// A long time has passed. Returns the decisions whose texts are too many by now: a client that
+    /// listens has shown long ago that it got them, if it shows that at all.
+    pub(super) fn grow_old(&mut self) -> Vec<DiffId> {
+        let mut bytes = 0;
+        let mut excess = Vec::new();
+        let sent = self.queue.iter_mut().filter(|queued| queued.sent.is_some());
+        for (index, queued) in sent.rev().enumerate() {
+            bytes += if index == 0 { 0 } else { queued.len() };
+            if bytes > OLD_BYTES && queued.is_old {
+                excess.push(queued.diff);
+            }
+            queued.is_old = true;
+        }
+        excess
     }
 
     /// The id of the event that is sent next.

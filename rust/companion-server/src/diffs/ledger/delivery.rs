@@ -44,6 +44,19 @@ impl Ledger {
         (next, effects)
     }
 
+    /// A long time has passed: what no client shows that it got costs no more memory than a little.
+    pub(crate) fn grow_old(&mut self) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let all = self.outboxes.iter_mut();
+        let excess: Vec<_> = all.map(|(session, outbox)| (*session, outbox.grow_old())).collect();
+        for (session, diffs) in excess {
+            for diff in diffs {
+                self.take(session, diff, &mut effects);
+            }
+        }
+        effects
+    }
+
     /// The id of the event that is sent next to a session.
     pub(crate) fn event_id(&self, session: SessionId) -> EventId {
         self.outboxes.get(&session).map(Outbox::event_id).unwrap_or_default()
@@ -61,7 +74,8 @@ impl Ledger {
         self.outboxes.values_mut().for_each(|outbox| outbox.saved(record));
     }
 
-    /// Number and bytes of the decisions that wait for a stream of the session.
+    /// The number of the decisions that wait for a stream of the session, and the bytes of all that
+    /// its client has not shown to have got.
     pub(crate) fn backlog(&self, session: SessionId) -> (usize, usize) {
         self.outboxes.get(&session).map(Outbox::backlog).unwrap_or_default()
     }

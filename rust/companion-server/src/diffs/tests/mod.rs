@@ -4,6 +4,7 @@ mod closing;
 mod exhaustive;
 mod interleavings;
 mod repeats;
+mod unacknowledged;
 
 use std::sync::Arc;
 
@@ -324,43 +325,6 @@ fn event_ids_name_what_was_told_until_that_is_saved() {
     book.ledger.saved(book.ledger.records());
     assert_eq!(book.ledger.event_id(a).to_string(), "-");
     assert_eq!(EventId::parse("x.-.1.ffffffffffffffff.").to_string(), "1.ffffffffffffffff");
-}
-
-/// It costs no more memory than that, and what it does not show to have got is not for ever.
-#[test]
-fn of_a_client_that_answers_no_ping_the_newest_decisions_are_kept() {
-    let mut book = Book::new();
-    let a = book.a;
-    for number in 0..200 {
-        let (path, call) = (Arc::from(format!("/{number}")), book.call());
-        book.ledger.open(a, &path, Proposed::Text, call);
-        book.ledger.completed(call, None);
-        book.ledger.decided(&path, Some(text(&number.to_string())));
-        book.ledger.next(a, 1).0.unwrap();
-    }
-    book.ledger.attach(a, 2, &EventId::default(), false);
-    let again = std::iter::from_fn(|| book.ledger.next(a, 2).0);
-    let again: Vec<_> = again.map(|outgoing| outgoing.accepted.unwrap().to_string()).collect();
-    assert_eq!((again[0].as_str(), again.len()), ("136", 64));
-}
-
-/// It is told when the client opens a stream of its own, and not before.
-#[test]
-fn a_decision_of_the_last_process_is_not_dropped_for_later_ones() {
-    let mut book = Book::new();
-    let a = SessionId::new();
-    book.ledger.restore_session(a);
-    book.ledger.restore_decision(DiffId(1000), a, path(), Some(text("edited")));
-    book.ledger.attach(a, 1, &EventId::default(), true);
-    for number in 0..200 {
-        let (path, call) = (Arc::from(format!("/{number}")), book.call());
-        book.ledger.open(a, &path, Proposed::Text, call);
-        book.ledger.completed(call, None);
-        book.ledger.decided(&path, None);
-        book.ledger.next(a, 1).0.unwrap();
-    }
-    book.ledger.attach(a, 2, &EventId::default(), false);
-    assert_eq!(book.ledger.next(a, 2).0.unwrap().accepted, Some(text("edited")));
 }
 
 /// An editor that does not read must not cost memory for each of them.
