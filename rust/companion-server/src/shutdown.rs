@@ -5,7 +5,8 @@
 //! 2. open diffs are rejected: a client that hears nothing would wait for ever;
 //! 3. clients have a moment to show that they have the texts they were told, and to answer what they
 //!    were asked: an answer that finds nobody ends their connection for good. What they have not shown
-//!    stays on the disk for the next process;
+//!    stays on the disk for the next process. The editor has as long to give the texts of views that
+//!    it closes for them;
 //! 4. the listener closes, and streams end by FIN: after a RST the client would stay disconnected
 //!    until its user types `/ide enable`;
 //! 5. requests that are being answered get half a second more;
@@ -39,8 +40,11 @@ pub(crate) async fn shut_down(core: &Core, mut removal: Option<Removal>) {
     }
     core.diffs.stop();
     if timeout_at(begun + HEARD, core.diffs.all_arrived()).await.is_err() {
-        log::debug!("a client has not shown that it got its texts");
+        log::debug!(
+            "a client has not shown that it got its texts, or the editor has not given one"
+        );
     }
+    core.diffs.end_texts();
     close(core);
     core.listening.close();
     core.listening.wait().await;
@@ -66,6 +70,7 @@ pub(crate) async fn shut_down(core: &Core, mut removal: Option<Removal>) {
 pub(crate) fn begin(core: &Core, discovery: &Discovery) {
     drop(discovery.remove());
     core.diffs.stop();
+    core.diffs.end_texts();
     close(core);
 }
 

@@ -55,7 +55,8 @@ pub(crate) struct Diffs {
     repeats: Repeats,
     /// Bytes of proposals that may wait for the editor to take and to show them.
     untaken: Arc<Semaphore>,
-    /// A client has shown that it got something, or will not show it any more.
+    /// A client has shown that it got something, or will not show it any more; or the editor has
+    /// done what it was asked.
     arrived: Notify,
     sessions: Arc<Sessions>,
     monitors: Arc<Monitors>,
@@ -222,6 +223,11 @@ impl Diffs {
         self.step(Ledger::stop);
     }
 
+    /// The clients that still wait for a text of the editor's get none.
+    pub(crate) fn end_texts(&self) {
+        self.step(Ledger::end_texts);
+    }
+
     /// A stream of a session begins, with what `last` has not shown to have arrived.
     pub(crate) fn attach(&self, session: SessionId, stream: u64, last: &EventId, is_answer: bool) {
         self.step(|ledger| ledger.attach(session, stream, last, is_answer));
@@ -261,7 +267,7 @@ impl Diffs {
     }
 
     /// Waits until every client that listens has shown that it got what it is asked to show, even by
-    /// a server that stops.
+    /// a server that stops, and has been answered what it asked.
     pub(crate) async fn all_arrived(&self) {
         loop {
             let arrived = self.arrived.notified();
@@ -375,10 +381,12 @@ impl Diffs {
 impl Asker for Diffs {
     fn completed(&self, call: CallId, content: Option<String>) {
         self.step(|ledger| ledger.completed(call, content.map(Arc::new)));
+        self.arrived.notify_waiters();
     }
 
     fn failed(&self, call: CallId, message: &str) {
         self.step(|ledger| ledger.failed(call, message));
+        self.arrived.notify_waiters();
     }
 
     fn is_awaited(&self, call: CallId) -> bool {

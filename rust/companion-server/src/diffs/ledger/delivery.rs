@@ -1,6 +1,6 @@
 //! How decisions get to their clients: which streams there are, and what has arrived.
 
-use super::{Effect, Ledger};
+use super::{Asked, Effect, Ledger};
 use crate::diffs::outbox::{Closing, EventId, Outbox, Outgoing, Queued, Wants};
 use crate::diffs::{Answer, DiffId, Text};
 use crate::session::SessionId;
@@ -95,9 +95,11 @@ impl Ledger {
         self.outboxes.get(&session).is_some_and(Outbox::has_stream)
     }
 
-    /// Whether any client has yet to show that it got what it is told, even if the server stops.
+    /// Whether any client has yet to show that it got what it is told, even if the server stops, or
+    /// waits for a text that the editor has yet to give.
     pub(crate) fn is_any_on_its_way(&self) -> bool {
         self.outboxes.values().any(Outbox::has_any_on_its_way)
+            || self.asked.values().any(Asked::is_for_text)
     }
 
     /// Forgets a decision, because it is told otherwise or not at all.

@@ -108,6 +108,13 @@ enum Asked {
     Decide(Arc<str>),
 }
 
+impl Asked {
+    /// Whether the caller waits for the text that the user has left.
+    fn is_for_text(&self) -> bool {
+        matches!(self, Self::Close { told: None, .. })
+    }
+}
+
 /// How many calls may wait for one decision. The editor is asked for each, and may not read it.
 const DECIDING: usize = 16;
 
@@ -300,8 +307,8 @@ impl Ledger {
         effects
     }
 
-    /// Rejects every open diff, answers every call unless a notification is to come before, and
-    /// takes no further diff.
+    /// Rejects every open diff, answers every call that waits for neither a notification nor a text,
+    /// and takes no further diff.
     pub(crate) fn stop(&mut self) -> Vec<Effect> {
         self.stopped = true;
         let mut effects = Vec::new();
@@ -309,12 +316,19 @@ impl Ledger {
             self.decide_for(&diff, path, None, &mut effects);
             self.end(diff, Outcome::Rejected, &mut effects);
         }
-        for (call, asked) in std::mem::take(&mut self.asked) {
+        let others: Vec<_> = self.asked.extract_if(.., |_, asked| !asked.is_for_text()).collect();
+        for (call, asked) in others {
             if let Asked::Close { told, .. } = asked {
                 effects.push(self.closed(call, told, None));
             }
         }
         effects
+    }
+
+    /// Answers the calls that still wait for a text.
+    pub(crate) fn end_texts(&mut self) -> Vec<Effect> {
+        let texts = self.asked.extract_if(.., |_, asked| asked.is_for_text());
+        texts.map(|(call, _)| Effect::Answer(call, Answer::Closed(None))).collect()
     }
 
     /// How many records there have been.

@@ -228,6 +228,42 @@ async fn a_server_that_stops_still_gives_the_text_to_whoever_closes_its_diff() {
     assert!(reply.contains("edited"), "{reply:?}");
 }
 
+/// Stops the server while its editor closes a view for a client, which it has done after that time.
+/// Returns the text that the client gets.
+async fn text_of_a_view_that_closes_in(time: Duration) -> Value {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let arguments = json!({ "filePath": "/a", "newContent": "", "suppressNotification": true });
+    let opening = rig.call(&session, "openDiff", &arguments);
+    let opened = async { complete(rig.asked().await, None) };
+    tokio::join!(opening, opened);
+    let closing = rig.call(&session, "closeDiff", &arguments);
+    let closed = async {
+        let asked = rig.asked().await;
+        sleep(time).await;
+        complete(asked, Some("edited".to_owned()));
+    };
+    let stopping = async {
+        sleep(Duration::from_millis(1)).await;
+        crate::shutdown::shut_down(&rig.core, None).await;
+    };
+    let (mut result, ..) = tokio::join!(closing, closed, stopping);
+    serde_json::from_str(result["content"][0]["text"].take().as_str().unwrap()).unwrap()
+}
+
+fn complete(asked: Asked, content: Option<String>) {
+    let (Asked::Open(responder, _) | Asked::Close(responder, _)) = asked else { panic!() };
+    responder.complete(content);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stops_waits_a_moment_for_the_text_of_a_view_that_closes() {
+    let text = text_of_a_view_that_closes_in(Duration::from_millis(900)).await;
+    assert_eq!(text, json!({ "content": "edited" }));
+    let text = text_of_a_view_that_closes_in(Duration::from_secs(10)).await;
+    assert_eq!(text, json!({}), "the client goes on");
+}
+
 #[test]
 fn a_quiet_client_wakes_the_processor_once_for_each_sign_of_life() {
     let wake_ups = Arc::new(Mutex::new(BTreeSet::new()));

@@ -41,6 +41,8 @@ impl World {
     }
 
     pub(super) fn end_stop(&mut self, script: &Script) {
+        let effects = self.ledger.end_texts();
+        self.carry_out(effects);
         while self.send() {}
         self.save_all();
         self.release();
