@@ -211,6 +211,13 @@ impl PrivateDir {
         }
     }
 
+    /// Leaves nothing in a file that was written here.
+    pub fn empty(&self, name: &str) -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.fd, name, flags, Mode::empty())?;
+        Ok(())
+    }
+
     /// The names of the files in it that belong to us.
     pub fn own_files(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();

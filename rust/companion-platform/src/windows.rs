@@ -180,6 +180,12 @@ impl PrivateDir {
         }
     }
 
+    /// Leaves nothing in a file that was written here.
+    pub fn empty(&self, name: &str) -> io::Result<()> {
+        OpenOptions::new().write(true).truncate(true).open(self.path.join(name))?;
+        Ok(())
+    }
+
     /// The names of the files in it; all are the user's.
     pub fn own_files(&self) -> io::Result<Vec<String>> {
         let entries = fs::read_dir(&self.path)?;

@@ -37,17 +37,12 @@ impl File {
         self.appended += lines.len();
         anew |= self.appended > APPENDED;
         // What was not written whole is no end to go on from.
-        let Some(mut end) = self.end.take().filter(|_| !anew) else { return self.write() };
-        if lines.is_empty() {
-            end.set_modified(std::time::SystemTime::now())?;
-        } else {
-            end.write_all(&lines)?;
-        }
-        self.end = Some(end);
-        Ok(())
+        self.end = self.end.take().filter(|_| !anew).and_then(|end| append(end, &lines).ok());
+        if self.end.is_some() { Ok(()) } else { self.write() }
     }
 
-    /// Puts the file in place, with no more than is needed.
+    /// Puts the file in place, with no more than is needed. If that fails there is none: what
+    /// clients hear from the next process may be too little, but nothing that is over.
     pub(super) fn write(&mut self) -> io::Result<()> {
         self.end = None;
         let mut lines = Vec::new();
@@ -55,8 +50,26 @@ impl File {
         for record in self.left.records() {
             write_line(&mut lines, &record);
         }
-        self.end = Some(self.slot.write(&lines)?);
+        let written = self.slot.write(&lines).or_else(|_full| {
+            // Without the old one there may be space.
+            self.slot.clear()?;
+            self.slot.write(&lines)
+        });
+        if written.is_err() {
+            self.slot.clear()?;
+        }
+        self.end = Some(written?);
         self.appended = 0;
         Ok(())
     }
+}
+
+/// Appends to the file, or shows by its time that the server lives.
+fn append(mut end: std::fs::File, lines: &[u8]) -> io::Result<std::fs::File> {
+    if lines.is_empty() {
+        end.set_modified(std::time::SystemTime::now())?;
+    } else {
+        end.write_all(lines)?;
+    }
+    Ok(end)
 }

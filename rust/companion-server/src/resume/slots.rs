@@ -38,6 +38,17 @@ impl Slot {
         self.dir.write(&self.file, content)?;
         self.dir.append(&self.file)
     }
+
+    /// Leaves nothing for the next process. In a folder that has become read-only the file can't
+    /// go, but can be emptied.
+    pub(super) fn clear(&self) -> io::Result<()> {
+        self.dir.remove(&self.file).or_else(|error| {
+            self.dir.empty(&self.file).map_err(|_| {
+                let message = format!("what is out of date can't be taken away: {error}");
+                io::Error::new(error.kind(), message)
+            })
+        })
+    }
 }
 
 /// A slot, and what the last process left in it, how long ago, if that is for us.
@@ -164,6 +175,9 @@ fn file_name(slot: &str) -> String {
 fn read(dir: &PrivateDir, name: &str) -> io::Result<Option<(Head, Left, Duration)>> {
     let file = file_name(name);
     let Some((content, written)) = dir.read(&file, MAX_FILE)? else { return Ok(None) };
+    if content.is_empty() {
+        return Ok(None);
+    }
     // What serde says of it could quote it.
     let (head, left) = lines::read(&content).ok_or_else(|| {
         let message = format!("{} is damaged", dir.path().join(file).display());

@@ -6,52 +6,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use companion_protocol::settings::Settings;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::files;
-use crate::config::Config;
+use super::{ALIVE, DEAD, begin, config, file, files, next, run};
 use crate::diffs::{Batch, Record};
 use crate::listen::Listeners;
-use crate::resume::{Resume, Saving};
-use crate::runtime::Runtime;
+use crate::resume::Resume;
 use crate::session::SessionId;
-use crate::threads::Threads;
-
-/// A process that runs as long as the tests do, and one that does not run.
-const ALIVE: u32 = 1;
-const DEAD: u32 = 0x3fff_fffe;
-
-fn config(root: &str, pid: u32) -> Config {
-    let workspace = vec![PathBuf::from(root)];
-    Config::new(Settings { workspace, ide_pid: pid, ..Settings::default() })
-}
-
-fn begin(last: Resume, port: u16) -> (String, Saving) {
-    let runtime = Runtime::start().unwrap();
-    let threads = Threads::new(runtime.alive().clone()).unwrap();
-    let (token, _, saving) = last.begin(port, &threads);
-    (token.expose().to_owned(), runtime.handle().block_on(saving).unwrap())
-}
-
-/// A process that listens on `port`, until the returned value is dropped: then it was killed.
-fn run(dir: &TempDir, config: &Config, port: u16) -> (String, Saving) {
-    let last = Resume::try_claim(Some(dir.path().to_owned()), config).unwrap();
-    begin(last, port)
-}
-
-/// The token of the next process, and the port that it tries first.
-fn next(dir: &TempDir, config: &Config) -> (String, u16) {
-    let last = Resume::try_claim(Some(dir.path().to_owned()), config).unwrap();
-    (last.head.token.expose().to_owned(), last.head.port)
-}
-
-/// The one file that there is.
-fn file(dir: &TempDir) -> PathBuf {
-    let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
-    file.clone()
-}
 
 /// Changes the first line of the file.
 fn change(dir: &TempDir, change: impl FnOnce(&mut Value)) {

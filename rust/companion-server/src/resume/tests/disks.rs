@@ -1,0 +1,92 @@
+//! What is left where the disk takes nothing more, or not what it should.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use super::{ALIVE, config, file, files, next, run};
+use crate::diffs::{Batch, DiffId, Left, Record};
+use crate::resume::{Resume, Saving};
+use crate::session::SessionId;
+
+fn take(saving: &mut Saving, records: Vec<Record>) -> bool {
+    saving.tell(|file| file.take(Batch { records, ends: false }))
+}
+
+fn diff(number: &str) -> DiffId {
+    DiffId::parse(number).unwrap()
+}
+
+/// A client has come and asked, and the user has accepted.
+fn accepted(text: &str) -> Vec<Record> {
+    let session = SessionId::new();
+    let text = Arc::new(text.to_owned());
+    let opened = Record::Opened(diff("1"), session, "/a".into());
+    vec![Record::Session(session), opened, Record::Accepted(diff("1"), text)]
+}
+
+/// What the next process takes up.
+fn left(dir: &TempDir) -> Left {
+    Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap().left
+}
+
+/// Something is in the way of whatever is written anew, as a full disk would be.
+fn obstruct(dir: &TempDir) -> PathBuf {
+    let obstacle = file(dir).with_extension("jsonl.tmp");
+    fs::create_dir(&obstacle).unwrap();
+    obstacle
+}
+
+/// It would answer the next question about the file.
+#[test]
+fn a_text_is_gone_from_the_disk_once_its_end_can_not_be_saved() {
+    let dir = TempDir::new().unwrap();
+    let (token, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
+    assert!(take(&mut saving, accepted("the user’s text")));
+    obstruct(&dir);
+    assert!(!take(&mut saving, vec![Record::Settled(diff("1"))]));
+    assert!(files(dir.path(), ".jsonl").is_empty());
+    drop(saving);
+    assert_eq!(left(&dir), Left::default());
+    assert_ne!(next(&dir, &config("/a", ALIVE)).0, token);
+}
+
+#[test]
+fn once_the_disk_takes_it_again_all_that_counts_is_saved() {
+    let dir = TempDir::new().unwrap();
+    let (token, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
+    assert!(take(&mut saving, accepted("the user’s text")));
+    let obstacle = obstruct(&dir);
+    let [first, second] = [SessionId::new(), SessionId::new()];
+    let opened = Record::Opened(diff("2"), first, "/b".into());
+    assert!(!take(&mut saving, vec![Record::Session(first), opened, Record::Settled(diff("1"))]));
+    fs::remove_dir(obstacle).unwrap();
+    assert!(take(&mut saving, vec![Record::Session(second)]));
+    drop(saving);
+    assert_eq!(next(&dir, &config("/a", ALIVE)).0, token);
+    let left = left(&dir);
+    assert_eq!(left.sessions.len(), 3);
+    assert_eq!(left.diffs.into_keys().collect::<Vec<_>>(), [diff("2")]);
+}
+
+#[test]
+fn in_a_folder_that_has_become_read_only_the_file_is_emptied() {
+    if rustix::process::getuid().is_root() {
+        eprintln!("skipped: root may write to any folder");
+        return;
+    }
+    let dir = TempDir::new().unwrap();
+    let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
+    assert!(take(&mut saving, accepted("the user’s text")));
+    let file = file(&dir);
+    let folder = file.parent().unwrap();
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o500)).unwrap();
+    assert!(!take(&mut saving, vec![Record::Settled(diff("1"))]));
+    drop(saving);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "");
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(left(&dir), Left::default());
+}
