@@ -57,10 +57,10 @@ impl Server {
     /// say so.
     pub fn open(runtime: &Runtime, config: Config, host: Arc<dyn EditorHost>) -> io::Result<Self> {
         let Settings { resume, port, listen, listen_or_fail, .. } = &config.settings;
-        let mut last = if *resume { Resume::claim(runtime, None, &config) } else { None };
-        let listeners = match &mut last {
-            Some(last) => last.bind(*port, listen),
-            None => Listeners::bind(*port, listen),
+        let last = if *resume { Resume::claim(runtime, None, &config) } else { None };
+        let (listeners, last) = match last {
+            Some(last) => last.bind(runtime, *port, listen),
+            None => (Listeners::bind(*port, listen), None),
         };
         let listeners = listeners.map_err(|error| {
             io::Error::new(error.kind(), format!("can't listen on port {port}: {error}"))

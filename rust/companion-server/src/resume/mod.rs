@@ -61,17 +61,8 @@ impl Resume {
     /// Nothing, and a warning in the log, if that can't be had: the server then starts as one
     /// that nobody knows. Waits a little if the last process of this very editor is just ending.
     pub(crate) fn claim(runtime: &Runtime, dir: Option<PathBuf>, config: &Config) -> Option<Self> {
-        let (claimed, claim) = mpsc::sync_channel(1);
         let config = config.clone();
-        // What comes too late is dropped, and so is nobody's.
-        let claiming = runtime.alive().spawn("gemini-companion-disk", move || {
-            let _ = claimed.send(Self::try_claim(dir, &config));
-        });
-        let silent = |_| io::Error::new(io::ErrorKind::TimedOut, "the disk does not answer");
-        claiming
-            .and_then(|()| claim.recv_timeout(CLAIM).map_err(silent)?)
-            .inspect_err(|error| log::warn!("a restart will disconnect the CLIs: {error}"))
-            .ok()
+        on_disk(runtime, move || Self::try_claim(dir, &config))
     }
 
     pub(crate) fn try_claim(dir: Option<PathBuf>, config: &Config) -> io::Result<Self> {
@@ -104,30 +95,39 @@ impl Resume {
     /// `port` if that is not 0.
     ///
     /// If that is another one, or is taken on any of the addresses, the clients have shown their
-    /// token, or will, to whoever has the port that they know. So it is not used again.
-    pub(crate) fn bind(&mut self, port: u16, more: &[ListenAddress]) -> io::Result<Listeners> {
+    /// token, or will, to whoever has the port that they know. So it is not used again, not even
+    /// by a later start if this one fails. Returns also what to go on with.
+    pub(crate) fn bind(
+        self,
+        runtime: &Runtime,
+        port: u16,
+        more: &[ListenAddress],
+    ) -> (io::Result<Listeners>, Option<Self>) {
         let known = self.head.port;
         if known == 0 {
-            return Listeners::bind(port, more);
+            return (Listeners::bind(port, more), Some(self));
         }
-        let (why, instead) = if port != 0 && port != known {
-            (format!("port {port} is wanted"), port)
+        let why = if port != 0 && port != known {
+            format!("port {port} is wanted")
         } else {
             match Listeners::bind(known, more) {
                 Ok(listeners) => match listeners.taken() {
-                    None => return Ok(listeners),
-                    Some(address) => (format!("it is taken on {address}"), port),
+                    None => return (Ok(listeners), Some(self)),
+                    Some(address) => format!("it is taken on {address}"),
                 },
-                Err(error) => (error.to_string(), port),
+                Err(error) => error.to_string(),
             }
         };
         log::warn!(
             "not listening on port {known} again: {why}. CLIs that were connected to it have to \
              reconnect (/ide enable)"
         );
-        self.head = Head::new(self.head.ide_pid, self.head.diffs);
-        self.left = Left::default();
-        Listeners::bind(instead, more)
+        let Self { slot, head: Head { ide_pid, diffs, .. }, .. } = self;
+        let afresh = on_disk(runtime, move || {
+            slot.clear()?;
+            Ok(Self { slot, head: Head::new(ide_pid, diffs), left: Left::default() })
+        });
+        (Listeners::bind(port, more), afresh)
     }
 
     /// What a server goes on with: the token, what clients wait for, and the means to save that.
@@ -148,6 +148,24 @@ impl Resume {
         }
         (token, left, saving)
     }
+}
+
+/// Does something before the server runs. Nothing, and a warning in the log, if that can't be done
+/// or the disk does not answer.
+fn on_disk<T: Send + 'static>(
+    runtime: &Runtime,
+    job: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Option<T> {
+    let (done, wait) = mpsc::sync_channel(1);
+    // What comes too late is dropped, and so is nobody's.
+    let doing = runtime.alive().spawn("gemini-companion-disk", move || {
+        let _ = done.send(job());
+    });
+    let silent = |_| io::Error::new(io::ErrorKind::TimedOut, "the disk does not answer");
+    doing
+        .and_then(|()| wait.recv_timeout(CLAIM).map_err(silent)?)
+        .inspect_err(|error| log::warn!("a restart will disconnect the CLIs: {error}"))
+        .ok()
 }
 
 /// The file of a server that runs.

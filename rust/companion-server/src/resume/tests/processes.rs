@@ -1,6 +1,7 @@
 //! What each process finds in the state directory, and what it takes of it.
 
 use std::fs;
+use std::io;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use super::{ALIVE, DEAD, begin, config, file, files, next, run};
 use crate::diffs::{Batch, Record};
 use crate::listen::Listeners;
 use crate::resume::Resume;
+use crate::runtime::Runtime;
 use crate::session::SessionId;
 
 /// Changes the first line of the file.
@@ -196,6 +198,13 @@ fn clients_that_have_edits_reviewed_here_lose_a_server_that_does_not() {
     assert_eq!(next(&dir, &with_diffs).0, second, "they are only told more");
 }
 
+/// The next process listens at `wanted`, or where clients know it. Where it does, and its token.
+fn bind(dir: &TempDir, wanted: u16) -> (io::Result<u16>, String) {
+    let last = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
+    let (listeners, last) = last.bind(&Runtime::start().unwrap(), wanted, &[]);
+    (listeners.map(|listeners| port(&listeners)), last.unwrap().head.token.expose().to_owned())
+}
+
 #[test]
 fn a_port_that_is_taken_costs_the_secret_too() {
     let dir = TempDir::new().unwrap();
@@ -203,9 +212,22 @@ fn a_port_that_is_taken_costs_the_secret_too() {
     let known = other.local_addr().unwrap().port();
     let (token, killed) = run(&dir, &config("/a", ALIVE), known);
     drop(killed);
-    let mut last = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
-    assert_ne!(port(&last.bind(0, &[]).unwrap()), known);
-    assert_ne!(last.head.token.expose(), token);
+    let (port, next) = bind(&dir, 0);
+    assert_ne!(port.unwrap(), known);
+    assert_ne!(next, token);
+}
+
+/// Whoever had the port has heard it.
+#[test]
+fn a_start_that_finds_the_port_taken_and_fails_costs_the_secret_too() {
+    let dir = TempDir::new().unwrap();
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let known = other.local_addr().unwrap().port();
+    let (token, killed) = run(&dir, &config("/a", ALIVE), known);
+    drop(killed);
+    bind(&dir, known).0.unwrap_err();
+    drop(other);
+    assert_ne!(next(&dir, &config("/a", ALIVE)).0, token);
 }
 
 #[test]
@@ -214,13 +236,14 @@ fn the_port_is_the_one_that_clients_know_unless_the_user_gives_one() {
     let [known, own] = [free_port(), free_port()];
     let (token, killed) = run(&dir, &config("/a", ALIVE), known);
     drop(killed);
-    let mut last = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
-    assert_eq!(port(&last.bind(0, &[]).unwrap()), known);
-    assert_eq!(port(&last.bind(known, &[]).unwrap()), known);
-    assert_eq!(last.head.token.expose(), token);
+    for wanted in [0, known] {
+        let (port, next) = bind(&dir, wanted);
+        assert_eq!((port.unwrap(), &next), (known, &token));
+    }
     // The clients will show that token to whoever has their port now.
-    assert_eq!(port(&last.bind(own, &[]).unwrap()), own);
-    assert_ne!(last.head.token.expose(), token);
+    let (port, next) = bind(&dir, own);
+    assert_eq!(port.unwrap(), own);
+    assert_ne!(next, token);
 }
 
 #[test]
