@@ -157,12 +157,11 @@ impl PrivateDir {
         Ok(File::from(rustix::fs::openat(&self.fd, name, flags, Mode::empty())?))
     }
 
-    /// How long ago a file was written.
-    pub fn age(&self, name: &str) -> io::Result<Duration> {
+    /// When a file was written.
+    pub fn written(&self, name: &str) -> io::Result<SystemTime> {
         let stat = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let written = u64::try_from(stat.st_mtime).unwrap_or_default();
-        let written = SystemTime::UNIX_EPOCH + Duration::from_secs(written);
-        Ok(SystemTime::now().duration_since(written).unwrap_or_default())
+        Ok(SystemTime::UNIX_EPOCH + Duration::from_secs(written))
     }
 
     /// The content of a file and when it was written; nothing if there is none. Refuses what is no

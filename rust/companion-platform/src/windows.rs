@@ -7,7 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind, get_current_pid};
 
@@ -141,10 +141,9 @@ impl PrivateDir {
         OpenOptions::new().append(true).open(self.path.join(name))
     }
 
-    /// How long ago a file was written.
-    pub fn age(&self, name: &str) -> io::Result<Duration> {
-        let written = fs::symlink_metadata(self.path.join(name))?.modified()?;
-        Ok(SystemTime::now().duration_since(written).unwrap_or_default())
+    /// When a file was written.
+    pub fn written(&self, name: &str) -> io::Result<SystemTime> {
+        fs::symlink_metadata(self.path.join(name))?.modified()
     }
 
     /// The content of a file and when it was written; nothing if there is none. Refuses what is no

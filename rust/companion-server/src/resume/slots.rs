@@ -22,6 +22,8 @@ const SLOTS: usize = 16;
 const MAX_FILE: u64 = 256 << 20;
 /// How long to wait for a process of the same editor that is ending. It takes 2 s at most.
 const ENDING: Duration = Duration::from_millis(2500);
+/// How far the clock of a disk may be ahead.
+const AHEAD: Duration = Duration::from_mins(1);
 /// Locked while a slot is chosen and others are swept, which takes milliseconds.
 const CHOOSING: &str = "choosing.lock";
 
@@ -157,7 +159,7 @@ fn sweep(dir: &PrivateDir, ours: &str) {
         }
     }
     for (name, files) in slots {
-        let is_over = |file: &String| dir.age(file).is_ok_and(|age| age > RESUMABLE);
+        let is_over = |file: &String| dir.written(file).is_ok_and(|at| age(at) > RESUMABLE);
         if files.iter().all(is_over)
             && let Ok(Some(_unused)) = dir.try_lock(&format!("{name}.lock"))
             && let Err(error) = files.iter().try_for_each(|file| dir.remove(file))
@@ -183,7 +185,15 @@ fn read(dir: &PrivateDir, name: &str) -> io::Result<Option<(Head, Left, Duration
         let message = format!("{} is damaged", dir.path().join(file).display());
         io::Error::new(io::ErrorKind::InvalidData, message)
     })?;
-    // A clock that was set back says nothing.
-    let age = SystemTime::now().duration_since(written).unwrap_or_default();
-    Ok(Some((head, left, age)))
+    Ok(Some((head, left, age(written))))
+}
+
+/// How long ago something was written. A time that is yet to come is no sign of life, or it would
+/// be one for years; but the clocks of a disk and of this machine may differ a little.
+fn age(written: SystemTime) -> Duration {
+    match SystemTime::now().duration_since(written) {
+        Ok(age) => age,
+        Err(ahead) if ahead.duration() <= AHEAD => Duration::ZERO,
+        Err(_) => Duration::MAX,
+    }
 }
