@@ -69,14 +69,17 @@ impl Left {
         }
     }
 
-    /// The fewest records that come to it.
+    /// The fewest records that come to it, the texts last and the longest of them at the end.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
         let sessions = self.sessions.iter().map(|session| Record::Session(*session));
-        let diffs = self.diffs.iter().flat_map(|(id, diff)| {
-            let opened = Record::Opened(*id, diff.session, Arc::clone(&diff.path));
-            let accepted = diff.accepted.clone().map(|text| Record::Accepted(*id, text));
-            [Some(opened), accepted].into_iter().flatten()
-        });
-        sessions.chain(diffs)
+        let opened = self
+            .diffs
+            .iter()
+            .map(|(id, diff)| Record::Opened(*id, diff.session, Arc::clone(&diff.path)));
+        let texts = self.diffs.iter().filter_map(|(id, diff)| Some((*id, diff.accepted.clone()?)));
+        let mut texts: Vec<_> = texts.collect();
+        texts.sort_by_key(|(_, text)| text.len());
+        let texts = texts.into_iter().map(|(id, text)| Record::Accepted(id, text));
+        sessions.chain(opened).chain(texts)
     }
 }

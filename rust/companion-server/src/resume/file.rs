@@ -4,11 +4,14 @@
 use std::io::{self, Write};
 
 use super::lines::{Head, write_line};
-use super::slots::Slot;
+use super::slots::{MAX_FILE, Slot};
 use crate::diffs::{Batch, Left};
 
 /// How many bytes are appended before the file is written anew.
 const APPENDED: usize = 64 << 10;
+
+/// How large it is then at most, so that the next process reads it after all that is appended.
+const WRITTEN: usize = MAX_FILE - APPENDED;
 
 /// The file of a server that runs.
 pub(super) struct File {
@@ -19,11 +22,13 @@ pub(super) struct File {
     /// Where records are appended; nothing if the file must be written anew.
     end: Option<std::fs::File>,
     appended: usize,
+    /// How many records did not fit.
+    left_out: usize,
 }
 
 impl File {
     pub(super) fn new(slot: Slot, head: Head, left: Left) -> Self {
-        Self { slot, head, left, end: None, appended: 0 }
+        Self { slot, head, left, end: None, appended: 0, left_out: 0 }
     }
 
     /// Takes what has happened.
@@ -47,9 +52,23 @@ impl File {
         self.end = None;
         let mut lines = Vec::new();
         write_line(&mut lines, &self.head);
+        let mut left_out = 0;
+        // The longest texts come last.
         for record in self.left.records() {
+            let end = lines.len();
             write_line(&mut lines, &record);
+            if lines.len() > WRITTEN {
+                lines.truncate(end);
+                left_out += 1;
+            }
         }
+        if left_out > self.left_out {
+            log::warn!(
+                "{left_out} accepted texts are too long to be saved with all others; after a \
+                 restart their CLIs take them for rejected"
+            );
+        }
+        self.left_out = left_out;
         let written = self.slot.write(&lines).or_else(|_full| {
             // Without the old one there may be space.
             self.slot.clear()?;

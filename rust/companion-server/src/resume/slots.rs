@@ -19,7 +19,7 @@ use crate::diffs::Left;
 /// How many companions of one workspace and editor can be resumed.
 const SLOTS: usize = 16;
 /// The largest file that is read: it holds the texts of decisions that were not delivered.
-const MAX_FILE: u64 = 256 << 20;
+pub(super) const MAX_FILE: usize = 256 << 20;
 /// How long to wait for a process of the same editor that is ending. It takes 2 s at most.
 const ENDING: Duration = Duration::from_millis(2500);
 /// How far the clock of a disk may be ahead.
@@ -176,7 +176,7 @@ fn file_name(slot: &str) -> String {
 /// What a slot's file says, and how long ago it was written; nothing if there is none.
 fn read(dir: &PrivateDir, name: &str) -> io::Result<Option<(Head, Left, Duration)>> {
     let file = file_name(name);
-    let Some((content, written)) = dir.read(&file, MAX_FILE)? else { return Ok(None) };
+    let Some((content, written)) = dir.read(&file, MAX_FILE as u64)? else { return Ok(None) };
     if content.is_empty() {
         return Ok(None);
     }

@@ -28,6 +28,18 @@ fn accepted(text: &str) -> Vec<Record> {
     vec![Record::Session(session), opened, Record::Accepted(diff("1"), text)]
 }
 
+/// A client has asked about so many files, and the user has accepted each with such a text.
+fn all_accepted(texts: &[&Arc<String>]) -> Vec<Record> {
+    let session = SessionId::new();
+    let mut records = vec![Record::Session(session)];
+    for (number, text) in texts.iter().enumerate() {
+        let diff = diff(&number.to_string());
+        records.push(Record::Opened(diff, session, format!("/{number}").into()));
+        records.push(Record::Accepted(diff, Arc::clone(text)));
+    }
+    records
+}
+
 /// What the next process takes up.
 fn left(dir: &TempDir) -> Left {
     Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap().left
@@ -89,4 +101,22 @@ fn in_a_folder_that_has_become_read_only_the_file_is_emptied() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "");
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
     assert_eq!(left(&dir), Left::default());
+}
+
+/// The next process would not read it, and know nothing.
+#[test]
+fn of_more_than_is_read_the_longest_text_is_not_saved() {
+    let dir = TempDir::new().unwrap();
+    let (token, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
+    // As JSON it is six times as long.
+    let long = Arc::new("\u{1}".repeat(45_000_000));
+    let short = Arc::new("the user’s text".to_owned());
+    assert!(take(&mut saving, all_accepted(&[&long, &short])));
+    assert!(take(&mut saving, vec![Record::Session(SessionId::new())]));
+    drop(saving);
+    let next = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
+    assert_eq!(next.head.token.expose(), token);
+    assert_eq!(next.left.sessions.len(), 2);
+    let texts: Vec<_> = next.left.diffs.into_values().map(|diff| diff.accepted).collect();
+    assert_eq!(texts, [None, Some(short)]);
 }
