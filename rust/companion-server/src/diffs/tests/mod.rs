@@ -3,6 +3,7 @@
 mod closing;
 mod exhaustive;
 mod interleavings;
+mod journal;
 mod repeats;
 mod unacknowledged;
 
