@@ -38,13 +38,22 @@ pub(super) fn write_line(lines: &mut Vec<u8>, line: &impl Serialize) {
     lines.push(b'\n');
 }
 
+/// Whose a file is; nothing if that is damaged.
+pub(super) fn read_head(content: &[u8]) -> Option<Head> {
+    let head: Head = serde_json::from_slice(lines(content).next()?).ok()?;
+    (head.version == VERSION).then_some(head)
+}
+
 /// What a file says; nothing if it is damaged. A line that was not finished counts for nothing.
 pub(super) fn read(content: &[u8]) -> Option<(Head, Left)> {
-    let mut lines = content.split_inclusive(|byte| *byte == b'\n');
-    let head: Head = serde_json::from_slice(lines.next()?).ok()?;
+    let head = read_head(content)?;
     let mut left = Left::default();
-    for line in lines.filter(|line| line.ends_with(b"\n")) {
+    for line in lines(content).skip(1).filter(|line| line.ends_with(b"\n")) {
         left.apply(serde_json::from_slice::<Record>(line).ok()?);
     }
-    (head.version == VERSION).then_some((head, left))
+    Some((head, left))
+}
+
+fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
+    content.split_inclusive(|byte| *byte == b'\n')
 }

@@ -110,7 +110,8 @@ pub(super) fn claim(dir: PrivateDir, key: &str, ide_pid: u32) -> io::Result<Clai
         std::thread::sleep(Duration::from_millis(10));
     };
     // Now nobody else writes it.
-    let last = if fit == Fit::Empty { None } else { read(&dir, &name).ok().flatten() };
+    let last = if fit == Fit::Empty { None } else { usable(read(&dir, &name, lines::read)) };
+    let last = last.map(|((head, left), age)| (head, left, age));
     Ok(Claim { slot: Slot { dir, file: file_name(&name), _lock: lock }, last })
 }
 
@@ -124,15 +125,12 @@ fn choose(
     let mut slots = Vec::new();
     for number in 0..SLOTS {
         let name = format!("{key}-{number}");
-        let fit = match read(dir, &name) {
-            Ok(None) => Fit::Empty,
-            Ok(Some((head, ..))) if head.ide_pid == ide_pid => Fit::Same,
-            Ok(Some((head, ..))) if is_process_alive(head.ide_pid) => continue,
-            Ok(Some((_, _, age))) => Fit::Left(age),
-            Err(error) => {
-                log::warn!("can't use what the last run left: {error}; starting afresh");
-                Fit::Empty
-            }
+        // Its texts may take seconds to read.
+        let fit = match usable(read(dir, &name, lines::read_head)) {
+            None => Fit::Empty,
+            Some((head, _)) if head.ide_pid == ide_pid => Fit::Same,
+            Some((head, _)) if is_process_alive(head.ide_pid) => continue,
+            Some((_, age)) => Fit::Left(age),
         };
         slots.push((fit, number, name));
     }
@@ -173,19 +171,32 @@ fn file_name(slot: &str) -> String {
     format!("{slot}.jsonl")
 }
 
-/// What a slot's file says, and how long ago it was written; nothing if there is none.
-fn read(dir: &PrivateDir, name: &str) -> io::Result<Option<(Head, Left, Duration)>> {
+/// What was read, and a warning in the log if it can't be used.
+fn usable<T>(last: io::Result<Option<T>>) -> Option<T> {
+    last.unwrap_or_else(|error| {
+        log::warn!("can't use what the last run left: {error}; starting afresh");
+        None
+    })
+}
+
+/// What a slot's file says, of which `parse` takes what matters, and how long ago it was written;
+/// nothing if there is none.
+fn read<T>(
+    dir: &PrivateDir,
+    name: &str,
+    parse: impl FnOnce(&[u8]) -> Option<T>,
+) -> io::Result<Option<(T, Duration)>> {
     let file = file_name(name);
     let Some((content, written)) = dir.read(&file, MAX_FILE as u64)? else { return Ok(None) };
     if content.is_empty() {
         return Ok(None);
     }
     // What serde says of it could quote it.
-    let (head, left) = lines::read(&content).ok_or_else(|| {
+    let said = parse(&content).ok_or_else(|| {
         let message = format!("{} is damaged", dir.path().join(file).display());
         io::Error::new(io::ErrorKind::InvalidData, message)
     })?;
-    Ok(Some((head, left, age(written))))
+    Ok(Some((said, age(written))))
 }
 
 /// How long ago something was written. A time that is yet to come is no sign of life, or it would
