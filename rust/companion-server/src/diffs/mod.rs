@@ -338,7 +338,7 @@ impl Diffs {
         for effect in effects {
             match effect {
                 Effect::Answer(call, answer) => {
-                    self.repeats.answered(call, answer.len());
+                    self.repeats.answered(call, &answer);
                     self.calls.answer(call, Answered { answer, records });
                 }
                 Effect::Hurry(call) => self.calls.hurry(call, Instant::now() + ACKNOWLEDGEMENT),

@@ -3,7 +3,7 @@
 //! diff that is closed again has no text any more, and one that is opened again loses what the user
 //! has typed or decided.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,15 +11,19 @@ use companion_protocol::jsonrpc::Id;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+use super::Answer;
 use super::calls::Waiter;
 use crate::host::CallId;
 use crate::session::SessionId;
 
-/// How many calls are kept, of all clients.
+/// How many calls of a client are kept.
 const KEPT: usize = 64;
 
 /// How long the id of a request that is kept may be, in bytes. Clients count.
 const MAX_ID: usize = 128;
+
+/// What a call takes besides its path and its text, in bytes.
+const CALL: usize = 256;
 
 /// The request that a call comes from.
 #[derive(Clone, Copy, Debug)]
@@ -32,23 +36,32 @@ pub(crate) struct Request<'a> {
 
 pub(super) struct Repeats {
     newest: Mutex<Newest>,
-    /// How many bytes of paths and texts may be kept, besides the newest.
+    /// How many bytes of paths and texts may be kept, of all clients.
     limit: usize,
 }
 
 #[derive(Default)]
 struct Newest {
-    /// Oldest first.
+    clients: BTreeMap<SessionId, Client>,
+    /// Whose the calls are that are not answered.
+    waiting: HashMap<CallId, SessionId>,
+    bytes: usize,
+}
+
+/// What is kept for one client, oldest first.
+#[derive(Default)]
+struct Client {
     calls: VecDeque<Kept>,
     bytes: usize,
 }
 
 struct Kept {
-    session: SessionId,
     id: Id,
     call: CallId,
     path: Arc<str>,
     is_repeated: bool,
+    /// It was about no diff, as has turned out.
+    is_idle: bool,
     waiter: Waiter,
     bytes: usize,
     since: Instant,
@@ -59,59 +72,95 @@ impl Repeats {
         Self { newest: Mutex::default(), limit }
     }
 
-    /// The call about `path` that the same request has made before, if it has. The first may also
-    /// arrive last: a system sends again what a network has dropped.
+    /// The call about `path` that the same request has made before, if it has. The first may
+    /// also arrive last: a system sends again what a network has dropped.
     pub(super) fn find(&self, request: Request<'_>, path: &str) -> Option<Waiter> {
         let newest = self.newest.lock();
-        let mut same = newest.calls.iter().rev().filter(|call| call.session == request.session);
-        let call = same.find(|call| call.id == *request.id && &*call.path == path)?;
+        let mut calls = newest.clients.get(&request.session)?.calls.iter().rev();
+        let call = calls.find(|call| call.id == *request.id && &*call.path == path)?;
         (call.is_repeated || request.is_repeated).then(|| call.waiter.clone())
     }
 
     pub(super) fn push(&self, request: Request<'_>, call: CallId, path: Arc<str>, waiter: Waiter) {
-        if request.id.size() > MAX_ID {
+        let Request { session, id, is_repeated } = request;
+        if id.size() > MAX_ID {
             return;
         }
-        let Request { session, id, is_repeated } = request;
-        let bytes = path.len();
-        let since = Instant::now();
-        let kept = Kept { session, id: id.clone(), call, path, is_repeated, waiter, bytes, since };
+        let bytes = path.len() + CALL;
+        let kept = Kept {
+            id: id.clone(),
+            call,
+            path,
+            is_repeated,
+            is_idle: false,
+            waiter,
+            bytes,
+            since: Instant::now(),
+        };
         let mut newest = self.newest.lock();
+        let client = newest.clients.entry(session).or_default();
+        client.calls.push_back(kept);
+        client.bytes += bytes;
+        newest.waiting.insert(call, session);
         newest.bytes += bytes;
-        newest.calls.push_back(kept);
-        newest.trim(self.limit);
     }
 
-    /// A call was answered with a text of so many bytes.
-    pub(super) fn answered(&self, call: CallId, bytes: usize) {
-        let mut newest = self.newest.lock();
-        if let Some(kept) = newest.calls.iter_mut().rev().find(|kept| kept.call == call) {
-            kept.bytes += bytes;
-            newest.bytes += bytes;
-            newest.trim(self.limit);
+    /// A call was answered.
+    pub(super) fn answered(&self, call: CallId, answer: &Answer) {
+        let newest = &mut *self.newest.lock();
+        let Some(session) = newest.waiting.remove(&call) else { return };
+        let Some(client) = newest.clients.get_mut(&session) else { return };
+        if let Some(kept) = client.calls.iter_mut().rev().find(|kept| kept.call == call) {
+            kept.is_idle = matches!(answer, Answer::Closed(None) | Answer::Failed(_));
+            kept.bytes += answer.len();
+            client.bytes += answer.len();
+            newest.bytes += answer.len();
         }
+        // Only now: what turns out to be about no diff pushes out nothing else.
+        while client.calls.len() > KEPT {
+            newest.bytes -= client.drop_one();
+        }
+        newest.trim(self.limit);
     }
 
     /// That client will ask nothing more.
     pub(super) fn forget(&self, session: SessionId) {
-        self.newest.lock().retain(|call| call.session != session);
+        let newest = &mut *self.newest.lock();
+        if let Some(client) = newest.clients.remove(&session) {
+            newest.bytes -= client.bytes;
+        }
+        newest.waiting.retain(|_, of| *of != session);
     }
 
     /// Nobody asks again for what is older than that.
     pub(super) fn forget_older(&self, age: Duration) {
-        self.newest.lock().retain(|call| call.since.elapsed() < age);
+        let newest = &mut *self.newest.lock();
+        newest.clients.retain(|_, client| {
+            client.calls.retain(|call| call.since.elapsed() < age);
+            client.bytes = client.calls.iter().map(|call| call.bytes).sum();
+            !client.calls.is_empty()
+        });
+        newest.bytes = newest.clients.values().map(|client| client.bytes).sum();
     }
 }
 
 impl Newest {
-    fn retain(&mut self, is_kept: impl Fn(&Kept) -> bool) {
-        self.calls.retain(is_kept);
-        self.bytes = self.calls.iter().map(|call| call.bytes).sum();
-    }
-
+    /// Who has the most loses first, so that nobody's texts push out another's smaller ones.
     fn trim(&mut self, limit: usize) {
-        while self.calls.len() > KEPT || (self.calls.len() > 1 && self.bytes > limit) {
-            self.bytes -= self.calls.pop_front().map_or(0, |oldest| oldest.bytes);
+        while self.bytes > limit
+            && let Some(most) = self.clients.values_mut().max_by_key(|client| client.bytes)
+        {
+            self.bytes -= most.drop_one();
         }
+    }
+}
+
+impl Client {
+    /// Drops the oldest call that was about no diff, or else the oldest. Returns its bytes.
+    fn drop_one(&mut self) -> usize {
+        let idle = self.calls.iter().position(|call| call.is_idle);
+        let bytes = self.calls.remove(idle.unwrap_or_default()).map_or(0, |call| call.bytes);
+        self.bytes -= bytes;
+        bytes
     }
 }

@@ -19,6 +19,24 @@ fn closed(text: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": text }] })
 }
 
+/// A call about `path`, by the request `id`.
+fn request(tool: &str, id: impl Into<Value>, path: &str) -> Value {
+    let id = id.into();
+    let arguments =
+        json!({ "filePath": path, "newContent": "proposed", "suppressNotification": true });
+    let params = json!({ "name": tool, "arguments": arguments });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+}
+
+/// What is answered to a body, perhaps one that is sent again.
+async fn post(rig: &Rig, session: &str, body: &Value, is_repeated: bool) -> Value {
+    let mut headers = vec![("mcp-session-id", session)];
+    headers.extend(is_repeated.then_some(("companion-repeated", "true")));
+    let reply = rig.send("POST", "/mcp", &headers, body.to_string()).await;
+    let body = reply.into_body().collect().await.unwrap().to_bytes();
+    serde_json::from_slice(&body).unwrap()
+}
+
 /// The result of a call about [`PATH`], by the request `id`.
 async fn call(
     rig: &Rig,
@@ -27,16 +45,7 @@ async fn call(
     id: impl Into<Value>,
     is_repeated: bool,
 ) -> Value {
-    let id = id.into();
-    let arguments =
-        json!({ "filePath": PATH, "newContent": "proposed", "suppressNotification": true });
-    let params = json!({ "name": tool, "arguments": arguments });
-    let body = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
-    let mut headers = vec![("mcp-session-id", session)];
-    headers.extend(is_repeated.then_some(("companion-repeated", "true")));
-    let reply = rig.send("POST", "/mcp", &headers, body.to_string()).await;
-    let body = reply.into_body().collect().await.unwrap().to_bytes();
-    serde_json::from_slice::<Value>(&body).unwrap()["result"].take()
+    post(rig, session, &request(tool, id, PATH), is_repeated).await["result"].take()
 }
 
 /// The editor does what it is asked next; a diff that it closes has this text.
@@ -148,5 +157,54 @@ async fn no_text_is_kept_for_longer_than_a_client_may_be_away() {
         sleep(Duration::from_mins(minutes)).await;
         let again = call(&rig, &session, "closeDiff", minutes, true).await;
         assert_eq!(again == closed("text"), is_kept, "{minutes} minutes");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_others_call_takes_no_answer_from_a_client() {
+    let rig = Rig::start();
+    let (session, another) = (rig.initialize().await, rig.initialize().await);
+    answered(&rig, &session, "openDiff", 1, "").await;
+    answered(&rig, &session, "closeDiff", 2, "text").await;
+    answered(&rig, &another, "openDiff", 1, "").await;
+    for id in 2..200 {
+        answered(&rig, &another, "closeDiff", id, "another's").await;
+        answered(&rig, &another, "openDiff", id, "").await;
+    }
+    assert_eq!(call(&rig, &session, "closeDiff", 2, true).await, closed("text"));
+    assert_eq!(call(&rig, &session, "openDiff", 1, true).await, empty());
+    assert!(rig.asked.lock().await.try_recv().is_err(), "no view was replaced");
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_about_no_diff_push_out_none_that_was() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    answered(&rig, &session, "openDiff", 1, "").await;
+    answered(&rig, &session, "closeDiff", 2, "text").await;
+    let calls = (3..103).map(|id| request("rejectDiff", id, "/none"));
+    post(&rig, &session, &calls.collect(), false).await;
+    for id in 103..203 {
+        post(&rig, &session, &request("closeDiff", id, "/none"), false).await;
+    }
+    assert_eq!(call(&rig, &session, "closeDiff", 2, true).await, closed("text"));
+    assert_eq!(call(&rig, &session, "openDiff", 1, true).await, empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_client_with_the_longest_texts_loses_one_first() {
+    let rig = Rig::with(|config| config.limits.body = 10_000);
+    let (session, another) = (rig.initialize().await, rig.initialize().await);
+    let text = "x".repeat(7_000);
+    answered(&rig, &session, "openDiff", 1, "").await;
+    answered(&rig, &session, "closeDiff", 2, &text).await;
+    for id in [1, 3, 5] {
+        answered(&rig, &another, "openDiff", id, "").await;
+        answered(&rig, &another, "closeDiff", id + 1, &text).await;
+    }
+    assert_eq!(call(&rig, &session, "closeDiff", 2, true).await, closed(&text));
+    for (id, is_kept) in [(2, false), (4, false), (6, true)] {
+        let again = call(&rig, &another, "closeDiff", id, true).await;
+        assert_eq!(again == closed(&text), is_kept, "{id}");
     }
 }
