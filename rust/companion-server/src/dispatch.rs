@@ -13,7 +13,7 @@ use companion_protocol::mcp::{
 use serde::Serialize;
 
 use crate::core::Core;
-use crate::diffs::{DiffId, Request};
+use crate::diffs::{DiffId, Request, Sent};
 use crate::json::Json;
 use crate::session::Session;
 use crate::tools;
@@ -57,20 +57,20 @@ pub(crate) async fn answer(
     payload: Payload<'_>,
 ) -> Answer {
     match payload {
-        Payload::Single(message) => match answer_one(core, session, is_repeated, message).await {
-            Some(json) => Answer::Json(json),
-            None => Answer::Nothing,
-        },
+        Payload::Single(message) => {
+            let sent = if is_repeated { Sent::Again } else { Sent::Once };
+            let answer = answer_one(core, session, sent, message).await;
+            answer.map_or(Answer::Nothing, Answer::Json)
+        }
         Payload::Batch(messages) => {
             let mut answers = Vec::new();
             for message in messages {
-                answers.extend(answer_one(core, session, is_repeated, message).await);
+                answers.extend(answer_one(core, session, Sent::InBatch, message).await);
             }
             if answers.is_empty() {
                 return Answer::Nothing;
             }
-            let answers: Vec<_> = answers.into_iter().map(Json::into_bytes).collect();
-            Answer::Json([b"[", answers.join(&b',').as_slice(), b"]"].concat().into())
+            Answer::Json(Json::array(answers))
         }
     }
 }
@@ -78,7 +78,7 @@ pub(crate) async fn answer(
 async fn answer_one(
     core: &Arc<Core>,
     session: &Arc<Session>,
-    is_repeated: bool,
+    sent: Sent,
     message: Message<'_>,
 ) -> Option<Json> {
     let (id, method, params) = match message {
@@ -92,7 +92,7 @@ async fn answer_one(
             return None;
         }
     };
-    let from = Request { session: session.id, id: &id, is_repeated };
+    let from = Request { session: session.id, id: &id, sent };
     let answer = match &*method {
         "tools/call" => match tools::call(core, session, from, params).await {
             Ok(result) => Ok(result.into_response(&id)),

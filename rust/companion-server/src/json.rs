@@ -1,6 +1,7 @@
 //! JSON on its way to a client. A long text in it is written piece by piece as it is sent: all at
 //! once, it would take its memory twice more, and its first byte would wait for the last.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -11,10 +12,11 @@ const PIECE: usize = 64 << 10;
 
 /// A message, or an event whose data it is: an iterator over its bytes.
 #[derive(Default)]
-pub(crate) struct Json {
-    before: Bytes,
-    text: Option<Rest>,
-    after: Bytes,
+pub(crate) struct Json(VecDeque<Part>);
+
+enum Part {
+    Written(Bytes),
+    Text(Rest),
 }
 
 /// What has not been written of a text.
@@ -56,40 +58,56 @@ impl Json {
         let place = places.rposition(|at| at == empty).expect("the text is there");
         let place = place + empty.len() / 2;
         let (before, after) = (json.slice(..place), json.slice(place..));
-        Self { before, text: Some(Rest { text, from: 0, depth }), after }
+        let text = Rest { text, from: 0, depth };
+        Self([Part::Written(before), Part::Text(text), Part::Written(after)].into())
+    }
+
+    /// An array of these. Their texts stay where they are.
+    pub(crate) fn array(elements: impl IntoIterator<Item = Self>) -> Self {
+        let mut parts = VecDeque::new();
+        for element in elements {
+            let before: &[u8] = if parts.is_empty() { b"[" } else { b"," };
+            parts.push_back(Part::Written(Bytes::from_static(before)));
+            parts.extend(element.0);
+        }
+        parts.push_back(Part::Written(Bytes::from_static(b"]")));
+        Self(parts)
     }
 
     /// The same as an event: a `data:` line and the empty line that ends the event.
     ///
     /// JSON as serde writes it has no line breaks, so one line it is.
     pub(crate) fn into_event(self) -> Self {
-        let (head, end) = (&b"data: "[..], &b"\n\n"[..]);
-        if self.text.is_none() {
-            return [head, &self.before, &self.after, end].concat().into();
+        let (head, end) = (b"data: ", b"\n\n");
+        if self.len().is_some() {
+            return [&head[..], &self.into_bytes(), end].concat().into();
         }
-        let before = [head, &self.before].concat().into();
-        let after = [&self.after, end].concat().into();
-        Self { before, after, ..self }
+        let mut parts = self.0;
+        parts.push_front(Part::Written(Bytes::from_static(head)));
+        parts.push_back(Part::Written(Bytes::from_static(end)));
+        Self(parts)
     }
 
     /// How many bytes are left, if that is known.
     pub(crate) fn len(&self) -> Option<usize> {
-        self.text.is_none().then(|| self.before.len() + self.after.len())
+        let length = |part: &Part| match part {
+            Part::Written(bytes) => Some(bytes.len()),
+            Part::Text(_) => None,
+        };
+        self.0.iter().map(length).sum()
     }
 
     /// All of it.
     pub(crate) fn into_bytes(self) -> Bytes {
-        if self.text.is_none() && self.after.is_empty() {
-            return self.before;
-        }
-        self.collect::<Vec<_>>().concat().into()
+        let pieces: Vec<_> = self.collect();
+        <[Bytes; 1]>::try_from(pieces).map_or_else(|pieces| pieces.concat().into(), |[all]| all)
     }
 }
 
 /// JSON that is written already.
 impl<T: Into<Bytes>> From<T> for Json {
     fn from(json: T) -> Self {
-        Self { before: json.into(), ..Self::default() }
+        Self([Part::Written(json.into())].into())
     }
 }
 
@@ -97,15 +115,18 @@ impl Iterator for Json {
     type Item = Bytes;
 
     fn next(&mut self) -> Option<Bytes> {
-        if !self.before.is_empty() {
-            return Some(std::mem::take(&mut self.before));
+        loop {
+            match self.0.front_mut()? {
+                Part::Text(rest) => {
+                    if let Some(piece) = rest.next() {
+                        return Some(piece);
+                    }
+                }
+                Part::Written(bytes) if !bytes.is_empty() => return Some(std::mem::take(bytes)),
+                Part::Written(_) => {}
+            }
+            self.0.pop_front();
         }
-        if let Some(piece) = self.text.as_mut().and_then(Rest::next) {
-            return Some(piece);
-        }
-        self.text = None;
-        let after = std::mem::take(&mut self.after);
-        (!after.is_empty()).then_some(after)
     }
 }
 
@@ -190,5 +211,18 @@ mod tests {
         let pieces: Vec<_> = long.map(|piece| piece.len()).collect();
         assert!(pieces.len() > 10, "{pieces:?}");
         assert!(pieces.iter().all(|length| *length < 3 * PIECE), "{pieces:?}");
+    }
+
+    #[test]
+    fn an_array_has_its_elements_in_pieces() {
+        let elements = || {
+            [text(10 * PIECE), Arc::default(), text(3 * PIECE)]
+                .map(|text| Json::with_text(text, Depth::StringInString, answer))
+        };
+        let whole = elements().map(Json::into_bytes).join(&b","[..]);
+        assert!(Json::array(elements()).into_bytes() == [b"[", &*whole, b"]"].concat());
+        assert_eq!(Json::array(elements()).len(), None);
+        assert!(Json::array(elements()).all(|piece| piece.len() < 3 * PIECE));
+        assert_eq!(Json::array([Json::from("1"), Json::from("2")]).len(), Some(5));
     }
 }

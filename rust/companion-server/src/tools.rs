@@ -83,7 +83,7 @@ async fn run(
         arguments;
     if let Some(path) = &file_path {
         check(path)?;
-        if let Some(answer) = core.diffs.repeated(from, path).await {
+        if let Some(answer) = core.diffs.repeated(from, tool, path).await {
             return Ok(answer);
         }
     }

@@ -20,6 +20,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use companion_protocol::ide::events;
+use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
@@ -37,7 +38,7 @@ use ledger::{Ask, Effect, Ledger, Proposed};
 pub(crate) use outbox::{EventId, Outgoing};
 pub(crate) use records::{Left, Record};
 use repeats::Repeats;
-pub(crate) use repeats::Request;
+pub(crate) use repeats::{Request, Sent};
 
 /// The text of a file: a proposal's, as the user left it.
 pub(crate) type Text = Arc<String>;
@@ -98,9 +99,14 @@ impl Diffs {
         })
     }
 
-    /// The answer to a request that is repeated, if its call about `path` is known.
-    pub(crate) async fn repeated(&self, from: Request<'_>, path: &str) -> Option<ToolResult> {
-        let waiter = self.repeats.find(from, path)?;
+    /// The answer to a request that is repeated, if its call of `tool` about `path` is known.
+    pub(crate) async fn repeated(
+        &self,
+        from: Request<'_>,
+        tool: Tool,
+        path: &str,
+    ) -> Option<ToolResult> {
+        let waiter = self.repeats.find(from, tool, path)?;
         Some(self.answer(waiter).await)
     }
 
@@ -128,7 +134,7 @@ impl Diffs {
             if proposal.new_content.is_empty() { Proposed::Empty } else { Proposed::Text };
         let path: Arc<str> = Arc::from(proposal.file_path.as_str());
         let step = |ledger: &mut Ledger, call| ledger.open(asker, &path, proposed, call);
-        self.call(from, &path, Some(proposal), step).await
+        self.call(from, Tool::OpenDiff, &path, Some(proposal), step).await
     }
 
     /// `closeDiff`
@@ -140,20 +146,23 @@ impl Diffs {
     ) -> ToolResult {
         let path = Arc::from(path);
         let step = |ledger: &mut Ledger, call| ledger.close(from.session, &path, suppress, call);
-        self.call(from, &path, None, step).await
+        self.call(from, Tool::CloseDiff, &path, None, step).await
     }
 
     /// `acceptDiff` and `rejectDiff`
     pub(crate) async fn decide(&self, from: Request<'_>, path: String, accept: bool) -> ToolResult {
         let path = Arc::from(path);
-        self.call(from, &path, None, |ledger, call| ledger.decide(&path, accept, call)).await
+        let tool = if accept { Tool::AcceptDiff } else { Tool::RejectDiff };
+        let step = |ledger: &mut Ledger, call| ledger.decide(&path, accept, call);
+        self.call(from, tool, &path, None, step).await
     }
 
-    /// Takes a step for a call about `path`, and waits for the call's answer. What has begun is
+    /// Takes a step for a call of `tool` about `path`, and waits for the call's answer. What has begun is
     /// brought to its end even if the caller does not wait for it.
     async fn call(
         &self,
         from: Request<'_>,
+        tool: Tool,
         path: &Arc<str>,
         proposal: Option<Proposal>,
         step: impl FnOnce(&mut Ledger, CallId) -> Vec<Effect>,
@@ -161,7 +170,7 @@ impl Diffs {
         let deadline = Instant::now() + self.limits.host_timeout;
         let taken = proposal.as_ref().and_then(|proposal| proposal.untaken.clone());
         let (call, waiter) = self.calls.begin(deadline, taken);
-        self.repeats.push(from, call, Arc::clone(path), waiter.clone());
+        self.repeats.push(from, tool, call, Arc::clone(path), waiter.clone());
         self.step_with(proposal, |ledger| step(ledger, call));
         self.answer(waiter).await
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use companion_protocol::jsonrpc::Id;
+use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
@@ -30,8 +31,18 @@ const CALL: usize = 256;
 pub(crate) struct Request<'a> {
     pub(crate) session: SessionId,
     pub(crate) id: &'a Id,
+    pub(crate) sent: Sent,
+}
+
+/// How a request was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    Once,
     /// It was sent before, and its sender knows no answer.
-    pub(crate) is_repeated: bool,
+    Again,
+    /// Nobody sends a batch again. In one that counts as such, a small request would have the
+    /// answer to the same call a hundred times.
+    InBatch,
 }
 
 pub(super) struct Repeats {
@@ -57,6 +68,7 @@ struct Client {
 
 struct Kept {
     id: Id,
+    tool: Tool,
     call: CallId,
     path: Arc<str>,
     is_repeated: bool,
@@ -72,26 +84,38 @@ impl Repeats {
         Self { newest: Mutex::default(), limit }
     }
 
-    /// The call about `path` that the same request has made before, if it has. The first may
+    /// The call of `tool` about `path` that the same request has made before, if it has. The first may
     /// also arrive last: a system sends again what a network has dropped.
-    pub(super) fn find(&self, request: Request<'_>, path: &str) -> Option<Waiter> {
+    pub(super) fn find(&self, request: Request<'_>, tool: Tool, path: &str) -> Option<Waiter> {
+        if request.sent == Sent::InBatch {
+            return None;
+        }
         let newest = self.newest.lock();
         let mut calls = newest.clients.get(&request.session)?.calls.iter().rev();
-        let call = calls.find(|call| call.id == *request.id && &*call.path == path)?;
-        (call.is_repeated || request.is_repeated).then(|| call.waiter.clone())
+        let call = calls
+            .find(|call| call.tool == tool && call.id == *request.id && &*call.path == path)?;
+        (call.is_repeated || request.sent == Sent::Again).then(|| call.waiter.clone())
     }
 
-    pub(super) fn push(&self, request: Request<'_>, call: CallId, path: Arc<str>, waiter: Waiter) {
-        let Request { session, id, is_repeated } = request;
-        if id.size() > MAX_ID {
+    pub(super) fn push(
+        &self,
+        request: Request<'_>,
+        tool: Tool,
+        call: CallId,
+        path: Arc<str>,
+        waiter: Waiter,
+    ) {
+        let Request { session, id, sent } = request;
+        if id.size() > MAX_ID || sent == Sent::InBatch {
             return;
         }
         let bytes = path.len() + CALL;
         let kept = Kept {
             id: id.clone(),
+            tool,
             call,
             path,
-            is_repeated,
+            is_repeated: sent == Sent::Again,
             is_idle: false,
             waiter,
             bytes,

@@ -208,3 +208,27 @@ async fn the_client_with_the_longest_texts_loses_one_first() {
         assert_eq!(again == closed(&text), is_kept, "{id}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn only_a_message_by_itself_is_one_that_is_sent_again() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    for (id, is_repeated) in [(2, false), (3, true)] {
+        answered(&rig, &session, "openDiff", 1, "").await;
+        let closing = call(&rig, &session, "closeDiff", id, is_repeated);
+        assert_eq!(tokio::join!(closing, answer(&rig, "text")).0, closed("text"));
+        let batch: Value = std::iter::repeat_n(request("closeDiff", id, PATH), 100).collect();
+        let answers = post(&rig, &session, &batch, !is_repeated).await.to_string();
+        assert!(!answers.contains("content\\"), "a text is there once");
+        assert_eq!(call(&rig, &session, "closeDiff", id, true).await, closed("text"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_of_another_tool_is_no_repetition() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    answered(&rig, &session, "openDiff", 1, "").await;
+    let again = call(&rig, &session, "closeDiff", 1, true);
+    assert_eq!(tokio::join!(again, answer(&rig, "text")).0, closed("text"));
+}
