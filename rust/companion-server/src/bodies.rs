@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Body;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::config::Limits;
 
@@ -26,9 +26,12 @@ pub(super) enum BodyError {
     TooSlow,
     /// The peer broke off, or its framing is wrong.
     Broken,
+    /// Others had all the room for as long as a peer may pause.
+    NoRoom,
 }
 
-/// All bodies under way: two of the largest, besides small ones. Further ones wait, unread.
+/// All bodies under way: two of the largest, besides small ones. Further ones wait, unread, for as long
+/// as a peer may pause.
 pub(crate) struct Bodies {
     limit: usize,
     /// The longest that a peer may pause.
@@ -57,7 +60,7 @@ impl Bodies {
         }
         let mut permit = None;
         if announced > SMALL {
-            permit = Some(self.permit(announced).await);
+            permit = Some(self.permit(announced).await?);
         }
         let mut bytes = Vec::with_capacity(announced);
         let mut end = Instant::now() + self.total;
@@ -75,21 +78,26 @@ impl Bodies {
                 // It does not say how large it will be. To ask for more and more would have two
                 // that are half read wait for each other.
                 let asked = Instant::now();
-                permit = Some(self.permit(self.limit).await);
+                permit = Some(self.permit(self.limit).await?);
                 end += asked.elapsed();
             }
             bytes.extend_from_slice(&data);
         }
-        if let Some(permit) = &mut permit {
-            let spare = permit.num_permits().saturating_sub(units(bytes.len()) as usize);
-            drop(permit.split(spare));
-        }
-        Ok(Bodied { bytes, _permit: permit })
+        release(&mut permit, bytes.len());
+        Ok(Bodied { bytes, permit })
     }
 
-    async fn permit(&self, bytes: usize) -> OwnedSemaphorePermit {
-        let permit = Arc::clone(&self.budget).acquire_many_owned(units(bytes)).await;
-        permit.expect("it is never closed")
+    async fn permit(&self, bytes: usize) -> Result<OwnedSemaphorePermit, BodyError> {
+        let permit = Arc::clone(&self.budget).acquire_many_owned(units(bytes));
+        let permit = timeout(self.pause, permit).await.map_err(|_elapsed| BodyError::NoRoom)?;
+        Ok(permit.expect("it is never closed"))
+    }
+}
+
+/// Gives back what is not needed for so many bytes.
+fn release(permit: &mut Option<OwnedSemaphorePermit>, bytes: usize) {
+    if let Some(permit) = permit {
+        drop(permit.split(permit.num_permits().saturating_sub(units(bytes) as usize)));
     }
 }
 
@@ -100,5 +108,16 @@ fn units(bytes: usize) -> u32 {
 /// A body that was read. It is part of the budget until it is dropped.
 pub(super) struct Bodied {
     pub(super) bytes: Vec<u8>,
-    _permit: Option<OwnedSemaphorePermit>,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Bodied {
+    /// Frees the body, but for so many bytes that were copied out of it: these are part of the budget
+    /// as long as what is returned.
+    pub(super) fn free(self, copied: usize) -> Option<OwnedSemaphorePermit> {
+        let Self { bytes, mut permit } = self;
+        drop(bytes);
+        release(&mut permit, copied);
+        permit.filter(|_| copied > SMALL)
+    }
 }

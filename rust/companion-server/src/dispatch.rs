@@ -16,7 +16,7 @@ use crate::core::Core;
 use crate::diffs::{DiffId, Request, Sent};
 use crate::json::Json;
 use crate::session::Session;
-use crate::tools;
+use crate::tools::{self, Call};
 
 /// What a client gets back.
 pub(crate) enum Answer {
@@ -48,54 +48,58 @@ pub(crate) fn initialize(params: Params<'_>) -> Result<InitializeResult, ErrorOb
     })
 }
 
-/// Answers what a session sent, perhaps for the second time. Requests of a batch are answered one
-/// after the other.
-pub(crate) async fn answer(
-    core: &Arc<Core>,
-    session: &Arc<Session>,
-    is_repeated: bool,
-    payload: Payload<'_>,
-) -> Answer {
-    match payload {
-        Payload::Single(message) => {
-            let sent = if is_repeated { Sent::Again } else { Sent::Once };
-            let answer = answer_one(core, session, sent, message).await;
-            answer.map_or(Answer::Nothing, Answer::Json)
-        }
-        Payload::Batch(messages) => {
-            let mut answers = Vec::new();
-            for message in messages {
-                answers.extend(answer_one(core, session, Sent::InBatch, message).await);
+/// What a session sent, without the body that it came in: that may be large, and the editor silent.
+pub(crate) struct Received {
+    messages: Vec<Asked>,
+    is_batch: bool,
+}
+
+/// What is left to do for a message.
+enum Asked {
+    Call(Id, Call),
+    Answer(Json),
+    /// The client has heard of that decision.
+    Arrived(DiffId),
+}
+
+impl Received {
+    pub(crate) fn read(core: &Core, payload: Payload<'_>) -> Self {
+        let read = |message| read_one(core, message);
+        match payload {
+            Payload::Single(message) => {
+                Self { messages: read(message).into_iter().collect(), is_batch: false }
             }
-            if answers.is_empty() {
-                return Answer::Nothing;
+            Payload::Batch(messages) => {
+                let messages = messages.into_iter().filter_map(read).collect();
+                Self { messages, is_batch: true }
             }
-            Answer::Json(Json::array(answers))
         }
+    }
+
+    /// How many bytes it takes until it is answered. The text of a single proposal counts for the editor,
+    /// which is given it at once.
+    pub(crate) fn size(&self) -> usize {
+        let size = |asked: &Asked| match asked {
+            Asked::Call(id, call) => id.size() + if self.is_batch { call.size() } else { 0 },
+            Asked::Answer(json) => json.len().unwrap_or_default(),
+            Asked::Arrived(_) => 0,
+        };
+        self.messages.iter().map(size).sum()
     }
 }
 
-async fn answer_one(
-    core: &Arc<Core>,
-    session: &Arc<Session>,
-    sent: Sent,
-    message: Message<'_>,
-) -> Option<Json> {
+fn read_one(core: &Core, message: Message<'_>) -> Option<Asked> {
     let (id, method, params) = match message {
         Message::Request { id, method, params } => (id, method, params),
         Message::Notification { .. } => return None,
         // All that a client is asked is a ping, and any answer to it will do.
         Message::Response { id, .. } => {
-            if let Some(diff) = id.as_ref().and_then(Id::as_str).and_then(DiffId::parse) {
-                core.diffs.ping_answered(session.id, diff);
-            }
-            return None;
+            return id.as_ref().and_then(Id::as_str).and_then(DiffId::parse).map(Asked::Arrived);
         }
     };
-    let from = Request { session: session.id, id: &id, sent };
     let answer = match &*method {
-        "tools/call" => match tools::call(core, session, from, params).await {
-            Ok(result) => Ok(result.into_response(&id)),
+        "tools/call" => match tools::read(core, params) {
+            Ok(call) => return Some(Asked::Call(id, call)),
             Err(error) => Err(invalid_params("tools/call", &error)),
         },
         "tools/list" => Ok(response(&id, &tools::list(&core.config.settings))),
@@ -109,7 +113,43 @@ async fn answer_one(
             Err(ErrorObject::new(code::METHOD_NOT_FOUND, message))
         }
     };
-    Some(answer.unwrap_or_else(|error| Json::new(&ErrorResponse::new(Some(&id), error))))
+    let json = answer.unwrap_or_else(|error| Json::new(&ErrorResponse::new(Some(&id), error)));
+    Some(Asked::Answer(json))
+}
+
+/// Answers what a session sent, perhaps for the second time. Requests of a batch are answered one
+/// after the other.
+pub(crate) async fn answer(
+    core: &Arc<Core>,
+    session: &Arc<Session>,
+    is_repeated: bool,
+    received: Received,
+) -> Answer {
+    let Received { messages, is_batch } = received;
+    let sent = match is_batch {
+        true => Sent::InBatch,
+        false if is_repeated => Sent::Again,
+        false => Sent::Once,
+    };
+    let mut answers = Vec::new();
+    for asked in messages {
+        match asked {
+            Asked::Call(id, call) => {
+                let from = Request { session: session.id, id: &id, sent };
+                let result = tools::run(core, session, from, call).await;
+                answers.push(result.into_response(&id));
+            }
+            Asked::Answer(json) => answers.push(json),
+            Asked::Arrived(diff) => core.diffs.ping_answered(session.id, diff),
+        }
+    }
+    if answers.is_empty() {
+        Answer::Nothing
+    } else if is_batch {
+        Answer::Json(Json::array(answers))
+    } else {
+        Answer::Json(answers.remove(0))
+    }
 }
 
 /// The response to the request `id`.

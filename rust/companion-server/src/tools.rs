@@ -36,33 +36,59 @@ pub(crate) fn list(settings: &Settings) -> ListToolsResult {
     ListToolsResult { tools: offered.map(Tool::definition).collect() }
 }
 
-/// `tools/call`
-pub(crate) async fn call(
-    core: &Core,
-    session: &Session,
-    from: Request<'_>,
-    params: Params<'_>,
-) -> Result<ToolResult, serde_json::Error> {
+/// The parameters of `tools/call`, read: a call, or what is wrong with it.
+pub(crate) struct Call(Result<(Tool, ToolArguments), String>);
+
+impl Call {
+    /// How many bytes of texts it has.
+    pub(crate) fn size(&self) -> usize {
+        let size = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        match &self.0 {
+            Ok((_, arguments)) => size(&arguments.file_path) + size(&arguments.new_content),
+            Err(wrong) => wrong.len(),
+        }
+    }
+}
+
+/// Reads the parameters of `tools/call`. Wrong arguments are for the model to read; all else is an error
+/// of the protocol.
+pub(crate) fn read(core: &Core, params: Params<'_>) -> Result<Call, serde_json::Error> {
     let call = match params.parse::<CallToolParams<ToolArguments>>() {
         Ok(call) => call,
         Err(error) => {
-            // Wrong arguments are for the model to read; all else is an error of the protocol.
             let call: CallToolParams<IgnoredAny> = params.parse()?;
-            let wrong = match find(core, &call.name) {
-                Ok(_) => format!("Invalid arguments: {}", describe(&error)),
-                Err(unknown) => unknown,
-            };
-            return Ok(ToolResult::error(&wrong));
+            let wrong = |_| format!("Invalid arguments: {}", describe(&error));
+            return Ok(Call(Err(find(core, &call.name).map_or_else(|unknown| unknown, wrong))));
         }
     };
     let tool = match find(core, &call.name) {
         Ok(tool) => tool,
-        Err(unknown) => return Ok(ToolResult::error(&unknown)),
+        Err(unknown) => return Ok(Call(Err(unknown))),
     };
-    Ok(match run(core, session, from, tool, call.arguments).await {
-        Ok(result) => result,
-        Err(wrong) => ToolResult::error(&format!("Invalid arguments: {wrong}")),
-    })
+    let mut arguments = call.arguments;
+    if tool != Tool::OpenDiff {
+        arguments.new_content = None;
+    }
+    if let Some(wrong) = arguments.file_path.as_deref().and_then(|path| check(path).err()) {
+        return Ok(Call(Err(format!("Invalid arguments: {wrong}"))));
+    }
+    Ok(Call(Ok((tool, arguments))))
+}
+
+/// `tools/call`
+pub(crate) async fn run(
+    core: &Core,
+    session: &Session,
+    from: Request<'_>,
+    call: Call,
+) -> ToolResult {
+    match call.0 {
+        Ok((tool, arguments)) => match carry_out(core, session, from, tool, arguments).await {
+            Ok(result) => result,
+            Err(wrong) => ToolResult::error(&format!("Invalid arguments: {wrong}")),
+        },
+        Err(wrong) => ToolResult::error(&wrong),
+    }
 }
 
 /// The tool of that name, if it is offered.
@@ -71,8 +97,8 @@ fn find(core: &Core, name: &str) -> Result<Tool, String> {
     tool.ok_or_else(|| format!("Unknown tool: {name}"))
 }
 
-/// Carries a tool out, or says which argument is wrong.
-async fn run(
+/// Carries a tool out, or says which argument is missing.
+async fn carry_out(
     core: &Core,
     session: &Session,
     from: Request<'_>,
@@ -81,11 +107,12 @@ async fn run(
 ) -> Result<ToolResult, &'static str> {
     let ToolArguments { file_path, new_content, suppress_notification, severity, only_new } =
         arguments;
-    if let Some(path) = &file_path {
-        check(path)?;
-        if let Some(answer) = core.diffs.repeated(from, tool, path).await {
-            return Ok(answer);
-        }
+    if let Some(answer) =
+        file_path.as_deref().and_then(|path| core.diffs.repeated(from, tool, path))
+    {
+        // The first call has the proposal.
+        drop(new_content);
+        return Ok(answer.await);
     }
     let named = file_path.ok_or("filePath is missing");
     Ok(match tool {

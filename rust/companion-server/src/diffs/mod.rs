@@ -100,14 +100,13 @@ impl Diffs {
     }
 
     /// The answer to a request that is repeated, if its call of `tool` about `path` is known.
-    pub(crate) async fn repeated(
+    pub(crate) fn repeated(
         &self,
         from: Request<'_>,
         tool: Tool,
         path: &str,
-    ) -> Option<ToolResult> {
-        let waiter = self.repeats.find(from, tool, path)?;
-        Some(self.answer(waiter).await)
+    ) -> Option<impl Future<Output = ToolResult>> {
+        self.repeats.find(from, tool, path).map(|waiter| self.answer(waiter))
     }
 
     /// `openDiff`

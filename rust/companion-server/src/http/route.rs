@@ -20,7 +20,7 @@ use super::stream::EventStream;
 use crate::bodies::BodyError;
 use crate::core::Core;
 use crate::diffs::EventId;
-use crate::dispatch::{self, Answer};
+use crate::dispatch::{self, Answer, Received};
 use crate::guard::Refusal;
 use crate::places::Place;
 use crate::session::{Session, SessionId};
@@ -107,7 +107,9 @@ where
     let _busy = session.busy();
     let is_single = matches!(payload, Payload::Single(_));
     let is_repeated = head.headers.contains_key(REPEATED);
-    match dispatch::answer(&core, &session, is_repeated, payload).await {
+    let received = Received::read(&core, payload);
+    let _copied = body.free(received.size());
+    match dispatch::answer(&core, &session, is_repeated, received).await {
         Answer::Nothing => reply::empty(StatusCode::ACCEPTED),
         // Until it comes back to its stream, its answers are one, if it waits for more than them.
         Answer::Json(json)
@@ -255,6 +257,10 @@ fn body_error(error: &BodyError, limit: usize) -> Reply {
         BodyError::Broken => {
             server_error(StatusCode::BAD_REQUEST, "Bad request: the body is incomplete")
         }
+        BodyError::NoRoom => server_error(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Service unavailable: other large requests are under way; try again later",
+        ),
     }
 }
 
