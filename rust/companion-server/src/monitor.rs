@@ -1,6 +1,7 @@
 //! `GET /events`: every notification to every client, for people who watch with curl.
 //!
-//! A watcher must never hold up a client: what a slow one does not read in time, it misses.
+//! A watcher must never hold up a client: what a slow one does not read in time, it misses, and of what is
+//! very long it sees the beginning.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -15,9 +16,12 @@ use tokio::sync::mpsc;
 
 use crate::sse;
 
-/// How many notifications wait for a watcher, and how many bytes, unless one alone has more.
+/// How many notifications wait for a watcher, and how many bytes with the one that is on its way.
 const QUEUE: usize = 64;
 const BYTES: usize = 4 << 20;
+
+/// How many bytes a watcher is shown of a notification that has more than all that may wait.
+const BEGINNING: usize = 500;
 
 /// All watchers.
 pub(crate) struct Monitors {
@@ -27,7 +31,7 @@ pub(crate) struct Monitors {
 
 struct Watcher {
     sender: mpsc::Sender<Bytes>,
-    /// How many bytes wait.
+    /// How many bytes wait or are on their way.
     waiting: Arc<AtomicUsize>,
 }
 
@@ -38,7 +42,7 @@ impl Watcher {
         if self.sender.is_closed() {
             return Err(mpsc::error::SendError(()));
         }
-        if waiting == 0 || waiting + event.len() <= BYTES {
+        if waiting + event.len() <= BYTES {
             let length = event.len();
             self.waiting.fetch_add(length, Relaxed); // before it can be taken
             if self.sender.try_send(event).is_err() {
@@ -63,8 +67,8 @@ impl Monitors {
         }
         let (sender, events) = mpsc::channel(QUEUE);
         let watcher = Watcher { sender, waiting: Arc::default() };
-        let stream = MonitorStream { events, waiting: Arc::clone(&watcher.waiting) };
-        let _ = watcher.send(first);
+        let stream = MonitorStream { events, waiting: Arc::clone(&watcher.waiting), on_its_way: 0 };
+        let _ = watcher.send(shortened(first));
         watchers.push(watcher);
         Some(stream)
     }
@@ -75,7 +79,7 @@ impl Monitors {
         if watchers.is_empty() {
             return;
         }
-        let event = event();
+        let event = shortened(event());
         watchers.retain(|watcher| watcher.send(event.clone()).is_ok());
     }
 
@@ -93,10 +97,22 @@ impl Monitors {
     }
 }
 
+/// In place of an event that is too long, a comment, which people read and programs skip: an event with
+/// a part of its text would be taken for the whole.
+fn shortened(event: Bytes) -> Bytes {
+    if event.len() <= BYTES {
+        return event;
+    }
+    let beginning = String::from_utf8_lossy(&event[..BEGINNING]);
+    format!(": {} bytes, which begin with {beginning}\n\n", event.len()).into()
+}
+
 /// The body of `GET /events`.
 pub(crate) struct MonitorStream {
     events: mpsc::Receiver<Bytes>,
     waiting: Arc<AtomicUsize>,
+    /// The length of the event that was taken last. The connection has it until it asks for more.
+    on_its_way: usize,
 }
 
 impl Body for MonitorStream {
@@ -107,9 +123,11 @@ impl Body for MonitorStream {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let sent = std::mem::take(&mut self.on_its_way);
+        self.waiting.fetch_sub(sent, Relaxed);
         let event = ready!(self.events.poll_recv(cx));
         Poll::Ready(event.map(|event| {
-            self.waiting.fetch_sub(event.len(), Relaxed);
+            self.on_its_way = event.len();
             Ok(Frame::data(event))
         }))
     }

@@ -262,6 +262,41 @@ async fn a_watcher_that_does_not_read_costs_little_memory() {
 }
 
 #[tokio::test]
+async fn a_watcher_that_is_sent_a_long_text_misses_what_would_pile_up_behind_it() {
+    let rig = Rig::start();
+    let mut watcher = rig.send("GET", "/events", &[], "").await.into_body();
+    watcher.frame().await.unwrap().unwrap();
+    let session = rig.initialize().await;
+    for text in ["x", "y"] {
+        open(&rig, &session).await;
+        accept(&rig, &text.repeat(3 << 20));
+    }
+    let sent = watcher.frame().await.unwrap().unwrap().into_data().unwrap();
+    assert!(sent.ends_with(b"xx\"}}\n\n"));
+    open(&rig, &session).await;
+    accept(&rig, &"z".repeat(3 << 20));
+    rig.core.monitors.end();
+    assert!(watcher.frame().await.is_none(), "of the first one it has not asked for the rest");
+}
+
+#[tokio::test]
+async fn of_a_text_that_is_too_long_a_watcher_sees_the_beginning() {
+    let rig = Rig::start();
+    let mut events = Stream::new(rig.send("GET", "/events", &[], "").await.into_body());
+    events.block().await.unwrap();
+    let session = rig.initialize().await;
+    open(&rig, &session).await;
+    accept(&rig, &"é".repeat(3 << 20));
+    let comment = events.block().await.unwrap();
+    assert!(comment.starts_with(": 6291"), "{comment:.100}");
+    assert!(comment.len() < 1_000 && comment.lines().count() == 1, "{comment:.100}");
+    assert!(comment.contains("/ide/diffAccepted") && comment.contains("\"/a\""), "{comment:.300}");
+    open(&rig, &session).await;
+    accept(&rig, "next");
+    assert_eq!(events.message().await.unwrap()["params"]["content"], "next");
+}
+
+#[tokio::test]
 async fn a_request_does_not_wait_until_every_client_has_the_context() {
     let rig = Arc::new(Rig::start());
     let told = Arc::new(AtomicUsize::new(0));
