@@ -2,8 +2,12 @@
 
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod tests;
 
 use std::io::{self, BufRead, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use companion_platform::{Platform, is_absolute};
@@ -17,15 +21,29 @@ use companion_protocol::jsonrpc::{
 use companion_server::{
     Asked, DiagnosticsResponder, EditorHost, Proposal, Responder, Responders, Server,
 };
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 /// The longest line, in bytes. A longer one is answered with an error and skipped.
 const MAX_LINE: u64 = 256 << 20;
 
+/// How many bytes of requests the editor may leave unread, besides proposals and closing their views: of
+/// those there are no more than the server lets it have.
+const MAX_UNREAD: usize = 1 << 20;
+
+const BUSY: &str = "The editor is busy: it has not read what it was asked before.";
+
 /// What is to be written to stdout.
 pub(crate) enum Outgoing {
     Line(Vec<u8>),
+    Request {
+        line: Vec<u8>,
+        /// Until it is written.
+        _unread: Unread,
+    },
+    /// The newest line of its kind, unless that has been written.
+    Newest(Newest),
     /// The request of that number. Until it is written, the editor has not taken the proposal.
     Open(u64, Proposal),
 }
@@ -33,13 +51,31 @@ pub(crate) enum Outgoing {
 impl Outgoing {
     fn write(&self, output: &mut impl Write) -> io::Result<()> {
         match self {
-            Self::Line(line) => output.write_all(line)?,
+            Self::Line(line) | Self::Request { line, .. } => output.write_all(line)?,
+            Self::Newest(newest) => {
+                let line = newest.lock().take();
+                output.write_all(&line.unwrap_or_default())?;
+            }
             Self::Open(number, proposal) => {
                 let params = proposal.to_show();
                 output.write_all(&line(&Request::new(Id::from(*number), "diff/open", params)))?;
             }
         }
         output.flush()
+    }
+}
+
+type Newest = Arc<Mutex<Option<Vec<u8>>>>;
+
+/// The place of a request among those that are unread.
+pub(crate) struct Unread {
+    bytes: usize,
+    all: Arc<AtomicUsize>,
+}
+
+impl Drop for Unread {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.bytes, Relaxed);
     }
 }
 
@@ -74,13 +110,24 @@ fn line(message: &impl Serialize) -> Vec<u8> {
 pub(crate) struct Editor {
     outgoing: Sender<Outgoing>,
     responders: Responders,
+    /// The bytes of requests that are unread.
+    unread: Arc<AtomicUsize>,
+    sessions: Newest,
+    private: Newest,
 }
 
 impl Editor {
     /// The editor, and what is to be written to it.
     pub(crate) fn new() -> (Self, Receiver<Outgoing>) {
         let (sender, outgoing) = mpsc::channel();
-        (Self { outgoing: sender, responders: Responders::default() }, outgoing)
+        let editor = Self {
+            outgoing: sender,
+            responders: Responders::default(),
+            unread: Arc::default(),
+            sessions: Newest::default(),
+            private: Newest::default(),
+        };
+        (editor, outgoing)
     }
 
     fn send(&self, outgoing: Outgoing) {
@@ -92,9 +139,24 @@ impl Editor {
         self.send(Outgoing::Line(line(message)));
     }
 
+    /// Tells a state, of which only the newest matters.
+    fn tell(&self, newest: &Newest, state: &impl Serialize) {
+        if newest.lock().replace(line(state)).is_none() {
+            self.send(Outgoing::Newest(Arc::clone(newest)));
+        }
+    }
+
+    /// Asks, if what was asked before has been read. The call that a request is for is over long before an
+    /// editor reads again that is stopped, and others may follow it.
     fn ask(&self, method: &'static str, params: impl Serialize, responder: impl Into<Asked>) {
         let number = self.responders.add(responder);
-        self.write(&Request::new(Id::from(number), method, params));
+        let line = line(&Request::new(Id::from(number), method, params));
+        let unread = Unread { bytes: line.len(), all: Arc::clone(&self.unread) };
+        if self.unread.fetch_add(line.len(), Relaxed) + line.len() <= MAX_UNREAD {
+            self.send(Outgoing::Request { line, _unread: unread });
+        } else if let Some(asked) = self.responders.take(number) {
+            asked.fail(BUSY);
+        }
     }
 
     fn ask_about(&self, method: &'static str, file_path: &str, responder: Responder) {
@@ -108,7 +170,9 @@ impl EditorHost for Editor {
     }
 
     fn close_diff(&self, file_path: &str, abandoned: bool, responder: Responder) {
-        self.ask("diff/close", CloseDiff { file_path, abandoned }, responder);
+        // Always: what is refused would stay open for nobody, and the client takes it for closed.
+        let id = Id::from(self.responders.add(responder));
+        self.write(&Request::new(id, "diff/close", CloseDiff { file_path, abandoned }));
     }
 
     fn accept_diff(&self, file_path: &str, responder: Responder) {
@@ -124,11 +188,11 @@ impl EditorHost for Editor {
     }
 
     fn sessions_changed(&self, count: usize) {
-        self.write(&Notification::new("companion/sessions", Sessions { count }));
+        self.tell(&self.sessions, &Notification::new("companion/sessions", Sessions { count }));
     }
 
     fn private_files_changed(&self, paths: &[String]) {
-        self.write(&Notification::new("companion/private", PrivateFiles { paths }));
+        self.tell(&self.private, &Notification::new("companion/private", PrivateFiles { paths }));
     }
 }
 

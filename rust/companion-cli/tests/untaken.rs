@@ -9,7 +9,7 @@ use std::io::Read;
 use std::sync::mpsc;
 use std::thread;
 
-use common::editor::{Editor, new_dir, of};
+use common::editor::{Editor, new_dir, next_line, of};
 use serde_json::json;
 
 const MB: usize = 1 << 20;
@@ -53,5 +53,51 @@ fn large_proposals_to_an_editor_that_does_not_read_are_refused_and_fill_no_memor
         assert!(!answers.recv().unwrap().contains("has not taken"));
     }
     editor.propose(&session, "/b");
+    editor.kill();
+}
+
+#[test]
+fn decisions_that_an_editor_does_not_read_are_refused_and_fill_no_memory() {
+    const DIFFS: usize = 8;
+    /// As many calls as may wait for one decision.
+    const EACH: usize = 16;
+    /// Of 32 KB each, as many as fit into 1 MB, and into the pipe.
+    const FIT: usize = 40;
+    let mut editor = Editor::start(new_dir());
+    let session = editor.connect();
+    let paths: Vec<_> = (0..DIFFS).map(|n| format!("/{n}{}", "/long".repeat(6_000))).collect();
+    let reject = |path: &str| {
+        let params = json!({ "name": "rejectDiff", "arguments": { "filePath": path } });
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string()
+    };
+    for path in &paths {
+        editor.propose(&session, path);
+    }
+    let (answered, answers) = mpsc::channel();
+    for path in paths.iter().flat_map(|path| [path; EACH]) {
+        let mut reply = editor.send("POST", &of(&session), &reject(path));
+        let answered = answered.clone();
+        thread::spawn(move || {
+            let mut text = String::new();
+            reply.read_to_string(&mut text).unwrap();
+            answered.send(text).unwrap();
+        });
+    }
+    for _ in 0..DIFFS * EACH - FIT {
+        let answer = answers.recv().unwrap();
+        assert!(answer.contains("it has not read what it was asked before"), "{answer}");
+        assert!(answer.contains("\"isError\":true"), "{answer}");
+    }
+
+    // Once it reads, it is asked again.
+    editor.propose(&session, "/b");
+    let mut reply = editor.send("POST", &of(&session), &reject("/b"));
+    while next_line(&mut editor.stdout)["params"]["filePath"] != "/b" {}
+    editor.say(
+        &json!({ "jsonrpc": "2.0", "method": "diff/rejected", "params": { "filePath": "/b" } }),
+    );
+    let mut text = String::new();
+    reply.read_to_string(&mut text).unwrap();
+    assert!(text.contains("The diff was rejected."), "{text}");
     editor.kill();
 }

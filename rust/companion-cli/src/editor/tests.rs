@@ -1,0 +1,27 @@
+//! What an editor that reads late still hears.
+
+use companion_server::EditorHost as _;
+
+use super::{Editor, Outgoing};
+
+fn written(outgoing: &Outgoing) -> String {
+    let mut line = Vec::new();
+    outgoing.write(&mut line).unwrap();
+    String::from_utf8(line).unwrap()
+}
+
+#[test]
+fn of_a_state_only_the_newest_waits() {
+    let (editor, outgoing) = Editor::new();
+    for count in 1..=1000 {
+        editor.sessions_changed(count);
+        editor.private_files_changed(&[format!("/{count}")]);
+    }
+    let lines: Vec<_> = outgoing.try_iter().map(|outgoing| written(&outgoing)).collect();
+    let [sessions, private] = &lines[..] else { panic!("{} lines", lines.len()) };
+    assert!(sessions.contains(r#"{"count":1000}"#), "{sessions}");
+    assert!(private.contains(r#"["/1000"]"#), "{private}");
+    editor.sessions_changed(0);
+    let lines: Vec<_> = outgoing.try_iter().map(|outgoing| written(&outgoing)).collect();
+    assert!(matches!(&lines[..], [last] if last.contains(r#"{"count":0}"#)), "{lines:?}");
+}
