@@ -16,7 +16,7 @@ use companion_protocol::editor::{
     CloseDiff, DiffPath, DiffResult, EditorNotification as Told, PrivateFiles, Sessions,
 };
 use companion_protocol::jsonrpc::{
-    ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, code, parse,
+    ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, code, describe, parse,
 };
 use companion_server::{
     Asked, DiagnosticsResponder, EditorHost, Proposal, Responder, Responders, Server,
@@ -259,7 +259,10 @@ fn take(server: &Server, editor: &Editor, line: &[u8]) -> Result<(), (Option<Id>
 fn answered(responder: Responder, result: Result<&str, ErrorObject>) {
     match result.map(serde_json::from_str::<Option<DiffResult>>) {
         Ok(Ok(result)) => responder.complete(result.and_then(|result| result.content)),
-        Ok(Err(_)) => responder.fail("The editor's answer is not valid."),
+        Ok(Err(error)) => {
+            responder
+                .unreadable(&format!("The editor's answer is not valid: {}.", describe(&error)));
+        }
         Err(error) => responder.fail(&error.message),
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ide::Position;
 use crate::jsonrpc::{ErrorObject, Params, code, invalid_params};
+use crate::text;
 
 /// A notification from the editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,6 +126,7 @@ pub struct AcceptedDiff {
     /// As `diff/open` gave it, byte for byte.
     pub file_path: String,
     /// The text that was accepted, with the user's edits.
+    #[serde(deserialize_with = "text::content")]
     pub content: String,
 }
 
@@ -211,6 +213,6 @@ pub enum ProposalKind {
 #[derive(Debug, Deserialize)]
 pub struct DiffResult {
     /// The final text of the proposal.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "text::optional_content")]
     pub content: Option<String>,
 }

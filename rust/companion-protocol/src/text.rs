@@ -4,7 +4,25 @@
 //! string in a buffer that grows, and copies it from there: four times the time, and twice the
 //! memory, of this.
 
+use serde::de::{Deserialize as _, Deserializer, Error};
 use serde_json::value::RawValue;
+
+/// The `content` of a message.
+pub(crate) fn content<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    read_content(<&RawValue>::deserialize(deserializer)?)
+}
+
+/// The same, or `null`.
+pub(crate) fn optional_content<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    if raw.get() == "null" { Ok(None) } else { read_content(raw).map(Some) }
+}
+
+fn read_content<E: Error>(raw: &RawValue) -> Result<String, E> {
+    decode(raw).ok_or_else(|| E::custom("content must be a string of valid Unicode"))
+}
 
 /// The text of a JSON string. `None` if `raw` is another value, or if it has half of a surrogate
 /// pair, which is no Unicode.

@@ -111,6 +111,9 @@ pub(crate) trait Asker: Send + Sync {
     /// The editor could not do what it was asked.
     fn failed(&self, call: CallId, message: &str);
 
+    /// The editor has answered what can't be read.
+    fn unreadable(&self, call: CallId, message: &str);
+
     /// Whether anybody waits for what comes of it.
     fn is_awaited(&self, call: CallId) -> bool;
 }
@@ -131,6 +134,14 @@ impl Responder {
     /// The editor could not do what it was asked; the client shows `message` to the user.
     pub fn fail(mut self, message: &str) {
         self.failed(&one_line(message, REASON));
+    }
+
+    /// The editor has answered, but not what can be read: nobody knows what it has done. Unlike one that
+    /// fails, it may have closed a view whose text is lost.
+    pub fn unreadable(mut self, message: &str) {
+        if let (Some(asker), Some(call)) = (self.asker.upgrade(), self.call.take()) {
+            asker.unreadable(call, &one_line(message, REASON));
+        }
     }
 
     fn failed(&mut self, message: &str) {

@@ -397,6 +397,10 @@ impl Asker for Diffs {
         self.arrived.notify_waiters();
     }
 
+    fn unreadable(&self, call: CallId, message: &str) {
+        self.step(|ledger| ledger.unreadable(call, message));
+    }
+
     fn is_awaited(&self, call: CallId) -> bool {
         self.calls.is_waiting(call)
     }

@@ -60,6 +60,12 @@ impl Ledger {
         self.give_up(call, message, Outcome::Failed)
     }
 
+    /// The editor has answered what can't be read. As with one that says nothing, its views may be in any
+    /// state; above all a text is not known, which is not the same as that there is none.
+    pub(crate) fn unreadable(&mut self, call: CallId, message: &str) -> Vec<Effect> {
+        self.give_up(call, message, Outcome::TimedOut)
+    }
+
     /// Whoever was to do something for the call has not done it in time.
     pub(crate) fn expired(&mut self, call: CallId) -> Vec<Effect> {
         let mut outboxes = self.outboxes.iter_mut();
