@@ -34,6 +34,7 @@ pub(crate) struct Head {
     pub(crate) status: u16,
     pub(crate) session: Option<String>,
     length: usize,
+    is_chunked: bool,
 }
 
 /// A connection for requests, one after the other.
@@ -71,12 +72,14 @@ impl Connection {
     async fn head(&mut self) -> io::Result<Head> {
         let status = self.line().await?;
         let status = status.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let mut head = Head { status: status.expect("HTTP"), session: None, length: 0 };
+        let status = status.expect("HTTP");
+        let mut head = Head { status, session: None, length: 0, is_chunked: false };
         loop {
             let line = self.line().await?;
             match line.split_once(": ") {
                 None => return Ok(head),
                 Some(("content-length", length)) => head.length = length.parse().unwrap(),
+                Some(("transfer-encoding", "chunked")) => head.is_chunked = true,
                 Some(("mcp-session-id", id)) => head.session = Some(id.to_owned()),
                 Some(_) => {}
             }
@@ -98,6 +101,15 @@ impl Connection {
         let head = self.head().await?;
         let mut body = vec![0; head.length];
         self.0.read_exact(&mut body).await?;
+        let mut is_over = !head.is_chunked;
+        while !is_over {
+            let length = usize::from_str_radix(&self.line().await?, 16).expect("a length");
+            let begin = body.len();
+            body.resize(begin + length, 0);
+            self.0.read_exact(&mut body[begin..]).await?;
+            self.line().await?;
+            is_over = length == 0;
+        }
         Ok((head, body))
     }
 }
