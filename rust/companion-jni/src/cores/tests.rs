@@ -2,20 +2,22 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::net::TcpListener;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
 use std::time::Duration;
 
 use companion_protocol::settings::Settings;
-use companion_server::{Config, Runtime, Server};
+use companion_server::{Asked, Config, Runtime, Server};
 use log::Level;
 use parking_lot::{Mutex, MutexGuard};
 use tempfile::TempDir;
 
 use super::Cores;
-use crate::callbacks::{Calls, EditorCall, KotlinSide, Listener, Message};
+use crate::callbacks::{Calls, EditorCall, KotlinSide, Listener, Message, RESPONDERS};
 use crate::gate::Error;
 
 /// How long a test waits for anything.
@@ -152,4 +154,45 @@ fn a_full_queue_holds_up_nobody_and_loses_nothing() {
         assert_eq!(calls.recv_timeout(PATIENCE).unwrap(), format!("ask {request}"));
     }
     cores.stop(core);
+}
+
+/// What a client is answered to a message, with the head.
+fn post(server: &Server, headers: &str, message: &str) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let (port, token, length) = (server.port(), server.token(), message.len());
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer {token}\r\n\
+         connection: close\r\ncontent-length: {length}\r\n{headers}\r\n"
+    );
+    stream.write_all((head + message).as_bytes()).unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    reply
+}
+
+#[test]
+fn what_is_asked_before_a_server_has_its_number_is_answered() {
+    const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+    const OPEN: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":
+        {"name":"openDiff","arguments":{"filePath":"/a","newContent":""}}}"#;
+    let dir = tempfile::tempdir().unwrap();
+    let (ide, calls) = Told::new();
+    let cores = Cores::new(ide);
+    let open = open(&dir, Settings::default());
+    let core = cores.start(Arc::default(), |runtime, listener| {
+        let server = open(runtime, listener)?;
+        let reply = post(&server, "", INITIALIZE);
+        let session = reply.lines().find(|line| line.starts_with("mcp-session-id: ")).unwrap();
+        let reply = thread::scope(|scope| {
+            let call = scope.spawn(|| post(&server, &format!("{session}\r\n"), OPEN));
+            let asked = calls.iter().find_map(|call| call.strip_prefix("ask ")?.parse().ok());
+            let Some(Asked::Diff(responder)) = RESPONDERS.take(asked.unwrap()) else { panic!() };
+            responder.complete(None);
+            call.join().unwrap()
+        });
+        assert!(reply.ends_with(r#""result":{"content":[]}}"#), "{reply}");
+        Ok(server)
+    });
+    cores.stop(core.unwrap());
 }
