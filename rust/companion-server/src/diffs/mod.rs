@@ -7,6 +7,7 @@
 
 mod answer;
 mod calls;
+mod editor;
 mod id;
 mod journal;
 mod ledger;
@@ -26,7 +27,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
 use crate::config::Limits;
-use crate::host::{Asker, CallId, Delivery, EditorHost, Proposal, Responder};
+use crate::host::{CallId, Delivery, EditorHost, Proposal};
 use crate::monitor::Monitors;
 use crate::session::{SessionId, Sessions};
 use crate::sse;
@@ -34,7 +35,7 @@ pub(crate) use answer::{Answer, ToolResult};
 use calls::{Answered, Calls, Waiter};
 pub(crate) use id::DiffId;
 pub(crate) use journal::{Batch, Journal};
-use ledger::{Ask, Effect, Ledger, Proposed};
+use ledger::{Effect, Ledger, Proposed};
 pub(crate) use outbox::{EventId, Outgoing};
 pub(crate) use records::{Left, Record};
 use repeats::Repeats;
@@ -364,45 +365,11 @@ impl Diffs {
         delivery
     }
 
-    fn ask(&self, call: Option<CallId>, ask: Ask, proposal: &mut Option<Proposal>) {
-        let responder = Responder::new(self.me.clone(), call);
-        match ask {
-            Ask::Open(_) => {
-                let proposal = proposal.take().expect("only openDiff opens");
-                self.host.open_diff(proposal, responder);
-            }
-            Ask::Close(path) => self.host.close_diff(&path, false, responder),
-            Ask::Abandon(path) => self.host.close_diff(&path, true, responder),
-            Ask::Accept(path) => self.host.accept_diff(&path, responder),
-            Ask::Reject(path) => self.host.reject_diff(&path, responder),
-        }
-    }
-
     fn publish(&self, path: &str, accepted: Option<&Text>) {
         self.monitors.publish(|| match accepted {
             Some(text) => sse::data(&events::diff_accepted(path, text)),
             None => sse::data(&events::diff_rejected(path)),
         });
-    }
-}
-
-impl Asker for Diffs {
-    fn completed(&self, call: CallId, content: Option<String>) {
-        self.step(|ledger| ledger.completed(call, content.map(Arc::new)));
-        self.arrived.notify_waiters();
-    }
-
-    fn failed(&self, call: CallId, message: &str) {
-        self.step(|ledger| ledger.failed(call, message));
-        self.arrived.notify_waiters();
-    }
-
-    fn unreadable(&self, call: CallId, message: &str) {
-        self.step(|ledger| ledger.unreadable(call, message));
-    }
-
-    fn is_awaited(&self, call: CallId) -> bool {
-        self.calls.is_waiting(call)
     }
 }
 

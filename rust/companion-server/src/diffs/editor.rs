@@ -1,0 +1,44 @@
+//! The requests to the editor: what it is asked for the ledger, and what it says became of that.
+
+use std::sync::Arc;
+
+use super::Diffs;
+use super::ledger::Ask;
+use crate::host::{Asker, CallId, Proposal, Responder};
+
+impl Diffs {
+    pub(super) fn ask(&self, call: Option<CallId>, ask: Ask, proposal: &mut Option<Proposal>) {
+        let responder = Responder::new(self.me.clone(), call);
+        match ask {
+            Ask::Open(_) => {
+                let proposal = proposal.take().expect("only openDiff opens");
+                self.host.open_diff(proposal, responder);
+            }
+            Ask::Close(path) => self.host.close_diff(&path, false, responder),
+            Ask::Abandon(path) => self.host.close_diff(&path, true, responder),
+            Ask::Accept(path) => self.host.accept_diff(&path, responder),
+            Ask::Reject(path) => self.host.reject_diff(&path, responder),
+        }
+    }
+}
+
+impl Asker for Diffs {
+    fn completed(&self, call: CallId, content: Option<String>) {
+        self.step(|ledger| ledger.completed(call, content.map(Arc::new)));
+        self.arrived.notify_waiters();
+    }
+
+    fn failed(&self, call: CallId, message: &str) {
+        self.step(|ledger| ledger.failed(call, message));
+        self.arrived.notify_waiters();
+    }
+
+    fn unreadable(&self, call: CallId, message: &str) {
+        self.step(|ledger| ledger.unreadable(call, message));
+        self.arrived.notify_waiters();
+    }
+
+    fn is_awaited(&self, call: CallId) -> bool {
+        self.calls.is_waiting(call)
+    }
+}
