@@ -1,5 +1,8 @@
 //! The editor, as the server sees it.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Weak};

@@ -1,0 +1,67 @@
+//! Requests by number.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::timeout;
+
+use super::*;
+use crate::testing::{self, Rig};
+
+fn open(path: &str) -> serde_json::Value {
+    json!({ "filePath": path, "newContent": "" })
+}
+
+#[tokio::test]
+async fn an_editor_that_is_asked_by_messages_answers_each_by_its_number() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let responders = Responders::default();
+    let editor = async {
+        let testing::Asked::Open(first, _) = rig.asked().await else { panic!() };
+        let testing::Asked::Open(second, _) = rig.asked().await else { panic!() };
+        let (first, second) = (responders.add(first), responders.add(second));
+        responders.take(second).unwrap().fail("the second");
+        responders.take(first).unwrap().fail("the first");
+        assert!(responders.take(first).is_none() && responders.take(second).is_none());
+    };
+    let (a, b) = (open("/a"), open("/b"));
+    let call = |arguments| rig.call(&session, "openDiff", arguments);
+    let (a, b, ()) = tokio::join!(call(&a), call(&b), editor);
+    assert_eq!(a["content"][0]["text"], "the first");
+    assert_eq!(b["content"][0]["text"], "the second");
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_requests_that_somebody_waits_for_are_kept() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let responders = Responders::default();
+    let add = async || match rig.asked().await {
+        testing::Asked::Open(responder, _) => responders.add(responder),
+        asked => panic!("{asked:?}"),
+    };
+    let (a, b, c) = (open("/a"), open("/b"), open("/c"));
+    let (result, late) = tokio::join!(rig.call(&session, "openDiff", &a), add());
+    assert_eq!(result["isError"], true, "the editor did not answer in time");
+    assert!(matches!(rig.asked().await, testing::Asked::Close(..)));
+    let mut calls = std::pin::pin!(async {
+        tokio::join!(rig.call(&session, "openDiff", &b), rig.call(&session, "openDiff", &c))
+    });
+    assert!(timeout(Duration::from_secs(1), &mut calls).await.is_err());
+    let (second, third) = (add().await, add().await);
+    assert!(responders.take(late).is_none());
+    for number in [second, third] {
+        responders.take(number).unwrap().fail("no");
+    }
+
+    // Who asks for problems may leave.
+    let (gone, waits) = (oneshot::channel(), oneshot::channel());
+    let number = responders.add(DiagnosticsResponder::new(gone.0));
+    drop(gone.1);
+    let waiting = responders.add(DiagnosticsResponder::new(waits.0));
+    responders.add(DiagnosticsResponder::new(oneshot::channel().0));
+    assert!(responders.take(number).is_none());
+    assert!(responders.take(waiting).is_some());
+    drop(waits.1);
+}
