@@ -1,5 +1,6 @@
 //! The ledger, step by step and in any order.
 
+mod arriving;
 mod closing;
 mod exhaustive;
 mod interleavings;

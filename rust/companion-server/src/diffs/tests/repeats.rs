@@ -210,6 +210,20 @@ async fn the_client_with_the_longest_texts_loses_one_first() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_newest_64_calls_are_kept() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    for id in (1..=65).step_by(2) {
+        answered(&rig, &session, "openDiff", id, "").await;
+        answered(&rig, &session, "closeDiff", id + 1, "text").await;
+    }
+    for (id, is_kept) in [(2, false), (4, true), (66, true)] {
+        let again = call(&rig, &session, "closeDiff", id, true).await;
+        assert_eq!(again == closed("text"), is_kept, "{id}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn only_a_message_by_itself_is_one_that_is_sent_again() {
     let rig = Rig::start();
     let session = rig.initialize().await;
@@ -231,4 +245,14 @@ async fn a_call_of_another_tool_is_no_repetition() {
     answered(&rig, &session, "openDiff", 1, "").await;
     let again = call(&rig, &session, "closeDiff", 1, true);
     assert_eq!(tokio::join!(again, answer(&rig, "text")).0, closed("text"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_calls_of_a_client_are_kept_when_another_ends() {
+    let rig = Rig::start();
+    let (stays, ends) = (rig.initialize().await, rig.initialize().await);
+    answered(&rig, &stays, "openDiff", 1, "").await;
+    answered(&rig, &stays, "closeDiff", 2, "text").await;
+    rig.send("DELETE", "/mcp", &[("mcp-session-id", &*ends)], "").await;
+    assert_eq!(call(&rig, &stays, "closeDiff", 2, true).await, closed("text"));
 }
