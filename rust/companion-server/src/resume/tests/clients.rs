@@ -1,7 +1,7 @@
 //! What clients notice of it: nothing, but for what they wait for.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -292,6 +292,61 @@ async fn a_client_that_asks_before_it_listens_again_hears_the_decision_with_the_
     stream.context().await;
     assert_eq!(stream.message_now(), None, "it has arrived");
     assert_eq!(*rig.counts.lock(), [1]);
+}
+
+#[tokio::test]
+async fn only_what_this_process_has_to_tell_comes_with_an_answer() {
+    let dir = TempDir::new().unwrap();
+    let rig = Rig::resume(dir.path());
+    let session = rig.initialize().await;
+    open(&rig, &session, "/old").await;
+    kill(&dir, rig).await;
+
+    let rig = Rig::resume(dir.path());
+    let headers = [("mcp-session-id", &*session)];
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let ask = async || rig.send("POST", "/mcp", &headers, ping).await;
+    assert_eq!(ask().await.headers()["content-type"], "application/json");
+    let call = json!({ "name": "openDiff", "arguments": { "filePath": "/a", "newContent": "" } });
+    let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call });
+    let showing = async {
+        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
+        responder.complete(None);
+    };
+    let (reply, ()) = tokio::join!(rig.send("POST", "/mcp", &headers, call.to_string()), showing);
+    drop(reply);
+    rig.core.diffs.decided("/a", Some("edited".to_owned()));
+    let mut answer = Stream::new(ask().await.into_body());
+    assert_eq!(told(&mut answer).await["id"], 1);
+    answer.context().await;
+    assert_eq!(told(&mut answer).await["params"]["content"], "edited");
+
+    // Once the client has listened, decisions are its stream's matter.
+    drop((answer, rig.stream(&session).await));
+    open(&rig, &session, "/b").await;
+    rig.core.diffs.decided("/b", None);
+    assert_eq!(ask().await.headers()["content-type"], "application/json");
+}
+
+/// By the file's time, for the next process.
+#[tokio::test]
+async fn a_server_that_has_clients_gives_a_sign_of_life() {
+    let dir = TempDir::new().unwrap();
+    let rig = Rig::resume(dir.path());
+    let session = rig.initialize().await;
+    open(&rig, &session, "/a").await;
+    let [path] = &*files(dir.path(), ".jsonl") else { panic!() };
+    let old = SystemTime::now() - Duration::from_mins(6);
+    fs::File::options().append(true).open(path).unwrap().set_modified(old).unwrap();
+    pause();
+    sleep(Duration::from_mins(1)).await;
+    resume();
+    let alive = async {
+        while fs::metadata(path).unwrap().modified().unwrap() < old + Duration::from_mins(1) {
+            sleep(Duration::from_millis(1)).await;
+        }
+    };
+    timeout(Duration::from_mins(1), alive).await.expect("it lives");
 }
 
 #[tokio::test]

@@ -61,6 +61,16 @@ fn the_next_process_of_a_folder_is_the_last_one_again() {
 }
 
 #[test]
+fn what_a_server_is_started_with_is_what_the_last_one_left() {
+    let dir = TempDir::new().unwrap();
+    let (token, killed) = run(&dir, &config("/a", ALIVE), 4001);
+    drop(killed);
+    let runtime = Runtime::start().unwrap();
+    let last = Resume::claim(&runtime, Some(dir.path().to_owned()), &config("/a", ALIVE));
+    assert_eq!(last.unwrap().head.token.expose(), token);
+}
+
+#[test]
 fn processes_side_by_side_have_nothing_in_common() {
     let dir = TempDir::new().unwrap();
     let (first, killed) = run(&dir, &config("/a", ALIVE), 4001);
@@ -157,6 +167,20 @@ fn a_server_that_has_nothing_to_save_gives_a_sign_of_life() {
     assert!(saving.tell(|file| file.take(Batch::default())));
     let age = fs::metadata(file(&dir)).unwrap().modified().unwrap().elapsed().unwrap_or_default();
     assert!(age < Duration::from_mins(1), "{age:?}");
+}
+
+#[test]
+fn what_has_been_settled_takes_no_place_for_ever() {
+    let dir = TempDir::new().unwrap();
+    let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
+    let mut largest = 0;
+    for _ in 0..2000 {
+        let session = SessionId::new();
+        let records = vec![Record::Session(session), Record::Gone(session)];
+        assert!(saving.tell(|file| file.take(Batch { records, ends: false })));
+        largest = largest.max(fs::metadata(file(&dir)).unwrap().len());
+    }
+    assert!(largest < 1 << 17, "{largest}");
 }
 
 /// A process may be killed while it writes.
@@ -270,9 +294,10 @@ fn the_file_is_private_and_one_that_is_not_is_not_used() {
 #[test]
 fn a_damaged_file_is_not_used() {
     let dir = TempDir::new().unwrap();
-    let damages: [&dyn Fn(&mut Value); 4] = [
+    let damages: [&dyn Fn(&mut Value); 5] = [
         &|head| head["version"] = json!(1),
-        &|head| head["token"] = json!("short"),
+        &|head| head["token"] = json!("abc"),
+        &|head| head["token"] = json!("x".repeat(64)),
         &|head| head["port"] = json!(70_000),
         &|head| *head = json!([]),
     ];
