@@ -54,6 +54,39 @@ async fn a_session_goes_last_whose_client_may_not_have_got_a_decision() {
     assert_eq!(stream.message().await.unwrap()["params"]["content"], "text");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_session_goes_last_whose_diff_is_open() {
+    let rig = Rig::limits(|limits| limits.idle_sessions = 2);
+    let waiting = rig.initialize().await;
+    open(&rig, &waiting).await;
+    for _ in 0..3 {
+        advance(Duration::from_millis(1)).await;
+        rig.initialize().await;
+    }
+    assert_eq!(status(&rig, &waiting).await, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_stays_whose_request_is_being_answered() {
+    let rig = Rig::limits(|limits| limits.idle_sessions = 1);
+    let asking = rig.initialize().await;
+    let arguments = json!({ "filePath": "/a", "newContent": "" });
+    let others = async {
+        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
+        let mut others = Vec::new();
+        for _ in 0..2 {
+            advance(Duration::from_millis(1)).await;
+            others.push(rig.initialize().await);
+        }
+        responder.complete(None);
+        others
+    };
+    let (answer, others) = tokio::join!(rig.call(&asking, "openDiff", &arguments), others);
+    assert_eq!(answer, json!({ "content": [] }));
+    assert_eq!(status(&rig, &asking).await, 200);
+    assert_eq!(status(&rig, &others[0]).await, 404);
+}
+
 /// Opens a diff of `/a`. Returns the number of the CLI, as the editor is told it.
 async fn open(rig: &Rig, session: &str) -> u32 {
     open_at(rig, session, "/a").await
@@ -186,6 +219,25 @@ async fn a_client_that_does_not_read_its_decisions_may_not_open_more() {
     stream.context().await;
     assert_eq!(stream.message().await.unwrap()["params"]["content"], "kept");
     assert_eq!(open("/c").await, json!({ "content": [] }));
+}
+
+#[tokio::test]
+async fn texts_that_are_not_read_are_bounded_in_bytes() {
+    let rig = Rig::limits(|limits| limits.queued_bytes = 1000);
+    let session = rig.initialize().await;
+    for (path, is_full) in [("/a", false), ("/b", false), ("/c", true)] {
+        let arguments = json!({ "filePath": path, "newContent": "" });
+        if is_full {
+            assert_eq!(rig.call(&session, "openDiff", &arguments).await["isError"], true);
+        } else {
+            open_at(&rig, &session, path).await;
+            rig.core.diffs.decided(path, Some("x".repeat(500)));
+        }
+    }
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    stream.message().await.unwrap();
+    open_at(&rig, &session, "/c").await;
 }
 
 fn parse(id: &str) -> crate::session::SessionId {

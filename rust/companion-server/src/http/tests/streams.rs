@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use http_body_util::BodyExt;
 use serde_json::json;
 use tokio::sync::Notify;
+use tokio::time::{Instant, sleep};
 
 use crate::host::Delivery;
 use crate::testing::{Asked, Rig, Stream};
@@ -318,4 +320,21 @@ async fn a_request_does_not_wait_until_every_client_has_the_context() {
     rig.call(&session, "closeDiff", &json!({ "filePath": "/a" })).await;
     let told = told.load(Ordering::Relaxed);
     assert!(told < 250, "it waited for {told} of 500");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_waits_hears_a_decision_at_once() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    open(&rig, &session).await;
+    let deciding = async {
+        sleep(Duration::from_secs(1)).await;
+        accept(&rig, "edited");
+        Instant::now()
+    };
+    let (told, decided) = tokio::join!(decision(&mut stream), deciding);
+    assert_eq!(told, "ide/diffAccepted edited");
+    assert_eq!(stream.arrived, decided);
 }

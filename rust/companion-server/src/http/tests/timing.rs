@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep};
 
 use super::super::connection::serve;
-use crate::testing::{Asked, PORT, Rig, TOKEN};
+use crate::testing::{Asked, PORT, Rig, Stream, TOKEN};
 
 fn connect(rig: &Rig) -> DuplexStream {
     let (ours, theirs) = duplex(1 << 16);
@@ -64,6 +64,16 @@ async fn a_quiet_stream_gets_a_comment_every_20_s() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_quiet_watcher_gets_a_comment_every_20_s() {
+    let rig = Rig::start();
+    let mut watcher = Stream::new(rig.send("GET", "/events", &[], "").await.into_body());
+    watcher.any_message().await.unwrap();
+    let begun = Instant::now();
+    assert_eq!(watcher.block().await.unwrap(), ":");
+    assert_eq!((watcher.arrived - begun).as_secs(), 20);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_editor_that_does_not_answer_fails_the_call() {
     let rig = Rig::start();
     let session = rig.initialize().await;
@@ -75,6 +85,43 @@ async fn an_editor_that_does_not_answer_fails_the_call() {
     assert_eq!(result, json!({ "content": text, "isError": true }));
     assert!(matches!(rig.asked().await, Asked::Open(..)));
     assert!(matches!(rig.asked().await, Asked::Close(..)), "should the view still open");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_editor_that_does_not_close_a_view_fails_the_call() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let opening = async {
+        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
+        responder.complete(None);
+    };
+    let arguments = json!({ "filePath": "/a", "newContent": "", "suppressNotification": true });
+    tokio::join!(rig.call(&session, "openDiff", &arguments), opening);
+    let begun = Instant::now();
+    let result = rig.call(&session, "closeDiff", &arguments).await;
+    assert_eq!(begun.elapsed(), Duration::from_secs(30));
+    assert_eq!(result["isError"], true);
+}
+
+/// While another call waits longer.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_shows_nothing_is_waited_for_only_a_second() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    propose_and_accept(&rig, &session).await;
+    assert_eq!(stream.message().await.unwrap()["method"], "ide/diffAccepted");
+    let another = json!({ "filePath": "/b", "newContent": "" });
+    let mut another = std::pin::pin!(rig.call(&session, "openDiff", &another));
+    let waiting = tokio::time::timeout(Duration::from_millis(1), &mut another).await;
+    assert!(waiting.is_err(), "the editor has not answered");
+    let begun = Instant::now();
+    let arguments = json!({ "filePath": "/a", "suppressNotification": true });
+    let result = rig.call(&session, "closeDiff", &arguments).await;
+    assert_eq!(begun.elapsed(), Duration::from_secs(1));
+    let text = json!({ "content": "edited" }).to_string();
+    assert_eq!(result, json!({ "content": [{ "type": "text", "text": text }] }));
 }
 
 #[tokio::test(start_paused = true)]
