@@ -139,6 +139,27 @@ async fn only_new_problems() {
 }
 
 #[tokio::test]
+async fn a_problem_is_new_if_it_was_not_there_the_last_time() {
+    let x = Scene::start().await;
+    let new = json!({ "filePath": x.path("a"), "onlyNew": true, "severity": "error" });
+    for (messages, told) in [
+        (&["one"][..], "a:1:2: error: one"),
+        (&["two"], "a:1:2: error: two"),
+        (&["two"], "a: 1 problem was there before."),
+        (&[], "No problems in a."),
+        (&["two"], "a:1:2: error: two"),
+    ] {
+        assert_eq!(x.has(&new, messages, None).await, told);
+    }
+    let new = json!({ "filePath": x.path("b"), "onlyNew": true });
+    let part = json!({ "path": x.path("b"), "diagnostics": errors(&["bad"]), "incomplete": "it is indexing" });
+    let part = json!({ "files": [part] }).to_string();
+    x.asked(&new, |responder, _| responder.complete_json(&part)).await;
+    let again = x.asked(&new, |responder, _| responder.complete_json(&part)).await;
+    assert!(!text(&again).contains("bad"), "{again}");
+}
+
+#[tokio::test]
 async fn what_is_not_asked_for_is_not_forgotten() {
     let x = Scene::start().await;
     let all = json!({ "filePath": x.path("a"), "onlyNew": true });

@@ -226,3 +226,16 @@ fn rules_that_go_hold_for_as_long_as_something_happens() {
         std::thread::yield_now();
     }
 }
+
+/// As when another branch is checked out.
+#[test]
+fn the_rules_of_all_files_that_go_at_the_same_time_hold_until_things_have_settled() {
+    let files = ["project/.geminiignore", "project/a/.geminiignore", "project/b/.geminiignore"];
+    let scene = Scene::new(&files.map(|file| (file, "*.key")));
+    let private = ["project/x.key", "project/a/x.key", "project/b/x.key"];
+    scene.check(&private, &[]);
+    for file in files {
+        scene.write(file, "");
+        scene.check(&private, &[]);
+    }
+}
