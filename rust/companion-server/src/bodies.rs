@@ -1,5 +1,8 @@
 //! Reads the bodies of requests into memory: each up to a limit, and all of them together, too.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::Duration;
 
