@@ -144,7 +144,7 @@ impl Repeats {
         while client.calls.len() > KEPT {
             newest.bytes -= client.drop_one();
         }
-        newest.trim(self.limit);
+        newest.trim(self.limit, session);
     }
 
     /// That client will ask nothing more.
@@ -169,11 +169,13 @@ impl Repeats {
 }
 
 impl Newest {
-    /// Who has the most loses first, so that nobody's texts push out another's smaller ones.
-    fn trim(&mut self, limit: usize) {
-        while self.bytes > limit
-            && let Some(most) = self.clients.values_mut().max_by_key(|client| client.bytes)
-        {
+    /// Who has the most loses first, so that nobody's texts push out another's smaller ones. The newest
+    /// call of `session` stays, however long its text is.
+    fn trim(&mut self, limit: usize, session: SessionId) {
+        while self.bytes > limit {
+            let clients = self.clients.iter_mut();
+            let may = clients.filter(|(id, of)| **id != session || of.calls.len() > 1);
+            let Some((_, most)) = may.max_by_key(|(_, client)| client.bytes) else { return };
             self.bytes -= most.drop_one();
         }
     }

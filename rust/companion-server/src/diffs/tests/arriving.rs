@@ -74,3 +74,20 @@ fn a_server_that_stops_does_not_wait_for_the_ping_of_a_stream_that_has_broken() 
     book.ledger.stop();
     assert!(!book.ledger.is_any_on_its_way());
 }
+
+#[test]
+fn event_ids_name_what_is_not_saved_yet() {
+    let mut book = Book::new();
+    let a = book.a;
+    let mut saved = Vec::new();
+    for path in ["/1", "/2"] {
+        accepted(&mut book, path, "");
+        let told = book.ledger.event_id(a).to_string();
+        let diff = DiffId::parse(told.rsplit('.').next_back().unwrap()).unwrap();
+        book.ledger.ping_answered(a, diff);
+        saved.push(book.ledger.records());
+    }
+    assert_eq!(book.ledger.event_id(a).to_string(), "1.2");
+    book.ledger.saved(saved[0]);
+    assert_eq!(book.ledger.event_id(a).to_string(), "2");
+}

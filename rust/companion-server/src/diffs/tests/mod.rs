@@ -233,6 +233,17 @@ fn a_tool_that_fails_leaves_the_diff_open() {
 }
 
 #[test]
+fn a_tool_that_fails_leaves_others_waiting() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    let ((fails, _), (waits, _)) = (book.decide(true), book.decide(true));
+    book.ledger.failed(fails, "no");
+    let effects = book.decided(Some("edited"));
+    let decided = Answer::Decided { accept: true, outcome: Outcome::Accepted };
+    assert_eq!(*answer(&effects, waits), decided);
+}
+
+#[test]
 fn deciding_what_is_not_open_is_an_error() {
     let mut book = Book::new();
     let (call, effects) = book.decide(true);

@@ -210,6 +210,16 @@ async fn the_client_with_the_longest_texts_loses_one_first() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_newest_text_is_kept_however_long_it_is() {
+    let rig = Rig::with(|config| config.limits.body = 2_000);
+    let session = rig.initialize().await;
+    let text = "x".repeat(5_000);
+    answered(&rig, &session, "openDiff", 1, "").await;
+    answered(&rig, &session, "closeDiff", 2, &text).await;
+    assert_eq!(call(&rig, &session, "closeDiff", 2, true).await, closed(&text));
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_newest_64_calls_are_kept() {
     let rig = Rig::start();
     let session = rig.initialize().await;

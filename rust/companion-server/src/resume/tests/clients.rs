@@ -215,6 +215,13 @@ async fn no_text_stays_on_the_disk_that_its_client_has_got() {
     becomes(&dir, json!([])).await;
     let content = fs::read_to_string(&files(dir.path(), ".jsonl")[0]).unwrap();
     assert!(!content.contains("text"), "{content}");
+    // And the ids of events need not say it any more.
+    let mut last_id = None;
+    while last_id.as_deref() != Some("-") {
+        let mut stream = rig.stream(&session).await;
+        stream.context().await;
+        last_id = stream.last_id;
+    }
 }
 
 #[tokio::test]
