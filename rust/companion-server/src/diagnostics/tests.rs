@@ -178,22 +178,34 @@ async fn what_is_not_asked_for_is_not_forgotten() {
     assert_eq!(has(&all, &warning).await, "a: 1 problem was there before.");
 }
 
-#[test]
-fn many_problems_are_not_remembered_for_ever() {
-    let mut known = Known::default();
-    let many = (0..40_000).map(|number| {
+/// How many of so many problems of the file are new.
+fn new(known: &mut Known, path: &str, count: usize) -> usize {
+    let diagnostics = (0..count).map(|number| {
         let mut one = errors(&["bad"])[0].take();
         one["code"] = number.to_string().into();
         serde_json::from_value(one).unwrap()
     });
-    let many: Vec<_> = many.collect();
-    let mut new = |path: &str| {
-        let path = path.to_owned();
-        let file = FileDiagnostics { path, diagnostics: many.clone(), incomplete: None };
-        known.replace(&file, Severity::Hint).without(file.diagnostics).len()
-    };
+    let (path, diagnostics) = (path.to_owned(), diagnostics.collect());
+    let file = FileDiagnostics { path, diagnostics, incomplete: None };
+    known.replace(&file, Severity::Hint).without(file.diagnostics).len()
+}
+
+#[test]
+fn many_problems_are_not_remembered_for_ever() {
+    let mut known = Known::default();
+    let mut new = |path| new(&mut known, path, 40_000);
     assert_eq!([new("a"), new("a"), new("b"), new("b")], [40_000, 0, 40_000, 0]);
     assert_eq!(new("a"), 40_000, "those of the file that was asked about last are kept");
+}
+
+#[test]
+fn no_more_problems_are_forgotten_than_has_to_be() {
+    let mut known = Known::default();
+    for (path, count) in [("a", 20_000), ("b", 20_000), ("a", 0), ("a", 20_000), ("c", 40_000)] {
+        assert_eq!(new(&mut known, path, count), count);
+    }
+    assert_eq!(new(&mut known, "a", 20_000), 0);
+    assert_eq!(new(&mut known, "b", 1), 1, "it was asked about first");
 }
 
 #[tokio::test]

@@ -90,6 +90,18 @@ async fn an_editor_that_does_not_answer_fails_the_call() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_editor_that_gives_a_request_up_fails_the_call_at_once() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let begun = Instant::now();
+    let arguments = json!({ "filePath": "/a", "newContent": "" });
+    let giving_up = async { drop(rig.asked().await) };
+    let (result, ()) = tokio::join!(rig.call(&session, "openDiff", &arguments), giving_up);
+    assert_eq!(result["isError"], true);
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_editor_that_does_not_close_a_view_fails_the_call() {
     let rig = Rig::start();
     let session = rig.initialize().await;
