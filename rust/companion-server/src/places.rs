@@ -75,3 +75,25 @@ impl Drop for Place {
         self.token_shown();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Places;
+
+    #[tokio::test]
+    async fn the_oldest_stranger_makes_room() {
+        let places = Places::default();
+        let (oldest, _newer) = (places.take(), places.take());
+        assert!(places.make_room());
+        oldest.lost().await;
+    }
+
+    #[test]
+    fn only_strangers_that_are_there_make_room() {
+        let places = Places::default();
+        let client = places.take();
+        client.token_shown();
+        drop(places.take());
+        assert!(!places.make_room());
+    }
+}

@@ -12,8 +12,17 @@ use super::*;
 
 const MEGABYTE: usize = 1 << 20;
 
-/// A body that does not say how large it is.
-struct Chunked(Option<Bytes>);
+/// A body that does not say how large it is, and whose end comes a moment later.
+struct Chunked {
+    bytes: Option<Bytes>,
+    ends: bool,
+}
+
+impl Chunked {
+    fn new(size: usize) -> Self {
+        Self { bytes: Some(bytes(size)), ends: false }
+    }
+}
 
 impl Body for Chunked {
     type Data = Bytes;
@@ -21,9 +30,14 @@ impl Body for Chunked {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
+        let bytes = self.bytes.take();
+        if bytes.is_some() || std::mem::replace(&mut self.ends, true) {
+            return Poll::Ready(bytes.map(|bytes| Ok(Frame::data(bytes))));
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 }
 
@@ -43,7 +57,7 @@ async fn announced(bodies: &Bodies, size: usize) -> Option<Bodied> {
 
 /// The same of one that does not say it.
 async fn chunked(bodies: &Bodies, size: usize) -> Option<Bodied> {
-    let read = timeout(Duration::from_secs(1), bodies.read(Chunked(Some(bytes(size)))));
+    let read = timeout(Duration::from_secs(1), bodies.read(Chunked::new(size)));
     read.await.ok().map(Result::unwrap)
 }
 
@@ -89,6 +103,6 @@ async fn the_wait_for_others_is_no_time_that_a_body_takes() {
         sleep(2 * Limits::default().body_total).await;
         drop(held);
     };
-    let (read, ()) = tokio::join!(bodies.read(Chunked(Some(bytes(MEGABYTE)))), freeing);
+    let (read, ()) = tokio::join!(bodies.read(Chunked::new(MEGABYTE)), freeing);
     assert_eq!(read.map(|body| body.bytes.len()).ok(), Some(MEGABYTE));
 }
