@@ -97,10 +97,11 @@ async fn a_small_body_waits_for_nobody() {
 
 #[tokio::test(start_paused = true)]
 async fn the_wait_for_others_is_no_time_that_a_body_takes() {
-    let bodies = bodies();
+    let body_total = Duration::from_secs(10);
+    let bodies = Bodies::new(&Limits { body_total, body: MEGABYTE, ..Limits::default() });
     let held = [announced(&bodies, MEGABYTE).await, announced(&bodies, MEGABYTE).await];
     let freeing = async {
-        sleep(2 * Limits::default().body_total).await;
+        sleep(2 * body_total).await;
         drop(held);
     };
     let (read, ()) = tokio::join!(bodies.read(Chunked::new(MEGABYTE)), freeing);

@@ -150,9 +150,12 @@ impl Sessions {
         let mut by_id = self.by_id.lock();
         let mut idle: Vec<_> = by_id
             .values()
-            // Expected, not idle.
-            .filter(|session| !session.is_returning())
-            .filter_map(|session| session.idle_since().map(|since| (since, session.id)))
+            .filter_map(|session| session.idle_since().map(|since| (since, session)))
+            // Expected, not idle. Who comes back tries twice at most, the first time after `retry`.
+            .filter(|(since, session)| {
+                !(session.is_returning() && since.elapsed() < 3 * self.limits.retry)
+            })
+            .map(|(since, session)| (since, session.id))
             .collect();
         // The new one counts as idle until its stream comes.
         let too_many_idle = (idle.len() + 1).saturating_sub(self.limits.idle_sessions);
