@@ -174,7 +174,7 @@ impl Newest {
     fn trim(&mut self, limit: usize, session: SessionId) {
         while self.bytes > limit {
             let clients = self.clients.iter_mut();
-            let may = clients.filter(|(id, of)| **id != session || of.calls.len() > 1);
+            let may = clients.filter(|(id, of)| of.calls.len() > usize::from(**id == session));
             let Some((_, most)) = may.max_by_key(|(_, client)| client.bytes) else { return };
             self.bytes -= most.drop_one();
         }

@@ -212,8 +212,9 @@ async fn the_client_with_the_longest_texts_loses_one_first() {
 #[tokio::test(start_paused = true)]
 async fn the_newest_text_is_kept_however_long_it_is() {
     let rig = Rig::with(|config| config.limits.body = 2_000);
-    let session = rig.initialize().await;
+    let (session, another) = (rig.initialize().await, rig.initialize().await);
     let text = "x".repeat(5_000);
+    post(&rig, &another, &request("closeDiff", 1, "/none"), false).await;
     answered(&rig, &session, "openDiff", 1, "").await;
     answered(&rig, &session, "closeDiff", 2, &text).await;
     assert_eq!(call(&rig, &session, "closeDiff", 2, true).await, closed(&text));
