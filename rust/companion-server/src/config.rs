@@ -59,8 +59,8 @@ pub struct Limits {
     pub session_gone: Duration,
     /// The most diffs that one session may have open or decided but not yet delivered.
     pub diffs_per_session: usize,
-    /// How many bytes of decisions may wait for one session's stream before it may open no
-    /// further diff. What has been decided is never dropped.
+    /// How many bytes of decisions one session may leave without showing that it got them, before
+    /// it may open no further diff.
     pub queued_bytes: usize,
     /// The most streams of `GET /events`, and of notifications that wait for a slow one.
     pub monitors: usize,

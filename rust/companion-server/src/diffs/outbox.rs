@@ -237,7 +237,8 @@ impl Outbox {
     pub(super) fn grow_old(&mut self) -> Vec<DiffId> {
         let mut bytes = 0;
         let mut excess = Vec::new();
-        let sent = self.queue.iter_mut().filter(|queued| queued.sent.is_some());
+        let Some(stream) = self.stream else { return excess };
+        let sent = self.queue.iter_mut().filter(|queued| queued.sent == Some(stream.number));
         for (index, queued) in sent.rev().enumerate() {
             bytes += if index == 0 { 0 } else { queued.len() };
             if bytes > OLD_BYTES && queued.is_old {

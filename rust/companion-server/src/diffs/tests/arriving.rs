@@ -2,13 +2,18 @@
 
 use super::*;
 
-/// Has the user accept `content` at a path of its own, and sends that on the stream 1.
-fn accepted(book: &mut Book, path: &str, content: &str) {
-    let (a, path, call) = (book.a, Arc::from(path), book.call());
-    book.ledger.open(a, &path, Proposed::Text, call);
+/// Has the user accept `content` at a path of its own.
+fn accept(book: &mut Book, path: &str, content: &str) {
+    let (path, call) = (Arc::from(path), book.call());
+    book.ledger.open(book.a, &path, Proposed::Text, call);
     book.ledger.completed(call, None);
     book.ledger.decided(&path, Some(text(content)));
-    book.ledger.next(a, 1).0.unwrap();
+}
+
+/// The same, and sends that on the stream 1.
+fn accepted(book: &mut Book, path: &str, content: &str) {
+    accept(book, path, content);
+    book.ledger.next(book.a, 1).0.unwrap();
 }
 
 /// A client that listens would have shown by then what it got.
@@ -19,10 +24,10 @@ fn grow_old(book: &mut Book) {
 }
 
 /// The paths of the decisions that a client is told which comes back and shows nothing.
-fn told_again(book: &mut Book) -> Vec<Arc<str>> {
+fn told_again(book: &mut Book, stream: u64) -> Vec<Arc<str>> {
     let a = book.a;
-    book.ledger.attach(a, 2, &EventId::default(), false);
-    std::iter::from_fn(|| book.ledger.next(a, 2).0).map(|outgoing| outgoing.path).collect()
+    book.ledger.attach(a, stream, &EventId::default(), false);
+    std::iter::from_fn(|| book.ledger.next(a, stream).0).map(|outgoing| outgoing.path).collect()
 }
 
 #[test]
@@ -33,7 +38,7 @@ fn of_a_client_that_answers_no_ping_a_megabyte_is_kept_besides_the_newest() {
         accepted(&mut book, path, &half);
     }
     grow_old(&mut book);
-    assert_eq!(told_again(&mut book), ["/3", "/4", "/5"].map(Arc::from));
+    assert_eq!(told_again(&mut book, 2), ["/3", "/4", "/5"].map(Arc::from));
 }
 
 #[test]
@@ -43,7 +48,7 @@ fn the_newest_decision_is_kept_however_long_it_is() {
     accepted(&mut book, "/1", &long);
     accepted(&mut book, "/2", &long);
     grow_old(&mut book);
-    assert_eq!(told_again(&mut book), ["/2"].map(Arc::from));
+    assert_eq!(told_again(&mut book, 2), ["/2"].map(Arc::from));
 }
 
 #[test]
@@ -99,4 +104,62 @@ fn event_ids_name_what_is_not_saved_yet() {
     assert_eq!(book.ledger.event_id(a).to_string(), "1.2");
     book.ledger.saved(saved[0]);
     assert_eq!(book.ledger.event_id(a).to_string(), "2");
+}
+
+#[test]
+fn what_waited_for_a_client_comes_again_until_it_has_arrived_however_much_it_is() {
+    let mut book = Book::new();
+    book.ledger.detach(book.a, 1);
+    let megabytes = "x".repeat(2 << 20);
+    let all: Vec<Arc<str>> = (0..250).map(|number| Arc::from(format!("/{number}"))).collect();
+    for (number, path) in all.iter().enumerate() {
+        accept(&mut book, path, if number < 3 { &megabytes } else { "" });
+    }
+    for stream in 2..5 {
+        assert_eq!(told_again(&mut book, stream), all);
+    }
+}
+
+#[test]
+fn what_was_on_its_way_to_a_client_that_stays_away_waits_for_it() {
+    let mut book = Book::new();
+    let half = "x".repeat(1 << 19);
+    let all = ["/1", "/2", "/3", "/4", "/5"];
+    for path in all {
+        accepted(&mut book, path, &half);
+    }
+    book.ledger.grow_old();
+    book.ledger.detach(book.a, 1);
+    grow_old(&mut book);
+    assert_eq!(told_again(&mut book, 2), all.map(Arc::from));
+}
+
+/// It costs no more memory than that, and what it does not show to have got is not for ever.
+#[test]
+fn of_a_client_that_answers_no_ping_the_newest_decisions_are_kept() {
+    let mut book = Book::new();
+    for number in 0..400 {
+        accepted(&mut book, &format!("/{number}"), "");
+    }
+    let again = told_again(&mut book, 2);
+    assert_eq!((&*again[0], again.len()), ("/144", 256));
+}
+
+/// It is told when the client opens a stream of its own, and not before.
+#[test]
+fn a_decision_of_the_last_process_is_not_dropped_for_later_ones() {
+    let mut book = Book::new();
+    let a = SessionId::new();
+    book.ledger.restore_session(a);
+    book.ledger.restore_decision(DiffId(1000), a, path(), Some(text("edited")));
+    book.ledger.attach(a, 1, &EventId::default(), true);
+    for number in 0..200 {
+        let (path, call) = (Arc::from(format!("/{number}")), book.call());
+        book.ledger.open(a, &path, Proposed::Text, call);
+        book.ledger.completed(call, None);
+        book.ledger.decided(&path, None);
+        book.ledger.next(a, 1).0.unwrap();
+    }
+    book.ledger.attach(a, 2, &EventId::default(), false);
+    assert_eq!(book.ledger.next(a, 2).0.unwrap().accepted, Some(text("edited")));
 }

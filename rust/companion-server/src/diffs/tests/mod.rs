@@ -6,7 +6,6 @@ mod exhaustive;
 mod interleavings;
 mod journal;
 mod repeats;
-mod unacknowledged;
 
 use std::sync::Arc;
 
