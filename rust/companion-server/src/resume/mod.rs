@@ -88,6 +88,8 @@ impl Resume {
             return Ok(Self { slot, head: head.continued(*ide_pid, *diffs), left });
         };
         log::info!("not resuming the last run: {why}");
+        // Should this start fail, a later one must not resume it either.
+        slot.clear()?;
         Ok(Self { slot, head: afresh, left: Left::default() })
     }
 
