@@ -260,8 +260,9 @@ fn answered(responder: Responder, result: Result<&str, ErrorObject>) {
     match result.map(serde_json::from_str::<Option<DiffResult>>) {
         Ok(Ok(result)) => responder.complete(result.and_then(|result| result.content)),
         Ok(Err(error)) => {
-            responder
-                .unreadable(&format!("The editor's answer is not valid: {}.", describe(&error)));
+            let why = format!("The editor's answer is not valid: {}.", describe(&error));
+            log::warn!("{why}");
+            responder.unreadable(&why);
         }
         Err(error) => responder.fail(&error.message),
     }

@@ -71,7 +71,7 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    /// The proposal as the editor is to show it. Asks the disk, for a tenth of a second at most, so it
+    /// The proposal as the editor is to show it. Asks the disk, for half a second at most, so it
     /// is not for the calls of [`EditorHost`].
     pub fn to_show(&self) -> OpenDiff<'_> {
         let Self { file_path, new_content, cli, kinds, .. } = self;

@@ -47,9 +47,11 @@ impl Steps {
         Self(Instant::now())
     }
 
-    /// The first such moment that is not before `at`, if `at` is far away; else `at`.
+    /// The first such moment that is not before `at`, if `at` is seconds away; else `at`. What is to
+    /// happen more rarely than once a minute costs little as it is.
     pub(crate) fn not_before(self, at: Instant) -> Instant {
-        if at.saturating_duration_since(Instant::now()) < 2 * STEP {
+        let away = at.saturating_duration_since(Instant::now());
+        if !(2 * STEP..Duration::from_mins(1)).contains(&away) {
             return at;
         }
         let steps = (at - self.0).as_millis().div_ceil(STEP.as_millis());

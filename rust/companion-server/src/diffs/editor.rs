@@ -25,17 +25,14 @@ impl Diffs {
 impl Asker for Diffs {
     fn completed(&self, call: CallId, content: Option<String>) {
         self.step(|ledger| ledger.completed(call, content.map(Arc::new)));
-        self.arrived.notify_waiters();
     }
 
     fn failed(&self, call: CallId, message: &str) {
         self.step(|ledger| ledger.failed(call, message));
-        self.arrived.notify_waiters();
     }
 
     fn unreadable(&self, call: CallId, message: &str) {
         self.step(|ledger| ledger.unreadable(call, message));
-        self.arrived.notify_waiters();
     }
 
     fn is_awaited(&self, call: CallId) -> bool {

@@ -57,8 +57,7 @@ pub(crate) struct Diffs {
     repeats: Repeats,
     /// Bytes of proposals that may wait for the editor to take and to show them.
     untaken: Arc<Semaphore>,
-    /// A client has shown that it got something, or will not show it any more; or the editor has
-    /// done what it was asked.
+    /// Something has happened, by which a client may have shown that it got what it is told.
     arrived: Notify,
     sessions: Arc<Sessions>,
     monitors: Arc<Monitors>,
@@ -232,7 +231,7 @@ impl Diffs {
         self.step(Ledger::stop);
     }
 
-    /// The clients that still wait for a text of the editor's get none.
+    /// The clients that still wait for a text of the editor's hear that none comes.
     pub(crate) fn end_texts(&self) {
         self.step(Ledger::end_texts);
     }
@@ -245,7 +244,6 @@ impl Diffs {
     /// A stream of a session has ended.
     pub(crate) fn detach(&self, session: SessionId, stream: u64) {
         self.step(|ledger| ledger.detach(session, stream));
-        self.arrived.notify_waiters();
     }
 
     /// What a stream of a session sends next.
@@ -267,7 +265,6 @@ impl Diffs {
     /// A client has answered the ping behind a decision.
     pub(crate) fn ping_answered(&self, session: SessionId, diff: DiffId) {
         self.step(|ledger| ledger.ping_answered(session, diff));
-        self.arrived.notify_waiters();
     }
 
     /// The records up to that number are where the next process finds them.
@@ -362,6 +359,7 @@ impl Diffs {
                 Effect::Record(_) => {}
             }
         }
+        self.arrived.notify_waiters();
         delivery
     }
 

@@ -116,7 +116,8 @@ impl Ledger {
                     effects.push(Effect::Ask(None, Ask::Abandon(path)));
                 }
             }
-            Some(Asked::Close { told, .. }) if outcome == Outcome::Failed => {
+            // Who is told of the end does not look at the text.
+            Some(Asked::Close { told, .. }) if outcome == Outcome::Failed || told.is_some() => {
                 effects.push(self.closed(call, told, None));
             }
             Some(Asked::Close { .. }) => effects.push(Effect::Answer(call, failed())),

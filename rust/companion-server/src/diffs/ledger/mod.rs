@@ -325,10 +325,11 @@ impl Ledger {
         effects
     }
 
-    /// Answers the calls that still wait for a text.
+    /// Fails the calls that still wait for a text.
     pub(crate) fn end_texts(&mut self) -> Vec<Effect> {
         let texts = self.asked.extract_if(.., |_, asked| asked.is_for_text());
-        texts.map(|(call, _)| Effect::Answer(call, Answer::Closed(None))).collect()
+        let failed = || Answer::Failed(STOPPING.to_owned());
+        texts.map(|(call, _)| Effect::Answer(call, failed())).collect()
     }
 
     /// How many records there have been.
