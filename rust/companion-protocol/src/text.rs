@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 /// The `content` of a message.
 pub(crate) fn content<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    read_content(<&RawValue>::deserialize(deserializer)?)
+    named("content", <&RawValue>::deserialize(deserializer)?)
 }
 
 /// The same, or `null`.
@@ -17,16 +17,17 @@ pub(crate) fn optional_content<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {
     let raw = <&RawValue>::deserialize(deserializer)?;
-    if raw.get() == "null" { Ok(None) } else { read_content(raw).map(Some) }
+    if raw.get() == "null" { Ok(None) } else { named("content", raw).map(Some) }
 }
 
-fn read_content<E: Error>(raw: &RawValue) -> Result<String, E> {
-    decode(raw).ok_or_else(|| E::custom("content must be a string of valid Unicode"))
+/// The text of the member of that name, or an error that names it.
+pub(crate) fn named<E: Error>(name: &str, raw: &RawValue) -> Result<String, E> {
+    decode(raw).ok_or_else(|| E::custom(format_args!("{name} must be a string of valid Unicode")))
 }
 
 /// The text of a JSON string. `None` if `raw` is another value, or if it has half of a surrogate
 /// pair, which is no Unicode.
-pub(crate) fn decode(raw: &RawValue) -> Option<String> {
+fn decode(raw: &RawValue) -> Option<String> {
     // A raw value has been checked to be JSON, so it has no unknown escapes.
     let mut rest = raw.get().strip_prefix('"')?.strip_suffix('"')?;
     let mut text = String::with_capacity(rest.len());

@@ -129,7 +129,7 @@ impl Responder {
     /// The editor has done what it was asked. `content` is the proposal's final text, which only
     /// [`close_diff`](EditorHost::close_diff) asks for.
     pub fn complete(mut self, content: Option<String>) {
-        if let (Some(asker), Some(call)) = (self.asker.upgrade(), self.call.take()) {
+        if let Some((asker, call)) = self.take() {
             asker.completed(call, content);
         }
     }
@@ -142,15 +142,20 @@ impl Responder {
     /// The editor has answered, but not what can be read: nobody knows what it has done. Unlike one that
     /// fails, it may have closed a view whose text is lost.
     pub fn unreadable(mut self, message: &str) {
-        if let (Some(asker), Some(call)) = (self.asker.upgrade(), self.call.take()) {
+        if let Some((asker, call)) = self.take() {
             asker.unreadable(call, &one_line(message, REASON));
         }
     }
 
     fn failed(&mut self, message: &str) {
-        if let (Some(asker), Some(call)) = (self.asker.upgrade(), self.call.take()) {
+        if let Some((asker, call)) = self.take() {
             asker.failed(call, message);
         }
+    }
+
+    /// The call, once, and who hears of it.
+    fn take(&mut self) -> Option<(Arc<dyn Asker>, CallId)> {
+        Some((self.asker.upgrade()?, self.call.take()?))
     }
 
     /// Whether anybody waits for the answer.

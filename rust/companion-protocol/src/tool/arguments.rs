@@ -70,9 +70,8 @@ impl<'de> Deserialize<'de> for ToolArguments {
             if place.is_some() {
                 return Err(A::Error::custom(format_args!("{name} is there twice")));
             }
-            *place = text::decode(map.next_value()?);
-            let wrong = || format!("{name} must be a string of valid Unicode");
-            if place.is_some() { Ok(()) } else { Err(A::Error::custom(wrong())) }
+            *place = Some(text::named(name, map.next_value()?)?);
+            Ok(())
         }
         fn value<'de, A: MapAccess<'de>, T: Deserialize<'de>>(
             map: &mut A,
