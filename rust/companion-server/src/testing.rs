@@ -195,6 +195,19 @@ impl Rig {
         Stream::new(self.send("GET", "/mcp", &headers, "").await.into_body())
     }
 
+    /// Opens a diff that the editor shows.
+    pub(crate) async fn open(&self, session: &str, path: &str) {
+        let arguments = json!({ "filePath": path, "newContent": "new" });
+        let (result, ()) = tokio::join!(self.call(session, "openDiff", &arguments), self.show());
+        assert_eq!(result, json!({ "content": [] }));
+    }
+
+    /// The editor shows the proposal that comes next.
+    pub(crate) async fn show(&self) {
+        let Asked::Open(responder, _) = self.asked().await else { panic!("no proposal") };
+        responder.complete(None);
+    }
+
     /// The next request to the editor.
     pub(crate) async fn asked(&self) -> Asked {
         self.asked.lock().await.recv().await.unwrap()

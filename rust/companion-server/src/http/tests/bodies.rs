@@ -34,13 +34,8 @@ async fn showing() -> (Rig, String) {
     });
     let session = rig.initialize().await;
     let open = call("openDiff", "/a", "");
-    tokio::join!(send(&rig, &session, &open, 0), show(&rig));
+    tokio::join!(send(&rig, &session, &open, 0), rig.show());
     (rig, session)
-}
-
-async fn show(rig: &Rig) {
-    let Asked::Open(responder, _) = rig.asked().await else { panic!() };
-    responder.complete(None);
 }
 
 /// The editor is asked to reject, and leaves that to its user.
@@ -62,7 +57,7 @@ async fn what_waits_for_a_silent_editor_holds_up_no_large_proposal() {
         let begun = Instant::now();
         let others = async {
             let _asked = (leave(&rig).await, leave(&rig).await);
-            tokio::join!(send(&rig, &session, &proposal, 0), show(&rig)).0
+            tokio::join!(send(&rig, &session, &proposal, 0), rig.show()).0
         };
         let (status, text) = tokio::select! {
             answer = others => answer,

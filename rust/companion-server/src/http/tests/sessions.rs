@@ -205,10 +205,7 @@ async fn a_client_that_does_not_read_its_decisions_may_not_open_more() {
     let rig = Rig::limits(|limits| limits.diffs_per_session = 2);
     let session = rig.initialize().await;
     let open = async |path: &str| {
-        let answer = async {
-            let Asked::Open(responder, _) = rig.asked().await else { panic!() };
-            responder.complete(None);
-        };
+        let answer = rig.show();
         let arguments = json!({ "filePath": path, "newContent": "" });
         tokio::join!(rig.call(&session, "openDiff", &arguments), answer).0
     };

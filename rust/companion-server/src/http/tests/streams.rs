@@ -12,17 +12,6 @@ use tokio::time::{Instant, sleep};
 use crate::host::Delivery;
 use crate::testing::{Asked, Rig, Stream};
 
-/// Opens a diff of `/a`.
-async fn open(rig: &Rig, session: &str) {
-    let answer = async {
-        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
-        responder.complete(None);
-    };
-    let arguments = json!({ "filePath": "/a", "newContent": "new" });
-    let (result, ()) = tokio::join!(rig.call(session, "openDiff", &arguments), answer);
-    assert_eq!(result, json!({ "content": [] }));
-}
-
 fn accept(rig: &Rig, content: &str) -> Delivery {
     rig.core.diffs.decided("/a", Some(content.to_owned()))
 }
@@ -56,10 +45,10 @@ async fn a_decision_goes_to_its_asker_only() {
     let (mut stream_a, mut stream_b) = (rig.stream(&a).await, rig.stream(&b).await);
     stream_a.context().await;
     stream_b.context().await;
-    open(&rig, &a).await;
+    rig.open(&a, "/a").await;
     assert_eq!(accept(&rig, "edited"), Delivery::Delivered);
     assert_eq!(decision(&mut stream_a).await, "ide/diffAccepted edited");
-    open(&rig, &b).await;
+    rig.open(&b, "/a").await;
     rig.core.diffs.decided("/a", None);
     assert_eq!(decision(&mut stream_b).await, "ide/diffRejected ", "the first that b hears");
 }
@@ -68,13 +57,13 @@ async fn a_decision_goes_to_its_asker_only() {
 async fn a_decision_taken_while_the_stream_is_down_waits_for_it() {
     let rig = Rig::start();
     let session = rig.initialize().await;
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     assert_eq!(accept(&rig, "edited"), Delivery::Queued);
     let mut stream = rig.stream(&session).await;
     stream.context().await;
     assert_eq!(decision(&mut stream).await, "ide/diffAccepted edited");
     assert_eq!(accept(&rig, "again"), Delivery::Unknown);
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     drop(stream);
     assert_eq!(accept(&rig, "later"), Delivery::Queued);
 }
@@ -86,7 +75,7 @@ async fn what_was_sent_and_did_not_arrive_is_sent_again() {
     let mut first = rig.stream(&session).await;
     first.context().await;
     let before = first.last_id.clone().unwrap();
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     accept(&rig, "edited");
     decision(&mut first).await;
     let after = first.last_id.clone().unwrap();
@@ -107,7 +96,7 @@ async fn what_was_sent_and_did_not_arrive_is_sent_again() {
     // It got the decision.
     let mut fourth = rig.stream_after(&session, Some(&after)).await;
     fourth.context().await;
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     accept(&rig, "next");
     assert_eq!(decision(&mut fourth).await, "ide/diffAccepted next");
 }
@@ -118,7 +107,7 @@ async fn what_a_ping_has_shown_to_have_arrived_is_not_sent_again() {
     let session = rig.initialize().await;
     let mut first = rig.stream(&session).await;
     first.context().await;
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     accept(&rig, "edited");
     decision(&mut first).await;
     let ping = first.any_message().await.unwrap();
@@ -136,7 +125,7 @@ async fn what_a_ping_has_shown_to_have_arrived_is_not_sent_again() {
 async fn an_event_id_of_another_server_says_nothing() {
     let rig = Rig::start();
     let session = rig.initialize().await;
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     accept(&rig, "edited");
     drop(rig.stream(&session).await);
     for id in ["deadbeef-99", "99", "x", "", "-"] {
@@ -150,9 +139,9 @@ async fn an_event_id_of_another_server_says_nothing() {
 async fn a_client_that_asks_again_does_not_get_the_old_answer() {
     let rig = Rig::start();
     let session = rig.initialize().await;
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     accept(&rig, "old");
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     let mut stream = rig.stream(&session).await;
     stream.context().await;
     accept(&rig, "new");
@@ -169,7 +158,7 @@ async fn a_second_stream_replaces_the_first() {
     assert_eq!(first.message().await, None, "it has ended");
     second.context().await;
     drop(first);
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     accept(&rig, "x");
     assert_eq!(decision(&mut second).await, "ide/diffAccepted x");
     assert_eq!(*rig.counts.lock(), [1], "one client, all the time");
@@ -183,7 +172,7 @@ async fn deleting_a_session_ends_its_stream_and_closes_its_views() {
     let session = rig.initialize().await;
     let mut stream = rig.stream(&session).await;
     stream.context().await;
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     rig.send("DELETE", "/mcp", &[("mcp-session-id", &session)], "").await;
     assert!(matches!(rig.asked().await, Asked::Close(_, path) if path == "/a"));
     assert_eq!(stream.message().await, None);
@@ -198,7 +187,7 @@ async fn stopping_rejects_open_diffs_and_then_ends_the_streams() {
     let mut events = Stream::new(rig.send("GET", "/events", &[], "").await.into_body());
     stream.context().await;
     events.message().await.unwrap();
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     crate::shutdown::shut_down(&rig.core, None).await;
     assert_eq!(decision(&mut stream).await, "ide/diffRejected ");
     assert_eq!(stream.message().await, None);
@@ -221,10 +210,10 @@ async fn events_shows_everything_under_the_names_of_the_neovim_server() {
     });
     seen.push(events.block().await.unwrap());
     let session = rig.initialize().await;
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     accept(&rig, "new");
     seen.push(events.block().await.unwrap());
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     rig.core.diffs.decided("/a", None);
     seen.push(events.block().await.unwrap());
     insta::assert_snapshot!(seen.join("\n\n").replace(path, "/path/to/file"));
@@ -238,7 +227,7 @@ async fn a_watcher_that_does_not_read_holds_up_nobody() {
     let mut stream = rig.stream(&session).await;
     stream.context().await;
     for n in 0..200 {
-        open(&rig, &session).await;
+        rig.open(&session, "/a").await;
         accept(&rig, &n.to_string());
         assert_eq!(decision(&mut stream).await, format!("ide/diffAccepted {n}"));
     }
@@ -257,7 +246,7 @@ async fn a_watcher_that_does_not_read_costs_little_memory() {
     stream.context().await;
     let text = "x".repeat(1 << 20);
     for _ in 0..30 {
-        open(&rig, &session).await;
+        rig.open(&session, "/a").await;
         accept(&rig, &text);
         decision(&mut stream).await;
     }
@@ -273,12 +262,12 @@ async fn a_watcher_that_is_sent_a_long_text_misses_what_would_pile_up_behind_it(
     watcher.frame().await.unwrap().unwrap();
     let session = rig.initialize().await;
     for text in ["x", "y"] {
-        open(&rig, &session).await;
+        rig.open(&session, "/a").await;
         accept(&rig, &text.repeat(3 << 20));
     }
     let sent = watcher.frame().await.unwrap().unwrap().into_data().unwrap();
     assert!(sent.ends_with(b"xx\"}}\n\n"));
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     accept(&rig, &"z".repeat(3 << 20));
     rig.core.monitors.end();
     assert!(watcher.frame().await.is_none(), "of the first one it has not asked for the rest");
@@ -290,13 +279,13 @@ async fn of_a_text_that_is_too_long_a_watcher_sees_the_beginning() {
     let mut events = Stream::new(rig.send("GET", "/events", &[], "").await.into_body());
     events.block().await.unwrap();
     let session = rig.initialize().await;
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     accept(&rig, &"é".repeat(3 << 20));
     let comment = events.block().await.unwrap();
     assert!(comment.starts_with(": 6291"), "{comment:.100}");
     assert!(comment.len() < 1_000 && comment.lines().count() == 1, "{comment:.100}");
     assert!(comment.contains("/ide/diffAccepted") && comment.contains("\"/a\""), "{comment:.300}");
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     accept(&rig, "next");
     assert_eq!(events.message().await.unwrap()["params"]["content"], "next");
 }
@@ -331,7 +320,7 @@ async fn a_client_that_waits_hears_a_decision_at_once() {
     let session = rig.initialize().await;
     let mut stream = rig.stream(&session).await;
     stream.context().await;
-    open(&rig, &session).await;
+    rig.open(&session, "/a").await;
     let listening = tokio::spawn(async move {
         let told = decision(&mut stream).await;
         (told, stream.arrived)

@@ -39,12 +39,7 @@ fn post(session: &str, message: &Value) -> String {
 
 /// The user accepts a proposal of a client.
 async fn propose_and_accept(rig: &Rig, session: &str) {
-    let opening = async {
-        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
-        responder.complete(None);
-    };
-    let arguments = json!({ "filePath": "/a", "newContent": "" });
-    tokio::join!(rig.call(session, "openDiff", &arguments), opening);
+    rig.open(session, "/a").await;
     rig.core.diffs.decided("/a", Some("edited".to_owned()));
 }
 
@@ -105,12 +100,8 @@ async fn an_editor_that_gives_a_request_up_fails_the_call_at_once() {
 async fn an_editor_that_does_not_close_a_view_fails_the_call() {
     let rig = Rig::start();
     let session = rig.initialize().await;
-    let opening = async {
-        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
-        responder.complete(None);
-    };
-    let arguments = json!({ "filePath": "/a", "newContent": "", "suppressNotification": true });
-    tokio::join!(rig.call(&session, "openDiff", &arguments), opening);
+    rig.open(&session, "/a").await;
+    let arguments = json!({ "filePath": "/a", "suppressNotification": true });
     let begun = Instant::now();
     let result = rig.call(&session, "closeDiff", &arguments).await;
     assert_eq!(begun.elapsed(), Duration::from_secs(30));
@@ -125,10 +116,7 @@ async fn a_client_that_shows_nothing_is_waited_for_only_a_second() {
     let mut stream = rig.stream(&session).await;
     stream.context().await;
     let arguments = ["/a", "/b"].map(|path| json!({ "filePath": path, "newContent": "" }));
-    let opening = async {
-        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
-        responder.complete(None);
-    };
+    let opening = rig.show();
     tokio::join!(rig.call(&session, "openDiff", &arguments[0]), opening);
     let another = rig.call(&session, "openDiff", &arguments[1]);
     assert!(timeout(Duration::from_secs(1), another).await.is_err());
@@ -301,26 +289,19 @@ async fn a_server_that_stops_still_gives_the_text_to_whoever_closes_its_diff() {
 async fn text_of_a_view_that_closes_in(time: Duration) -> Value {
     let rig = Rig::start();
     let session = rig.initialize().await;
-    let arguments = json!({ "filePath": "/a", "newContent": "", "suppressNotification": true });
-    let opening = rig.call(&session, "openDiff", &arguments);
-    let opened = async { complete(rig.asked().await, None) };
-    tokio::join!(opening, opened);
+    rig.open(&session, "/a").await;
+    let arguments = json!({ "filePath": "/a", "suppressNotification": true });
     let closing = rig.call(&session, "closeDiff", &arguments);
     let closed = async {
-        let asked = rig.asked().await;
+        let Asked::Close(responder, _) = rig.asked().await else { panic!() };
         sleep(time).await;
-        complete(asked, Some("edited".to_owned()));
+        responder.complete(Some("edited".to_owned()));
     };
     let stopping = async {
         sleep(Duration::from_millis(1)).await;
         crate::shutdown::shut_down(&rig.core, None).await;
     };
     tokio::join!(closing, closed, stopping).0["content"][0]["text"].take()
-}
-
-fn complete(asked: Asked, content: Option<String>) {
-    let (Asked::Open(responder, _) | Asked::Close(responder, _)) = asked else { panic!() };
-    responder.complete(content);
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,18 +9,7 @@ use tokio::time::{pause, resume, sleep, timeout};
 
 use super::files;
 use crate::shutdown::shut_down;
-use crate::testing::{Asked, Rig, Stream};
-
-/// Opens a diff that the editor shows.
-async fn open(rig: &Rig, session: &str, path: &str) {
-    let answer = async {
-        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
-        responder.complete(None);
-    };
-    let arguments = json!({ "filePath": path, "newContent": "new" });
-    let (result, ()) = tokio::join!(rig.call(session, "openDiff", &arguments), answer);
-    assert_eq!(result, json!({ "content": [] }));
-}
+use crate::testing::{Rig, Stream};
 
 /// What the file has that clients wait for: the path, and the text if it was accepted.
 fn left(dir: &TempDir) -> Value {
@@ -73,13 +62,13 @@ async fn an_open_diff_is_in_the_file_before_the_client_takes_it_for_open() {
     let dir = TempDir::new().unwrap();
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
-    open(&rig, &session, "/a \"é\"").await;
+    rig.open(&session, "/a \"é\"").await;
     assert_eq!(left(&dir), json!([["/a \"é\""]]));
     rig.core.diffs.decided("/a \"é\"", Some("line\n“two”".to_owned()));
     becomes(&dir, json!([["/a \"é\"", "line\n“two”"]])).await;
 
     // Asked again, the earlier decision is none for this question.
-    open(&rig, &session, "/a \"é\"").await;
+    rig.open(&session, "/a \"é\"").await;
     assert_eq!(left(&dir), json!([["/a \"é\""]]));
 }
 
@@ -88,10 +77,10 @@ async fn the_next_process_tells_what_the_last_one_could_not() {
     let dir = TempDir::new().unwrap();
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
-    open(&rig, &session, "/accepted").await;
+    rig.open(&session, "/accepted").await;
     rig.core.diffs.decided("/accepted", Some("text".to_owned()));
     becomes(&dir, json!([["/accepted", "text"]])).await;
-    open(&rig, &session, "/open").await;
+    rig.open(&session, "/open").await;
     kill(&dir, rig).await;
 
     for _ in 0..2 {
@@ -124,8 +113,8 @@ async fn a_server_that_is_stopped_leaves_what_it_could_not_tell() {
     let dir = TempDir::new().unwrap();
     let rig = Rig::resume(dir.path());
     let (away, there) = (rig.initialize().await, rig.initialize().await);
-    open(&rig, &away, "/a").await;
-    open(&rig, &there, "/b").await;
+    rig.open(&away, "/a").await;
+    rig.open(&there, "/b").await;
     let mut stream = rig.stream(&there).await;
     shut_down(&rig.core, None).await;
     stream.context().await;
@@ -146,11 +135,11 @@ async fn what_a_client_shows_to_have_got_from_the_last_process_is_not_told_again
     let session = rig.initialize().await;
     let mut stream = rig.stream(&session).await;
     for (path, accepted) in [("/a", Some("text")), ("/b", None)] {
-        open(&rig, &session, path).await;
+        rig.open(&session, path).await;
         rig.core.diffs.decided(path, accepted.map(str::to_owned));
         while told(&mut stream).await["params"]["filePath"] != path {}
     }
-    open(&rig, &session, "/c").await;
+    rig.open(&session, "/c").await;
     becomes(&dir, json!([["/a", "text"], ["/b"], ["/c"]])).await;
     let last = stream.last_id.take().unwrap();
     kill(&dir, rig).await;
@@ -169,7 +158,7 @@ async fn a_client_that_asks_first_hears_nothing_of_the_last_process_with_the_ans
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
     let mut stream = rig.stream(&session).await;
-    open(&rig, &session, "/a").await;
+    rig.open(&session, "/a").await;
     rig.core.diffs.decided("/a", Some("old".to_owned()));
     while told(&mut stream).await["method"] != "ide/diffAccepted" {}
     let last = stream.last_id.take().unwrap();
@@ -179,10 +168,7 @@ async fn a_client_that_asks_first_hears_nothing_of_the_last_process_with_the_ans
     let params = json!({ "name": "openDiff", "arguments": { "filePath": "/b", "newContent": "" } });
     let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
     let headers = [("mcp-session-id", &*session)];
-    let showing = async {
-        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
-        responder.complete(None);
-    };
+    let showing = rig.show();
     let (reply, ()) = tokio::join!(rig.send("POST", "/mcp", &headers, call.to_string()), showing);
     let mut answer = Stream::new(reply.into_body());
     assert_eq!(told(&mut answer).await["id"], 7);
@@ -203,7 +189,7 @@ async fn no_text_stays_on_the_disk_that_its_client_has_got() {
     let session = rig.initialize().await;
     let mut stream = rig.stream(&session).await;
     stream.context().await;
-    open(&rig, &session, "/a").await;
+    rig.open(&session, "/a").await;
     rig.core.diffs.decided("/a", Some("the user’s text".to_owned()));
     becomes(&dir, json!([["/a", "the user’s text"]])).await;
     while told(&mut stream).await["method"] != "ide/diffAccepted" {}
@@ -230,7 +216,7 @@ async fn no_text_stays_on_the_disk_whose_client_never_comes_back() {
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
     drop(rig.stream(&session).await);
-    open(&rig, &session, "/a").await;
+    rig.open(&session, "/a").await;
     rig.core.diffs.decided("/a", Some("the user’s text".to_owned()));
     becomes(&dir, json!([["/a", "the user’s text"]])).await;
     pause();
@@ -278,10 +264,7 @@ async fn a_client_that_asks_before_it_listens_again_hears_the_decision_with_the_
     let params = json!({ "name": "openDiff", "arguments": { "filePath": "/a", "newContent": "" } });
     let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
     let headers = [("mcp-session-id", &*session)];
-    let showing = async {
-        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
-        responder.complete(None);
-    };
+    let showing = rig.show();
     let (reply, ()) = tokio::join!(rig.send("POST", "/mcp", &headers, call.to_string()), showing);
     assert_eq!(reply.headers()["content-type"], "text/event-stream");
     let mut answer = Stream::new(reply.into_body());
@@ -306,7 +289,7 @@ async fn only_what_this_process_has_to_tell_comes_with_an_answer() {
     let dir = TempDir::new().unwrap();
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
-    open(&rig, &session, "/old").await;
+    rig.open(&session, "/old").await;
     kill(&dir, rig).await;
 
     let rig = Rig::resume(dir.path());
@@ -316,10 +299,7 @@ async fn only_what_this_process_has_to_tell_comes_with_an_answer() {
     assert_eq!(ask().await.headers()["content-type"], "application/json");
     let call = json!({ "name": "openDiff", "arguments": { "filePath": "/a", "newContent": "" } });
     let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call });
-    let showing = async {
-        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
-        responder.complete(None);
-    };
+    let showing = rig.show();
     let (reply, ()) = tokio::join!(rig.send("POST", "/mcp", &headers, call.to_string()), showing);
     drop(reply);
     rig.core.diffs.decided("/a", Some("edited".to_owned()));
@@ -330,7 +310,7 @@ async fn only_what_this_process_has_to_tell_comes_with_an_answer() {
 
     // Once the client has listened, decisions are its stream's matter.
     drop((answer, rig.stream(&session).await));
-    open(&rig, &session, "/b").await;
+    rig.open(&session, "/b").await;
     rig.core.diffs.decided("/b", None);
     assert_eq!(ask().await.headers()["content-type"], "application/json");
 }
@@ -341,7 +321,7 @@ async fn a_server_that_has_clients_gives_a_sign_of_life() {
     let dir = TempDir::new().unwrap();
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
-    open(&rig, &session, "/a").await;
+    rig.open(&session, "/a").await;
     let [path] = &*files(dir.path(), ".jsonl") else { panic!() };
     let old = SystemTime::now() - Duration::from_mins(6);
     fs::File::options().append(true).open(path).unwrap().set_modified(old).unwrap();
@@ -364,7 +344,7 @@ async fn of_many_clients_that_wait_each_is_told() {
     for number in 0..100 {
         let session = rig.initialize().await;
         clients.push((session.clone(), rig.stream(&session).await));
-        open(&rig, &session, &format!("/{number}")).await;
+        rig.open(&session, &format!("/{number}")).await;
     }
     kill(&dir, rig).await;
 
