@@ -266,6 +266,8 @@ describe('a proposal in a window', () => {
       await ide.until(({ statusBar }) => statusBar.includes('CLI: 1 to review'), 'the proposal');
       await client.resolveDiffFromCli(proposed, 'rejected');
       await decision;
+      // Until then the status bar still counts this one, as if the next were there already.
+      await scene.status(CONNECTED);
     }
     await typing;
     await ide.untilRobot(['text of file', { path: file }], (now) => now === text, 'all keys');
