@@ -40,6 +40,8 @@ struct State {
 struct Waiting {
     answer: watch::Sender<Option<Answered>>,
     deadline: Instant,
+    /// Why it fails then, if it is not that nothing was done in time.
+    why: Option<String>,
     /// Its part of what may wait for the editor, which may keep what it was sent until it answers.
     _taken: Option<Arc<OwnedSemaphorePermit>>,
 }
@@ -63,7 +65,7 @@ impl Calls {
         let mut state = self.state.lock();
         state.last += 1;
         let call = CallId(state.last);
-        state.waiting.insert(call, Waiting { answer, deadline, _taken: taken });
+        state.waiting.insert(call, Waiting { answer, deadline, why: None, _taken: taken });
         if state.set_deadline(call, deadline) {
             self.sooner.notify_one();
         }
@@ -72,8 +74,18 @@ impl Calls {
 
     /// Gives a call another deadline.
     pub(super) fn hurry(&self, call: CallId, deadline: Instant) {
+        self.end_at(call, deadline, None);
+    }
+
+    /// Has a call fail at once, for that reason, as one that is overdue.
+    pub(super) fn fail(&self, call: CallId, why: &str) {
+        self.end_at(call, Instant::now(), Some(why.to_owned()));
+    }
+
+    fn end_at(&self, call: CallId, deadline: Instant, why: Option<String>) {
         let mut state = self.state.lock();
         let Some(waiting) = state.waiting.get_mut(&call) else { return };
+        waiting.why = why;
         let before = std::mem::replace(&mut waiting.deadline, deadline);
         state.deadlines.remove(&(before, call));
         if state.set_deadline(call, deadline) {
@@ -95,8 +107,9 @@ impl Calls {
         self.state.lock().waiting.contains_key(&call)
     }
 
-    /// Waits until a call's time is over, and returns that call. Its deadline is told once.
-    pub(super) async fn overdue(&self) -> CallId {
+    /// Waits until a call's time is over, and returns that call, and why it fails if that is known. Its
+    /// deadline is told once.
+    pub(super) async fn overdue(&self) -> (CallId, Option<String>) {
         loop {
             let first = {
                 let mut state = self.state.lock();
@@ -109,8 +122,10 @@ impl Calls {
                 continue;
             };
             if deadline <= Instant::now() {
-                self.state.lock().deadlines.remove(&(deadline, call));
-                return call;
+                let mut state = self.state.lock();
+                state.deadlines.remove(&(deadline, call));
+                let why = state.waiting.get_mut(&call).and_then(|waiting| waiting.why.take());
+                return (call, why);
             }
             tokio::select! {
                 () = sleep_until(deadline) => {}

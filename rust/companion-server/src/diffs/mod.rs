@@ -190,9 +190,13 @@ impl Diffs {
     /// Fails the calls for which the editor does nothing in time, for as long as the server runs.
     pub(crate) async fn expire_calls(&self) {
         loop {
-            let call = self.calls.overdue().await;
-            log::debug!("call {call} was not answered in time");
-            self.step(|ledger| ledger.expired(call));
+            match self.calls.overdue().await {
+                (call, Some(why)) => self.step(|ledger| ledger.unreadable(call, &why)),
+                (call, None) => {
+                    log::debug!("call {call} was not answered in time");
+                    self.step(|ledger| ledger.expired(call))
+                }
+            };
         }
     }
 

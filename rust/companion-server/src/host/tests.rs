@@ -1,5 +1,6 @@
 //! Requests by number.
 
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use serde_json::json;
@@ -64,4 +65,24 @@ async fn only_requests_that_somebody_waits_for_are_kept() {
     assert!(responders.take(number).is_none());
     assert!(responders.take(waiting).is_some());
     drop(waits.1);
+}
+
+#[tokio::test]
+async fn no_other_thread_than_the_servers_asks_the_editor() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let arguments = open("/a");
+    let mut call = std::pin::pin!(rig.call(&session, "openDiff", &arguments));
+    let testing::Asked::Open(responder, _) = (tokio::select! {
+        asked = rig.asked() => asked,
+        result = &mut call => panic!("{result}"),
+    }) else {
+        panic!()
+    };
+    std::thread::spawn(|| responder.unreadable("no text")).join().unwrap();
+    // Another client's openDiff could be on its way to the editor by now.
+    let asked = std::pin::pin!(rig.asked()).poll(&mut Context::from_waker(Waker::noop()));
+    assert!(asked.is_pending());
+    assert_eq!(call.await["content"][0]["text"], "no text");
+    assert!(matches!(rig.asked().await, testing::Asked::Close(..)));
 }
