@@ -1,6 +1,5 @@
 //! The way of records to whoever saves them, in order, and word of how far that has come.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -54,7 +53,7 @@ impl Journal {
         let mut queue = self.queue.lock();
         let before = queue.len();
         for record in records {
-            forget_texts(&mut queue, &record);
+            forget_text(&mut queue, &record);
             queue.push(record);
         }
         if queue.len() > before {
@@ -120,35 +119,15 @@ impl Journal {
     }
 }
 
-/// Takes texts out of the queue that nobody waits for any more, as `record` says: a disk may not
-/// answer for hours. Something stands in the place of each, because records are counted.
-fn forget_texts(queue: &mut [Record], record: &Record) {
-    match record {
-        Record::Settled(over) => {
-            let is_about = |queued: &&mut Record| match queued {
-                Record::Opened(diff, ..) | Record::Accepted(diff, _) => diff == over,
-                _ => false,
-            };
-            if let Some(queued @ Record::Accepted(..)) = queue.iter_mut().rev().find(is_about) {
-                *queued = Record::Settled(*over);
-            }
-        }
-        Record::Gone(session) => {
-            let begun = queue.iter().rposition(|queued| *queued == Record::Session(*session));
-            let queue = &mut queue[begun.unwrap_or_default()..];
-            let diffs = queue.iter().filter_map(|queued| match queued {
-                Record::Opened(diff, asker, _) if asker == session => Some(*diff),
-                _ => None,
-            });
-            let diffs: BTreeSet<_> = diffs.collect();
-            for queued in queue {
-                if let Record::Accepted(diff, _) = queued
-                    && diffs.contains(diff)
-                {
-                    *queued = Record::Settled(*diff);
-                }
-            }
-        }
-        _ => {}
+/// Takes a text out of the queue that nobody waits for any more, as `record` says: a disk may not
+/// answer for hours. Something stands in its place, because records are counted.
+fn forget_text(queue: &mut [Record], record: &Record) {
+    let Record::Settled(over) = record else { return };
+    let is_about = |queued: &&mut Record| match queued {
+        Record::Opened(diff, ..) | Record::Accepted(diff, _) => diff == over,
+        _ => false,
+    };
+    if let Some(queued @ Record::Accepted(..)) = queue.iter_mut().rev().find(is_about) {
+        *queued = Record::Settled(*over);
     }
 }

@@ -286,8 +286,8 @@ impl Outbox {
         Some(self.closing.remove(index))
     }
 
-    /// The diffs whose decisions calls wait for.
-    pub(super) fn awaited(&self) -> Vec<DiffId> {
-        self.closing.iter().map(|closing| closing.diff).collect()
+    /// The diffs whose decisions have yet to arrive.
+    pub(super) fn diffs(&self) -> Vec<DiffId> {
+        self.queue.iter().map(|queued| queued.diff).collect()
     }
 }

@@ -282,8 +282,8 @@ impl Ledger {
     /// A session has ended for good: its views are closed, there is nobody to hear of them.
     pub(crate) fn session_gone(&mut self, session: SessionId) -> Vec<Effect> {
         let mut effects = self.close_all(session, |_, _, _, _| {});
-        let awaited = self.outboxes.get(&session).map(Outbox::awaited).unwrap_or_default();
-        for diff in awaited {
+        let queued = self.outboxes.get(&session).map(Outbox::diffs).unwrap_or_default();
+        for diff in queued {
             self.take(session, diff, &mut effects);
         }
         if self.outboxes.remove(&session).is_some() {

@@ -2,30 +2,50 @@
 
 use std::sync::Arc;
 
-use crate::diffs::{DiffId, Journal, Left, Record};
-use crate::session::SessionId;
+use super::{Book, text};
+use crate::diffs::ledger::Effect;
+use crate::diffs::{DiffId, Journal, Left};
+
+/// The records of the book's two clients.
+const BEGUN: u64 = 2;
+
+/// Has the records among `effects` saved, once the disk answers.
+fn append(journal: &Journal, effects: Vec<Effect>) {
+    journal.append(effects.into_iter().filter_map(|effect| match effect {
+        Effect::Record(record) => Some(record),
+        _ => None,
+    }));
+}
 
 #[tokio::test]
 async fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
-    let journal = Journal::new();
-    let [client, gone] = [SessionId::new(), SessionId::new()];
-    let texts = [(1, client), (2, gone), (3, client)].map(|(number, session)| {
-        let (diff, text) = (DiffId(number), Arc::new(number.to_string()));
-        let opened = Record::Opened(diff, session, "/a".into());
-        let accepted = Record::Accepted(diff, Arc::clone(&text));
-        journal.append([Record::Session(session), opened, accepted].into_iter());
-        text
-    });
-    journal.append([Record::Settled(DiffId(1)), Record::Gone(gone)].into_iter());
-    assert_eq!(texts.map(|text| Arc::strong_count(&text)), [1, 1, 2]);
+    for is_taken in [false, true] {
+        for is_gone in [false, true] {
+            let (mut book, journal) = (Book::new(), Journal::new());
+            let (call, opened) = book.open(book.a);
+            append(&journal, opened);
+            book.ledger.completed(call, None);
+            let before = if is_taken { journal.next().await.records } else { Vec::new() };
+            let accepted = text("accepted");
+            let decided = book.ledger.decided(&super::path(), Some(Arc::clone(&accepted)));
+            append(&journal, decided);
+            assert!(Arc::strong_count(&accepted) > 1);
+            let over = if is_gone {
+                book.ledger.session_gone(book.a)
+            } else {
+                book.ledger.ping_answered(book.a, DiffId(1))
+            };
+            append(&journal, over);
+            assert_eq!(Arc::strong_count(&accepted), 1, "taken {is_taken}, gone {is_gone}");
 
-    // Each record still counts, and they come to the same.
-    let batch = journal.next().await;
-    assert_eq!(batch.records.len(), 11);
-    let mut left = Left::default();
-    for record in batch.records {
-        left.apply(record);
+            // Each record still counts, and they come to nothing.
+            let records = [before, journal.next().await.records].concat();
+            assert_eq!(records.len() as u64, book.ledger.records() - BEGUN);
+            let mut left = Left::default();
+            for record in records {
+                assert!(!left.apply(record), "no text was to be saved");
+            }
+            assert_eq!(left.diffs.len(), 0);
+        }
     }
-    assert_eq!(left.sessions, [client].into());
-    assert_eq!(left.diffs.into_keys().collect::<Vec<_>>(), [DiffId(3)]);
 }
