@@ -5,8 +5,9 @@
 use companion_protocol::diagnostics::Severity;
 use companion_protocol::ide::truncate_utf16;
 use companion_protocol::jsonrpc::{
-    Id, MAX_BATCH, Message, ParseError, Payload, code, describe, parse,
+    Id, MAX_BATCH, Message, ParseError, Payload, code, describe, parse, parse_request,
 };
+use companion_protocol::mcp::CallToolParams;
 use companion_protocol::tool::ToolArguments;
 use serde_json::value::RawValue;
 
@@ -77,15 +78,50 @@ fn an_id_is_a_text_or_a_number() {
 #[test]
 fn only_a_request_is_answered() {
     let request = one(r#"{"jsonrpc":"2.0","id":5,"method":"m"}"#).unwrap();
-    assert_eq!(request.request_id().and_then(Id::as_u64), Some(5));
-    assert!(one(r#"{"jsonrpc":"2.0","method":"m"}"#).unwrap().request_id().is_none());
+    assert!(matches!(request, Message::Request { id, .. } if id.as_u64() == Some(5)));
+    let told = one(r#"{"jsonrpc":"2.0","method":"m"}"#).unwrap();
+    assert!(matches!(told, Message::Notification { .. }));
     let response = one(r#"{"jsonrpc":"2.0","id":6,"result":{"a":1}}"#).unwrap();
-    assert!(response.request_id().is_none());
     let Message::Response { id: Some(id), result: Ok(result) } = response else { panic!() };
     assert_eq!((id.as_u64(), result.get()), (Some(6), r#"{"a":1}"#));
     let failed = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"why"}}"#;
     let Message::Response { result: Err(error), .. } = one(failed).unwrap() else { panic!() };
     assert_eq!((error.code, &*error.message), (-1, "why"));
+}
+
+#[test]
+fn a_request_that_is_read_in_one_pass_is_one_that_may_be_read_in_two() {
+    type Params<'a> = CallToolParams<'a, ToolArguments>;
+    let arguments = r#"{"filePath":"/f","newContent":"n"}"#;
+    let params = format!(r#"{{"name":"t","arguments":{arguments},"_meta":{{}}}}"#);
+    let head = r#""jsonrpc":"2.0","id":1,"method":"m""#;
+    for (text, in_one_pass) in [
+        (format!(r#"{{{head},"params":{params}}}"#), true),
+        (format!(r#" {{"params":{params},{head}}} "#), true),
+        // What has members that say nothing here is read in two.
+        (format!(r#"{{{head},"params":{params},"other":1}}"#), false),
+        (format!(r#"{{{head},"params":{params},"result":1}}"#), false),
+        (format!(r#"{{{head},"params":{params},"params":{params}}}"#), false),
+        (format!(r#"{{{head},"params":{params}}}}}"#), false),
+        (format!(r#"{{{head},"params":["t",{arguments}]}}"#), false),
+        (format!(r#"{{{head},"params":{{"name":"t","arguments":["/f","n"]}}}}"#), false),
+        (format!(r#"["2.0",1,"m",{params}]"#), false),
+        (format!(r#"[{{{head},"params":{params}}}]"#), false),
+        (format!(r#"{{{head}}}"#), false),
+        (format!(r#"{{"jsonrpc":"2.0","id":null,"method":"m","params":{params}}}"#), false),
+        (format!(r#"{{"jsonrpc":"2.0","id":[],"method":"m","params":{params}}}"#), false),
+        (format!(r#"{{"jsonrpc":"2.0","method":"m","params":{params}}}"#), false),
+        (format!(r#"{{"jsonrpc":"1.0","id":1,"method":"m","params":{params}}}"#), false),
+        (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"n","params":{params}}}"#), false),
+    ] {
+        let read = parse_request::<Params<'_>>(text.as_bytes(), "m");
+        assert_eq!(read.is_some(), in_one_pass, "{text}");
+        let Some((one_id, one_pass)) = read else { continue };
+        let Ok(Message::Request { id, params, .. }) = one(&text) else { panic!("{text}") };
+        let two_passes: Params<'_> = params.parse().unwrap();
+        assert_eq!((one_id, one_pass.name), (id, two_passes.name));
+        assert_eq!(one_pass.arguments, two_passes.arguments);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Params, Payload, Response, code, invalid_params,
+    parse_request,
 };
 use companion_protocol::mcp::{
     Empty, Implementation, InitializeParams, InitializeResult, ServerCapabilities, negotiate,
@@ -57,12 +58,19 @@ pub(crate) struct Received {
 /// What is left to do for a message.
 enum Asked {
     Call(Id, Call),
-    Answer(Json),
+    Answer(Id, Json),
     /// The client has heard of that decision.
     Arrived(DiffId),
 }
 
 impl Received {
+    /// A call of a tool by itself, as nearly all that is sent, and all that is large.
+    pub(crate) fn read_call(core: &Core, body: &[u8]) -> Option<Self> {
+        let (id, params) = parse_request(body, "tools/call")?;
+        let call = Call::new(core, params);
+        Some(Self { messages: vec![Asked::Call(id, call)], is_batch: false })
+    }
+
     pub(crate) fn read(core: &Core, payload: Payload<'_>) -> Self {
         let read = |message| read_one(core, message);
         match payload {
@@ -76,12 +84,24 @@ impl Received {
         }
     }
 
+    /// The id of a request by itself.
+    pub(crate) fn request_id(&self) -> Option<&Id> {
+        match self.messages.first()? {
+            Asked::Call(id, _) | Asked::Answer(id, _) if !self.is_batch => Some(id),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_batch(&self) -> bool {
+        self.is_batch
+    }
+
     /// How many bytes it takes until it is answered. The text of a single proposal counts for the editor,
     /// which is given it at once.
     pub(crate) fn size(&self) -> usize {
         let size = |asked: &Asked| match asked {
             Asked::Call(id, call) => id.size() + if self.is_batch { call.size() } else { 0 },
-            Asked::Answer(json) => json.len().unwrap_or_default(),
+            Asked::Answer(_, json) => json.len().unwrap_or_default(),
             Asked::Arrived(_) => 0,
         };
         self.messages.iter().map(size).sum()
@@ -114,7 +134,7 @@ fn read_one(core: &Core, message: Message<'_>) -> Option<Asked> {
         }
     };
     let json = answer.unwrap_or_else(|error| Json::new(&ErrorResponse::new(Some(&id), error)));
-    Some(Asked::Answer(json))
+    Some(Asked::Answer(id, json))
 }
 
 /// Answers what a session sent, perhaps for the second time. Requests of a batch are answered one
@@ -139,7 +159,7 @@ pub(crate) async fn answer(
                 let result = tools::run(core, session, from, call).await;
                 answers.push(result.into_response(&id));
             }
-            Asked::Answer(json) => answers.push(json),
+            Asked::Answer(_, json) => answers.push(json),
             Asked::Arrived(diff) => core.diffs.ping_answered(session.id, diff),
         }
     }

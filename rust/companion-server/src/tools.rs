@@ -40,6 +40,22 @@ pub(crate) fn list(settings: &Settings) -> ListToolsResult {
 pub(crate) struct Call(Result<(Tool, ToolArguments), String>);
 
 impl Call {
+    /// A call whose arguments are of the right types.
+    pub(crate) fn new(core: &Core, params: CallToolParams<'_, ToolArguments>) -> Self {
+        let tool = match find(core, &params.name) {
+            Ok(tool) => tool,
+            Err(unknown) => return Self(Err(unknown)),
+        };
+        let mut arguments = params.arguments;
+        if tool != Tool::OpenDiff {
+            arguments.new_content = None;
+        }
+        if let Some(wrong) = arguments.file_path.as_deref().and_then(|path| check(path).err()) {
+            return Self(Err(format!("Invalid arguments: {wrong}")));
+        }
+        Self(Ok((tool, arguments)))
+    }
+
     /// How many bytes of texts it has.
     pub(crate) fn size(&self) -> usize {
         let size = |text: &Option<String>| text.as_ref().map_or(0, String::len);
@@ -53,26 +69,11 @@ impl Call {
 /// Reads the parameters of `tools/call`. Wrong arguments are for the model to read; all else is an error
 /// of the protocol.
 pub(crate) fn read(core: &Core, params: Params<'_>) -> Result<Call, serde_json::Error> {
-    let call = match params.parse::<CallToolParams<ToolArguments>>() {
-        Ok(call) => call,
-        Err(error) => {
-            let call: CallToolParams<IgnoredAny> = params.parse()?;
-            let wrong = |_| format!("Invalid arguments: {}", describe(&error));
-            return Ok(Call(Err(find(core, &call.name).map_or_else(|unknown| unknown, wrong))));
-        }
-    };
-    let tool = match find(core, &call.name) {
-        Ok(tool) => tool,
-        Err(unknown) => return Ok(Call(Err(unknown))),
-    };
-    let mut arguments = call.arguments;
-    if tool != Tool::OpenDiff {
-        arguments.new_content = None;
-    }
-    if let Some(wrong) = arguments.file_path.as_deref().and_then(|path| check(path).err()) {
-        return Ok(Call(Err(format!("Invalid arguments: {wrong}"))));
-    }
-    Ok(Call(Ok((tool, arguments))))
+    params.parse().map(|params| Call::new(core, params)).or_else(|error| {
+        let call: CallToolParams<IgnoredAny> = params.parse()?;
+        let wrong = |_| format!("Invalid arguments: {}", describe(&error));
+        Ok(Call(Err(find(core, &call.name).map_or_else(|unknown| unknown, wrong))))
+    })
 }
 
 /// `tools/call`

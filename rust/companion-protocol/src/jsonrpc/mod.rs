@@ -7,8 +7,10 @@ mod outgoing;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::{self, Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -133,16 +135,6 @@ pub enum Message<'a> {
     },
 }
 
-impl Message<'_> {
-    /// The id to answer with: a request has one, the others have none.
-    pub fn request_id(&self) -> Option<&Id> {
-        match self {
-            Self::Request { id, .. } => Some(id),
-            Self::Notification { .. } | Self::Response { .. } => None,
-        }
-    }
-}
-
 /// What one HTTP body or one line holds.
 #[derive(Debug)]
 pub enum Payload<'a> {
@@ -192,6 +184,25 @@ impl From<serde_json::Error> for ParseError {
     }
 }
 
+/// Reads a request of `method` in one pass, with its parameters, which costs a long text one look less
+/// than [`parse`] does. Nothing if it is anything else; `parse` tells what.
+pub fn parse_request<'a, P: Deserialize<'a>>(bytes: &'a [u8], method: &str) -> Option<(Id, P)> {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields, bound(deserialize = "P: Deserialize<'de>"))]
+    struct Request<'a, P> {
+        #[serde(rename = "jsonrpc")]
+        _version: Version,
+        #[serde(borrow)]
+        id: &'a RawValue,
+        #[serde(borrow)]
+        method: Cow<'a, str>,
+        params: Object<P>,
+    }
+    let text = std::str::from_utf8(bytes).ok()?;
+    let Object(request) = serde_json::from_str::<Object<Request<'a, P>>>(text).ok()?;
+    (request.method == method).then_some((Id::new(request.id)?, request.params.0))
+}
+
 /// Reads a message or a batch. Never panics, whatever the bytes; depth costs no stack.
 pub fn parse(bytes: &[u8]) -> Result<Payload<'_>, ParseError> {
     let text = std::str::from_utf8(bytes)
@@ -210,9 +221,9 @@ pub fn parse(bytes: &[u8]) -> Result<Payload<'_>, ParseError> {
     // One bad element spoils the batch: nothing is carried out that the sender may not have
     // meant, and no answer needs the id `null`, which MCP's schemas refuse.
     let messages = elements.into_iter().enumerate().map(|(index, raw)| {
-        object::<Envelope>(raw)
-            .ok_or("it is not a JSON-RPC 2.0 message")
-            .and_then(Envelope::into_message)
+        serde_json::from_str::<Object<Envelope>>(raw.get())
+            .map_err(|_| "it is not a JSON-RPC 2.0 message")
+            .and_then(|Object(envelope)| envelope.into_message())
             .map_err(|reason| invalid(&format!("message {index} of the batch: {reason}")))
     });
     Ok(Payload::Batch(messages.collect::<Result<_, _>>()?))
@@ -244,9 +255,23 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     Deserialize::deserialize(deserializer).map(Some)
 }
 
-/// Serde would take an array of the members in their order as well.
-fn object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
-    raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok())?
+/// An object. Serde would take an array of the members in their order as well.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ObjectVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+            type Value = Object<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+            }
+        }
+        deserializer.deserialize_map(ObjectVisitor(PhantomData))
+    }
 }
 
 impl<'a> Envelope<'a> {
@@ -263,9 +288,9 @@ impl<'a> Envelope<'a> {
                 (None, _) => Ok(Message::Notification { method, params }),
             },
             (None, Some(result), None) => Ok(Message::Response { id, result: Ok(result) }),
-            (None, None, Some(error)) => object(error)
-                .map(|error| Message::Response { id, result: Err(error) })
-                .ok_or("`error` must have a code and a message"),
+            (None, None, Some(error)) => serde_json::from_str(error.get())
+                .map(|Object(error)| Message::Response { id, result: Err(error) })
+                .map_err(|_| "`error` must have a code and a message"),
             _ => Err("neither a request, nor a notification, nor a response"),
         }
     }

@@ -88,26 +88,28 @@ where
         Ok(body) => body,
         Err(error) => return body_error(&error, core.config.limits.body),
     };
-    let payload = match parse(&body.bytes) {
-        Ok(payload) => payload,
-        Err(error) => return reply::error(StatusCode::BAD_REQUEST, None, error.into_object()),
+    let received = match Received::read_call(&core, &body.bytes) {
+        Some(call) => call,
+        None => match parse(&body.bytes) {
+            Ok(Payload::Single(Message::Request { id, method, params }))
+                if method == "initialize" =>
+            {
+                return initialize(&core, &id, params).await;
+            }
+            Ok(payload) => Received::read(&core, payload),
+            Err(error) => return reply::error(StatusCode::BAD_REQUEST, None, error.into_object()),
+        },
     };
-    if let Payload::Single(Message::Request { id, method, params }) = &payload
-        && method == "initialize"
-    {
-        return initialize(&core, id, *params).await;
-    }
-    if let Some(reply) = unsupported_version(&head.headers, request_id(&payload)) {
+    if let Some(reply) = unsupported_version(&head.headers, received.request_id()) {
         return reply;
     }
     let session = match session(&core, &head.headers) {
         Ok(session) => session,
-        Err((status, error)) => return reply::error(status, request_id(&payload), error),
+        Err((status, error)) => return reply::error(status, received.request_id(), error),
     };
     let _busy = session.busy();
-    let is_single = matches!(payload, Payload::Single(_));
+    let is_single = !received.is_batch();
     let is_repeated = head.headers.contains_key(REPEATED);
-    let received = Received::read(&core, payload);
     let _copied = body.free(received.size());
     match dispatch::answer(&core, &session, is_repeated, received).await {
         Answer::Nothing => reply::empty(StatusCode::ACCEPTED),
@@ -236,13 +238,6 @@ fn unsupported_coding(headers: &HeaderMap) -> Option<Reply> {
     let mut reply = server_error(StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
     reply.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     Some(reply)
-}
-
-fn request_id<'a>(payload: &'a Payload<'_>) -> Option<&'a Id> {
-    match payload {
-        Payload::Single(message) => message.request_id(),
-        Payload::Batch(_) => None,
-    }
 }
 
 fn body_error(error: &BodyError, limit: usize) -> Reply {
