@@ -148,13 +148,15 @@ impl Core {
                     self.inhabited.notified().await;
                 }
                 let keep_alive = self.steps.not_before(Instant::now() + interval);
-                while let Some(absence) = self.sessions.next_absence().filter(|at| *at < keep_alive)
-                {
-                    sleep_until(absence).await;
+                loop {
+                    let absence = self.sessions.next_absence().unwrap_or(keep_alive);
+                    let next = absence.min(keep_alive);
+                    sleep_until(next).await;
                     self.end_absent();
+                    if next == keep_alive {
+                        break;
+                    }
                 }
-                sleep_until(keep_alive).await;
-                self.end_absent();
                 self.diffs.forget_old_calls();
                 if next_age <= Instant::now() {
                     next_age = Instant::now() + self.config.limits.session_away;

@@ -51,12 +51,9 @@ impl Journal {
 
     pub(crate) fn append(&self, records: impl Iterator<Item = Record>) {
         let mut queue = self.queue.lock();
-        let before = queue.len();
         for record in records {
             forget_text(&mut queue, &record);
             queue.push(record);
-        }
-        if queue.len() > before {
             self.something.notify_one();
         }
     }

@@ -41,10 +41,6 @@ impl Body for ReplyBody {
         }
     }
 
-    fn is_end_stream(&self) -> bool {
-        matches!(self, Self::Json(json) if json.len() == Some(0))
-    }
-
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Json(json) => {

@@ -164,9 +164,7 @@ impl Sessions {
         if too_many > idle.len() {
             return Err(Full);
         }
-        if excess > 0 {
-            idle.sort_by_cached_key(|(since, id)| (waits(*id), *since));
-        }
+        idle.sort_by_cached_key(|(since, id)| (waits(*id), *since));
         let gone: Vec<_> = idle.into_iter().take(excess).map(|(_, id)| id).collect();
         for id in &gone {
             by_id.remove(id);
