@@ -1,5 +1,6 @@
 //! What the unit tests share: a server without sockets, files and threads.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::task::Poll;
@@ -10,6 +11,7 @@ use companion_protocol::diagnostics::DiagnosticsRequest;
 use companion_protocol::settings::Settings;
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response};
+use log::{LevelFilter, Metadata, Record};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -212,6 +214,36 @@ impl Rig {
     pub(crate) async fn asked(&self) -> Asked {
         self.asked.lock().await.recv().await.unwrap()
     }
+}
+
+thread_local! {
+    static LOGGED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What this thread has logged since it last asked, each line with its level. Whoever asks for the
+/// first time hears nothing.
+pub(crate) fn logged() -> Vec<String> {
+    // Another test may have done that.
+    let _ = log::set_logger(&Logger);
+    log::set_max_level(LevelFilter::Debug);
+    LOGGED.take()
+}
+
+struct Logger;
+
+impl log::Log for Logger {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("companion")
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        if self.enabled(record.metadata()) {
+            let line = format!("{} {}", record.level(), record.args());
+            LOGGED.with_borrow_mut(|lines| lines.push(line));
+        }
+    }
+
+    fn flush(&self) {}
 }
 
 /// The client's end of an event stream.

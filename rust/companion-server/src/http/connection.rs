@@ -171,3 +171,79 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, BufWriter, duplex};
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::testing::{Rig, logged};
+
+    #[tokio::test(start_paused = true)]
+    async fn the_log_says_why_a_connection_ended_early() {
+        let rig = Rig::start();
+        for (sent, stays, why) in [
+            ("", true, "the peer was too slow"),
+            ("GET / HTTP/1.1\r\n", true, "the peer was too slow"),
+            ("no HTTP\r\n\r\n", true, "the peer does not speak HTTP"),
+            ("GET / HTTP/1.1\r\n", false, "the peer left within a message"),
+            // With more at hand hyper does not see the end, and answers.
+            ("GET / HTTP/1.1\r\n\r\nmore", false, "the peer is gone"),
+        ] {
+            let (mut ours, theirs) = duplex(1 << 16);
+            ours.write_all(sent.as_bytes()).await.unwrap();
+            let _ours = stays.then_some(ours);
+            logged();
+            serve(theirs, Arc::clone(&rig.core)).await;
+            assert_eq!(logged(), [format!("DEBUG a connection ended early: {why}")], "{sent:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_sends_what_it_is_given_and_at_once_when_flushed() {
+        let (mut ours, theirs) = duplex(64);
+        let mut stream = Lingering::new(BufWriter::new(theirs));
+        assert!(stream.is_write_vectored(), "or each text were copied once more");
+        stream.write_all(b"written").await.unwrap();
+        stream.flush().await.unwrap();
+        let mut read = [0; 7];
+        timeout(LINGER, ours.read_exact(&mut read)).await.unwrap().unwrap();
+        assert_eq!(&read, b"written");
+    }
+
+    /// A socket that was never told to listen: each `accept` fails.
+    #[cfg(target_os = "linux")]
+    fn deaf() -> TcpListener {
+        use socket2::{Domain, Socket, Type};
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        TcpListener::from_std(socket.into()).unwrap()
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test(start_paused = true)]
+    async fn while_nobody_can_be_accepted_strangers_make_room_and_the_log_says_so_once_a_minute() {
+        let rig = Rig::start();
+        let _strangers = [rig.core.places.take(), rig.core.places.take()];
+        logged();
+        tokio::spawn(accept(deaf(), Arc::clone(&rig.core)));
+        for _ in 0..100 {
+            yield_now().await;
+        }
+        assert!(!rig.core.places.make_room(), "they had to go");
+        let warnings = || {
+            let lines = logged();
+            assert!(
+                lines.iter().all(|line| line.starts_with("WARN could not accept")),
+                "{lines:?}"
+            );
+            lines.len()
+        };
+        assert_eq!(warnings(), 1);
+        for (seconds, count) in [(59, 0), (2, 1), (58, 0)] {
+            sleep(Duration::from_secs(seconds)).await;
+            assert_eq!(warnings(), count);
+        }
+    }
+}

@@ -11,6 +11,7 @@ use super::{ALIVE, config, file, files, next, run};
 use crate::diffs::{Batch, DiffId, Left, Record};
 use crate::resume::{Resume, Saving};
 use crate::session::SessionId;
+use crate::testing::logged;
 
 fn take(saving: &mut Saving, records: Vec<Record>) -> bool {
     saving.tell(|file| file.take(Batch { records, ends: false }))
@@ -119,4 +120,44 @@ fn of_more_than_is_read_the_longest_text_is_not_saved() {
     assert_eq!(next.left.sessions.len(), 2);
     let texts: Vec<_> = next.left.diffs.into_values().map(|diff| diff.accepted).collect();
     assert_eq!(texts, [None, Some(short)]);
+}
+
+#[test]
+fn the_log_says_once_that_nothing_can_be_saved_and_once_that_it_can_again() {
+    let dir = TempDir::new().unwrap();
+    let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
+    let full = || Err(std::io::Error::other("full"));
+    let lost = "WARN could not save what a restart needs; CLIs may lose it: full";
+    let again = "INFO what a restart needs is saved again";
+    logged();
+    for (saved, said) in [
+        (Ok(()), None),
+        (full(), Some(lost)),
+        (full(), None),
+        (Ok(()), Some(again)),
+        (Ok(()), None),
+        (full(), Some(lost)),
+    ] {
+        saving.tell(|_| saved);
+        assert_eq!(logged(), Vec::from_iter(said));
+    }
+}
+
+/// What is over stays in it until then.
+#[test]
+fn the_file_is_written_anew_once_more_than_64_kb_were_appended() {
+    for (bytes, is_anew) in [(64 << 10, false), ((64 << 10) + 1, true)] {
+        let dir = TempDir::new().unwrap();
+        let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
+        let [over, stays] = [SessionId::new(), SessionId::new()];
+        let before = fs::metadata(file(&dir)).unwrap().len();
+        assert!(take(&mut saving, vec![Record::Session(over), Record::Gone(over)]));
+        let opened = |path: &str| vec![Record::Opened(diff("1"), stays, path.into())];
+        let line = serde_json::to_string(&opened("")[0]).unwrap() + "\n";
+        let appended = fs::metadata(file(&dir)).unwrap().len() - before;
+        let path = "x".repeat(bytes - usize::try_from(appended).unwrap() - line.len());
+        assert!(take(&mut saving, opened(&path)));
+        let content = fs::read_to_string(file(&dir)).unwrap();
+        assert_eq!(!content.contains("gone"), is_anew, "{bytes} bytes");
+    }
 }
