@@ -35,12 +35,11 @@ pub(crate) use token::Token;
 /// The directories below the user's state directory.
 const DIRS: [&str; 2] = ["companion-for-gemini-cli", "resume"];
 
-/// How long after its last sign of life a server can be resumed. Its clients come back 20 s after
-/// it has ended, and twice at most; so by then they have gone.
-const RESUMABLE: Duration = Duration::from_mins(5);
-
 /// How long to wait for the disk with all of this, and for a process that is ending.
 const CLAIM: Duration = Duration::from_secs(3);
+
+/// How long to wait for a process of the same editor that is ending. It takes 2 s at most.
+const ENDING: Duration = Duration::from_millis(2500);
 
 /// How often a server that has clients gives a sign of life.
 pub(crate) const SIGN_OF_LIFE: Duration = Duration::from_mins(1);
@@ -66,19 +65,20 @@ impl Resume {
     }
 
     pub(crate) fn try_claim(dir: Option<PathBuf>, config: &Config) -> io::Result<Self> {
-        let dir = match dir {
-            Some(dir) => dir,
-            None => default_dir()?,
-        };
+        let usual = || state_dir(std::env::consts::OS, |name| std::env::var(name).ok());
+        let dir = dir.or_else(|| usual().map(PathBuf::from)).ok_or_else(|| {
+            let message = "the environment does not say where programs keep their state; set HOME";
+            io::Error::new(io::ErrorKind::NotFound, message)
+        })?;
         let Settings { workspace, ide_name, ide_pid, diffs, .. } = &config.settings;
         let dir = PrivateDir::open(&dir, &DIRS)?;
         let key = slots::key(ide_name, workspace.first().map(PathBuf::as_path));
-        let Claim { slot, last } = slots::claim(dir, &key, *ide_pid)?;
+        let Claim { slot, last } = slots::claim(dir, &key, *ide_pid, ENDING)?;
         let afresh = Head::new(*ide_pid, *diffs);
         let Some((head, left, age)) = last else {
             return Ok(Self { slot, head: afresh, left: Left::default() });
         };
-        let why = if age > RESUMABLE {
+        let why = if slots::is_over(age) {
             "its clients have gone"
         } else if head.diffs && !diffs {
             // They asked once, and would have their edits fail.
@@ -230,12 +230,4 @@ impl Drop for Ended<'_> {
     fn drop(&mut self) {
         self.0.has_ended();
     }
-}
-
-fn default_dir() -> io::Result<PathBuf> {
-    let dir = state_dir(std::env::consts::OS, |name| std::env::var(name).ok());
-    dir.map(PathBuf::from).ok_or_else(|| {
-        let message = "the environment does not say where programs keep their state; set HOME";
-        io::Error::new(io::ErrorKind::NotFound, message)
-    })
 }

@@ -12,16 +12,16 @@ use std::time::{Duration, Instant, SystemTime};
 use companion_platform::{PrivateDir, is_process_alive};
 use sha2::{Digest, Sha256};
 
-use super::RESUMABLE;
 use super::lines::{self, Head};
 use crate::diffs::Left;
 
+/// How long after its last sign of life a server can be resumed. Its clients come back 20 s after
+/// it has ended, and twice at most; so by then they have gone.
+const RESUMABLE: Duration = Duration::from_mins(5);
 /// How many companions of one workspace and editor can be resumed.
 const SLOTS: usize = 16;
 /// The largest file that is read: it holds the texts of decisions that were not delivered.
 pub(super) const MAX_FILE: usize = 256 << 20;
-/// How long to wait for a process of the same editor that is ending. It takes 2 s at most.
-const ENDING: Duration = Duration::from_millis(2500);
 /// How far the clock of a disk may be ahead.
 const AHEAD: Duration = Duration::from_mins(1);
 /// Locked while a slot is chosen and others are swept, which takes milliseconds.
@@ -80,12 +80,17 @@ pub(super) fn key(ide: &str, root: Option<&Path>) -> String {
 
 /// Takes a slot: that of this very editor if there is one, else one whose editor has gone, else an
 /// empty one. An editor that is alive may come back to its own. Files that no server will resume
-/// are removed.
-pub(super) fn claim(dir: PrivateDir, key: &str, ide_pid: u32) -> io::Result<Claim> {
+/// are removed. A process of the same editor that is ending is waited for, as long as `patience`.
+pub(super) fn claim(
+    dir: PrivateDir,
+    key: &str,
+    ide_pid: u32,
+    patience: Duration,
+) -> io::Result<Claim> {
     let begun = Instant::now();
     let mut told = false;
     let (name, lock, fit) = loop {
-        let in_time = begun.elapsed() < ENDING;
+        let in_time = begun.elapsed() < patience;
         // Whoever sweeps removes locks that nobody holds, so nobody may be about to take one.
         let choosing = dir.try_lock(CHOOSING)?;
         let chosen = match &choosing {
@@ -94,7 +99,7 @@ pub(super) fn claim(dir: PrivateDir, key: &str, ide_pid: u32) -> io::Result<Clai
         };
         match chosen {
             Some(chosen) => {
-                sweep(&dir, &chosen.0);
+                sweep(&dir);
                 break chosen;
             }
             None if in_time => {}
@@ -146,19 +151,17 @@ fn choose(
     Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
 }
 
-/// Removes the files that no server will resume: their time is over and nobody has them.
-fn sweep(dir: &PrivateDir, ours: &str) {
+/// Removes the files that no server will resume: their time is over and nobody holds their lock.
+fn sweep(dir: &PrivateDir) {
     let mut slots = BTreeMap::<String, Vec<String>>::new();
     for file in dir.own_files().unwrap_or_default() {
         // What a process that was killed had begun to write has the slot's name, too.
-        let name = file.split('.').next().unwrap_or_default();
-        if name != ours && file != CHOOSING {
-            slots.entry(name.to_owned()).or_default().push(file);
-        }
+        let name = file.split('.').next().unwrap_or_default().to_owned();
+        slots.entry(name).or_default().push(file);
     }
     for (name, files) in slots {
-        let is_over = |file: &String| dir.written(file).is_ok_and(|at| age(at) > RESUMABLE);
-        if files.iter().all(is_over)
+        let is_old = |file: &String| dir.written(file).is_ok_and(|at| is_over(age(at)));
+        if files.iter().all(is_old)
             && let Ok(Some(_unused)) = dir.try_lock(&format!("{name}.lock"))
             && let Err(error) = files.iter().try_for_each(|file| dir.remove(file))
         {
@@ -199,6 +202,11 @@ fn read<T>(
     Ok(Some((said, age(written))))
 }
 
+/// Whether no server resumes what was written so long ago.
+pub(super) fn is_over(age: Duration) -> bool {
+    age > RESUMABLE
+}
+
 /// How long ago something was written. A time that is yet to come is no sign of life, or it would
 /// be one for years; but the clocks of a disk and of this machine may differ a little.
 fn age(written: SystemTime) -> Duration {
@@ -206,5 +214,69 @@ fn age(written: SystemTime) -> Duration {
         Ok(age) => age,
         Err(ahead) if ahead.duration() <= AHEAD => Duration::ZERO,
         Err(_) => Duration::MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::testing::logged;
+
+    /// A process that runs as long as the tests do.
+    const ALIVE: u32 = 1;
+
+    fn open(dir: &TempDir) -> PrivateDir {
+        PrivateDir::open(dir.path(), &["slots"]).unwrap()
+    }
+
+    fn take(dir: &TempDir, patience: Duration) -> io::Result<Slot> {
+        claim(open(dir), "key", ALIVE, patience).map(|claim| claim.slot)
+    }
+
+    /// Leaves a file in a slot, as that editor's server does.
+    fn leave(slot: &Slot, ide_pid: u32) {
+        let mut lines = Vec::new();
+        lines::write_line(&mut lines, &Head::new(ide_pid, true));
+        slot.write(&lines).unwrap();
+    }
+
+    #[test]
+    fn the_same_editors_last_process_is_waited_for_and_that_is_said_once() {
+        let dir = TempDir::new().unwrap();
+        let running = take(&dir, Duration::ZERO).unwrap();
+        leave(&running, ALIVE);
+        logged();
+        let next = take(&dir, Duration::from_millis(200)).unwrap();
+        assert_ne!(next.file, running.file);
+        let waiting = "INFO the last companion of this editor still runs; waiting for its end";
+        assert_eq!(logged(), [waiting]);
+        assert_ne!(take(&dir, Duration::ZERO).unwrap().file, running.file);
+        assert!(logged().is_empty(), "there is no time to wait");
+    }
+
+    #[test]
+    fn a_slot_that_another_process_is_about_to_use_is_not_waited_for() {
+        let dir = TempDir::new().unwrap();
+        let another = take(&dir, Duration::ZERO).unwrap();
+        logged();
+        let ours = take(&dir, Duration::from_mins(1)).unwrap();
+        assert_ne!(ours.file, another.file);
+        assert!(logged().is_empty());
+    }
+
+    #[test]
+    fn whoever_can_not_choose_in_time_has_no_slot() {
+        let dir = TempDir::new().unwrap();
+        let _choosing = open(&dir).try_lock(CHOOSING).unwrap().unwrap();
+        let error = take(&dir, Duration::ZERO).map(|slot| slot.file).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ResourceBusy);
+    }
+
+    #[test]
+    fn what_was_left_can_be_resumed_for_five_minutes() {
+        let five = Duration::from_mins(5);
+        assert_eq!([five, five + Duration::from_nanos(1)].map(is_over), [false, true]);
     }
 }
