@@ -134,3 +134,22 @@ impl Calls {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_timer_is_woken_only_for_a_deadline_before_all_others() {
+        let now = Instant::now();
+        let mut state = State::default();
+        assert!(state.set_deadline(CallId(1), now), "it does not sleep");
+        state.timer = Some(now + Duration::from_secs(2));
+        for (seconds, is_woken) in [(1, true), (2, false), (3, false)] {
+            let deadline = now + Duration::from_secs(seconds);
+            assert_eq!(state.set_deadline(CallId(2), deadline), is_woken, "{seconds} s");
+        }
+    }
+}

@@ -49,3 +49,26 @@ async fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
         }
     }
 }
+
+#[test]
+fn only_a_text_that_goes_has_the_file_written_anew() {
+    let [first, second] = [SessionId::new(), SessionId::new()];
+    let opened = |number, session| Record::Opened(DiffId(number), session, "/a".into());
+    let accepted = |number| Record::Accepted(DiffId(number), Arc::new("text".to_owned()));
+    let mut left = Left::default();
+    for (record, is_text_gone) in [
+        (Record::Session(first), false),
+        (opened(1, first), false),
+        (Record::Settled(DiffId(1)), false),
+        (opened(2, first), false),
+        (Record::Gone(first), false),
+        (opened(3, second), false),
+        (accepted(3), false),
+        (Record::Settled(DiffId(3)), true),
+        (opened(4, second), false),
+        (accepted(4), false),
+        (Record::Gone(second), true),
+    ] {
+        assert_eq!(left.apply(record.clone()), is_text_gone, "{record:?}");
+    }
+}

@@ -122,8 +122,9 @@ async fn what_arrives_after_its_repetition_is_not_done_again() {
 async fn what_is_kept_is_not_the_length_of_an_id() {
     let rig = Rig::start();
     let session = rig.initialize().await;
-    for (length, is_kept) in [(100, true), (1_000_000, false)] {
-        let id = "1".repeat(length);
+    for (length, is_kept) in [(128, true), (129, false), (1_000_000, false)] {
+        // With its quotes.
+        let id = "1".repeat(length - 2);
         assert_eq!(answered(&rig, &session, "openDiff", 1, "").await, empty());
         assert_eq!(answered(&rig, &session, "closeDiff", &*id, "text").await, closed("text"));
         let again = call(&rig, &session, "closeDiff", &*id, true).await;
@@ -143,6 +144,20 @@ async fn the_texts_that_are_kept_are_two_bodies_in_all() {
     for (id, is_kept) in [(2, false), (4, true), (6, true)] {
         let again = call(&rig, &session, "closeDiff", id, true).await;
         assert_eq!(again == closed(&text), is_kept, "{id}");
+    }
+}
+
+/// A call counts with its path and 256 bytes, besides its text.
+#[tokio::test(start_paused = true)]
+async fn two_bodies_are_kept_to_the_last_byte() {
+    let fits = 4_000 - 2 * (PATH.len() + 256);
+    for (length, is_kept) in [(fits, true), (fits + 1, false)] {
+        let rig = Rig::with(|config| config.limits.body = 2_000);
+        let session = rig.initialize().await;
+        answered(&rig, &session, "openDiff", 1, "").await;
+        answered(&rig, &session, "closeDiff", 2, &"x".repeat(length)).await;
+        let again = timeout(Duration::ZERO, call(&rig, &session, "openDiff", 1, true)).await;
+        assert_eq!(again.is_ok(), is_kept, "else the editor is asked");
     }
 }
 
@@ -266,4 +281,33 @@ async fn the_calls_of_a_client_are_kept_when_another_ends() {
     answered(&rig, &stays, "closeDiff", 2, "text").await;
     rig.send("DELETE", "/mcp", &[("mcp-session-id", &*ends)], "").await;
     assert_eq!(call(&rig, &stays, "closeDiff", 2, true).await, closed("text"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_five_minutes_old_is_forgotten() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let _stream = rig.stream(&session).await;
+    answered(&rig, &session, "openDiff", 1, "").await;
+    answered(&rig, &session, "closeDiff", 2, "text").await;
+    for (milliseconds, is_kept) in [(5 * 60 * 1000 - 1, true), (1, false)] {
+        sleep(Duration::from_millis(milliseconds)).await;
+        rig.core.diffs.forget_old_calls();
+        assert_eq!(call(&rig, &session, "closeDiff", 2, true).await == closed("text"), is_kept);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_client_had_that_has_ended_takes_no_text_from_another() {
+    let rig = Rig::with(|config| config.limits.body = 10_000);
+    let (ends, stays) = (rig.initialize().await, rig.initialize().await);
+    let text = "x".repeat(7_000);
+    answered(&rig, &ends, "openDiff", 1, "").await;
+    answered(&rig, &ends, "closeDiff", 2, &text).await;
+    rig.send("DELETE", "/mcp", &[("mcp-session-id", &*ends)], "").await;
+    for id in [1, 3] {
+        answered(&rig, &stays, "openDiff", id, "").await;
+        answered(&rig, &stays, "closeDiff", id + 1, &text).await;
+    }
+    assert_eq!(call(&rig, &stays, "closeDiff", 2, true).await, closed(&text));
 }

@@ -330,3 +330,26 @@ async fn a_client_that_waits_hears_a_decision_at_once() {
     let decided = Instant::now();
     assert_eq!(listening.await.unwrap(), ("ide/diffAccepted edited".to_owned(), decided));
 }
+
+/// Of a client that listens and does not show that it got it.
+#[tokio::test(start_paused = true)]
+async fn a_long_text_that_was_sent_is_kept_for_minutes_but_not_for_ever() {
+    let long = "x".repeat(2 << 20);
+    for (minutes, is_kept) in [(4, true), (11, false)] {
+        let rig = Rig::start();
+        let session = rig.initialize().await;
+        let mut stream = rig.stream(&session).await;
+        stream.context().await;
+        sleep(Duration::from_mins(1)).await;
+        for (path, text) in [("/long", &*long), ("/newest", "newest")] {
+            rig.open(&session, path).await;
+            rig.core.diffs.decided(path, Some(text.to_owned()));
+            assert_eq!(stream.message().await.unwrap()["params"]["filePath"], path);
+        }
+        sleep(Duration::from_mins(minutes)).await;
+        let mut stream = rig.stream(&session).await;
+        stream.context().await;
+        let first = if is_kept { "/long" } else { "/newest" };
+        assert_eq!(stream.message().await.unwrap()["params"]["filePath"], first, "{minutes}");
+    }
+}

@@ -312,8 +312,8 @@ async fn a_server_that_stops_waits_a_moment_for_the_text_of_a_view_that_closes()
     assert_eq!(text, "The editor is closing.", "the client goes on");
 }
 
-#[test]
-fn a_quiet_client_wakes_the_processor_once_for_each_sign_of_life() {
+/// Runs `test` in paused time, with the moments at which its thread was woken.
+fn with_wake_ups(test: impl AsyncFnOnce(Arc<Mutex<BTreeSet<Instant>>>)) {
     let wake_ups = Arc::new(Mutex::new(BTreeSet::new()));
     let noted = Arc::clone(&wake_ups);
     let mut runtime = Builder::new_current_thread();
@@ -321,7 +321,12 @@ fn a_quiet_client_wakes_the_processor_once_for_each_sign_of_life() {
     let runtime = runtime.on_thread_unpark(move || {
         noted.lock().insert(Instant::now());
     });
-    runtime.build().unwrap().block_on(async {
+    runtime.build().unwrap().block_on(test(wake_ups));
+}
+
+#[test]
+fn a_quiet_client_wakes_the_processor_once_for_each_sign_of_life() {
+    with_wake_ups(async |wake_ups| {
         let rig = Rig::start();
         let session = rig.initialize().await;
         let mut stream = rig.stream(&session).await;
@@ -334,5 +339,20 @@ fn a_quiet_client_wakes_the_processor_once_for_each_sign_of_life() {
         }
         let wake_ups = wake_ups.lock().iter().filter(|moment| **moment > first).count();
         assert_eq!(wake_ups, 3);
+    });
+}
+
+#[test]
+fn a_server_without_clients_lets_the_processor_sleep() {
+    with_wake_ups(async |wake_ups| {
+        let rig = Rig::start();
+        let session = rig.initialize().await;
+        rig.send("DELETE", "/mcp", &[("mcp-session-id", &*session)], "").await;
+        // Nobody is there by the next look.
+        sleep(Duration::from_mins(1)).await;
+        wake_ups.lock().clear();
+        sleep(Duration::from_mins(10)).await;
+        let wake_ups = wake_ups.lock().len();
+        assert!(wake_ups < 10, "{wake_ups}: those of this sleep are a few");
     });
 }
