@@ -52,7 +52,7 @@ impl Journal {
     pub(crate) fn append(&self, records: impl Iterator<Item = Record>) {
         let mut queue = self.queue.lock();
         for record in records {
-            forget_text(&mut queue, &record);
+            forget(&mut queue, &record);
             queue.push(record);
             self.something.notify_one();
         }
@@ -116,15 +116,18 @@ impl Journal {
     }
 }
 
-/// Takes a text out of the queue that nobody waits for any more, as `record` says: a disk may not
-/// answer for hours. Something stands in its place, because records are counted.
-fn forget_text(queue: &mut [Record], record: &Record) {
+/// Takes out of the queue what a diff has there whose end `record` tells, but for that something stands
+/// in the place of each, because records are counted: a disk may not answer for hours.
+fn forget(queue: &mut [Record], record: &Record) {
     let Record::Settled(over) = record else { return };
-    let is_about = |queued: &&mut Record| match queued {
-        Record::Opened(diff, ..) | Record::Accepted(diff, _) => diff == over,
-        _ => false,
-    };
-    if let Some(queued @ Record::Accepted(..)) = queue.iter_mut().rev().find(is_about) {
-        *queued = Record::Settled(*over);
+    for queued in queue.iter_mut().rev() {
+        match queued {
+            Record::Accepted(diff, _) if diff == over => *queued = Record::Settled(*over),
+            Record::Opened(diff, ..) if diff == over => {
+                *queued = Record::Settled(*over);
+                return;
+            }
+            _ => {}
+        }
     }
 }

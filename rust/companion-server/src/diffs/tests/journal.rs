@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::{Book, text};
 use crate::diffs::ledger::Effect;
-use crate::diffs::{DiffId, Journal, Left};
+use crate::diffs::{DiffId, Journal, Left, Record};
+use crate::session::SessionId;
 
 /// The records of the book's two clients.
 const BEGUN: u64 = 2;
@@ -48,6 +49,17 @@ async fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
             assert_eq!(left.diffs.len(), 0);
         }
     }
+}
+
+#[test]
+fn a_diff_that_is_over_has_nothing_long_that_waits_for_the_disk() {
+    let (session, path) = (SessionId::new(), Arc::<str>::from("/long"));
+    let journal = Journal::new();
+    for number in 0..2 {
+        let opened = Record::Opened(DiffId(number), session, Arc::clone(&path));
+        journal.append([opened, Record::Settled(DiffId(number))].into_iter());
+    }
+    assert_eq!(Arc::strong_count(&path), 1);
 }
 
 #[test]
