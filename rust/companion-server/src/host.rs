@@ -51,9 +51,7 @@ pub trait EditorHost: Send + Sync + 'static {
     fn sessions_changed(&self, count: usize);
 
     /// Of the open files these are not told, because they are private.
-    fn private_files_changed(&self, paths: &[String]) {
-        let _ = paths;
-    }
+    fn private_files_changed(&self, _paths: &[String]) {}
 }
 
 /// A proposed edit. Until it is dropped and the call is answered the editor has not taken it, and further
@@ -91,6 +89,7 @@ impl fmt::Debug for Proposal {
 const REASON: usize = 500;
 
 /// The way to answer a request, once and from any thread. Dropped, the request has failed.
+#[derive(Debug)]
 pub struct Responder {
     asker: Weak<dyn Asker>,
     call: Option<CallId>,
@@ -162,12 +161,6 @@ impl Responder {
     fn is_awaited(&self) -> bool {
         let asker = self.asker.upgrade();
         asker.is_some_and(|asker| self.call.is_some_and(|call| asker.is_awaited(call)))
-    }
-}
-
-impl fmt::Debug for Responder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Responder").field(&self.call).finish()
     }
 }
 

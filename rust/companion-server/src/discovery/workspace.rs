@@ -10,8 +10,7 @@ pub(crate) fn workspace_path(platform: Platform, roots: &[String]) -> String {
         let within_another = roots.iter().enumerate().any(|(other, ancestor)| {
             let rest = relative_to(platform, root, ancestor);
             // Of two equal roots the first stays.
-            other != position
-                && rest.is_some_and(|rest| !is_only_separators(rest) || other < position)
+            rest.is_some_and(|rest| !is_only_separators(rest) || other < position)
         });
         if !within_another {
             kept.push(root);

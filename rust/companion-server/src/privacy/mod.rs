@@ -169,26 +169,28 @@ impl Look<'_> {
 
 /// Where a path leads, even if nothing is there.
 fn leads_to(path: &Path) -> io::Result<PathBuf> {
-    match path.canonicalize() {
-        Err(error) if error.kind() == ErrorKind::NotFound => resolve(path),
-        result => result,
-    }
+    path.canonicalize().or_else(|_| resolve(path))
 }
+
+/// Most disks of these systems take two names for the same that differ in case alone.
+const CASE_COUNTS: bool = !cfg!(any(windows, target_os = "macos"));
 
 /// The root as `path` writes it, and the names that lead on from there; nothing if `path` is not below.
 fn below(path: &Path, root: &Path) -> Option<(PathBuf, Vec<OsString>)> {
     let mut components = path.components();
     let mut written = PathBuf::new();
     for of_root in root.components() {
-        let component = components.next().filter(|component| is_same(*component, of_root))?;
+        let component = components.next()?;
+        if !is_same(component, of_root, CASE_COUNTS) {
+            return None;
+        }
         written.push(component);
     }
     let names = components.map(|name| name.as_os_str().to_owned()).collect();
     Some((written, names))
 }
 
-fn is_same(one: Component<'_>, other: Component<'_>) -> bool {
+fn is_same(one: Component<'_>, other: Component<'_>, case_counts: bool) -> bool {
     let lower = |component: Component<'_>| component.as_os_str().to_str().map(lowercase);
-    let case_counts = !cfg!(any(windows, target_os = "macos"));
     one == other || (!case_counts && lower(one).is_some() && lower(one) == lower(other))
 }
