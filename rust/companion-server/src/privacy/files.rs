@@ -18,13 +18,13 @@ use super::rules::{MAX_BYTES, Rules};
 pub(super) const SETTLE: Duration = Duration::from_millis(500);
 
 /// How many changes are followed in that time. With more everything is private meanwhile.
-const MAX_CHANGES: usize = 16;
+pub(super) const MAX_CHANGES: usize = 16;
 
 /// How many bytes ignore files may take in all, in memory and in one look.
 pub(super) const MEMORY: usize = 48 << 20;
 
 /// What a rule takes that has wildcards. Others take less.
-const RULE: usize = 12 << 10;
+pub(super) const RULE: usize = 12 << 10;
 
 /// How many wrong lines of a file are told one by one.
 const TOLD_LINES: usize = 5;
@@ -177,4 +177,43 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut text)?;
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the log has to say of a `.geminiignore`, behind its path.
+    fn warnings(content: &Content) -> Vec<String> {
+        content.rules(".geminiignore").1
+    }
+
+    #[test]
+    fn the_log_names_the_first_lines_that_are_no_rules_and_counts_many() {
+        let of = |count| warnings(&Content::Text(b"!\n".repeat(count)));
+        let lines: Vec<_> =
+            (1..=TOLD_LINES).map(|line| format!(", line {line}: this is no rule")).collect();
+        assert_eq!(of(0), [""; 0]);
+        assert_eq!(of(1), lines[..1]);
+        assert_eq!(of(TOLD_LINES), lines);
+        let many = ": 6 lines are no rules".to_owned();
+        assert_eq!(of(TOLD_LINES + 1), [lines, vec![many]].concat());
+    }
+
+    #[test]
+    fn the_log_says_why_a_file_is_not_used() {
+        for (content, why) in [
+            (Content::Text(vec![b'#'; MAX_BYTES + 1]), "it has more than 1024 KB"),
+            (Content::Text(b"a\n".repeat(2001)), "it has more than 2000 rules"),
+            (Content::Text(vec![0]), "it is no text in UTF-8"),
+            (
+                Content::Unreadable(ErrorKind::PermissionDenied),
+                "it can't be read (permission denied)",
+            ),
+        ] {
+            let expected =
+                format!(" is not used: {why}; everything below its folder stays private");
+            assert_eq!(warnings(&content), [expected]);
+        }
+    }
 }

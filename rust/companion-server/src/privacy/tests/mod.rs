@@ -1,11 +1,13 @@
 //! Which files stay private, in real folders; and that a change counts.
 
+mod bounds;
 mod told;
 
 use std::fs::{self, create_dir_all, remove_file, write};
 use std::path::PathBuf;
 
 use tempfile::TempDir;
+use tokio::time::advance;
 
 use super::*;
 
@@ -176,8 +178,8 @@ fn what_can_not_be_read_hides_everything_below_its_folder() {
     scene.check(&[&deep], &[]);
 }
 
-#[test]
-fn rules_that_go_hold_until_things_have_settled() {
+#[tokio::test(start_paused = true)]
+async fn rules_that_go_hold_until_things_have_settled() {
     let scene = Scene::new(&[("project/.geminiignore", "*.key"), ("project/a/.aiignore", "")]);
     scene.check(&["project/x.key"], &["project/x"]);
     // As a program writes that empties the file first, or removes it.
@@ -193,15 +195,15 @@ fn rules_that_go_hold_until_things_have_settled() {
     // What is new counts at once.
     scene.write("project/.geminiignore", "*.txt");
     scene.check(&["project/x.key", "project/x.txt"], &["project/x"]);
-    std::thread::sleep(files::SETTLE);
+    advance(files::SETTLE).await;
     scene.check(&["project/x.txt"], &["project/x.key"]);
     let mut look = scene.privacy.look();
     look.is_private(&scene.at("project/x.key")).unwrap();
     assert_eq!(look.again(), None);
 }
 
-#[test]
-fn rules_that_come_and_go_hold_in_between() {
+#[tokio::test(start_paused = true)]
+async fn rules_that_come_and_go_hold_in_between() {
     let scene = Scene::new(&[("project/.geminiignore", "*.txt")]);
     for text in ["*.key", "", "*.key", "# nothing", "*.key", ""] {
         scene.is_private("project/x");
@@ -210,26 +212,24 @@ fn rules_that_come_and_go_hold_in_between() {
     }
 }
 
-#[test]
-fn rules_that_go_hold_for_as_long_as_something_happens() {
+#[tokio::test(start_paused = true)]
+async fn rules_that_go_hold_for_as_long_as_something_happens() {
     let scene = Scene::new(&[("project/.geminiignore", "*.key")]);
     scene.check(&["project/x.key"], &[]);
     scene.write("project/.geminiignore", "");
     scene.check(&["project/x.key"], &[]);
-    let begun = Instant::now();
-    while begun.elapsed() < 2 * files::SETTLE {
+    for _ in 0..4 {
+        advance(files::SETTLE / 2).await;
         scene.privacy.disturb();
         scene.check(&["project/x.key"], &[]);
-        std::thread::yield_now();
     }
-    while scene.is_private("project/x.key") {
-        std::thread::yield_now();
-    }
+    advance(files::SETTLE).await;
+    scene.check(&[], &["project/x.key"]);
 }
 
 /// As when another branch is checked out.
-#[test]
-fn the_rules_of_all_files_that_go_at_the_same_time_hold_until_things_have_settled() {
+#[tokio::test(start_paused = true)]
+async fn the_rules_of_all_files_that_go_at_the_same_time_hold_until_things_have_settled() {
     let files = ["project/.geminiignore", "project/a/.geminiignore", "project/b/.geminiignore"];
     let scene = Scene::new(&files.map(|file| (file, "*.key")));
     let private = ["project/x.key", "project/a/x.key", "project/b/x.key"];

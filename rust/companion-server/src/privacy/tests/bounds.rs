@@ -1,0 +1,103 @@
+//! How much of ignore files counts, and for how long: each bound at its very edge.
+
+use std::ffi::OsStr;
+
+use super::*;
+use crate::privacy::files::{MAX_CHANGES, RULE, SETTLE};
+
+const RULES: &str = "project/.geminiignore";
+
+#[test]
+fn a_file_may_lie_deep_but_not_deeper() {
+    let scene = Scene::new(&[]);
+    let at = |depth: usize| format!("project/{}x", "d/".repeat(depth - 1));
+    scene.check(&[&at(MAX_DEPTH + 1)], &[&at(MAX_DEPTH)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ignore_files_may_take_all_of_their_memory_and_no_more() {
+    let scene = Scene::new(&[(RULES, "*.key")]);
+    scene.check(&["project/x.key"], &[]);
+    let many = "a\n".repeat(2000);
+    let few = "a\n".repeat(MEMORY / RULE - 2 * 2000 - 1);
+    // So that all texts together take as much as one rule.
+    let comment = "#".repeat(RULE - 2 * many.len() - few.len());
+    let last = few + &comment;
+    for (folder, text) in [("project", &many), ("project/b", &many), ("project/b/c", &last)] {
+        scene.write(&format!("{folder}/.geminiignore"), text);
+    }
+    scene.check(&[], &["project/b/c/x"]);
+    // Nothing had to be forgotten for them, not even the rule that was replaced.
+    scene.check(&["project/x.key"], &[]);
+    scene.write("project/b/c/.geminiignore", &(last + "#"));
+    scene.check(&["project/b/c/x"], &["project/b/x"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rules_that_were_replaced_hold_until_things_have_settled_and_no_longer() {
+    for changes_again in [false, true] {
+        let scene = Scene::new(&[(RULES, "*.key")]);
+        scene.check(&["project/x.key"], &[]);
+        scene.write(RULES, "*.txt");
+        scene.check(&["project/x.key", "project/x.txt"], &[]);
+        advance(SETTLE / 2).await;
+        scene.check(&["project/x.key", "project/x.txt"], &[]);
+        advance(SETTLE / 2).await;
+        if changes_again {
+            scene.write(RULES, "*.md");
+        }
+        scene.check(&[], &["project/x.key"]);
+        scene.check(&["project/x.txt"], &[]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_may_change_often_but_not_more_often() {
+    let scene = Scene::new(&[]);
+    let keys: Vec<_> = (0..=MAX_CHANGES).map(|number| format!("{number}.key")).collect();
+    for key in &keys {
+        scene.write(RULES, key);
+        scene.check(&[], &["project/x"]);
+    }
+    for key in &keys {
+        scene.check(&[&format!("project/{key}")], &[]);
+    }
+    scene.write(RULES, "");
+    scene.check(&["project/x"], &[]);
+}
+
+#[test]
+fn a_file_that_is_found_has_nothing_to_settle() {
+    let scene = Scene::new(&[(RULES, "*.key")]);
+    let mut look = scene.privacy.look();
+    assert!(look.is_private(&scene.at("project/x.key")).unwrap());
+    assert_eq!(look.again(), None);
+}
+
+/// As on some disks of Windows. Here no name may be so long.
+#[cfg(unix)]
+#[test]
+fn below_a_root_that_can_not_be_followed_a_file_is_judged_by_its_name() {
+    let scene = Scene::new(&[]);
+    let long = "a".repeat(300);
+    let in_root = format!("{long}/x");
+    scene.roots(&["project", &long]);
+    scene.check(&[], &[&in_root]);
+    scene.roots(&["project"]);
+    assert!(scene.privacy.look().is_private(&scene.at(&in_root)).is_err());
+}
+
+#[test]
+fn names_are_compared_as_the_system_does() {
+    let name = |name| Component::Normal(OsStr::new(name));
+    for (one, other, case_counts, expected) in [
+        ("a", "a", true, true),
+        ("a", "A", true, false),
+        ("a", "A", false, true),
+        ("ä", "Ä", false, true),
+        ("a", "b", false, false),
+    ] {
+        let same = is_same(name(one), name(other), case_counts);
+        assert_eq!(same, expected, "{one} {other}, {case_counts}");
+    }
+}
