@@ -5,6 +5,9 @@
 //! arise in the order of their causes) and memory (one allocator arena, one stack). What may wait
 //! for a disk is done on [`threads`](crate::threads) of each server's own.
 
+#[cfg(test)]
+mod tests;
+
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::io;

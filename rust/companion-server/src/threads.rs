@@ -66,3 +66,41 @@ impl Drop for Threads {
         self.end();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::runtime::Runtime as ServerRuntime;
+
+    #[test]
+    fn once_they_have_ended_nothing_is_left_of_them() {
+        let runtime = ServerRuntime::start().unwrap();
+        let threads = Threads::new(runtime.alive().clone()).unwrap();
+        threads.end();
+        assert!(threads.alive().is_none());
+        assert!(runtime.end().is_none(), "nobody waits for a disk");
+    }
+
+    /// A server may be dropped on the thread that it runs on, which must not wait.
+    #[tokio::test]
+    async fn they_are_dropped_without_waiting_for_one_that_waits_for_a_disk() {
+        let runtime = ServerRuntime::start().unwrap();
+        let threads = Threads::new(runtime.alive().clone()).unwrap();
+        let (asked, asks) = oneshot::channel();
+        let (disk, answer) = mpsc::channel::<()>();
+        let looking = threads.run(move || {
+            asked.send(()).unwrap();
+            answer.recv().is_err()
+        });
+        asks.await.unwrap();
+        drop(threads);
+        let remaining = runtime.end().expect("it still waits");
+        drop(disk);
+        remaining.wait();
+        assert!(looking.await.unwrap(), "it has come to its own end");
+    }
+}

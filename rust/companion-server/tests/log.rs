@@ -1,13 +1,16 @@
-//! What a hostile peer can write into the log: one line for each connection, in our words.
+//! The log: where a server listens, and of a hostile peer one line for each connection, in our words.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 
 use std::io::Write;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
+use common::no_editor::NoEditor;
 use common::{Rig, call, read_all};
+use companion_protocol::settings::Settings;
+use companion_server::{Config, Runtime, Server};
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
 /// All lines but those of other libraries.
@@ -29,14 +32,56 @@ impl Log for Keep {
     fn flush(&self) {}
 }
 
+/// What was logged since the last time.
+fn lines() -> Vec<(Level, String)> {
+    std::mem::take(&mut *LINES.lock().unwrap())
+}
+
+/// A process has but one log, so they come one after the other.
 #[test]
-fn a_peer_that_does_not_speak_http_is_one_line_at_debug_and_nothing_of_its_own() {
+fn the_log_says_what_its_reader_needs_and_nothing_else() {
     log::set_logger(&Keep).unwrap();
     log::set_max_level(LevelFilter::Trace);
+    a_server_says_where_it_listens_and_where_it_does_not();
+    a_peer_that_does_not_speak_http_is_one_line_at_debug_and_nothing_of_its_own();
+}
+
+fn a_server_says_where_it_listens_and_where_it_does_not() {
+    for (listen, first, warning) in [
+        (
+            "0.0.0.0",
+            "0.0.0.0",
+            "every machine that reaches this one can try to connect, and is asked the token",
+        ),
+        (
+            "192.0.2.1",
+            "127.0.0.1",
+            "can't listen on 192.0.2.1: this machine has no such address at present (Docker's is there once Docker runs)",
+        ),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let listen = vec![listen.parse().unwrap()];
+        let mut config = Config::new(Settings { listen, ..Settings::default() });
+        config.discovery_dir = Some(dir.path().to_owned());
+        let runtime = Runtime::start().unwrap();
+        let server = Server::open(&runtime, config, Arc::new(NoEditor)).unwrap();
+        let listening = format!("listening on {first}:{}", server.port());
+        // All that has to be done is done at its end, such as the look for stale files.
+        server.stop();
+        if let Some(remaining) = runtime.end() {
+            remaining.wait();
+        }
+        let told = lines().into_iter().filter(|(level, _)| *level <= Level::Info);
+        let told: Vec<_> = told.collect();
+        assert_eq!(told, [(Level::Info, listening), (Level::Warn, warning.to_owned())]);
+    }
+}
+
+fn a_peer_that_does_not_speak_http_is_one_line_at_debug_and_nothing_of_its_own() {
     let rig = Rig::start();
     let session = rig.initialize();
     let headers = format!("mcp-session-id: {session}\r\nconnection: close\r\n");
-    LINES.lock().unwrap().clear();
+    drop(lines());
     let broken: [&[u8]; 6] = [
         b"secret\r\n\r\n",
         b"\0\0\0\0secret",
@@ -51,10 +96,10 @@ fn a_peer_that_does_not_speak_http_is_one_line_at_debug_and_nothing_of_its_own()
         // Its connection is closed, which ends this.
         read_all(&mut stream);
     }
-    let lines = std::mem::take(&mut *LINES.lock().unwrap());
-    assert!(lines.len() <= broken.len(), "{lines:?}");
-    assert!(lines.iter().all(|(level, _)| *level == Level::Debug), "{lines:?}");
-    assert!(lines.iter().all(|(_, line)| !line.contains("secret")), "{lines:?}");
+    let told = lines();
+    assert!(told.len() <= broken.len(), "{told:?}");
+    assert!(told.iter().all(|(level, _)| *level == Level::Debug), "{told:?}");
+    assert!(told.iter().all(|(_, line)| !line.contains("secret")), "{told:?}");
 
     // Nor is there anything of it in the log when it speaks HTTP, but no JSON-RPC, or asks wrongly.
     for body in [
@@ -67,9 +112,9 @@ fn a_peer_that_does_not_speak_http_is_one_line_at_debug_and_nothing_of_its_own()
         rig.exchange(rig.post(&headers, body));
         rig.exchange(rig.post(&headers, body).replace("Bearer ", "Bearer secret"));
     }
-    let lines = std::mem::take(&mut *LINES.lock().unwrap());
+    let told = lines();
     let own = [rig.server.token(), session.as_str(), "secret"];
-    for (_, line) in &lines {
-        assert!(own.iter().all(|own| !line.contains(own)), "{lines:?}");
+    for (_, line) in &told {
+        assert!(own.iter().all(|own| !line.contains(own)), "{told:?}");
     }
 }

@@ -220,6 +220,27 @@ fn the_workspace_is_a_list_of_top_level_roots() {
     assert_eq!(path(Windows, &["C:\\a", "c:/A/b", "C:\\ab"]), "C:\\a;C:\\ab");
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_end_waits_for_a_disk_that_does_not_answer_until_its_time_is_up() {
+    let removal = || {
+        let (gone, removal) = oneshot::channel();
+        (gone, Removal { files: Vec::new(), gone: removal })
+    };
+    let (_never, mut silent) = removal();
+    let end = Instant::now() + 2 * DISK;
+    silent.begin().await;
+    assert!(Instant::now() < end, "others have their time, too");
+    silent.end(end).await;
+    assert!(Instant::now() >= end);
+    // One that answers at once has nothing to be waited for.
+    let (gone, mut done) = removal();
+    gone.send(()).unwrap();
+    let begun = Instant::now();
+    done.begin().await;
+    done.end(begun + DISK).await;
+    assert_eq!(Instant::now(), begun);
+}
+
 impl Removal {
     /// Waits until it is done.
     fn gone(self) {
