@@ -166,6 +166,7 @@ mod tests {
         assert_eq!(bound.addresses().unwrap().len(), 1);
         let [missing] = bound.missing() else { panic!("{:?}", bound.missing()) };
         assert!(missing.reason.starts_with("can't listen on 192.0.2.1: this machine has no such"));
+        assert_eq!(bound.taken(), None);
     }
 
     #[cfg(target_os = "linux")]
@@ -176,5 +177,6 @@ mod tests {
         let bound = Listeners::bind(port, &addresses(&["127.0.0.2"])).unwrap();
         let reason = format!("can't listen on 127.0.0.2: port {port} is taken there");
         assert_eq!(bound.missing()[0].reason, reason);
+        assert_eq!(bound.taken(), Some("127.0.0.2".parse().unwrap()));
     }
 }

@@ -132,3 +132,20 @@ impl Body for MonitorStream {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_left_is_forgotten_at_the_next_sign_of_life() {
+        let monitors = Monitors::new(1);
+        assert!(monitors.is_empty());
+        let stream = monitors.open(Bytes::new());
+        monitors.keep_alive();
+        assert!(!monitors.is_empty());
+        drop(stream);
+        monitors.keep_alive();
+        assert!(monitors.is_empty());
+    }
+}

@@ -107,3 +107,9 @@ async fn the_wait_for_others_is_no_time_that_a_body_takes() {
     let (read, ()) = tokio::join!(bodies.read(Chunked::new(MEGABYTE)), freeing);
     assert_eq!(read.map(|body| body.bytes.len()).ok(), Some(MEGABYTE));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_beyond_all_counting_lets_in_what_comes() {
+    let bodies = Bodies::new(&Limits { body: usize::MAX, ..Limits::default() });
+    assert!(announced(&bodies, MEGABYTE).await.is_some());
+}

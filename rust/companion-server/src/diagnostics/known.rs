@@ -6,10 +6,10 @@ use std::hash::{BuildHasher, RandomState};
 use companion_protocol::diagnostics::{Diagnostic, FileDiagnostics, Severity};
 
 /// The most files that are remembered, those that were asked about last.
-const FILES: usize = 256;
+pub(super) const FILES: usize = 256;
 
 /// The most problems that are remembered in all, unless one file alone has more.
-const PROBLEMS: usize = 1 << 16;
+pub(super) const PROBLEMS: usize = 1 << 16;
 
 /// How often each problem was there. Of a problem only a hash is kept beside its severity, since its
 /// text is of the user's code.

@@ -1,9 +1,10 @@
 //! The tool `getDiagnostics`, from the call to the editor and back.
 
-use companion_protocol::diagnostics::{DiagnosticsRequest, FileDiagnostics, Severity};
+use companion_protocol::diagnostics::{Diagnostic, DiagnosticsRequest, FileDiagnostics, Severity};
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
-use super::known::Known;
+use super::known::{FILES, Known, PROBLEMS};
 use crate::host::DiagnosticsResponder;
 use crate::testing::{Asked, Rig};
 
@@ -180,11 +181,9 @@ async fn what_is_not_asked_for_is_not_forgotten() {
 
 /// How many of so many problems of the file are new.
 fn new(known: &mut Known, path: &str, count: usize) -> usize {
-    let diagnostics = (0..count).map(|number| {
-        let mut one = errors(&["bad"])[0].take();
-        one["code"] = number.to_string().into();
-        serde_json::from_value(one).unwrap()
-    });
+    let one: Diagnostic = serde_json::from_value(errors(&["bad"])[0].take()).unwrap();
+    let diagnostics =
+        (0..count).map(|number| Diagnostic { code: Some(number.to_string()), ..one.clone() });
     let (path, diagnostics) = (path.to_owned(), diagnostics.collect());
     let file = FileDiagnostics { path, diagnostics, incomplete: None };
     known.replace(&file, Severity::Hint).without(file.diagnostics).len()
@@ -206,6 +205,47 @@ fn no_more_problems_are_forgotten_than_has_to_be() {
     }
     assert_eq!(new(&mut known, "a", 20_000), 0);
     assert_eq!(new(&mut known, "b", 1), 1, "it was asked about first");
+}
+
+#[test]
+fn as_many_problems_and_files_are_remembered_as_may_be() {
+    for (files, asked, is_known) in [
+        (&[("a", 1), ("b", PROBLEMS - 1)][..], "a", true),
+        (&[("a", 1), ("b", PROBLEMS)], "a", false),
+        (&[("a", 1), ("b", PROBLEMS)], "b", true),
+        (&[("a", 2), ("b", 40_000), ("c", 40_000)], "b", false),
+        // One file is remembered whatever it has.
+        (&[("a", PROBLEMS + 1)], "a", true),
+    ] {
+        let mut known = Known::default();
+        for (path, count) in files {
+            new(&mut known, path, *count);
+        }
+        assert_eq!(new(&mut known, asked, 1) == 0, is_known, "{asked} of {files:?}");
+    }
+    let mut known = Known::default();
+    for number in 0..FILES {
+        new(&mut known, &number.to_string(), 1);
+    }
+    assert_eq!(new(&mut known, "0", 1), 0);
+    assert_eq!(new(&mut known, "one more", 1), 1);
+    assert_eq!(new(&mut known, "2", 1), 0);
+    assert_eq!(new(&mut known, "1", 1), 1, "it was asked about first");
+}
+
+/// The editor may take all the time there is, and its answer is to be looked through still.
+#[tokio::test(start_paused = true)]
+async fn an_answer_in_the_last_moment_is_told() {
+    let x = Scene::start().await;
+    let arguments = json!({ "filePath": x.path("a") });
+    let editor = async {
+        let Asked::Diagnostics(responder, request) = x.rig.asked().await else { panic!() };
+        sleep(x.rig.core.config.limits.diagnostics_timeout).await;
+        let file = json!({ "path": request.paths[0], "diagnostics": errors(&["bad"]) });
+        responder.complete_json(&json!({ "files": [file] }).to_string());
+    };
+    let ((), result) = tokio::join!(biased; editor, x.call(&arguments));
+    assert_eq!(text(&result), format!("{}:1:2: error: bad", x.path("a")));
 }
 
 #[tokio::test]

@@ -33,6 +33,20 @@ async fn an_editor_that_is_asked_by_messages_answers_each_by_its_number() {
     assert_eq!(b["content"][0]["text"], "the second");
 }
 
+#[tokio::test]
+async fn a_proposal_has_its_path_in_a_log_and_nothing_of_its_text() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    let editor = async {
+        let testing::Asked::Open(responder, proposal) = rig.asked().await else { panic!() };
+        responder.complete(None);
+        format!("{proposal:?}")
+    };
+    let arguments = json!({ "filePath": "/a", "newContent": "a secret" });
+    let (_, logged) = tokio::join!(rig.call(&session, "openDiff", &arguments), editor);
+    assert_eq!(logged, r#"Proposal { file_path: "/a", .. }"#);
+}
+
 #[tokio::test(start_paused = true)]
 async fn only_requests_that_somebody_waits_for_are_kept() {
     let rig = Rig::start();
