@@ -347,3 +347,22 @@ async fn on_a_dead_disk_other_rules_take_back_everything() {
         watched = watching => watched.expect("contexts come"),
     }
 }
+
+#[tokio::test]
+async fn a_rule_that_comes_just_before_its_folder_is_watched_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name| dir.path().join(name).to_str().unwrap().to_owned();
+    let (key, last) = (at("x.key"), at("last"));
+    let privacy = Arc::new(Privacy::new(Arc::new(Mutex::new(vec![dir.path().to_owned()]))));
+    // By the last file the folder's rules have been looked at.
+    let is_file = |path: &str| {
+        if let Some(dir) = path.strip_suffix("last") {
+            std::fs::write(format!("{dir}.geminiignore"), "*.key").unwrap();
+        }
+        true
+    };
+    let mut disk = Disk::with(is_file, privacy);
+    let files = vec![key.clone(), last.clone()];
+    let seen = disk.look(&Threads::of_test(), files, Instant::now()).await;
+    assert_eq!((&seen.told, &seen.private), (&vec![last], &vec![key]));
+}
