@@ -75,11 +75,12 @@ impl Disk {
                 privacy.disturb();
             }
             let mut look = privacy.look();
-            let seen = Seen::of(&paths, is_file, &mut look);
-            if !watched.follow(&privacy, &look, alive.as_ref()) {
-                return seen;
+            let mut seen = Seen::of(&paths, is_file, &mut look);
+            if watched.follow(&privacy, &look, alive.as_ref()) {
+                seen = Seen::of(&paths, is_file, &mut privacy.look());
             }
-            Seen::of(&paths, is_file, &mut privacy.look())
+            seen.again = seen.again.into_iter().chain(watched.again()).min();
+            seen
         });
         match timeout(PATIENCE, &mut asking).await {
             Ok(seen) => {

@@ -366,3 +366,18 @@ async fn a_rule_that_comes_just_before_its_folder_is_watched_counts() {
     let seen = disk.look(&Threads::of_test(), files, Instant::now()).await;
     assert_eq!((&seen.told, &seen.private), (&vec![last], &vec![key]));
 }
+
+/// Windows watches whole roots.
+#[cfg(not(windows))]
+#[tokio::test(start_paused = true)]
+async fn what_the_system_does_not_watch_is_looked_at_by_the_clock() {
+    for (folder, is_watched) in [("", true), ("that/is/not/there", false)] {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join(folder).join("a").to_str().unwrap().to_owned();
+        let privacy = Arc::new(Privacy::new(Arc::new(Mutex::new(vec![dir.path().to_owned()]))));
+        let mut disk = Disk::with(|_| true, privacy);
+        disk.look(&Threads::of_test(), vec![file], Instant::now()).await;
+        let news = timeout(Duration::from_mins(1), disk.has_news()).await;
+        assert_eq!(news.is_err(), is_watched, "{folder}");
+    }
+}

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 
 use super::*;
 use crate::privacy::files::{MAX_CHANGES, RULE, SETTLE};
+use crate::privacy::watched::UNWATCHED;
 
 const RULES: &str = "project/.geminiignore";
 
@@ -72,6 +73,23 @@ fn a_file_that_is_found_has_nothing_to_settle() {
     let mut look = scene.privacy.look();
     assert!(look.is_private(&scene.at("project/x.key")).unwrap());
     assert_eq!(look.again(), None);
+}
+
+/// Windows watches whole roots.
+#[cfg(not(windows))]
+#[tokio::test(start_paused = true)]
+async fn folders_that_can_not_be_watched_are_tried_again_but_not_all_the_time() {
+    let scene = Scene::new(&[]);
+    let mut look = scene.privacy.look();
+    look.is_private(&scene.at("project/that/is/not/there")).unwrap();
+    let mut watched = Watched::default();
+    for _ in 0..2 {
+        assert!(watched.follow(&scene.privacy, &look, None));
+        assert_eq!(watched.again(), Some(Instant::now() + UNWATCHED));
+        advance(UNWATCHED / 2).await;
+        assert!(!watched.follow(&scene.privacy, &look, None));
+        advance(UNWATCHED / 2).await;
+    }
 }
 
 /// As on some disks of Windows. Here no name may be so long.
