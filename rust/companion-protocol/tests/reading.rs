@@ -107,7 +107,7 @@ fn a_request_that_is_read_in_one_pass_is_one_that_may_be_read_in_two() {
         (format!(r#"{{{head},"params":{{"name":"t","arguments":["/f","n"]}}}}"#), false),
         (format!(r#"["2.0",1,"m",{params}]"#), false),
         (format!(r#"[{{{head},"params":{params}}}]"#), false),
-        (format!(r#"{{{head}}}"#), false),
+        (format!(r"{{{head}}}"), false),
         (format!(r#"{{"jsonrpc":"2.0","id":null,"method":"m","params":{params}}}"#), false),
         (format!(r#"{{"jsonrpc":"2.0","id":[],"method":"m","params":{params}}}"#), false),
         (format!(r#"{{"jsonrpc":"2.0","method":"m","params":{params}}}"#), false),
