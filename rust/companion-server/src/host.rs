@@ -99,12 +99,6 @@ pub struct Responder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct CallId(pub(crate) u64);
 
-impl fmt::Display for CallId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
 /// Who asks the editor, and hears what comes of it.
 pub(crate) trait Asker: Send + Sync {
     /// The editor has done what it was asked.

@@ -193,7 +193,7 @@ impl Diffs {
             match self.calls.overdue().await {
                 (call, Some(why)) => self.step(|ledger| ledger.unreadable(call, &why)),
                 (call, None) => {
-                    log::debug!("call {call} was not answered in time");
+                    log::debug!("call {} was not answered in time", call.0);
                     self.step(|ledger| ledger.expired(call))
                 }
             };
