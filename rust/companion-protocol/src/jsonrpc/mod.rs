@@ -1,7 +1,7 @@
 //! JSON-RPC 2.0: reading what a peer sent; the submodule writes what we send.
 //!
-//! Parameters stay unparsed ([`RawValue`]) until the method is known, so that a large
-//! `newContent` is copied once and never becomes a tree of values.
+//! Parameters stay unparsed ([`RawValue`]) until the method is known, unless [`parse_request`] expects
+//! one. Either way a large `newContent` is copied once and never becomes a tree of values.
 
 mod outgoing;
 
