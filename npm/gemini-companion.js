@@ -49,10 +49,11 @@ const { path, problem } = program();
 if (problem) fail(problem);
 // `setup` finds the plugin's zip here.
 const env = { ...process.env, GEMINI_COMPANION_PACKAGE: __dirname };
-const child = spawn(path, withEditor(process.argv.slice(2)), { stdio: 'inherit', env });
 // A console of Windows tells both; `kill` would end the program there before it can end in order.
 const passOn = process.platform === 'win32' ? () => {} : (signal) => child.kill(signal);
+// First of all: the program may be ready, and somebody end it, before this one goes on.
 for (const signal of SIGNALS) process.on(signal, passOn);
+const child = spawn(path, withEditor(process.argv.slice(2)), { stdio: 'inherit', env });
 child.on('error', (error) => fail(`${path} does not start: ${error.message}`));
 child.on('exit', (code, signal) => {
   if (signal === null) process.exit(code);
