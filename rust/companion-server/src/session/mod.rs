@@ -164,7 +164,9 @@ impl Sessions {
         if too_many > idle.len() {
             return Err(Full);
         }
-        idle.sort_by_cached_key(|(since, id)| (waits(*id), *since));
+        if excess > 0 {
+            idle.sort_by_cached_key(|(since, id)| (waits(*id), *since));
+        }
         let gone: Vec<_> = idle.into_iter().take(excess).map(|(_, id)| id).collect();
         for id in &gone {
             by_id.remove(id);
