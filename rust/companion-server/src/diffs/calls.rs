@@ -5,14 +5,15 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use tokio::sync::{Notify, OwnedSemaphorePermit, watch};
+use tokio::sync::{Notify, OwnedSemaphorePermit, SetOnce};
 use tokio::time::{Instant, sleep_until};
 
 use super::Answer;
 use crate::host::CallId;
+use crate::session::SessionId;
 
 /// Waits for the answer to a call, and keeps it.
-pub(super) type Waiter = watch::Receiver<Option<Answered>>;
+pub(super) type Waiter = Arc<SetOnce<Answered>>;
 
 /// An answer, which counts once so many records are saved.
 #[derive(Clone)]
@@ -38,7 +39,8 @@ struct State {
 }
 
 struct Waiting {
-    answer: watch::Sender<Option<Answered>>,
+    asker: SessionId,
+    answer: Waiter,
     deadline: Instant,
     /// Why it fails then, if it is not that nothing was done in time.
     why: Option<String>,
@@ -55,17 +57,19 @@ impl State {
 }
 
 impl Calls {
-    /// A new call, which has until `deadline`, and has `taken` that until it is answered.
+    /// A new call of `asker`, which has until `deadline`, and has `taken` that until it is answered.
     pub(super) fn begin(
         &self,
+        asker: SessionId,
         deadline: Instant,
         taken: Option<Arc<OwnedSemaphorePermit>>,
     ) -> (CallId, Waiter) {
-        let (answer, waiter) = watch::channel(None);
+        let waiter = Waiter::default();
         let mut state = self.state.lock();
         state.last += 1;
         let call = CallId(state.last);
-        state.waiting.insert(call, Waiting { answer, deadline, why: None, _taken: taken });
+        let answer = Arc::clone(&waiter);
+        state.waiting.insert(call, Waiting { asker, answer, deadline, why: None, _taken: taken });
         if state.set_deadline(call, deadline) {
             self.sooner.notify_one();
         }
@@ -93,13 +97,13 @@ impl Calls {
         }
     }
 
-    /// Answers a call. A caller that has gone needs no answer.
-    pub(super) fn answer(&self, call: CallId, answered: Answered) {
+    /// Answers a call, and returns whose it was if it waited. A caller that has gone needs no answer.
+    pub(super) fn answer(&self, call: CallId, answered: Answered) -> Option<SessionId> {
         let mut state = self.state.lock();
-        if let Some(waiting) = state.waiting.remove(&call) {
-            state.deadlines.remove(&(waiting.deadline, call));
-            let _ = waiting.answer.send(Some(answered));
-        }
+        let waiting = state.waiting.remove(&call)?;
+        state.deadlines.remove(&(waiting.deadline, call));
+        let _ = waiting.answer.set(answered);
+        Some(waiting.asker)
     }
 
     /// Whether a call has not been answered.

@@ -168,18 +168,15 @@ impl Diffs {
     ) -> ToolResult {
         let deadline = Instant::now() + self.limits.host_timeout;
         let taken = proposal.as_ref().and_then(|proposal| proposal.untaken.clone());
-        let (call, waiter) = self.calls.begin(deadline, taken);
+        let (call, waiter) = self.calls.begin(from.session, deadline, taken);
         self.repeats.push(from, tool, call, Arc::clone(path), waiter.clone());
         self.step_with(proposal, |ledger| step(ledger, call));
         self.answer(waiter).await
     }
 
     /// Waits for the answer to a call.
-    async fn answer(&self, mut waiter: Waiter) -> ToolResult {
-        let answered = waiter.wait_for(Option::is_some).await.ok().and_then(|of| of.clone());
-        let Some(Answered { answer, records }) = answered else {
-            return ToolResult::error("The call was given up.");
-        };
+    async fn answer(&self, waiter: Waiter) -> ToolResult {
+        let Answered { answer, records } = waiter.wait().await.clone();
         // Should this process end now, the next one must know what the client has been answered.
         if let Some(journal) = &self.journal {
             journal.saved(records).await;
@@ -348,8 +345,9 @@ impl Diffs {
         for effect in effects {
             match effect {
                 Effect::Answer(call, answer) => {
-                    self.repeats.answered(call, &answer);
-                    self.calls.answer(call, Answered { answer, records });
+                    if let Some(asker) = self.calls.answer(call, Answered { answer, records }) {
+                        self.repeats.answered(asker, call);
+                    }
                 }
                 Effect::Hurry(call) => self.calls.hurry(call, Instant::now() + ACKNOWLEDGEMENT),
                 Effect::Decided(session, path, accepted) => {

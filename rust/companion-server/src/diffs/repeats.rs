@@ -3,7 +3,7 @@
 //! diff that is closed again has no text any more, and one that is opened again loses what the user
 //! has typed or decided.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::Answer;
-use super::calls::Waiter;
+use super::calls::{Answered, Waiter};
 use crate::host::CallId;
 use crate::session::SessionId;
 
@@ -54,8 +54,6 @@ pub(super) struct Repeats {
 #[derive(Default)]
 struct Newest {
     clients: BTreeMap<SessionId, Client>,
-    /// Whose the calls are that are not answered.
-    waiting: HashMap<CallId, SessionId>,
     bytes: usize,
 }
 
@@ -125,16 +123,16 @@ impl Repeats {
         let client = newest.clients.entry(session).or_default();
         client.calls.push_back(kept);
         client.bytes += bytes;
-        newest.waiting.insert(call, session);
         newest.bytes += bytes;
     }
 
-    /// A call was answered.
-    pub(super) fn answered(&self, call: CallId, answer: &Answer) {
+    /// A call of a session was answered.
+    pub(super) fn answered(&self, session: SessionId, call: CallId) {
         let newest = &mut *self.newest.lock();
-        let Some(session) = newest.waiting.remove(&call) else { return };
         let Some(client) = newest.clients.get_mut(&session) else { return };
-        if let Some(kept) = client.calls.iter_mut().rev().find(|kept| kept.call == call) {
+        if let Some(kept) = client.calls.iter_mut().rev().find(|kept| kept.call == call)
+            && let Some(Answered { answer, .. }) = kept.waiter.get()
+        {
             kept.is_idle = matches!(answer, Answer::Closed(None) | Answer::Failed(_));
             kept.bytes += answer.len();
             client.bytes += answer.len();
@@ -153,7 +151,6 @@ impl Repeats {
         if let Some(client) = newest.clients.remove(&session) {
             newest.bytes -= client.bytes;
         }
-        newest.waiting.retain(|_, of| *of != session);
     }
 
     /// Nobody asks again for what is older than that.

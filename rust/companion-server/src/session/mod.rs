@@ -44,7 +44,8 @@ impl fmt::Display for SessionId {
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) mailbox: Mailbox,
-    /// By which users tell the proposals of several clients apart; 0 before the first.
+    /// By which users tell the proposals of several clients apart; 0 before the first, and once another
+    /// client has it.
     number: AtomicU32,
     /// It is one of the last process, and its client has not come back to its stream yet.
     returning: AtomicBool,
@@ -183,17 +184,20 @@ impl Sessions {
     /// The number of a session that proposes: the lowest one that is free. It keeps the number while
     /// its client is there, or while proposals of it are open, which `has_open` says.
     pub(crate) fn number(&self, session: &Session, has_open: impl Fn(SessionId) -> bool) -> u32 {
-        let by_id = self.by_id.lock();
-        let is_free = |number: u32| {
-            let others = by_id.values().filter(|other| other.id != session.id);
-            let mut same = others.filter(|other| other.number.load(Ordering::Relaxed) == number);
-            same.all(|other| other.idle_since().is_some() && !has_open(other.id))
-        };
         let known = session.number.load(Ordering::Relaxed);
-        if known != 0 && is_free(known) {
+        if known != 0 {
             return known;
         }
-        let free = (1..=u32::MAX).find(|number| is_free(*number)).expect("sessions are fewer");
+        let by_id = self.by_id.lock();
+        let of = |number| {
+            let has = move |other: &&Arc<Session>| other.number.load(Ordering::Relaxed) == number;
+            by_id.values().filter(has)
+        };
+        let is_free = |number: &u32| {
+            of(*number).all(|other| other.idle_since().is_some() && !has_open(other.id))
+        };
+        let free = (1..=u32::MAX).find(is_free).expect("sessions are fewer");
+        of(free).for_each(|other| other.number.store(0, Ordering::Relaxed));
         session.number.store(free, Ordering::Relaxed);
         free
     }
