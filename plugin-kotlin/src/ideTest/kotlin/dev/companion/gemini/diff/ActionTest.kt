@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.diff
 
+import com.intellij.ide.IdeEventQueue
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.AnActionEvent
@@ -15,6 +16,7 @@ import com.intellij.openapi.editor.impl.EditorComponentImpl
 import dev.companion.gemini.core.Delivery
 import java.awt.Component
 import java.awt.event.KeyEvent
+import javax.swing.JTextField
 
 class ActionTest : DiffTestCase() {
     private val accept: AnAction get() = ActionManager.getInstance().getAction("Companion.AcceptProposal")
@@ -56,7 +58,7 @@ class ActionTest : DiffTestCase() {
 
     fun `test a key pressed elsewhere decides nothing`() {
         propose("a.txt", "two")
-        val elsewhere = javax.swing.JTextField()
+        val elsewhere = JTextField()
         assertFalse(isEnabled(accept, elsewhere))
         assertFalse(isEnabled(reject, elsewhere))
     }
@@ -90,6 +92,23 @@ class ActionTest : DiffTestCase() {
         val event = event(escape, view.right.contentComponent)
         assertTrue(event.presentation.isEnabled)
         escape.actionPerformed(event)
+        assertEquals(listOf("rejected a.txt"), told)
+    }
+
+    fun `test Esc elsewhere and once more is not about the proposal`() {
+        val view = propose("a.txt", "two")
+        val escape = escape(view)
+        val now = System.currentTimeMillis()
+        val press = { at: Long -> KeyEvent(JTextField(), KeyEvent.KEY_PRESSED, at, 0, KeyEvent.VK_ESCAPE, '\u001B') }
+        IdeEventQueue.getInstance().dispatchEvent(press(now))
+        val event = { at: Long ->
+            val inside = event(escape, view.right.contentComponent)
+            AnActionEvent.createFromAnAction(escape, press(at), "test", inside.dataContext)
+        }
+        escape.actionPerformed(event(now + 500))
+        escape.actionPerformed(event(now + 1_400))
+        assertEquals("it is held", emptyList<String>(), told)
+        escape.actionPerformed(event(now + 5_000))
         assertEquals(listOf("rejected a.txt"), told)
     }
 

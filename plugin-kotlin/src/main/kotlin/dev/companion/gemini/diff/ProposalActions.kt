@@ -2,6 +2,7 @@
 
 package dev.companion.gemini.diff
 
+import com.intellij.ide.IdeEventQueue
 import com.intellij.ide.plugins.PluginManager
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.actionSystem.ActionManager
@@ -15,7 +16,6 @@ import com.intellij.openapi.extensions.PluginId
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.platform.CompanionAction
 import java.awt.event.KeyEvent
-import javax.swing.JComponent
 
 internal object ProposalActions {
     const val ACCEPT = "Companion.AcceptProposal"
@@ -27,11 +27,11 @@ internal object ProposalActions {
     val IN_TAB = listOf(ACCEPT, REJECT, PREVIOUS, NEXT)
 
     /** Within the tab, our keys come before an editor's own, such as Ctrl+Enter for a new line. */
-    fun register(tab: JComponent, parent: Disposable) {
+    fun register(tab: ProposalPanel, parent: Disposable) {
         for (id in IN_TAB) {
             ActionManager.getInstance().getAction(id).registerCustomShortcutSet(tab, parent)
         }
-        CloseByEscapeAction().registerCustomShortcutSet(CommonShortcuts.ESCAPE, tab, parent)
+        CloseByEscapeAction(tab, parent).registerCustomShortcutSet(CommonShortcuts.ESCAPE, tab, parent)
     }
 
     /**
@@ -116,7 +116,27 @@ internal class RejectAllProposalsAction : ProposalsAction() {
  * Esc first does what it does in an editor: hides a popup, a search or a hint, ends a selection or several carets. With
  * IdeaVim it also ends a mode of typing, of which nothing can be known here, so there it never closes a proposal.
  */
-private class CloseByEscapeAction : ProposalAction() {
+private class CloseByEscapeAction(
+    tab: ProposalPanel,
+    parent: Disposable,
+) : ProposalAction() {
+    /** From tool windows and out of popups it leads to the editor; its repetition is not about what is there. */
+    private val elsewhere = Slips()
+
+    init {
+        val watch = IdeEventQueue.EventDispatcher { event ->
+            val isEscape = event is KeyEvent && event.id == KeyEvent.KEY_PRESSED && event.keyCode == KeyEvent.VK_ESCAPE
+            if (isEscape && !ProposalTabs.hasFocus(tab.editor)) elsewhere.expect(listOfNotNull(tab.editor.proposal))
+            false
+        }
+        IdeEventQueue.getInstance().addPostprocessor(watch, parent)
+    }
+
+    override fun actionPerformed(event: AnActionEvent) {
+        val proposal = ProposalActions.proposal(event) ?: return
+        if (!elsewhere.isOne(event.inputEvent, proposal)) super.actionPerformed(event)
+    }
+
     override fun decide(service: ProposalService, proposal: Proposal) = service.closeByUser(proposal)
 
     override fun update(event: AnActionEvent) {

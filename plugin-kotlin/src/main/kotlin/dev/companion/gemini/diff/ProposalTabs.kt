@@ -16,7 +16,7 @@ internal class ProposalTabs(private val project: Project) {
 
     fun isOpen(file: ProposalFile) = file.editors.isNotEmpty()
 
-    fun hasFocus(file: ProposalFile) = ProposalPanel.around(focusOwner())?.editor in file.editors
+    fun hasFocus(file: ProposalFile) = file.editors.any(::hasFocus)
 
     /**
      * Opens a tab over the editor that shows, unless the focus is in there: who types would go on typing into the
@@ -59,9 +59,11 @@ internal class ProposalTabs(private val project: Project) {
         return manager.allEditors.any { SwingUtilities.isDescendingFrom(focus, it.component) }
     }
 
-    private fun focusOwner() = KeyboardFocusManager.getCurrentKeyboardFocusManager().focusOwner
-
     companion object {
+        fun hasFocus(tab: ProposalEditor) = ProposalPanel.around(focusOwner())?.editor === tab
+
+        private fun focusOwner() = KeyboardFocusManager.getCurrentKeyboardFocusManager().focusOwner
+
         /** Those whose tab shows; several in a split. */
         fun inFront(project: Project): List<ProposalFile> =
             FileEditorManager.getInstance(project).selectedFiles.filterIsInstance<ProposalFile>()
