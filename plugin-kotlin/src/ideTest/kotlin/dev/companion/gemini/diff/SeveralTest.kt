@@ -29,7 +29,7 @@ class SeveralTest : DiffTestCase() {
         begun = System.currentTimeMillis()
         val listener = object : NotificationsAdapter() {
             override fun notify(notification: Notification) {
-                notified += notification
+                if (root.name in notification.content) notified += notification
             }
         }
         project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, listener)
@@ -213,7 +213,6 @@ class SeveralTest : DiffTestCase() {
         view.type("mine")
         view.click("Accept")
         assertEquals(listOf("accepted a.txt 'mine'"), told)
-        assertTrue("Qwen Code may not write it", notified.any { "You had edited it" in it.content })
     }
 
     fun `test a file that another program has changed is seen to be another before anything is decided`() {
@@ -249,6 +248,15 @@ class SeveralTest : DiffTestCase() {
         view.click("Accept")
         assertTrue(questions.single(), "what has changed meanwhile is lost" in questions.single())
         assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test what another program writes after a change that was taken back is not lost without a question`() {
+        val file = file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        change("a.txt", "by hand")
+        change("a.txt", "old")
+        file.writeText("by another program")
+        await("the word about it") { "It has changed meanwhile." in view.banner }
     }
 
     fun `test who puts into the file what the CLI may yet write is told that it does`() {

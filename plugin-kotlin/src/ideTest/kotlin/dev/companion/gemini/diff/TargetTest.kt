@@ -2,17 +2,26 @@
 
 package dev.companion.gemini.diff
 
+import com.intellij.diff.DiffContentFactory
+import com.intellij.diff.DiffContentFactoryImpl
+import com.intellij.diff.contents.DocumentContent
+import com.intellij.ide.highlighter.XmlFileType
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.WriteAction
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.command.undo.UndoManager
+import com.intellij.openapi.editor.ex.EditorSettingsExternalizable
 import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.fileTypes.FileType
+import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.Messages
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.openapi.vfs.encoding.EncodingProjectManager
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.offEdt
+import org.picocontainer.MutablePicoContainer
 import java.io.File
 import java.nio.file.Files
 import java.nio.file.Paths
@@ -135,6 +144,103 @@ class TargetTest : DiffTestCase() {
         assertTrue(answer { service.accept(it, path("a.txt")) }.startsWith("failed: "))
         assertTrue(view.isOpen)
         assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test what is accepted in the user's place is on the disk as it was accepted`() {
+        file("a.txt", "one\n")
+        propose("a.txt", "two  \n\tthree")
+        val settings = EditorSettingsExternalizable.getInstance()
+        val (strips, ends) = Pair(settings.stripTrailingSpaces, settings.isEnsureNewLineAtEOF)
+        settings.stripTrailingSpaces = EditorSettingsExternalizable.STRIP_TRAILING_SPACES_WHOLE
+        settings.isEnsureNewLineAtEOF = true
+        assertEquals(Answer.DONE, answer { service.accept(it, path("a.txt")) })
+        settings.stripTrailingSpaces = strips
+        settings.isEnsureNewLineAtEOF = ends
+        assertEquals("two  \n\tthree", File(root, "a.txt").readText())
+    }
+
+    private fun latin(name: String, text: String): File =
+        file(name, "").also {
+            it.writeBytes(text.toByteArray(Charsets.ISO_8859_1))
+            EncodingProjectManager.getInstance(project).setEncoding(virtualFile(it), Charsets.ISO_8859_1)
+        }
+
+    fun `test a file that is not in UTF-8 opens, with a word if that makes a difference`() {
+        val word = "It is not in UTF-8"
+        latin("plain.txt", "cafe")
+        val plain = propose("plain.txt", "tea")
+        assertFalse(plain.banner, word in plain.banner)
+        latin("cafe.txt", "caf\u00e9\n")
+        val garbled = propose("cafe.txt", "caf\uFFFD\n")
+        assertTrue(garbled.banner, word in garbled.banner)
+        latin("added.txt", "cafe")
+        val added = propose("added.txt", "caf\u00e9")
+        assertTrue(added.banner, word in added.banner)
+        file("a.txt", "caf\u00e9")
+        val view = propose("a.txt", "th\u00e9")
+        assertFalse(view.banner, word in view.banner)
+    }
+
+    fun `test what the file's encoding lacks is not written as a question mark`() {
+        val file = latin("a.txt", "caf\u00e9")
+        val view = propose("a.txt", "caf\u00e9 \u2192 th\u00e9")
+        val answer = answer { service.accept(it, path("a.txt")) }
+        assertTrue(answer, "its encoding, ISO-8859-1, does not have all characters" in answer)
+        assertTrue(view.isOpen)
+        assertEquals("caf\u00e9", file.readText(Charsets.ISO_8859_1))
+        view.type("caf\u00e9!")
+        assertEquals(Answer.DONE, answer { service.accept(it, path("a.txt")) })
+        assertEquals("caf\u00e9!", file.readText(Charsets.ISO_8859_1))
+    }
+
+    fun `test a file that the user has open by a link is the one that he is told of`() {
+        file("real/a.txt", "one")
+        val link = Files.createSymbolicLink(Paths.get(path("link")), Paths.get(path("real")))
+        val opened = virtualFile(link.resolve("a.txt").toFile())
+        myManager.openFile(opened, false)
+        val document = checkNotNull(FileDocumentManager.getInstance().getDocument(opened))
+        WriteCommandAction.runWriteCommandAction(project) { document.setText("by hand") }
+        val view = propose("real/a.txt", "two")
+        assertEquals("by hand", text(view.left))
+        assertTrue(view.banner, "unsaved changes" in view.banner)
+        view.click("Accept")
+        FileDocumentManager.getInstance().reloadFromDisk(document)
+        assertEquals("by the name that the CLI has for it", listOf("accepted real/a.txt 'two'"), told)
+    }
+
+    fun `test a file of a project that was opened by a link is within it`() {
+        file("real/a.txt", "one")
+        val link = Files.createSymbolicLink(Paths.get(path("link")), Paths.get(path("real")))
+        val other = Paths.get(path("other"))
+        assertEquals(link.resolve("b.txt"), OpenedPath.belowRoot(listOf(other, link), Paths.get(path("real/b.txt"))))
+        val own = Paths.get(path("real/a.txt"))
+        assertEquals("it is there", own, OpenedPath.belowRoot(listOf(link, own.parent), own))
+        assertEquals(other, OpenedPath.belowRoot(listOf(link), other))
+    }
+
+    fun `test what the platform shows as another text is shown and handed over as it is`() {
+        val service = DiffContentFactory::class.java.name
+        val container = ApplicationManager.getApplication().picoContainer as MutablePicoContainer
+        val platforms = checkNotNull(container.unregisterComponent(service))
+        container.registerComponentInstance(service, Presenting())
+        try {
+            file("a.xml", "<one/>")
+            val view = propose("a.xml", "<two/>")
+            assertEquals("<two/>", text(view.right))
+            view.type("<mine/>")
+            assertEquals(Answer.DONE, answer { this.service.accept(it, path("a.xml")) })
+            assertEquals("<mine/>", File(root, "a.xml").readText())
+            await("its text") { find("a.xml").document?.text == "<mine/>" }
+        } finally {
+            container.unregisterComponent(service)
+            container.registerComponent(platforms)
+        }
+    }
+
+    /** As today's platform shows a notebook, whose file is JSON. */
+    private class Presenting : DiffContentFactoryImpl() {
+        override fun createEditable(project: Project?, text: String, fileType: FileType?): DocumentContent =
+            super.createEditable(project, if (fileType is XmlFileType) "#%%" else text, fileType)
     }
 
     fun `test a request that takes too long is answered, and only once`() {

@@ -9,6 +9,8 @@ import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.event.DocumentEvent
 import com.intellij.openapi.editor.event.DocumentListener
+import com.intellij.openapi.fileTypes.FileType
+import com.intellij.openapi.fileTypes.PlainTextFileType
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Disposer
 import dev.companion.gemini.CompanionBundle
@@ -32,14 +34,19 @@ internal class ProposedText(
     val form = TextForm.of(diff.newContent)
     val lineFeeds = TextForm.lineFeeds(diff.newContent)
     val plain = TextForm.plain(diff.newContent)
+
+    /** As the platform shows files of a type, unless it shows another text than it holds, as of a notebook. */
+    val type: FileType
     val document: Document
 
     init {
         assertNotEdt()
-        document = DiffContentFactory.getInstance().createEditable(project, plain, target.type).document
-        if (document.textLength != plain.length) {
-            throw TargetException(CompanionBundle.message("diff.error.large", target.path.toString()))
-        }
+        val shown = sequenceOf(target.type, PlainTextFileType.INSTANCE).firstNotNullOfOrNull { type ->
+            val document = DiffContentFactory.getInstance().createEditable(project, plain, type).document
+            Pair(type, document).takeIf { document.immutableCharSequence.contentEquals(plain) }
+        } ?: throw TargetException(CompanionBundle.message("diff.error.large", target.path.toString()))
+        type = shown.first
+        document = shown.second
     }
 }
 
@@ -78,7 +85,7 @@ internal class Proposal(
     private val wasUnsaved = isUnsaved()
     private val stamp = target.stamp
     private var changedOnDisk = false
-    private val isChanged get() = changed || (wasUnsaved && (changedOnDisk || !isUnsaved()))
+    private val isChanged get() = changed || (isUnsaved() && changedOnDisk) || (wasUnsaved && !isUnsaved())
 
     private var form = target.form(proposed.form)
     private var targetListening: Disposable? = null
@@ -87,6 +94,12 @@ internal class Proposal(
 
     /** The side that the user edits. */
     val document: Document get() = proposed.document
+
+    /** What it is shown as. */
+    val type: FileType get() = proposed.type
+
+    /** Whether an editor of the file holds the same text as the file. */
+    val isPlain: Boolean get() = type === target.type
 
     /** The proposal as it is now, in the form in which the CLI is to write it. */
     val text: String get() = form().apply(if (isEdited) document.immutableCharSequence else proposed.lineFeeds)
@@ -118,11 +131,9 @@ internal class Proposal(
             Remark.CREATED.takeIf { kind == ProposalKind.CREATE && target.file != null },
             Remark.CHANGED.takeIf { isChanged },
             Remark.UNSAVED.takeIf { !isChanged && isUnsaved() },
+            Remark.ENCODING.takeIf { target.isRecoded(document.immutableCharSequence) },
             Remark.PRIVATE.takeIf { proposed.private },
         )
-
-    /** Whether its CLI may not write it though it hears that it is accepted: Qwen Code writes no stale file. */
-    val mayStayUnwritten: Boolean get() = isStale || Remark.READ_ONLY in remarks
 
     /** Whether the file has something that the proposal takes back. */
     val takesBack: Boolean get() = isStale || Remark.UNSAVED in remarks
@@ -231,5 +242,6 @@ internal enum class Remark(
     CREATED("diff.remark.created"),
     CHANGED("diff.remark.changed"),
     UNSAVED("diff.remark.unsaved"),
+    ENCODING("diff.remark.encoding"),
     PRIVATE("diff.remark.private", isObstacle = false),
 }

@@ -106,7 +106,7 @@ internal class ProposalEditor(
         val request = SimpleDiffRequest(
             file.name,
             current,
-            contents.create(project, proposal.document, target.type),
+            contents.create(project, proposal.document, proposal.type),
             CompanionBundle.message(title, proposal.shownPath),
             CompanionBundle.message("diff.side.proposed"),
         )

@@ -40,13 +40,14 @@ internal class ProposalNotices(
         if (isNews) waiting = tell(text.joinToString(" "), CompanionBundle.message("diff.show"), review)
     }
 
-    /** Leads back to what the user wrote, which is otherwise gone with the proposal. */
-    fun offerBack(proposal: Proposal) {
+    /** Leads back to what the user wrote, which is otherwise gone with the proposal, and says [why]. */
+    fun offerBack(proposal: Proposal, why: String) {
         val name = ProposalFile.shownName(proposal.path)
         val type = proposal.target.type.takeUnless { it.isBinary } ?: PlainTextFileType.INSTANCE
-        val text = proposal.document.text
-        tell(CompanionBundle.message("diff.back", proposal.shownPath), CompanionBundle.message("diff.back.show")) {
-            val file = LightVirtualFile(CompanionBundle.message("diff.back.tab", name), type, text)
+        val file = LightVirtualFile(CompanionBundle.message("diff.back.tab", name), type, proposal.document.text)
+        // To copy from: what is typed in a file without a disk goes with its tab, and nobody is asked.
+        file.isWritable = false
+        tell(CompanionBundle.message(why, proposal.shownPath), CompanionBundle.message("diff.back.show")) {
             FileEditorManager.getInstance(project).openFile(file, true)
         }
     }

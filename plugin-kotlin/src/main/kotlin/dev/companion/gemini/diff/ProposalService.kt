@@ -240,13 +240,14 @@ class ProposalService(private val project: Project) : Disposable {
     /** If the CLI does not hear it, the tab stays, so that no edit is lost. */
     private fun acceptNow(proposal: Proposal, next: Proposal? = null) {
         if (proposal.state != Proposal.State.OPEN) return
-        val delivery = proposal.core.diffAccepted(proposal.path, proposal.text)
-        written.lookAt(proposal.target.path)
-        when {
-            delivery != Delivery.DELIVERED -> keepUnheard(proposal, delivery)
-            proposal.mayStayUnwritten -> finish(proposal, next)
-            else -> finishDelivered(proposal, next)
+        val (path, text) = Pair(proposal.target.path, proposal.text)
+        val delivery = proposal.core.diffAccepted(proposal.path, text)
+        if (delivery == Delivery.DELIVERED && proposal.isEdited) {
+            written.expect(path, text) { queue.later { notices.offerBack(proposal, "diff.back.unwritten") } }
+        } else {
+            written.lookAt(path)
         }
+        if (delivery == Delivery.DELIVERED) finishDelivered(proposal, next) else keepUnheard(proposal, delivery)
         changed()
     }
 
@@ -277,7 +278,7 @@ class ProposalService(private val project: Project) : Disposable {
     }
 
     private fun end(proposal: Proposal) {
-        if (proposal.isEdited) notices.offerBack(proposal)
+        if (proposal.isEdited) notices.offerBack(proposal, "diff.back")
         endQuietly(proposal)
     }
 

@@ -10,7 +10,6 @@ import com.intellij.openapi.fileTypes.FileTypeManager
 import com.intellij.openapi.fileTypes.PlainTextFileType
 import com.intellij.openapi.fileTypes.UnknownFileType
 import com.intellij.openapi.project.Project
-import com.intellij.openapi.roots.ProjectRootManager
 import com.intellij.openapi.util.ThrowableComputable
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.VirtualFile
@@ -45,11 +44,22 @@ internal class Target private constructor(
         return TextForm(file.detectedLineSeparator ?: proposed.separator, bom)
     }
 
+    /**
+     * Whether the CLI reads or writes the file otherwise than the IDE: to it, all is UTF-8, and what is none becomes
+     * U+FFFD. [proposed] is what it is to write.
+     */
+    fun isRecoded(proposed: CharSequence): Boolean {
+        val charset = file?.charset?.takeIf { it != Charsets.UTF_8 } ?: return false
+        return listOfNotNull(proposed, document?.immutableCharSequence).map(CharSequence::toString).any { text ->
+            !text.toByteArray(charset).contentEquals(text.toByteArray())
+        }
+    }
+
     companion object {
         /** Looks at the disk and loads the file: never on the EDT, nor under a lock. */
         fun find(project: Project, filePath: String): Target {
             assertNotEdt()
-            val path = parse(filePath)
+            val path = OpenedPath.of(project, parse(filePath))
             if (Files.isDirectory(path)) refuse("diff.error.directory", filePath)
             // Who reads a FIFO or a device may never come to its end.
             if (Files.exists(path) && !Files.isRegularFile(path)) refuse("diff.error.notFile", filePath)
@@ -81,11 +91,7 @@ internal class Target private constructor(
             return document
         }
 
-        private fun isOutside(project: Project, path: Path): Boolean {
-            val roots =
-                ProjectRootManager.getInstance(project).contentRoots.map { it.path } + listOfNotNull(project.basePath)
-            return roots.none { path.startsWith(Paths.get(it)) }
-        }
+        private fun isOutside(project: Project, path: Path): Boolean = OpenedPath.roots(project).none(path::startsWith)
 
         private fun binary(path: Path): Nothing = refuse("diff.error.binary", path)
 

@@ -36,8 +36,15 @@ internal object TargetWriter {
         }
         // It may have asked, and the CLI have closed the proposal meanwhile.
         if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
-        inCommand(project) { document.setText(proposal.document.immutableCharSequence) }
-        documents.saveDocument(document)
+        val text = proposal.document.immutableCharSequence
+        // The platform would write a question mark in the place of each that it can't.
+        if (!file.charset.newEncoder().canEncode(text)) {
+            throw IOException(CompanionBundle.message("diff.error.encoding", file.charset.displayName()))
+        }
+        if (!proposal.isPlain) return inCommand(project) { file.setBinaryContent(proposal.text.toByteArray()) }
+        inCommand(project) { document.setText(text) }
+        // As it was accepted: not stripped of blanks, for one.
+        documents.saveDocumentAsIs(document)
         if (documents.isFileModified(file)) throw IOException(CompanionBundle.message("diff.error.notSaved"))
     }
 

@@ -1,4 +1,4 @@
-// Owns the looks at files that the CLI writes, or that were written in its place.
+// Owns the looks at files that the CLI writes, or that were written in its place, and the doubt whether it has.
 
 package dev.companion.gemini.diff
 
@@ -6,9 +6,12 @@ import com.intellij.openapi.Disposable
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
+import java.io.IOException
+import java.nio.file.Files
 import java.nio.file.Path
 import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicReference
 
 /** For the EDT. */
 internal class WrittenFiles : Disposable {
@@ -18,17 +21,47 @@ internal class WrittenFiles : Disposable {
      * The CLI writes the file a moment after it hears of the acceptance, so the VFS is asked to look a few times, off
      * the EDT. Later changes come by the IDE's file watcher.
      */
-    fun lookAt(path: Path) {
+    fun lookAt(path: Path) = look { FileOnDisk.find(path) }
+
+    /**
+     * The same, for what the user has written, of which there is no other copy: [missing] is called, on any thread, if
+     * no look finds it. A CLI that has heard of an acceptance may be denied the writing, by the system or by a hook.
+     */
+    fun expect(path: Path, text: String, missing: () -> Unit) {
+        val awaited = AtomicReference(TextForm.plain(text))
+        look { isLast ->
+            FileOnDisk.find(path)
+            awaited.get()?.let { if (isText(path, it)) awaited.set(null) }
+            if (isLast && awaited.getAndSet(null) != null) missing()
+        }
+    }
+
+    private fun look(look: (isLast: Boolean) -> Unit) {
         assertEdt()
         looks.removeIf { it.isDone }
-        val look = Runnable { FileOnDisk.find(path) }
         val timers = AppExecutorUtil.getAppScheduledExecutorService()
-        AFTER_MILLIS.mapTo(looks) { timers.schedule(look, it, TimeUnit.MILLISECONDS) }
+        AFTER_MILLIS.mapTo(looks) { millis ->
+            timers.schedule({ look(millis == AFTER_MILLIS.last()) }, millis, TimeUnit.MILLISECONDS)
+        }
     }
+
+    /** Whether the file has that text, as a CLI writes it: in UTF-8, perhaps with other ends of lines. */
+    private fun isText(path: Path, plain: String): Boolean =
+        try {
+            Files.isRegularFile(path) &&
+                Files.size(path) <= MAX_BYTES_OF_CHARACTER * (plain.length + 1L) &&
+                TextForm.plain(String(Files.readAllBytes(path), Charsets.UTF_8)) == plain
+        } catch (_: IOException) {
+            false
+        }
 
     override fun dispose() = looks.forEach { it.cancel(false) }
 
     private companion object {
-        val AFTER_MILLIS = longArrayOf(100, 1_000, 3_000, 10_000)
+        /** Often at first: the next edit of the file may follow at once. */
+        val AFTER_MILLIS = longArrayOf(100, 300, 1_000, 2_000, 3_000, 5_000, 10_000)
+
+        /** A line break that is `\r\n` on the disk has two bytes, all other characters three at most. */
+        const val MAX_BYTES_OF_CHARACTER = 3
     }
 }
