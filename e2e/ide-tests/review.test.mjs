@@ -49,6 +49,35 @@ describe('in a window', () => {
     await scene.noProposal();
   });
 
+  scene.test('what was accepted and the CLI has not written is offered back', async (scene) => {
+    const { ide } = scene;
+    const file = scene.sandbox.file('denied.txt', 'old\n');
+    const { title, decision } = await scene.propose(file, 'new\n');
+    await ide.robot('write proposal', { tab: title, text: 'mine\n' });
+    await scene.accept(title);
+    assert.deepEqual(await decision, { status: 'accepted', content: 'mine\n' });
+    await scene.noProposal();
+    const offer = (text) => text.includes('denied.txt does not have the text that you had accepted.');
+    await ide.until(({ texts }) => texts.some(offer), 'the offer');
+    await scene.picture('offered-back');
+    await ide.click('text', { text: 'Show what you had written' });
+    const back = ({ tabs }) => tabs.some(({ title }) => title === 'denied.txt (what you had written)');
+    await ide.until(back, 'what was written');
+    assert.equal(fs.readFileSync(file, 'utf8'), 'old\n');
+  });
+
+  scene.test('the banner says that a file is not in UTF-8', async (scene) => {
+    const file = scene.sandbox.file('latin.txt');
+    fs.writeFileSync(file, 'café\n', 'latin1');
+    const { decision } = await scene.propose(file, 'caf\ufffd, please\n');
+    const word = (text) => text.endsWith('It is not in UTF-8, as which the CLI reads and writes it.');
+    await scene.ide.until(({ texts }) => texts.some(word), 'the word about it');
+    await scene.picture('not-in-utf-8');
+    await scene.ide.click('text', { text: 'Reject' });
+    assert.deepEqual(await decision, REJECTED);
+    await scene.noProposal();
+  });
+
   scene.test('an edit is rejected by the action', async (scene) => {
     const file = await scene.edit('action.txt', 'old\n');
     const { title, decision } = await scene.propose(file, 'new\n');

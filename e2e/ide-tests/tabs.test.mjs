@@ -75,8 +75,7 @@ describe('a proposal in a window', () => {
     await asks(scene);
     await display.press('Escape'); // the answer that changes nothing
     await scene.proposal(file, ({ right }) => right === 'mine new\n');
-    await scene.clickInto(title);
-    await display.press('Escape');
+    await scene.ide.click('close button', { tab: title });
     await asks(scene); // or the click would be one on the banner, below the question
     await scene.ide.click('text', { text: 'Reject' });
     assert.deepEqual(await decision, REJECTED);
@@ -84,6 +83,15 @@ describe('a proposal in a window', () => {
     await scene.ide.click('text', { text: 'Show what you had written' });
     const back = ({ tabs }) => tabs.find(({ title }) => title.includes('what you had written'));
     await scene.ide.until(back, 'what was written');
+  });
+
+  scene.test('Esc out of a tool window, and once more, leaves it', async (scene) => {
+    const { title, decision } = await scene.propose(scene.sandbox.file('seen.txt', 'old\n'), 'new\n');
+    await scene.ide.display.press('Escape', 'Escape', 'Escape');
+    await scene.ide.until(({ focus }) => focus?.editor === 'DIFF', 'the focus in the proposal');
+    await scene.accept(title);
+    assert.deepEqual(await decision, accepted('new\n'));
+    await scene.noProposal();
   });
 
   scene.test('the CLI hears what the user wrote, though the IDE asks something', async (scene) => {

@@ -16,6 +16,8 @@ import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
+import java.io.IOException
+import java.nio.ByteBuffer
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.Paths
@@ -31,6 +33,7 @@ internal class Target private constructor(
     val document: Document?,
     val stamp: FileOnDisk.Stamp?,
     val outside: Boolean,
+    private val isGarbled: Boolean,
 ) {
     val name: String get() = path.fileName.toString()
 
@@ -49,7 +52,7 @@ internal class Target private constructor(
      * U+FFFD. [proposed] is what it is to write.
      */
     fun isRecoded(proposed: CharSequence): Boolean {
-        val charset = file?.charset?.takeIf { it != Charsets.UTF_8 } ?: return false
+        val charset = file?.charset?.takeIf { it != Charsets.UTF_8 } ?: return isGarbled
         return listOfNotNull(proposed, document?.immutableCharSequence).map(CharSequence::toString).any { text ->
             !text.toByteArray(charset).contentEquals(text.toByteArray())
         }
@@ -80,8 +83,20 @@ internal class Target private constructor(
             val document = file?.let { text(it, path) }
             if (document == null && type.isBinary && type !== UnknownFileType.INSTANCE) binary(path)
             val shown = if (type === UnknownFileType.INSTANCE) PlainTextFileType.INSTANCE else type
-            return Target(path, shown, file, document, stamp, isOutside(project, path))
+            val isGarbled = document != null && REPLACED in document.immutableCharSequence && !isUtf8(path)
+            return Target(path, shown, file, document, stamp, isOutside(project, path), isGarbled)
         }
+
+        /** What stands in an editor, and to the CLI, for bytes that are no UTF-8. */
+        private const val REPLACED = '\uFFFD'
+
+        private fun isUtf8(path: Path): Boolean =
+            try {
+                Charsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(Files.readAllBytes(path)))
+                true
+            } catch (_: IOException) {
+                false
+            }
 
         private fun text(file: VirtualFile, path: Path): Document {
             if (file.fileType.isBinary) binary(path)
