@@ -320,6 +320,29 @@ describe('a bridge', { concurrency: 3 }, () => {
     await asked;
   });
 
+  test('tells the decision about a diff that shows though one before it could not be closed', async (t) => {
+    const { bridge, companion } = await openBothEnds(t, ['--wait', '1']);
+    bridge.sendLine(openDiff(1, '/a'));
+    await view(companion);
+    await bridge.messages.next(({ id }) => id === 1);
+    // The user answers in the terminal; the editor is too slow, and the client goes on without its text.
+    bridge.sendLine(closeDiff(2, '/a'));
+    const text = 'The editor did not answer in time.';
+    (await companion.requests.next()).reply(200, {}, answer(2, { content: [{ type: 'text', text }], isError: true }));
+    await bridge.messages.next(({ id }) => id === 2);
+    // The next question about the file is heard, and shows, and the connection is lost for a while.
+    bridge.sendLine(openDiff(3, '/a'));
+    await companion.requests.next();
+    await companion.stop();
+    const told = await bridge.messages.next(({ id }) => id === 3);
+    assert.deepEqual(told.result, { content: [] });
+    await companion.listen();
+    const { write } = await companion.streams.next();
+    const params = { filePath: '/a', content: 'decided meanwhile' };
+    write(data({ jsonrpc: '2.0', method: 'ide/diffAccepted', params }));
+    assert.deepEqual((await bridge.next('ide/diffAccepted')).params, params);
+  });
+
   test('repeats a request that is not answered though the stream was renewed', async (t) => {
     const { bridge, companion, stream } = await openBothEnds(t);
     bridge.sendLine(closeDiff(1, '/a'));

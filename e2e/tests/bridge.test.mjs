@@ -250,6 +250,24 @@ describe('when a connection breaks', { concurrency: true }, () => {
     assert.deepEqual(await decision, { status: 'accepted', content: 'decided meanwhile' });
   });
 
+  test('for longer than it waits, what the user wrote before answering in the terminal arrives', async (t) => {
+    const { sandbox, companion, editor, proxy, client } = await openWindowBehindProxy(t, WAIT_1_S);
+    const file = sandbox.file('a.txt');
+    companion.notify('editor/focused', { path: file });
+    await client.openFiles((files) => files.length === 1);
+    const answer = proxy.holdAnswer('closeDiff');
+    const decision = client.openDiff(file, 'proposed');
+    await editor.view(file);
+    editor.edit(file, 'typed');
+    // The companion has heard it and has given the text, when the network is gone for two seconds.
+    answer.then(() => proxy.close());
+    const resolved = client.resolveDiffFromCli(file, 'accepted');
+    await client.openFiles((files) => files.length === 0);
+    await proxy.listen();
+    await resolved;
+    assert.deepEqual(await decision, { status: 'accepted', content: 'typed' });
+  });
+
   for (const tool of ['openDiff', 'closeDiff']) {
     test(`what the user wrote arrives, though the answer to ${tool} was lost`, async (t) => {
       const { sandbox, editor, proxy, client } = await openWindowBehindProxy(t);

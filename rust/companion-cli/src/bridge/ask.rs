@@ -20,6 +20,10 @@ const ATTEMPTS: usize = 3;
 /// ends its streams first.
 const LATE: Duration = Duration::from_secs(10);
 
+/// How long a companion that is out of reach is waited for if it may have closed a diff: no longer than it
+/// keeps the text.
+const KEPT: Duration = Duration::from_mins(1);
+
 impl Bridge {
     /// Asks without regard to what else is under way.
     pub(super) fn begin(
@@ -45,8 +49,8 @@ impl Bridge {
         } else {
             false
         };
-        for attempt in 0..ATTEMPTS {
-            let up = match self.up(step).await {
+        for _ in 0..ATTEMPTS {
+            let up = match self.up(step, maybe_heard).await {
                 Ok(up) => up,
                 Err(why) => {
                     reason = format!("No companion can be reached: {why}");
@@ -75,7 +79,7 @@ impl Bridge {
                 }
                 self.diffs.lock().opened(client, companion);
             }
-            match self.attempt(&up, message.clone(), step, attempt > 0).await {
+            match self.attempt(&up, message.clone(), step, maybe_heard).await {
                 Ok(()) => return CallEnd::Answered,
                 Err(error) => {
                     reason = format!("The companion failed: {error}");
@@ -137,8 +141,11 @@ impl Bridge {
     }
 
     /// Waits for a companion, but with a diff not longer than until the client closes it.
-    async fn up(&self, step: &DiffStep) -> Result<Arc<Up>, Arc<str>> {
-        let up = self.link.up(self.patience);
+    async fn up(&self, step: &DiffStep, maybe_heard: bool) -> Result<Arc<Up>, Arc<str>> {
+        // The companion may have given the text, and then nobody else has it.
+        let has_text = maybe_heard && matches!(step, DiffStep::Close { .. });
+        let patience = if has_text { self.patience.max(KEPT) } else { self.patience };
+        let up = self.link.up(patience);
         let DiffStep::Open { withdrawn, .. } = step else { return up.await };
         tokio::select! {
             biased;
@@ -156,7 +163,8 @@ impl Bridge {
                     DiffStep::Open { companion, .. } if !went_well => {
                         self.diffs.lock().ended(companion);
                     }
-                    DiffStep::Close { companion } if went_well => {
+                    // Also one that could not be closed is over for the companion.
+                    DiffStep::Close { companion } => {
                         self.diffs.lock().ended(companion);
                     }
                     _ => {}

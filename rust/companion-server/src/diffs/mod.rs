@@ -112,6 +112,10 @@ impl Diffs {
     /// `openDiff`
     pub(crate) async fn open(&self, from: Request<'_>, mut proposal: Proposal) -> ToolResult {
         let asker = from.session;
+        // The last process had heard of it, and this one tells what became of that.
+        if from.sent == Sent::Again && self.ledger.lock().is_left(asker, &proposal.file_path) {
+            return Answer::Opened.into();
+        }
         let (waiting, bytes) = self.ledger.lock().backlog(asker);
         let count = waiting + self.ledger.lock().count(asker);
         if count >= self.limits.diffs_per_session || bytes >= self.limits.queued_bytes {

@@ -159,6 +159,11 @@ impl Outbox {
         self.queue.iter().find(|queued| &*queued.path == path)
     }
 
+    /// Whether the decision for `path` is one of the last process.
+    pub(super) fn is_left(&self, path: &str) -> bool {
+        self.find(path).is_some_and(|queued| queued.is_restored)
+    }
+
     /// Whether a decision has yet to arrive, and there is a stream for it.
     pub(super) fn may_tell(&self, diff: DiffId) -> bool {
         self.has_stream() && self.queue.iter().any(|queued| queued.diff == diff)

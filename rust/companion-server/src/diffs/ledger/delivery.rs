@@ -90,6 +90,11 @@ impl Ledger {
         self.count(session) > 0 || self.outboxes.get(&session).is_some_and(Outbox::is_due)
     }
 
+    /// Whether the client is to hear what became of its diff of that path in the last process.
+    pub(crate) fn is_left(&self, session: SessionId, path: &str) -> bool {
+        self.outboxes.get(&session).is_some_and(|outbox| outbox.is_left(path))
+    }
+
     /// Whether the session has a stream.
     pub(crate) fn has_stream(&self, session: SessionId) -> bool {
         self.outboxes.get(&session).is_some_and(Outbox::has_stream)

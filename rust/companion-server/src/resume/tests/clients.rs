@@ -30,7 +30,7 @@ fn left(dir: &TempDir) -> Value {
     left.into_iter().map(|(_, diff)| diff).collect()
 }
 
-async fn becomes(dir: &TempDir, wanted: Value) {
+pub(super) async fn becomes(dir: &TempDir, wanted: Value) {
     let saved = async {
         while left(dir) != wanted {
             sleep(Duration::from_millis(1)).await;
@@ -40,14 +40,14 @@ async fn becomes(dir: &TempDir, wanted: Value) {
 }
 
 /// The next message on a stream.
-async fn told(stream: &mut Stream) -> Value {
+pub(super) async fn told(stream: &mut Stream) -> Value {
     let message = timeout(Duration::from_mins(1), stream.message()).await;
     message.expect("a client waits for it").expect("the stream has not ended")
 }
 
 /// Ends a process as far as one can from within: what it has in its memory is lost.
 /// `killed.rs` among the tests of companion-cli kills real ones.
-async fn kill(dir: &TempDir, rig: Rig) {
+pub(super) async fn kill(dir: &TempDir, rig: Rig) {
     let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
     let content = fs::read(file).unwrap();
     // The kernel gives the lock back; here the orderly end does, which also writes.

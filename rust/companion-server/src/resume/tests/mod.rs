@@ -3,6 +3,7 @@
 mod clients;
 mod disks;
 mod processes;
+mod repeated;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,55 @@
+//! What a bridge asks a second time, because the process was killed that it had asked first. The decision
+//! and the answer come by connections of their own, in any order.
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::clients::{becomes, kill, told};
+use crate::testing::Rig;
+
+const PATH: &str = "/a";
+
+/// Sends the request for [`PATH`] again; the editor is not to be asked anything.
+async fn ask_again(rig: &Rig, session: &str) {
+    let arguments = json!({ "filePath": PATH, "newContent": "new" });
+    let params = json!({ "name": "openDiff", "arguments": arguments });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let headers = [("mcp-session-id", session), ("companion-repeated", "true")];
+    let answer = rig.send("POST", "/mcp", &headers, body.to_string());
+    tokio::select! {
+        answer = answer => assert_eq!(answer.status(), 200),
+        asked = rig.asked() => panic!("it shows for nobody: {asked:?}"),
+    }
+}
+
+#[tokio::test]
+async fn what_the_next_process_rejects_does_not_show_for_nobody() {
+    let dir = TempDir::new().unwrap();
+    let rig = Rig::resume(dir.path());
+    let session = rig.initialize().await;
+    rig.open(&session, PATH).await;
+    kill(&dir, rig).await;
+
+    let rig = Rig::resume(dir.path());
+    let mut stream = rig.stream(&session).await;
+    stream.context().await;
+    assert_eq!(told(&mut stream).await["method"], "ide/diffRejected");
+    ask_again(&rig, &session).await;
+}
+
+#[tokio::test]
+async fn what_the_user_had_accepted_is_not_forgotten_for_it() {
+    let dir = TempDir::new().unwrap();
+    let rig = Rig::resume(dir.path());
+    let session = rig.initialize().await;
+    rig.open(&session, PATH).await;
+    rig.core.diffs.decided(PATH, Some("text".to_owned()));
+    becomes(&dir, json!([[PATH, "text"]])).await;
+    kill(&dir, rig).await;
+
+    let rig = Rig::resume(dir.path());
+    let mut stream = rig.stream(&session).await;
+    ask_again(&rig, &session).await;
+    stream.context().await;
+    assert_eq!(told(&mut stream).await["params"]["content"], "text");
+}
