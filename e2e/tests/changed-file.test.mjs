@@ -27,7 +27,7 @@ const TOOLS = {
 
 /** Has the CLI propose an edit that is accepted as `text` once the file is `changed`, or gone. */
 async function accept(t, name, tool, changed, text) {
-  const { sandbox, editor } = await openWindow(t);
+  const { sandbox, companion, editor } = await openWindow(t);
   qwenHome(sandbox);
   const file = sandbox.file('a.txt', OLD);
   const steps = [
@@ -36,7 +36,9 @@ async function accept(t, name, tool, changed, text) {
     'That was all.',
   ];
   const { terminal, heard } = await startCli(sandbox, name, steps, { review: true, by() {} });
+  await companion.next('companion/sessions');
   await terminal.enter('edit it');
+  await terminal.shows(/Apply this change\?[^]*llow once/);
   assert.equal((await editor.view(file)).newContent, PROPOSED);
   if (changed === undefined) fs.rmSync(file);
   else fs.writeFileSync(file, changed);
