@@ -57,7 +57,7 @@ pub(crate) fn plan(file: &Path) -> io::Result<Change> {
 }
 
 /// The same for settings that there are.
-pub(crate) fn turn_on(text: &str) -> io::Result<Change> {
+fn turn_on(text: &str) -> io::Result<Change> {
     let (root, settings) = parse(text)?;
     let ide = match settings.get("ide") {
         Some(ide) => ide.object_value().ok_or_else(|| invalid("its \"ide\" is no object"))?,
@@ -78,6 +78,11 @@ pub(crate) fn turn_on(text: &str) -> io::Result<Change> {
         },
     };
     Ok(Change::Write { before, text: root.to_string() })
+}
+
+/// Whether settings become that text when it is turned on in them.
+pub(crate) fn becomes(settings: &str, on: &str) -> bool {
+    matches!(turn_on(settings), Ok(Change::Write { text, .. }) if text == on)
 }
 
 /// Writes what was planned, and what there was into `backup`.

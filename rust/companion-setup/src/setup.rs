@@ -189,15 +189,15 @@ fn turn_on(client: &Client, record: &mut Record, dry_run: bool) -> (Outcome, Str
     };
     let backup = match (before, record.known(file)) {
         (Before::NoFile, _) => Ok(None),
-        (_, Some(Brought { what: What::Setting { backup: Some(known), .. }, .. })) => {
+        (_, Some(Brought { what: What::Setting { backup: Some(known), .. }, .. }))
+            if is_copy(known, file) =>
+        {
             Ok(Some(known.clone()))
         }
         _ => client::free_backup(file).map(Some),
     };
     let turned_on = backup.and_then(|backup| {
-        let kept = backup.as_ref().and_then(|backup| backup.file_name());
-        let kept = kept.map(|name| format!("; what was there is kept in {}", name.display()));
-        let kept = kept.unwrap_or_default();
+        let kept = kept(backup.as_deref());
         if dry_run {
             return Ok((Outcome::Planned, format!("turn the IDE mode on{kept}")));
         }
@@ -207,6 +207,16 @@ fn turn_on(client: &Client, record: &mut Record, dry_run: bool) -> (Outcome, Str
         Ok((Outcome::Done, format!("the IDE mode is turned on{kept}")))
     });
     turned_on.unwrap_or_else(|error| not_turned_on(&error))
+}
+
+/// Whether a backup has what is in the file. Any other may be the last copy of what is not.
+fn is_copy(backup: &Path, file: &Path) -> bool {
+    matches!((fs::read(backup), fs::read(file)), (Ok(kept), Ok(there)) if kept == there)
+}
+
+fn kept(backup: Option<&Path>) -> String {
+    let name = backup.and_then(Path::file_name).map(Path::new);
+    name.map(|name| format!("; what was there is kept in {}", name.display())).unwrap_or_default()
 }
 
 fn not_turned_on(error: &io::Error) -> (Outcome, String) {
@@ -240,36 +250,44 @@ fn turn_off(
     backup: Option<&Path>,
     dry_run: bool,
 ) -> io::Result<(Outcome, String)> {
+    let backup = backup.filter(|backup| backup.exists());
     let text = match fs::read_to_string(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok((Outcome::Unchanged, "the settings are gone".to_owned()));
+            let message = format!("the settings are gone{}", kept(backup));
+            return Ok((Outcome::Unchanged, message));
         }
         text => text?,
     };
-    let undone = client::undone(&text, before)?;
-    let outcome = match (&undone, dry_run) {
-        (None, _) => (Outcome::Unchanged, "the IDE mode was changed since".to_owned()),
-        (Some(_), true) => return Ok((Outcome::Planned, "put the IDE mode back".to_owned())),
-        (Some(_), false) => (Outcome::Done, "the IDE mode is as it was".to_owned()),
+    let original =
+        backup.and_then(|backup| check_own(backup).and_then(|()| fs::read_to_string(backup)).ok());
+    let unchanged = original.as_ref().filter(|original| client::becomes(original, &text));
+    let undone = match unchanged {
+        Some(original) => Some(original.clone()),
+        None => client::undone(&text, before)?,
     };
-    if let Some(undone) = &undone {
-        // The user has changed nothing since.
-        let is_original = |backup: &&Path| {
-            let change = fs::read_to_string(backup).and_then(|original| client::turn_on(&original));
-            matches!(change, Ok(Change::Write { text: on, .. }) if on == text)
-        };
-        check_own(file)?;
-        if before == Before::NoFile && undone.split_whitespace().collect::<String>() == "{}" {
-            fs::remove_file(file)?;
-        } else if let Some(original) = backup.filter(is_original) {
-            // This takes no space, should the disk be full.
-            fs::rename(original, file)?;
-        } else {
-            replace(file, undone)?;
-        }
+    // Any other may be the last copy of what the settings lack by now.
+    let is_needless = original.as_ref() == Some(undone.as_ref().unwrap_or(&text));
+    let kept = kept(backup.filter(|_| !is_needless));
+    let outcome = match (&undone, dry_run) {
+        (None, _) => (Outcome::Unchanged, format!("the IDE mode was changed since{kept}")),
+        (Some(_), true) => (Outcome::Planned, format!("put the IDE mode back{kept}")),
+        (Some(_), false) => (Outcome::Done, format!("the IDE mode is as it was{kept}")),
+    };
+    if dry_run {
+        return Ok(outcome);
     }
-    if let Some(backup) = backup.filter(|backup| !dry_run && backup.exists()) {
-        fs::remove_file(backup)?;
+    let is_ours = |undone: &str| {
+        before == Before::NoFile && undone.split_whitespace().collect::<String>() == "{}"
+    };
+    match (undone, backup.filter(|_| is_needless)) {
+        // This takes no space, should the disk be full.
+        (Some(_), Some(backup)) => check_own(file).and_then(|()| fs::rename(backup, file))?,
+        (None, Some(backup)) => fs::remove_file(backup)?,
+        (Some(undone), None) if is_ours(&undone) => {
+            check_own(file).and_then(|()| fs::remove_file(file))?;
+        }
+        (Some(undone), None) => replace(file, &undone)?,
+        (None, None) => {}
     }
     Ok(outcome)
 }

@@ -116,6 +116,36 @@ fn the_last_copy_of_settings_that_are_gone_stays() {
 }
 
 #[test]
+fn the_last_copy_of_settings_that_were_reset_stays() {
+    let lots = "{\"lots\": \"of settings\"}";
+    for times in [1, 2] {
+        let made = Made::new(Os::Linux);
+        let file = write(made.home(".gemini/settings.json"), lots);
+        for _ in 0..times {
+            made.carry_out(&made.package("1.0"));
+            fs::write(&file, "{}").unwrap();
+        }
+        let report = made.remove();
+        assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Unchanged)]);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{}");
+        let backup = file.with_file_name("settings.json.before-setup-1");
+        assert_eq!(fs::read_to_string(backup).unwrap(), lots);
+        assert_eq!(fs::read_dir(made.home(".gemini")).unwrap().count(), 2, "no more than that");
+        let says = report.to_string().contains("kept in settings.json.before-setup-1");
+        assert_eq!(says, times == 1, "{report}");
+    }
+}
+
+#[test]
+fn a_copy_of_what_the_settings_are_again_goes() {
+    let made = Made::new(Os::Linux);
+    let file = write(made.home(".gemini/settings.json"), "{\"ide\": {\"enabled\": false}}");
+    let (_, report) = change_while_on(&made, &file, "true", "false");
+    assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Unchanged)]);
+    assert_eq!(fs::read_dir(made.home(".gemini")).unwrap().count(), 1, "nothing lies around");
+}
+
+#[test]
 fn a_file_that_can_not_be_changed_is_left_alone_with_a_sentence() {
     for (text, why) in [
         ("{ \"a\": ", "/ide enable"),
