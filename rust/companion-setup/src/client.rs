@@ -28,6 +28,8 @@ pub struct Client {
 pub(crate) enum Before {
     /// There was no file.
     NoFile,
+    /// There was no `ide`.
+    NoIde,
     /// It was not said.
     Unset,
     /// It was off.
@@ -59,14 +61,15 @@ pub(crate) fn plan(file: &Path) -> io::Result<Change> {
 /// The same for settings that there are.
 fn turn_on(text: &str) -> io::Result<Change> {
     let (root, settings) = parse(text)?;
-    let ide = match settings.get("ide") {
+    let there = settings.get("ide");
+    let ide = match &there {
         Some(ide) => ide.object_value().ok_or_else(|| invalid("its \"ide\" is no object"))?,
         None => settings.object_value_or_set("ide"),
     };
     let before = match ide.get("enabled") {
         None => {
             ide.append("enabled", CstInputValue::Bool(true));
-            Before::Unset
+            if there.is_some() { Before::Unset } else { Before::NoIde }
         }
         Some(enabled) => match enabled.value().as_ref().and_then(CstNode::as_boolean_lit) {
             Some(value) if value.value() => return Ok(Change::None),
@@ -117,15 +120,26 @@ pub(crate) fn undone(text: &str, before: Before) -> io::Result<Option<String>> {
     }
     if before == Before::Off {
         value.set_value(false);
-    } else {
-        enabled.remove();
-        if let Some(ide) = settings.get("ide")
-            && ide.object_value().is_some_and(|ide| ide.properties().is_empty())
-        {
-            ide.remove();
-        }
+        return Ok(Some(root.to_string()));
     }
-    Ok(Some(root.to_string()))
+    let there = comments(&root.children());
+    enabled.remove();
+    if before != Before::Unset
+        && let Some(ide) = settings.get("ide")
+        && ide.object_value().is_some_and(|ide| ide.properties().is_empty())
+    {
+        ide.remove();
+    }
+    if comments(&root.children()) == there {
+        return Ok(Some(root.to_string()));
+    }
+    // A comment of the user's would go with it.
+    undone(text, Before::Off)
+}
+
+/// How many comments there are.
+fn comments(nodes: &[CstNode]) -> usize {
+    nodes.iter().map(|node| usize::from(node.is_comment()) + comments(&node.children())).sum()
 }
 
 fn parse(text: &str) -> io::Result<(CstRootNode, CstObject)> {

@@ -97,6 +97,34 @@ fn what_the_user_has_changed_since_stays() {
 }
 
 #[test]
+fn what_was_there_or_is_a_comment_stays_when_the_user_has_changed_something() {
+    let comments = "{\n  \"a\": 1,\n  \"ide\": {\n    // \"hasSeenNudge\": true\n  }\n}\n";
+    let on = "{\n  \"a\": 1,\n  \"ide\": {\n    \"enabled\": true\n  }\n}";
+    for (before, from, to, expected) in [
+        (comments, "1", "2", comments.replace('1', "2")),
+        ("{\"a\": 1, \"ide\": {}}", "1", "2", "{\"a\": 2, \"ide\": {}}".to_owned()),
+        // It can't be taken away without the comment.
+        ("{\"a\": 1}", "true", "true // mine", on.replace("true", "false // mine")),
+        (
+            "{\"a\": 1}",
+            "\"ide\": {",
+            "\"ide\": { // mine",
+            on.replace("true", "false").replace("\"ide\": {", "\"ide\": { // mine"),
+        ),
+    ] {
+        let made = Made::new(Os::Linux);
+        let file = write(made.home(".gemini/settings.json"), before);
+        let (_, report) = change_while_on(&made, &file, from, to);
+        assert_eq!(fs::read_to_string(&file).unwrap(), expected);
+        let backup = file.with_file_name("settings.json.before-setup-1");
+        assert_eq!(fs::read_to_string(backup).unwrap(), before);
+        let says =
+            "the IDE mode is as it was; what was there is kept in settings.json.before-setup-1";
+        assert_eq!(report.steps[0].message, says);
+    }
+}
+
+#[test]
 fn what_differs_in_blanks_alone_stays_too() {
     let made = Made::new(Os::Linux);
     let file = write(made.home(".gemini/settings.json"), "{\"a\": \"b c\"}");
