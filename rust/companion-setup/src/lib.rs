@@ -11,6 +11,7 @@ mod extension;
 mod files;
 mod ide;
 mod install;
+mod lock;
 mod machine;
 mod neovim;
 mod package;

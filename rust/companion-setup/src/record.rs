@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::client::Before;
 use crate::files::{create_dir, missing_dirs, remove_empty, replace};
+use crate::lock::Lock;
 use crate::machine::Machine;
 
 /// This program's.
@@ -87,6 +88,13 @@ pub(crate) fn is_newer(version: &str, than: &str) -> bool {
 }
 
 impl Record {
+    /// What a run holds that changes it, from before it reads it.
+    pub(crate) fn lock(machine: &Machine) -> io::Result<Lock> {
+        let path = Self::file_of(machine)?.with_extension("lock");
+        Lock::take(&path)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    }
+
     /// That of a machine.
     pub(crate) fn read(machine: &Machine) -> io::Result<Self> {
         let file = Self::file_of(machine)?;

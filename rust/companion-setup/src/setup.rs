@@ -54,6 +54,7 @@ impl Setup<'_> {
     }
 
     fn run(&self, dry_run: bool) -> io::Result<Report> {
+        let _lock = if dry_run { None } else { Some(Record::lock(self.machine)?) };
         let mut record = Record::read(self.machine)?;
         let mut report = Report::default();
         let ides = with_plugins(self.machine, self.ides);
@@ -98,6 +99,7 @@ impl Setup<'_> {
 
     /// Takes away what was brought, and no more; with `dry_run` only says what that is.
     pub fn remove(machine: &Machine, dry_run: bool) -> io::Result<Report> {
+        let _lock = if dry_run { None } else { Some(Record::lock(machine)?) };
         let mut record = Record::read(machine)?;
         let mut report = Report::default();
         let take = |brought: &Brought| {

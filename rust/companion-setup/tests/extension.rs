@@ -112,6 +112,25 @@ fn one_that_its_user_has_stays() {
     assert!(!rest.is_empty() && rest.iter().all(|(path, _)| path.exists()));
 }
 
+#[test]
+fn setups_at_once_forget_nothing() {
+    for _ in 0..10 {
+        let made = made();
+        let settings = write(made.home(".gemini/settings.json"), "{}");
+        let package = made.package("1.0");
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| made.carry_out(&package));
+            }
+        });
+        made.remove();
+        assert!(!made.home(".gemini/extensions").exists());
+        assert_eq!(fs::read_to_string(settings).unwrap(), "{}");
+        let left = fs::read_dir(made.home(".local/state/gemini-companion")).unwrap().count();
+        assert_eq!(left, 0, "nothing lies around");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn links_and_other_things_are_refused() {

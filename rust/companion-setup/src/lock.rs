@@ -1,0 +1,113 @@
+//! A lock that one run has at a time, until it ends, however it ends.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::files::{check_own, create_dir, missing_dirs, remove_empty};
+
+/// Longer than a run takes.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// How long it waits between two attempts.
+const PAUSE: Duration = Duration::from_millis(50);
+
+#[derive(Debug)]
+pub(crate) struct Lock {
+    path: PathBuf,
+    file: File,
+    /// The folders that were made for it.
+    made: Vec<PathBuf>,
+}
+
+impl Lock {
+    /// Locks that file, once no other run does.
+    pub(crate) fn take(path: &Path) -> io::Result<Self> {
+        Self::take_within(LIMIT, path)
+    }
+
+    fn take_within(limit: Duration, path: &Path) -> io::Result<Self> {
+        let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        let made = missing_dirs(dir);
+        let begin = Instant::now();
+        loop {
+            create_dir(dir)?;
+            if let Some(file) = attempt(path)? {
+                return Ok(Self { path: path.to_owned(), file, made });
+            }
+            if begin.elapsed() >= limit {
+                let why = "another setup is at work; run this again once it has ended";
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, why));
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// The file, locked; `None` if another run has it, or has had it and removed it.
+fn attempt(path: &Path) -> io::Result<Option<File>> {
+    check_own(path)?;
+    let file = match File::options().write(true).create(true).truncate(false).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        // Some disks in a network have no locks.
+        Err(TryLockError::Error(error)) => log::warn!("{}: {error}", path.display()),
+    }
+    Ok((file.metadata()?.len() == 0).then_some(file))
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A run that has opened it already sees by its length that it is the file no more.
+        let removed = fs::remove_file(&self.path).and_then(|()| self.file.set_len(1));
+        if let Err(error) = removed {
+            log::warn!("{}: {error}", self.path.display());
+        }
+        remove_empty(&self.made);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_that_another_run_has_is_waited_for_and_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("made/setup.lock");
+        let lock = Lock::take(&path).unwrap();
+        let error = Lock::take_within(Duration::ZERO, &path).unwrap_err();
+        assert!(error.to_string().starts_with("another setup is at work"), "{error}");
+        drop(lock);
+        assert!(!dir.path().join("made").exists());
+        Lock::take_within(Duration::ZERO, &path).unwrap();
+    }
+
+    #[test]
+    fn one_that_was_removed_is_no_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("setup.lock");
+        let lock = Lock::take(&path).unwrap();
+        // As a run sees it that has opened it before.
+        let opened = File::open(&path).unwrap();
+        drop(lock);
+        assert!(!path.exists());
+        opened.try_lock().unwrap();
+        assert_ne!(opened.metadata().unwrap().len(), 0);
+    }
+
+    #[test]
+    fn one_that_a_run_has_left_that_was_killed_is_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("setup.lock");
+        File::create(&path).unwrap();
+        Lock::take_within(Duration::ZERO, &path).unwrap();
+        assert!(!path.exists());
+    }
+}
