@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde::{Deserialize, Serialize};
 
 use crate::files::{check_own, replace, replace_with};
@@ -61,12 +61,12 @@ pub(crate) fn plan(file: &Path) -> io::Result<Change> {
 /// The same for settings that there are.
 fn turn_on(text: &str) -> io::Result<Change> {
     let (root, settings) = parse(text)?;
-    let there = settings.get("ide");
+    let there = last(&settings, "ide");
     let ide = match &there {
         Some(ide) => ide.object_value().ok_or_else(|| invalid("its \"ide\" is no object"))?,
         None => settings.object_value_or_set("ide"),
     };
-    let before = match ide.get("enabled") {
+    let before = match last(&ide, "enabled") {
         None => {
             ide.append("enabled", CstInputValue::Bool(true));
             if there.is_some() { Before::Unset } else { Before::NoIde }
@@ -110,8 +110,9 @@ pub(crate) fn free_backup(file: &Path) -> io::Result<PathBuf> {
 /// Settings without what was turned on; `None` if that was changed since.
 pub(crate) fn undone(text: &str, before: Before) -> io::Result<Option<String>> {
     let (root, settings) = parse(text)?;
-    let ide = settings.object_value("ide");
-    let Some(enabled) = ide.as_ref().and_then(|ide| ide.get("enabled")) else { return Ok(None) };
+    let ide = last(&settings, "ide");
+    let object = ide.as_ref().and_then(CstObjectProp::object_value);
+    let Some(enabled) = object.and_then(|ide| last(&ide, "enabled")) else { return Ok(None) };
     let Some(value) = enabled.value().as_ref().and_then(CstNode::as_boolean_lit) else {
         return Ok(None);
     };
@@ -125,7 +126,7 @@ pub(crate) fn undone(text: &str, before: Before) -> io::Result<Option<String>> {
     let there = comments(&root.children());
     enabled.remove();
     if before != Before::Unset
-        && let Some(ide) = settings.get("ide")
+        && let Some(ide) = ide
         && ide.object_value().is_some_and(|ide| ide.properties().is_empty())
     {
         ide.remove();
@@ -140,6 +141,12 @@ pub(crate) fn undone(text: &str, before: Before) -> io::Result<Option<String>> {
 /// How many comments there are.
 fn comments(nodes: &[CstNode]) -> usize {
     nodes.iter().map(|node| usize::from(node.is_comment()) + comments(&node.children())).sum()
+}
+
+/// A key that is there twice has the value that comes last, as the client reads it.
+fn last(object: &CstObject, name: &str) -> Option<CstObjectProp> {
+    let is_named = |key: &CstObjectProp| key.decoded_name().as_deref() == Some(name);
+    object.properties().into_iter().rfind(is_named)
 }
 
 fn parse(text: &str) -> io::Result<(CstRootNode, CstObject)> {

@@ -48,6 +48,33 @@ fn comments_order_and_formatting_stay() {
 }
 
 #[test]
+fn of_a_key_that_is_there_twice_the_last_one_counts() {
+    for (text, expected) in [
+        (
+            "{\"ide\": {\"enabled\": false}, \"ide\": {\"enabled\": false}}",
+            "{\"ide\": {\"enabled\": false}, \"ide\": {\"enabled\": true}}",
+        ),
+        (
+            "{\"ide\": {\"enabled\": true, \"enabled\": false}}",
+            "{\"ide\": {\"enabled\": true, \"enabled\": true}}",
+        ),
+        (
+            "{\"ide\": {\"enabled\": true}, \"\\u0069de\": {\"enabled\": false}}",
+            "{\"ide\": {\"enabled\": true}, \"\\u0069de\": {\"enabled\": true}}",
+        ),
+    ] {
+        let (on, off) = on_and_off(text);
+        assert_eq!(on, expected);
+        assert_eq!(off, text);
+
+        let made = Made::new(Os::Linux);
+        let file = write(made.home(".gemini/settings.json"), text);
+        change_while_on(&made, &file, "{\"ide", "{ \"ide");
+        assert_eq!(fs::read_to_string(&file).unwrap(), text.replacen("{\"ide", "{ \"ide", 1));
+    }
+}
+
+#[test]
 fn a_plan_names_the_backup_and_the_list_of_what_is_brought() {
     let made = Made::new(Os::Linux);
     write(made.home(".gemini/settings.json"), "{}");
@@ -180,6 +207,7 @@ fn a_file_that_can_not_be_changed_is_left_alone_with_a_sentence() {
         ("{ \"a\": 1, }", "/ide enable"),
         ("[]", "no object"),
         ("{ \"ide\": true }", "\"ide\" is no object"),
+        ("{ \"ide\": { \"enabled\": true }, \"ide\": true }", "\"ide\" is no object"),
         ("{ \"ide\": { \"enabled\": \"yes\" } }", "neither true nor false"),
     ] {
         let made = Made::new(Os::Linux);
