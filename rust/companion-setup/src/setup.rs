@@ -283,7 +283,11 @@ fn turn_off(
     };
     match (undone, backup.filter(|_| is_needless)) {
         // This takes no space, should the disk be full.
-        (Some(_), Some(backup)) => check_own(file).and_then(|()| fs::rename(backup, file))?,
+        (Some(_), Some(backup)) => {
+            check_own(file)?;
+            fs::set_permissions(backup, fs::metadata(file)?.permissions())?;
+            fs::rename(backup, file)?;
+        }
         (None, Some(backup)) => fs::remove_file(backup)?,
         (Some(undone), None) if is_ours(&undone) => {
             check_own(file).and_then(|()| fs::remove_file(file))?;

@@ -238,8 +238,13 @@ fn a_link_is_refused_and_permissions_stay() {
     let file = write(made.home(".gemini/settings.json"), "{}");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
     made.carry_out(&made.package("1.0"));
+    let mode_of =
+        |name| fs::metadata(file.with_file_name(name)).unwrap().permissions().mode() & 0o777;
     for name in ["settings.json", "settings.json.before-setup-1"] {
-        let metadata = fs::metadata(made.home(".gemini").join(name)).unwrap();
-        assert_eq!(metadata.permissions().mode() & 0o777, 0o640, "{name}");
+        assert_eq!(mode_of(name), 0o640, "{name}");
     }
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    made.remove();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{}");
+    assert_eq!(mode_of("settings.json"), 0o600, "as the user has set them since");
 }
