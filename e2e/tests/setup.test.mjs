@@ -6,6 +6,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { run } from '../lib/doctor.mjs';
@@ -115,6 +116,29 @@ test('Neovim alone needs no zip', { skip: noNeovim }, async (t) => {
   const { code, stdout } = await setup('neovim', '--json');
   assert.equal(code, 0);
   assert.equal(outcomes(stdout).Neovim, 'done');
+});
+
+test('a Neovim that is too old does not get the plugin', async (t) => {
+  const { sandbox, env, setup } = user(t);
+  const nvim = path.join(env.PATH.split(':').at(-1), 'nvim');
+  fs.writeFileSync(nvim, '#!/bin/sh\necho "NVIM v0.6.1"\n', { mode: 0o755 });
+  for (const asked of ['--dry-run', '--yes']) {
+    const { code, stdout } = await setup('neovim', asked);
+    assert.equal(code, 0);
+    assert.match(stdout, /skip {2}Neovim: 0\.6\.1 is installed, and the plugin needs 0\.7 or newer/);
+  }
+  assert.ok(!fs.existsSync(path.join(sandbox.home, '.local/share/nvim')));
+});
+
+test('in a Neovim that is too old the plugin says so', { skip: noNeovim }, async (t) => {
+  const plugin = fileURLToPath(
+    new URL('../../editors/nvim/plugin/gemini_companion.lua', import.meta.url),
+  );
+  const old = ['--cmd', 'lua vim.fn.has = function() return 0 end'];
+  const args = ['--headless', '--clean', ...old, '-S', plugin, '+qa'];
+  const env = Sandbox.of(t).env();
+  const { stderr } = await promisify(execFile)('nvim', args, { env });
+  assert.equal(stderr.trim(), 'Companion for Gemini CLI needs Neovim 0.7 or newer');
 });
 
 test('without an editor the rest is done for all clients, and said so', async (t) => {

@@ -1,7 +1,10 @@
 -- Owns what Neovim loads when it starts: one command, and the wish to start the companion later.
 
-if vim.g.loaded_gemini_companion or vim.fn.has('nvim-0.7') == 0 then
+if vim.g.loaded_gemini_companion then
   return
+end
+if vim.fn.has('nvim-0.7') == 0 then
+  return vim.notify('Companion for Gemini CLI needs Neovim 0.7 or newer', vim.log.levels.WARN)
 end
 vim.g.loaded_gemini_companion = 1
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use crate::content::Files;
 use crate::install::{self, Bundle};
@@ -48,6 +49,7 @@ const FILES: [(&str, &str); 23] = files![
 /// Neovim on a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neovim {
+    program: PathBuf,
     /// The folder of its data (`stdpath('data')`).
     data: PathBuf,
 }
@@ -58,7 +60,7 @@ impl Neovim {
 
     /// The one that terminals start.
     pub fn find(machine: &Machine) -> Option<Self> {
-        machine.find_program("nvim")?;
+        let program = machine.find_program("nvim")?;
         let name = machine.var("NVIM_APPNAME").unwrap_or("nvim");
         let data = match machine.os {
             Os::Windows => {
@@ -68,12 +70,16 @@ impl Neovim {
             }
             Os::Linux | Os::MacOs => machine.dir("XDG_DATA_HOME", ".local/share").join(name),
         };
-        Some(Self { data })
+        Some(Self { program, data })
     }
 
-    /// Installs the plugin, unless its user has.
+    /// Installs the plugin, unless its user has, or Neovim is too old for it.
     pub(crate) fn bring(&self, record: &mut Record, dry_run: bool) -> (PathBuf, (Outcome, String)) {
         let target = self.data.join("site/pack/companion/start/gemini_companion");
+        if let Some(old) = self.too_old() {
+            let why = format!("{old} is installed, and the plugin needs 0.7 or newer");
+            return (target, (Outcome::Skipped, why));
+        }
         let is_brought = record.known(&target).is_some() && is_plugin(&target);
         if let Some(other) = self.others().find(|other| !is_brought || *other != target) {
             return (other, (Outcome::Unchanged, "the plugin is there".to_owned()));
@@ -91,6 +97,15 @@ impl Neovim {
         };
         let outcome = bundle.bring(is_brought, record, dry_run);
         (target, outcome)
+    }
+
+    /// Its version, if it says one for which the plugin is not.
+    fn too_old(&self) -> Option<String> {
+        let mut asked = Command::new(&self.program);
+        // It would leave a log in the home folder.
+        let nothing = if cfg!(windows) { "NUL" } else { "/dev/null" };
+        asked.arg("--version").env("NVIM_LOG_FILE", nothing).stdin(Stdio::null());
+        old_version(&String::from_utf8_lossy(&asked.output().ok()?.stdout)).map(str::to_owned)
     }
 
     /// Where the plugin is, be it as a package or by lazy.nvim.
@@ -125,10 +140,35 @@ fn files() -> Files {
     files.into_iter().chain([("doc/tags".to_owned(), tags.into_bytes())]).collect()
 }
 
+/// The version in what `nvim --version` says, if that is one before 0.7.
+fn old_version(said: &str) -> Option<&str> {
+    let version = said.strip_prefix("NVIM v")?.split_whitespace().next()?;
+    let mut numbers = version.split('.').map(str::parse::<u32>);
+    let (major, minor) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    ((major, minor) < (0, 7)).then_some(version)
+}
+
 fn is_plugin(dir: &Path) -> bool {
     dir.join("lua/gemini_companion").is_dir()
 }
 
 fn children(dir: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_old_by_its_numbers() {
+        for said in ["NVIM v0.6.1\nBuild type: Release\n", "NVIM v0.6.0-dev+16-g0a1c8d6 (x)"] {
+            assert!(old_version(said).is_some_and(|old| old.starts_with("0.6.")), "{said}");
+        }
+        for said in
+            ["NVIM v0.7.0-dev\n", "NVIM v0.10.4\n", "NVIM v1.0.0\n", "NVIM v\n", "usage", ""]
+        {
+            assert_eq!(old_version(said), None, "{said}");
+        }
+    }
 }
