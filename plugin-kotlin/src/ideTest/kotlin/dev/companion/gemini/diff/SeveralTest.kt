@@ -2,13 +2,6 @@
 
 package dev.companion.gemini.diff
 
-import com.intellij.notification.Notification
-import com.intellij.notification.Notifications
-import com.intellij.notification.NotificationsAdapter
-import com.intellij.openapi.command.WriteCommandAction
-import com.intellij.openapi.fileEditor.FileDocumentManager
-import com.intellij.openapi.ui.Messages
-import com.intellij.openapi.ui.TestDialog
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.Delivery
 import java.awt.event.KeyEvent
@@ -16,45 +9,15 @@ import java.awt.event.MouseEvent
 import java.io.File
 import javax.swing.JLabel
 
-private const val CANCEL = 0
-private const val ALL = 1
-
-class SeveralTest : DiffTestCase() {
-    private val questions = ArrayList<String>()
-    private val notified = ArrayList<Notification>()
+class SeveralTest : QuestionTestCase() {
     private var begun = 0L
 
     override fun setUp() {
         super.setUp()
         begun = System.currentTimeMillis()
-        val listener = object : NotificationsAdapter() {
-            override fun notify(notification: Notification) {
-                if (root.name in notification.content) notified += notification
-            }
-        }
-        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, listener)
-        answering(CANCEL)
     }
-
-    override fun tearDown() {
-        Messages.setTestDialog(TestDialog.DEFAULT)
-        super.tearDown()
-    }
-
-    /** What the user chooses when asked; [meanwhile] happens while the question is open. */
-    private fun answering(choice: Int, meanwhile: () -> Unit = {}) =
-        Messages.setTestDialog {
-            questions += it
-            meanwhile()
-            choice
-        }
 
     private fun shown() = myManager.selectedFiles.single().name
-
-    private fun change(name: String, text: String) =
-        WriteCommandAction.runWriteCommandAction(project) {
-            checkNotNull(FileDocumentManager.getInstance().getDocument(virtualFile(File(path(name))))).setText(text)
-        }
 
     fun `test each says which of how many it is, and from whom if that is a question`() {
         val a = propose("a.txt", "a")
@@ -199,150 +162,6 @@ class SeveralTest : DiffTestCase() {
         assertTrue(notified.last().content, "a.txt stays open. The CLI no longer waits" in notified.last().content)
         service.acceptAll()
         assertEquals("decided once", 2, told.size)
-    }
-
-    fun `test a file that has changed is asked about before its proposal is accepted`() {
-        file("a.txt", "old")
-        val view = propose("a.txt", "new")
-        change("a.txt", "by hand")
-        await("the word about it") { "It has changed meanwhile." in view.banner }
-        view.click("Accept")
-        assertTrue(questions.single(), "what has changed meanwhile is lost" in questions.single())
-        assertEquals("to keep editing is no decision", emptyList<String>(), told)
-        answering(2)
-        view.type("mine")
-        view.click("Accept")
-        assertEquals(listOf("accepted a.txt 'mine'"), told)
-    }
-
-    fun `test a file that another program has changed is seen to be another before anything is decided`() {
-        val file = file("a.txt", "old")
-        val view = propose("a.txt", "new")
-        file.writeText("by another program")
-        await("the word about it") { "It has changed meanwhile." in view.banner }
-        assertTrue(file.delete())
-        await("the word about its end") { "It has been deleted" in view.banner }
-    }
-
-    fun `test what the user has not saved is not asked about because another program has changed the file`() {
-        val file = file("a.txt", "old")
-        change("a.txt", "by hand")
-        val document = FileDocumentManager.getInstance().getDocument(virtualFile(file))
-        propose("a.txt", "new")
-        val other = file("b.txt", "old")
-        val view = propose("b.txt", "new")
-        file.writeText("by another program")
-        other.writeText("by another program")
-        await("a look at both") { "It has changed meanwhile." in view.banner }
-        assertEquals("by hand", document?.text)
-        propose("a.txt", "newer")
-        assertEquals("by hand", document?.text)
-    }
-
-    fun `test what another program writes is not lost without a question because the user has not saved`() {
-        val file = file("a.txt", "old")
-        change("a.txt", "by hand")
-        val view = propose("a.txt", "new")
-        file.writeText("by another program")
-        await("the word about it") { "It has changed meanwhile." in view.banner }
-        view.click("Accept")
-        assertTrue(questions.single(), "what has changed meanwhile is lost" in questions.single())
-        assertEquals(emptyList<String>(), told)
-    }
-
-    fun `test what another program writes after a change that was taken back is not lost without a question`() {
-        val file = file("a.txt", "old")
-        val view = propose("a.txt", "new")
-        change("a.txt", "by hand")
-        change("a.txt", "old")
-        file.writeText("by another program")
-        await("the word about it") { "It has changed meanwhile." in view.banner }
-    }
-
-    fun `test who puts into the file what the CLI may yet write is told that it does`() {
-        val file = file("a.txt", "old")
-        val view = propose("a.txt", "new")
-        core.delivery = Delivery.QUEUED
-        view.click("Accept")
-        applyAndBeAsked(view, "it writes this text to ")
-        assertEquals("old", file.readText())
-        answering(1)
-        view.click("Apply")
-        await("the end") { !view.isOpen }
-        assertEquals("new", file.readText())
-    }
-
-    fun `test what the user has written since is not replaced without a question`() {
-        file("a.txt", "old")
-        val view = propose("a.txt", "new")
-        core.delivery = Delivery.UNKNOWN
-        view.click("Accept")
-        change("a.txt", "by hand")
-        applyAndBeAsked(view, "which replaces all of it")
-        answering(1)
-        view.click("Apply")
-        await("the end") { !view.isOpen }
-        assertEquals("new", File(path("a.txt")).readText())
-    }
-
-    fun `test what another program has written since is not replaced without a question`() {
-        file("a.txt", "old")
-        val (changed, created) = propose("a.txt", "new") to propose("b.txt", "new")
-        core.delivery = Delivery.UNKNOWN
-        listOf(changed, created).forEach { it.click("Accept") }
-        val files = listOf("a.txt", "b.txt").map { file(it, "by another program") }
-        applyAndBeAsked(changed, "a.txt is not as it was")
-        applyAndBeAsked(created, "b.txt is not as it was")
-        assertEquals(List(2) { "by another program" }, files.map(File::readText))
-    }
-
-    private fun applyAndBeAsked(view: View, question: String) {
-        val before = questions.size
-        view.click("Apply")
-        await("the question") { questions.size > before }
-        assertTrue(questions.last(), question in questions.last())
-    }
-
-    fun `test unsaved changes are asked about once they are saved, since the proposal takes them back`() {
-        file("a.txt", "old")
-        change("a.txt", "by hand")
-        val view = propose("a.txt", "new")
-        assertTrue(view.banner, "unsaved changes" in view.banner)
-        FileDocumentManager.getInstance().saveAllDocuments()
-        answering(ALL)
-        service.acceptAll()
-        assertTrue(questions.single(), "a.txt: It has changed meanwhile." in questions.single())
-        answering(CANCEL)
-        view.click("Accept")
-        assertTrue(questions.last(), "what has changed meanwhile is lost" in questions.last())
-        assertEquals(emptyList<String>(), told)
-    }
-
-    fun `test what was written is offered back once, when a proposal that nobody heard of ends`() {
-        file("a.txt", "old")
-        val view = propose("a.txt", "new")
-        view.type("mine")
-        change("a.txt", "by hand")
-        await("the word about it") { "It has changed meanwhile." in view.banner }
-        core.delivery = Delivery.UNKNOWN
-        answering(2)
-        view.click("Accept")
-        val offers = { notified.count { "You had edited it" in it.content } }
-        assertEquals("it has not ended", 0, offers())
-        view.click("Close")
-        assertEquals(1, offers())
-    }
-
-    fun `test a change that is taken back is none`() {
-        file("a.txt", "old")
-        val view = propose("a.txt", "new")
-        change("a.txt", "by hand")
-        await("the word about it") { "It has changed meanwhile." in view.banner }
-        change("a.txt", "old")
-        await("its end") { "It has changed meanwhile." !in view.banner }
-        view.click("Accept")
-        assertEquals(emptyList<String>(), questions)
-        assertEquals(listOf("accepted a.txt 'new'"), told)
     }
 
     /** Whether the second click of two would decide [view], however long the test has taken since the first. */

@@ -3,53 +3,21 @@
 package dev.companion.gemini.diff
 
 import com.intellij.notification.Notification
-import com.intellij.notification.Notifications
-import com.intellij.notification.NotificationsAdapter
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.DataContext
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.FileEditorManagerListener
 import com.intellij.openapi.project.ex.ProjectManagerEx
-import com.intellij.openapi.ui.Messages
-import com.intellij.openapi.ui.TestDialog
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.util.ui.UIUtil
-import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.dispatchUntil
 import java.lang.ref.WeakReference
 
-class WaitingTest : DiffTestCase() {
-    private val notified = ArrayList<Notification>()
-    private var questions = 0
-
+class WaitingTest : QuestionTestCase() {
     /** Those that show. */
     private val notices get() = notified.filterNot { it.isExpired }.map { it.content }
-
-    override fun setUp() {
-        super.setUp()
-        val listener = object : NotificationsAdapter() {
-            override fun notify(notification: Notification) {
-                // A test before may have left what comes later.
-                if (root.name in notification.content) notified += notification
-            }
-        }
-        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, listener)
-        answering(NONE)
-    }
-
-    override fun tearDown() {
-        Messages.setTestDialog(TestDialog.DEFAULT)
-        super.tearDown()
-    }
-
-    /** What the user chooses when asked: [KEEP], [REJECT]. */
-    private fun answering(choice: Int) =
-        Messages.setTestDialog {
-            questions++
-            choice
-        }
 
     private fun follow(notification: Notification) {
         val event = AnActionEvent.createFromDataContext("test", null, DataContext { null })
@@ -120,31 +88,31 @@ class WaitingTest : DiffTestCase() {
     }
 
     fun `test closing a tab that was edited asks, and keeps it`() {
-        answering(KEEP)
+        answering(CANCEL)
         edited("a.txt").close()
-        assertEquals(1, questions)
+        assertEquals(1, questions.size)
         assertEquals("mine", text(view("a.txt").right))
         assertEquals(emptyList<String>(), told)
     }
 
     fun `test closing a tab that was edited asks, and rejects it`() {
-        answering(REJECT)
+        answering(ALL)
         edited("a.txt").close()
-        assertEquals(1, questions)
+        assertEquals(1, questions.size)
         assertEquals(listOf("rejected a.txt"), told)
         assertEquals("mine", givenBack())
     }
 
     fun `test who leaves an edited proposal is asked once, though the platform asks twice`() {
         fun canClose() = ProjectManagerEx.getInstanceEx().canClose(project)
-        answering(REJECT)
+        answering(ALL)
         edited("a.txt")
         assertTrue(canClose() && canClose())
-        assertEquals(1, questions)
+        assertEquals(1, questions.size)
         UIUtil.dispatchAllInvocationEvents()
-        answering(KEEP)
+        answering(CANCEL)
         assertFalse("the project was not closed after all, and the next time is another one", canClose())
-        assertEquals(2, questions)
+        assertEquals(2, questions.size)
     }
 
     fun `test what came and went is no edit`() {
@@ -172,7 +140,7 @@ class WaitingTest : DiffTestCase() {
         service.endOfClosed()
         await("the end") { service.waiting().isEmpty() }
         assertEquals("mine", givenBack())
-        assertEquals("nothing was asked", 0, questions)
+        assertEquals("nothing was asked", emptyList<String>(), questions)
     }
 
     fun `test what was accepted and is written nowhere is offered back, and nothing else`() {
@@ -234,12 +202,6 @@ class WaitingTest : DiffTestCase() {
         service.open(last, "no path", "")
         await("the background") { last.text != null }
         return true
-    }
-
-    private companion object {
-        const val NONE = -1
-        const val KEEP = 0
-        const val REJECT = 1
     }
 
     /** The platform remembers files that were open. */

@@ -1,0 +1,56 @@
+// Owns what the tests share in which the user is asked something, or told something.
+
+package dev.companion.gemini.diff
+
+import com.intellij.notification.Notification
+import com.intellij.notification.Notifications
+import com.intellij.notification.NotificationsAdapter
+import com.intellij.openapi.command.WriteCommandAction
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.ui.Messages
+import com.intellij.openapi.ui.TestDialog
+import java.io.File
+
+abstract class QuestionTestCase : DiffTestCase() {
+    protected val questions = ArrayList<String>()
+    protected val notified = ArrayList<Notification>()
+
+    override fun setUp() {
+        super.setUp()
+        val listener = object : NotificationsAdapter() {
+            override fun notify(notification: Notification) {
+                // A test before may have left what comes later.
+                if (root.name in notification.content) notified += notification
+            }
+        }
+        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, listener)
+        answering(CANCEL)
+    }
+
+    override fun tearDown() {
+        Messages.setTestDialog(TestDialog.DEFAULT)
+        super.tearDown()
+    }
+
+    /** What the user chooses when asked; [meanwhile] happens while the question is open. */
+    protected fun answering(choice: Int, meanwhile: () -> Unit = {}) =
+        Messages.setTestDialog {
+            questions += it
+            meanwhile()
+            choice
+        }
+
+    /** The user types in the file [name]. */
+    protected fun change(name: String, text: String) =
+        WriteCommandAction.runWriteCommandAction(project) {
+            checkNotNull(FileDocumentManager.getInstance().getDocument(virtualFile(File(path(name))))).setText(text)
+        }
+
+    protected companion object {
+        /** The first answer, which changes nothing. */
+        const val CANCEL = 0
+
+        /** The second. */
+        const val ALL = 1
+    }
+}
