@@ -3,8 +3,10 @@
 
 local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
+local form = require('gemini_companion.form')
 local idle = require('gemini_companion.idle')
 local log = require('gemini_companion.log')
+local places = require('gemini_companion.places')
 local reload = require('gemini_companion.reload')
 local stale = require('gemini_companion.stale')
 local text = require('gemini_companion.text')
@@ -40,26 +42,11 @@ end
 
 --- Which CLI a proposal is from, if those of several are open.
 local function cli(proposal)
-  for _, other in pairs(proposals) do
-    if other.cli ~= proposal.cli then
-      return ('CLI %d'):format(proposal.cli)
-    end
-  end
+  return places.cli(proposal, proposals)
 end
 
---- Has each say which of them it is, and from whom; or that nobody waits for it.
 local function say_places()
-  local waiting = {}
-  for _, proposal in ipairs(in_order()) do
-    if proposal.orphan then
-      proposal.view:say_orphan()
-    else
-      waiting[#waiting + 1] = proposal
-    end
-  end
-  for index, proposal in ipairs(waiting) do
-    proposal.view:say(index, #waiting, cli(proposal))
-  end
+  places.say(in_order())
 end
 
 local function close(proposal)
@@ -142,27 +129,6 @@ local function save_copy(proposal, path)
   log.tell(ok and ('the proposal was saved as ' .. short(path)) or why, not ok and vim.log.levels.ERROR or nil)
 end
 
---- The proposal in the form of the file: a file with `\r\n` or a BOM keeps them, though the CLI
---- leaves them out of what it proposes. With the words about that.
-local function in_form_of(path, content)
-  local bytes, why = file.read(path)
-  if why then
-    error(why, 0)
-  end
-  local old = bytes and text.parse(bytes)
-  local new = text.parse(content, old and old.dos or nil)
-  local words = {}
-  if old and old.bomb then
-    new.bomb = true
-  elseif old and new.bomb then
-    words[#words + 1] = 'adds a byte order mark'
-  end
-  if old and #old.lines > 1 and new.dos ~= old.dos then
-    words[#words + 1] = 'changes all line ends to \\r\\n'
-  end
-  return new, words
-end
-
 local function remarks(proposal, words)
   local buffer = file.buffer(proposal.path)
   if buffer and vim.bo[buffer].modified then
@@ -178,7 +144,7 @@ end
 --- Shows a proposal, given as the parameters of `diff/open`, whose file had the bytes `base` when it came.
 local function open(diff, base)
   local path, kind = diff.filePath, diff.kind
-  local parsed, words = in_form_of(path, diff.newContent)
+  local parsed, words = form.of(path, diff.newContent)
   local proposal = proposals[path]
   if proposal then
     proposal.orphan = nil

@@ -4,6 +4,7 @@
 local file = require('gemini_companion.file')
 local idle = require('gemini_companion.idle')
 local text = require('gemini_companion.text')
+local windows = require('gemini_companion.windows')
 
 local M = {}
 
@@ -72,36 +73,6 @@ local ORPHAN = 'No CLI waits for it any more (:w {file} saves it, :q! drops it)'
 --- What the left side says of a file that is not told otherwise.
 local PRIVATE = '%s — private: an ignore file names it'
 
---- Labels a side of the diff above its text or, where that is not possible, below.
-local function label(window, words)
-  api.nvim_win_call(window, function()
-    local option = vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline'
-    api.nvim_set_option_value(option, ' ' .. words, { scope = 'local' })
-  end)
-end
-
---- Makes a window a side of the diff.
-local function dress(window)
-  api.nvim_win_call(window, function()
-    vim.cmd('diffthis')
-    if vim.fn.exists('&winfixbuf') == 1 then
-      api.nvim_set_option_value('winfixbuf', true, { scope = 'local' })
-    end
-  end)
-end
-
---- Makes it an ordinary window again, for what the user has opened in it meanwhile.
-local function undress(window)
-  api.nvim_win_call(window, function()
-    vim.cmd('diffoff')
-    vim.cmd(vim.fn.exists('&winbar') == 1 and 'setlocal winbar<' or 'setlocal statusline<')
-  end)
-end
-
-local function window_of(buffer)
-  return vim.fn.win_findbuf(buffer)[1]
-end
-
 --- Shows the file as it is on the disk now; unless it is as it was shown.
 function View:show_file()
   local state = file.state(self.path) or 'none'
@@ -131,7 +102,7 @@ function View:replace(parsed, kind)
   self.shown = api.nvim_buf_get_lines(self.right, 0, -1, true)
   vim.bo[self.right].modified = false
   self:show_file()
-  local window = window_of(self.right)
+  local window = windows.of(self.right)
   if window then
     api.nvim_win_call(window, function()
       vim.cmd('diffupdate')
@@ -144,21 +115,21 @@ end
 --- is to be told.
 function View:say(number, count, cli)
   for side, buffer in ipairs({ self.left, self.right }) do
-    local window = window_of(buffer)
+    local window = windows.of(buffer)
     if window then
       local words = LABELS[self.kind][side]:format(cli or 'the CLI')
       words = side == 1 and self.private and PRIVATE:format(words) or words
       local has_place = side == 2 and count > 1
-      label(window, has_place and PLACE:format(words, number, count) or words)
+      windows.label(window, has_place and PLACE:format(words, number, count) or words)
     end
   end
 end
 
 --- Says in its bar that no CLI waits for it.
 function View:say_orphan()
-  local window = window_of(self.right)
+  local window = windows.of(self.right)
   if window then
-    label(window, ORPHAN)
+    windows.label(window, ORPHAN)
   end
 end
 
@@ -186,54 +157,6 @@ function View:proposal()
     same = same and now[name] == value
   end
   return now, not same
-end
-
-local function find_first_change(window)
-  api.nvim_win_call(window, function()
-    if vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then
-      pcall(vim.cmd, 'normal! ]c')
-    end
-  end)
-end
-
---- Goes to a window. Of the user's own autocommands some may fail then; we are there nevertheless.
-local function go_to(window)
-  pcall(api.nvim_set_current_win, window)
-end
-
-local function open_windows(view)
-  -- Here, too, what counts is whether the windows are there.
-  pcall(vim.cmd, ('tab sbuffer %d'):format(view.right))
-  local right = window_of(view.right)
-  assert(right, 'no tab page could be opened')
-  view.tab = api.nvim_win_get_tabpage(right)
-  pcall(vim.cmd, ('leftabove vertical sbuffer %d'):format(view.left))
-  local left = window_of(view.left)
-  view.windows = { right, left }
-  if left then
-    dress(left)
-  end
-  dress(right)
-  go_to(right)
-  find_first_change(right)
-end
-
---- Opens the tab page, and comes back from it at once if it is not to take the focus.
-local function open_tab(view, focus)
-  local origin = api.nvim_get_current_win()
-  local ignored = vim.o.eventignore
-  if not focus then
-    -- Nothing that matters to the user's other plugins happens.
-    vim.o.eventignore = 'all'
-  end
-  local ok, why = pcall(open_windows, view)
-  if not focus or not ok then
-    go_to(origin)
-  end
-  vim.o.eventignore = ignored
-  if not ok then
-    error(why, 0)
-  end
 end
 
 function View:map(mappings)
@@ -329,7 +252,7 @@ function M.open(path, parsed, kind, options, on)
   set_filetype(view.right, path)
   -- Whoever is typing goes on typing where they are.
   view.focused = options.focus and mode:find('^[nvV\22t]') ~= nil
-  local ok, why = pcall(open_tab, view, view.focused)
+  local ok, why = pcall(windows.open_tab, view, view.focused)
   if not ok then
     view:discard()
     error(why, 0)
@@ -341,9 +264,9 @@ end
 
 --- Goes to the view.
 function View:show()
-  local window = window_of(self.right)
+  local window = windows.of(self.right)
   if window then
-    go_to(window)
+    windows.go_to(window)
   end
 end
 
@@ -363,7 +286,7 @@ function View:discard()
   end
   for _, window in ipairs(self.windows or {}) do
     if api.nvim_win_is_valid(window) then
-      undress(window)
+      windows.undress(window)
     end
   end
 end
@@ -380,7 +303,7 @@ function View:close()
       end
       leaves = leaves and api.nvim_win_is_valid(self.origin)
       if leaves then
-        go_to(self.origin)
+        windows.go_to(self.origin)
       end
       self:discard()
       local back = leaves and api.nvim_get_current_win() == self.origin

@@ -1,0 +1,29 @@
+-- Owns the form in which a proposal shows: that of its file.
+
+local file = require('gemini_companion.file')
+local text = require('gemini_companion.text')
+
+local M = {}
+
+--- The proposal in the form of the file: a file with `\r\n` or a BOM keeps them, though the CLI
+--- leaves them out of what it proposes. With the words about that.
+function M.of(path, content)
+  local bytes, why = file.read(path)
+  if why then
+    error(why, 0)
+  end
+  local old = bytes and text.parse(bytes)
+  local new = text.parse(content, old and old.dos or nil)
+  local words = {}
+  if old and old.bomb then
+    new.bomb = true
+  elseif old and new.bomb then
+    words[#words + 1] = 'adds a byte order mark'
+  end
+  if old and #old.lines > 1 and new.dos ~= old.dos then
+    words[#words + 1] = 'changes all line ends to \\r\\n'
+  end
+  return new, words
+end
+
+return M

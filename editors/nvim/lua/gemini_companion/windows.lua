@@ -1,0 +1,87 @@
+-- Owns the windows of proposals: how they open in a tab page, what stands above them, and what becomes
+-- of them. What is in them is none of its business.
+
+local M = {}
+
+local api = vim.api
+
+--- Labels a side of the diff above its text or, where that is not possible, below.
+function M.label(window, words)
+  api.nvim_win_call(window, function()
+    local option = vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline'
+    api.nvim_set_option_value(option, ' ' .. words, { scope = 'local' })
+  end)
+end
+
+--- Makes a window a side of the diff.
+local function dress(window)
+  api.nvim_win_call(window, function()
+    vim.cmd('diffthis')
+    if vim.fn.exists('&winfixbuf') == 1 then
+      api.nvim_set_option_value('winfixbuf', true, { scope = 'local' })
+    end
+  end)
+end
+
+--- Makes it an ordinary window again, for what the user has opened in it meanwhile.
+function M.undress(window)
+  api.nvim_win_call(window, function()
+    vim.cmd('diffoff')
+    vim.cmd(vim.fn.exists('&winbar') == 1 and 'setlocal winbar<' or 'setlocal statusline<')
+  end)
+end
+
+--- A window that shows a buffer, if there is one.
+function M.of(buffer)
+  return vim.fn.win_findbuf(buffer)[1]
+end
+
+local function find_first_change(window)
+  api.nvim_win_call(window, function()
+    if vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then
+      pcall(vim.cmd, 'normal! ]c')
+    end
+  end)
+end
+
+--- Goes to a window. Of the user's own autocommands some may fail then; we are there nevertheless.
+function M.go_to(window)
+  pcall(api.nvim_set_current_win, window)
+end
+
+local function open_windows(view)
+  -- Here, too, what counts is whether the windows are there.
+  pcall(vim.cmd, ('tab sbuffer %d'):format(view.right))
+  local right = M.of(view.right)
+  assert(right, 'no tab page could be opened')
+  view.tab = api.nvim_win_get_tabpage(right)
+  pcall(vim.cmd, ('leftabove vertical sbuffer %d'):format(view.left))
+  local left = M.of(view.left)
+  view.windows = { right, left }
+  if left then
+    dress(left)
+  end
+  dress(right)
+  M.go_to(right)
+  find_first_change(right)
+end
+
+--- Opens the tab page, and comes back from it at once if it is not to take the focus.
+function M.open_tab(view, focus)
+  local origin = api.nvim_get_current_win()
+  local ignored = vim.o.eventignore
+  if not focus then
+    -- Nothing that matters to the user's other plugins happens.
+    vim.o.eventignore = 'all'
+  end
+  local ok, why = pcall(open_windows, view)
+  if not focus or not ok then
+    M.go_to(origin)
+  end
+  vim.o.eventignore = ignored
+  if not ok then
+    error(why, 0)
+  end
+end
+
+return M
