@@ -260,3 +260,27 @@ export async function openNeovimWithClient(t, options) {
   const window = await openNeovim(t, options);
   return { ...window, client: await IdeClient.connect(window.sandbox) };
 }
+
+/** The same with a proposal in front, `new` and `new2` for a.txt, and a file of the user's own behind it. */
+export async function openProposal(t, options) {
+  const window = await openNeovimWithClient(t, options);
+  await window.neovim.edit(window.sandbox.file('mine.txt', '1\n2\n3\n'));
+  const file = window.sandbox.file('a.txt', 'old\nold2\n');
+  const decision = window.client.openDiff(file, 'new\nnew2\n');
+  decision.catch(() => {}); // its client may be killed
+  await window.neovim.proposal(file);
+  return { ...window, file, decision };
+}
+
+/** The texts of all buffers whose names begin with `gemini-companion://` and `kind`. */
+export const texts = (neovim, kind) =>
+  neovim.lua(
+    `local texts = {}
+     for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+       if vim.startswith(vim.api.nvim_buf_get_name(buffer), 'gemini-companion://' .. ...) then
+         table.insert(texts, table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '|'))
+       end
+     end
+     return #texts > 0 and texts or vim.empty_dict()`,
+    kind,
+  );

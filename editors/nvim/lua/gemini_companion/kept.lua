@@ -1,6 +1,7 @@
 -- Owns what the user has written in a proposal that is over, until its CLI has written it to the file:
 -- it may have ended, or its user has said no in the terminal.
 
+local buffers = require('gemini_companion.buffer')
 local file = require('gemini_companion.file')
 local log = require('gemini_companion.log')
 local text = require('gemini_companion.text')
@@ -21,12 +22,7 @@ local function save(buffer, path)
     log.warn(':w {file} saves what you wrote; without a name it goes nowhere')
     return
   end
-  local parsed = {
-    lines = api.nvim_buf_get_lines(buffer, 0, -1, true),
-    dos = options.fileformat == 'dos',
-    bomb = options.bomb,
-    eol = options.endofline,
-  }
+  local parsed = buffers.parsed(buffer)
   local ok, why = file.write(path, text.render(parsed))
   if ok then
     options.modified = false
@@ -43,10 +39,8 @@ function M.hold(path, parsed)
   options.buftype = 'acwrite'
   options.bufhidden = 'hide'
   options.swapfile = false
-  api.nvim_buf_set_lines(buffer, 0, -1, false, parsed.lines)
-  options.fileformat = parsed.dos and 'dos' or 'unix'
-  options.bomb = parsed.bomb
-  options.endofline = parsed.eol
+  buffers.fill(buffer, parsed.lines)
+  buffers.set_form(buffer, parsed)
   options.modified = true
   vim.b[buffer].gemini_companion_tick = api.nvim_buf_get_changedtick(buffer)
   api.nvim_create_autocmd('BufWriteCmd', {
@@ -55,6 +49,12 @@ function M.hold(path, parsed)
       save(buffer, event.match)
     end,
   })
+  buffers.outlive_edit(buffer, nil, function()
+    return parsed.lines
+  end, function()
+    buffers.set_form(buffer, parsed)
+    options.modified = true
+  end)
   return buffer
 end
 

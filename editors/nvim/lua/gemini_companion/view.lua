@@ -1,6 +1,7 @@
 -- Owns how a proposal shows: a tab page with the file on the left, read-only, and the proposal on
 -- the right, to be changed. What the user decides is told to `on`; what follows is not its business.
 
+local buffers = require('gemini_companion.buffer')
 local file = require('gemini_companion.file')
 local idle = require('gemini_companion.idle')
 local text = require('gemini_companion.text')
@@ -12,24 +13,6 @@ local api = vim.api
 
 local View = {}
 View.__index = View
-
-local function set_lines(buffer, lines)
-  local options = vim.bo[buffer]
-  local modifiable = options.modifiable
-  options.modifiable = true
-  api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
-  options.modifiable = modifiable
-end
-
---- Fills a buffer in a way that can't be undone.
-local function fill(buffer, lines)
-  local options = vim.bo[buffer]
-  local levels = options.undolevels
-  options.undolevels = -1
-  set_lines(buffer, lines)
-  options.undolevels = levels
-  options.modified = false
-end
 
 local function new_buffer(name, buftype)
   local buffer = api.nvim_create_buf(false, false)
@@ -82,7 +65,7 @@ function View:show_file()
   self.file_state = state
   local bytes = file.read(self.path) or ''
   local is_utf8 = text.utf8(bytes) == bytes
-  fill(self.left, text.parse(is_utf8 and bytes or '').lines)
+  buffers.fill(self.left, text.parse(is_utf8 and bytes or '').lines)
   if not is_utf8 then
     -- In another encoding, which Neovim may know.
     api.nvim_buf_call(self.left, function()
@@ -98,7 +81,7 @@ end
 --- Puts a text, as `text.parse` returns it, in place of the proposal; the user can undo that.
 function View:replace(parsed, kind)
   self:set_form(parsed)
-  set_lines(self.right, parsed.lines)
+  buffers.set_lines(self.right, parsed.lines)
   self.shown = api.nvim_buf_get_lines(self.right, 0, -1, true)
   vim.bo[self.right].modified = false
   self:show_file()
@@ -135,23 +118,19 @@ end
 
 --- The buffer's own options say how its text will lie in the file, so the user can change that.
 function View:set_form(parsed)
-  local options = vim.bo[self.right]
-  options.fileformat = parsed.dos and 'dos' or 'unix'
-  options.bomb = parsed.bomb
-  options.fixendofline = false
-  options.endofline = parsed.eol
+  buffers.set_form(self.right, parsed)
   self.form = { dos = parsed.dos, bomb = parsed.bomb, eol = parsed.eol }
 end
 
---- The proposal as it is now, as `text.parse` returns it, and whether the user has changed it.
+--- The proposal as it is now, or was when its buffer was unloaded: as `text.parse` returns it, and whether
+--- the user has changed it.
 function View:proposal()
-  local options = vim.bo[self.right]
-  local now = {
-    lines = api.nvim_buf_get_lines(self.right, 0, -1, true),
-    dos = options.fileformat == 'dos',
-    bomb = options.bomb,
-    eol = options.endofline,
-  }
+  local now
+  if api.nvim_buf_is_loaded(self.right) then
+    now = buffers.parsed(self.right)
+  else
+    now = self.unloaded or vim.tbl_extend('error', { lines = self.shown }, self.form)
+  end
   local same = vim.deep_equal(now.lines, self.shown)
   for name, value in pairs(self.form) do
     same = same and now[name] == value
@@ -188,26 +167,29 @@ function View:listen()
       -- What `:wall` in another tab page writes, the user does not see. It is no decision.
     end,
   })
-  local function closed(was_current)
-    self.was_current = was_current
-    self.on.closed()
-  end
-  on('BufWipeout', {
+  on('BufUnload', {
     buffer = self.right,
     callback = function()
-      closed(self:is_current())
+      self.unloaded = buffers.parsed(self.right)
+    end,
+  })
+  buffers.outlive_edit(self.right, self.group, function()
+    return self.shown
+  end, function()
+    self:set_form(self.form)
+    vim.bo[self.right].modified = false
+  end)
+  on('BufWinLeave', {
+    buffer = self.right,
+    callback = function()
+      self:leave()
     end,
   })
   -- With `:noautocmd` nothing else tells it.
   api.nvim_buf_attach(self.right, false, {
     on_reload = function() end,
     on_detach = function()
-      local was_current = self:is_current()
-      vim.schedule(function()
-        if not self.closing and not api.nvim_buf_is_valid(self.right) then
-          closed(was_current)
-        end
-      end)
+      self:leave()
     end,
   })
   -- `:x` and `ZZ` write what was changed and close the window. Unchanged, it is to be written, too.
@@ -243,7 +225,7 @@ function M.open(path, parsed, kind, options, on)
   }, View)
   vim.bo[view.left].modifiable = false
   view:show_file()
-  fill(view.right, parsed.lines)
+  buffers.fill(view.right, parsed.lines)
   view.shown = api.nvim_buf_get_lines(view.right, 0, -1, true)
   view:set_form(parsed)
   vim.bo[view.right].modified = false
@@ -272,6 +254,16 @@ end
 
 function View:is_current()
   return api.nvim_get_current_tabpage() == self.tab
+end
+
+--- The proposal leaves its last window. What that means is known once the event is over.
+function View:leave()
+  self.was_current = self:is_current()
+  vim.schedule(function()
+    if not self.closing and not windows.of(self.right) then
+      self.on.closed()
+    end
+  end)
 end
 
 --- Takes buffers and windows away, whatever is in them.
