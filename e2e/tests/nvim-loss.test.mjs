@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
 import { IdeClient } from '../lib/ide-client.mjs';
-import { noNeovim as skip, openProposal, texts } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
 
 const accepted = (content) => ({ status: 'accepted', content });
 const REJECTED = { status: 'rejected', content: undefined };
@@ -63,5 +63,85 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     await neovim.type('u');
     assert.deepEqual(await texts(neovim, 'kept'), ['more|new2']);
     assert.equal(await neovim.lua('return vim.bo.modified'), true);
+  });
+
+  test('is there, and u brings it back, when the next proposal comes while they type', async (t) => {
+    const { sandbox, neovim, file } = await openProposal(t);
+    const other = await IdeClient.connect(sandbox);
+    await neovim.type('Oan hour of work');
+    other.openDiff(file, 'newer\n').catch(() => {});
+    await neovim.until(`vim.fn.getline(1) == 'newer'`);
+    assert.deepEqual(await texts(neovim, 'kept'), ['an hour of work|new|new2']);
+    await neovim.type('<Esc>u');
+    assert.deepEqual((await neovim.sides(file)).right, ['an hour of work', 'new', 'new2']);
+  });
+
+  test('is there when the proposal that has replaced theirs ends', async (t) => {
+    const { sandbox, neovim, file } = await openProposal(t);
+    const other = await IdeClient.connect(sandbox);
+    await neovim.type('ccan hour of work<Esc>');
+    const next = other.openDiff(file, 'newer\n');
+    await neovim.until(`vim.fn.getline(1) == 'newer'`);
+    await other.resolveDiffFromCli(file, 'accepted');
+    await next;
+    await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+    assert.deepEqual(await texts(neovim, 'kept'), ['an hour of work|new2']);
+    assert.match(await neovim.messages(), /:sbuffer \d+ has what you wrote for a\.txt/);
+  });
+
+  test('is there when a client rejects the proposal, and :qa asks about it', async (t) => {
+    const { neovim, client, file, decision } = await openProposal(t);
+    await neovim.type('ccan hour of work<Esc>');
+    await client.callTool('rejectDiff', { filePath: file });
+    assert.deepEqual(await decision, REJECTED);
+    await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+    assert.deepEqual(await texts(neovim, 'kept'), ['an hour of work|new2']);
+    await neovim.type(':qall<CR><CR>');
+    assert.match(await neovim.messages(), /E37|E162/);
+  });
+});
+
+describe('a file that a client has written by Neovim', { skip, concurrency: true }, () => {
+  test('is left alone if it has changed since the proposal came', async (t) => {
+    const { neovim, client, file } = await openProposal(t);
+    fs.writeFileSync(file, 'by hand\n');
+    await client.callTool('acceptDiff', { filePath: file }).catch(() => {});
+    assert.equal(fs.readFileSync(file, 'utf8'), 'by hand\n');
+    assert.equal((await neovim.ready()).proposals, 1);
+  });
+
+  test('keeps its link and its rights, and has nothing of a longer text', async (t) => {
+    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const target = sandbox.file('target.txt', 'a long line\n'.repeat(9));
+    fs.chmodSync(target, 0o751);
+    const file = `${sandbox.project}/link.txt`;
+    fs.symlinkSync('target.txt', file);
+    const decision = client.openDiff(file, 'short\n');
+    await neovim.proposal(file);
+    await client.callTool('acceptDiff', { filePath: file });
+    assert.deepEqual(await decision, accepted('short\n'));
+    assert.equal(fs.readFileSync(target, 'utf8'), 'short\n');
+    assert.equal(fs.statSync(target).mode & 0o777, 0o751);
+    assert.ok(fs.lstatSync(file).isSymbolicLink());
+  });
+
+  test('is as it was if the disk is full', async (t) => {
+    // A disk of 50,000 bytes.
+    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const file = sandbox.file('big.txt', 'precious\n');
+    const proposed = `${'longer'.repeat(20_000)}\n`;
+    client.openDiff(file, proposed).catch(() => {});
+    await neovim.proposal(file);
+    await neovim.lua(`
+      local uv = vim.uv or vim.loop
+      local write = uv.fs_write
+      uv.fs_write = function(file, data, at)
+        if at + #data <= 50000 then return write(file, data, at) end
+        if at >= 50000 then return nil, 'ENOSPC: no space left on device' end
+        return write(file, data:sub(1, 50000 - at), at)
+      end`);
+    await client.callTool('acceptDiff', { filePath: file }).catch(() => {});
+    assert.equal(fs.readFileSync(file, 'utf8'), 'precious\n');
+    assert.equal((await neovim.ready()).proposals, 1);
   });
 });

@@ -5,6 +5,7 @@ local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
 local form = require('gemini_companion.form')
 local idle = require('gemini_companion.idle')
+local kept = require('gemini_companion.kept')
 local log = require('gemini_companion.log')
 local places = require('gemini_companion.places')
 local reload = require('gemini_companion.reload')
@@ -98,6 +99,15 @@ local function accept_by_user(proposal, insists)
   return (proposal.orphan or not stale.waits(proposal, insists)) and accept(proposal, file.state(proposal.path))
 end
 
+--- What the user has changed in a proposal that ends can be had back. With `is_dropped` the user has ended
+--- it, and it goes with Neovim without a question.
+local function keep(proposal, is_dropped)
+  local now, changed = proposal.view:proposal()
+  if changed then
+    kept.offer(kept.hold(proposal.path, now, is_dropped), proposal.path)
+  end
+end
+
 local function reject(proposal)
   if not proposal.orphan then
     notify('diff/rejected', { filePath = proposal.path })
@@ -148,6 +158,7 @@ local function open(diff, base)
   local proposal = proposals[path]
   if proposal then
     proposal.orphan = nil
+    keep(proposal)
     proposal.view:replace(parsed, kind)
   else
     last_number = last_number + 1
@@ -263,6 +274,11 @@ M.requests = {
   end,
   ['diff/accept'] = function(params, done, fail)
     with_proposal(params, fail, function(proposal)
+      -- Whoever asks has not seen what it is by now.
+      if stale.bytes(proposal.path) ~= proposal.base then
+        fail('The file has changed since the diff was opened; only its user can accept it.')
+        return
+      end
       local before = file.state(proposal.path)
       local ok, why = file.write(proposal.path, final_content(proposal))
       if not ok then
@@ -276,6 +292,7 @@ M.requests = {
   end,
   ['diff/reject'] = function(params, done, fail)
     with_proposal(params, fail, function(proposal)
+      keep(proposal)
       reject(proposal)
       done()
     end)

@@ -41,17 +41,40 @@ function M.read(path)
   return bytes, read_why
 end
 
---- Writes all bytes of a file, with the folders that it needs. Returns whether that worked, and if
---- not, why.
-function M.write(path, bytes)
-  pcall(vim.fn.mkdir, vim.fn.fnamemodify(path, ':h'), 'p')
-  local file, why = io.open(path, 'wb')
+--- Puts bytes in place of a file's own, from its beginning: what a full disk has no room for is only what is
+--- longer. Links, rights and owner stay.
+local function put(path, bytes)
+  local flags = bit.bor(uv.constants.O_WRONLY, uv.constants.O_CREAT)
+  local file, why = uv.fs_open(path, flags, tonumber('666', 8))
   if not file then
+    return why
+  end
+  local at = 0
+  while not why and at < #bytes do
+    local count
+    count, why = uv.fs_write(file, bytes:sub(at + 1), at)
+    at = at + (count or 0)
+  end
+  why = why or select(2, uv.fs_ftruncate(file, #bytes)) or select(2, uv.fs_fsync(file))
+  local _, close_why = uv.fs_close(file)
+  return why or close_why
+end
+
+--- Writes all bytes of a file, with the folders that it needs. Returns whether that worked, and if not, why;
+--- the file is then as it was.
+function M.write(path, bytes)
+  local before, why = M.read(path)
+  if why then
     return false, why
   end
-  local written, write_why = file:write(bytes)
-  local closed, close_why = file:close()
-  return written ~= nil and closed ~= nil, write_why or close_why
+  pcall(vim.fn.mkdir, vim.fn.fnamemodify(path, ':h'), 'p')
+  why = put(path, bytes)
+  if why and before then
+    put(path, before)
+  elseif why then
+    os.remove(path)
+  end
+  return why == nil, why
 end
 
 return M

@@ -31,8 +31,9 @@ local function save(buffer, path)
   end
 end
 
---- Puts the text into a hidden buffer of its own, with which Neovim does not end without a word.
-function M.hold(path, parsed)
+--- Puts the text into a hidden buffer of its own, with which Neovim does not end without a word; unless the
+--- user has dropped it.
+function M.hold(path, parsed, is_dropped)
   local buffer = api.nvim_create_buf(false, false)
   pcall(api.nvim_buf_set_name, buffer, ('gemini-companion://kept/%d%s'):format(buffer, path))
   local options = vim.bo[buffer]
@@ -41,7 +42,7 @@ function M.hold(path, parsed)
   options.swapfile = false
   buffers.fill(buffer, parsed.lines)
   buffers.set_form(buffer, parsed)
-  options.modified = true
+  options.modified = not is_dropped
   vim.b[buffer].gemini_companion_tick = api.nvim_buf_get_changedtick(buffer)
   api.nvim_create_autocmd('BufWriteCmd', {
     buffer = buffer,
@@ -53,7 +54,7 @@ function M.hold(path, parsed)
     return parsed.lines
   end, function()
     buffers.set_form(buffer, parsed)
-    options.modified = true
+    options.modified = not is_dropped
   end)
   return buffer
 end
@@ -66,7 +67,7 @@ end
 --- Tells the user where the text is.
 function M.offer(buffer, path)
   vim.bo[buffer].buflisted = true
-  local offer = ':sbuffer %d has what you wrote for %s; its CLI has not written it'
+  local offer = ':sbuffer %d has what you wrote for %s, which is not in the file'
   log.warn(offer:format(buffer, vim.fn.fnamemodify(path, ':~:.')))
 end
 

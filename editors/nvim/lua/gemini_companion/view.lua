@@ -80,6 +80,10 @@ end
 
 --- Puts a text, as `text.parse` returns it, in place of the proposal; the user can undo that.
 function View:replace(parsed, kind)
+  -- Whoever is typing has an undo step of their own.
+  api.nvim_buf_call(self.right, function()
+    vim.cmd('let &undolevels = &undolevels')
+  end)
   self:set_form(parsed)
   buffers.set_lines(self.right, parsed.lines)
   self.shown = api.nvim_buf_get_lines(self.right, 0, -1, true)
