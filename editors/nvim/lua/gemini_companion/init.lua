@@ -47,7 +47,14 @@ local function listen()
       vim.schedule(follow_folders)
     end,
   })
-  vim.api.nvim_create_autocmd('VimLeavePre', { group = group, callback = M.stop })
+  vim.api.nvim_create_autocmd('VimLeavePre', {
+    group = group,
+    callback = function()
+      M.stop()
+      -- Otherwise a large text that was accepted would go with Neovim.
+      require('gemini_companion.server').wait()
+    end,
+  })
 end
 
 --- Starts the companion. Returns whether it runs.

@@ -129,7 +129,10 @@ function M.start(folders, on)
       take(server, line)
     end),
     on_stderr = by_line(function(line)
-      last_words = line
+      -- What explains an error may follow it.
+      if not (last_words and last_words:find('^error:')) then
+        last_words = line
+      end
       log.add(line)
     end),
     on_exit = function(_, code)
@@ -164,6 +167,13 @@ function M.stop()
   vim.defer_fn(function()
     pcall(vim.fn.jobstop, server.job)
   end, 3000)
+end
+
+--- Waits until the one that is being stopped has read what it was told, for two seconds at most.
+function M.wait()
+  if current and current.stopping then
+    vim.fn.jobwait({ current.job }, 2000)
+  end
 end
 
 --- Tells something that has happened in the editor, if somebody is there to hear it.
