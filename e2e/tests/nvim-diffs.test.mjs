@@ -243,10 +243,10 @@ test('what the user opens in place of a proposal is an ordinary window', { skip 
     const decision = client.openDiff(file, 'new\n');
     await neovim.proposal(file);
     await neovim.type(`${key}:silent! set nowinfixbuf<CR>:enew<CR>`);
-    assert.deepEqual(await decision, REJECTED);
     await neovim.until('#vim.api.nvim_tabpage_list_wins(0) == 1');
     await neovim.until('not vim.wo.diff and vim.wo.statusline == ""');
     await neovim.type(':tabonly<CR>');
+    assert.deepEqual(await decision, REJECTED, 'by :tabonly alone');
   }
 });
 

@@ -115,6 +115,12 @@ local function reject(proposal)
   close(proposal)
 end
 
+--- The user rejects it.
+local function drop(proposal)
+  keep(proposal, true)
+  reject(proposal)
+end
+
 --- No CLI waits for it any more.
 local function set_orphan(proposal)
   proposal.orphan = true
@@ -136,19 +142,24 @@ end
 local function save_copy(proposal, path)
   local now = proposal.view:proposal()
   local ok, why = file.write(path, text.render(now))
-  log.tell(ok and ('the proposal was saved as ' .. short(path)) or why, not ok and vim.log.levels.ERROR or nil)
+  log.tell(ok and ('saved as %s, and not decided'):format(short(path)) or why, not ok and vim.log.levels.ERROR or nil)
 end
 
-local function remarks(proposal, words)
-  local buffer = file.buffer(proposal.path)
-  if buffer and vim.bo[buffer].modified then
-    words[#words + 1] = 'does not know the unsaved changes in its buffer'
+--- The user has gone to another buffer in its window, which decides nothing.
+local function come_back(proposal)
+  if proposal.decided then
+    return
   end
-  local more = #words > 0 and ('; it ' .. table.concat(words, ', ')) or ''
-  if not proposal.view:is_current() then
-    more = more .. '; :GeminiCompanion show'
+  local ok, again = pcall(proposal.view.open_again, proposal.view)
+  if not ok then
+    keep(proposal)
+    reject(proposal)
+    log.warn(again)
+    return
   end
-  return more
+  proposal.view = again
+  say_places()
+  log.tell(('still undecided, :GeminiCompanion show: %s'):format(short(proposal.path)))
 end
 
 --- Shows a proposal, given as the parameters of `diff/open`, whose file had the bytes `base` when it came.
@@ -169,12 +180,17 @@ local function open(diff, base)
         accept_by_user(proposal, insists)
       end,
       reject = function()
-        reject(proposal)
+        drop(proposal)
       end,
       closed = function()
         if not proposal.decided then
-          reject(proposal)
+          drop(proposal)
         end
+      end,
+      left = function()
+        idle.when_idle(function()
+          come_back(proposal)
+        end)
       end,
       copy = function(copy)
         save_copy(proposal, copy)
@@ -190,7 +206,7 @@ local function open(diff, base)
   end
   say_places()
   local what = kind == 'create' and 'the new file' or 'an edit to'
-  log.tell(('%s proposes %s %s%s'):format(cli(proposal) or 'The CLI', what, short(path), remarks(proposal, words)))
+  log.tell(('%s proposes %s %s%s'):format(cli(proposal) or 'The CLI', what, short(path), form.remarks(proposal, words)))
 end
 
 local function with_proposal(params, fail, act)
@@ -375,7 +391,7 @@ end
 --- Each takes the path of a proposal, or nil for the one in sight, and whether the user insists, as in `stale`.
 --- It returns whether it is done, and if there is no proposal, why.
 M.accept = act_on(accept_by_user)
-M.reject = act_on(reject)
+M.reject = act_on(drop)
 M.show = act_on(function(proposal)
   proposal.view:show()
 end)

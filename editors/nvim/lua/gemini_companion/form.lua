@@ -1,4 +1,4 @@
--- Owns the form in which a proposal shows: that of its file.
+-- Owns the form in which a proposal shows, which is that of its file, and what is remarkable about it.
 
 local file = require('gemini_companion.file')
 local text = require('gemini_companion.text')
@@ -24,6 +24,19 @@ function M.of(path, content)
     words[#words + 1] = 'changes all line ends to \\r\\n'
   end
   return new, words
+end
+
+--- What the user is told of a proposal when it comes.
+function M.remarks(proposal, words)
+  local buffer = file.buffer(proposal.path)
+  if buffer and vim.bo[buffer].modified then
+    words[#words + 1] = 'does not know the unsaved changes in its buffer'
+  end
+  local more = #words > 0 and ('; it ' .. table.concat(words, ', ')) or ''
+  if not proposal.view:is_current() then
+    more = more .. '; :GeminiCompanion show'
+  end
+  return more
 end
 
 return M

@@ -16,9 +16,9 @@ function M.is_written(path, parsed)
   return bytes ~= nil and vim.deep_equal(text.parse(bytes).lines, parsed.lines)
 end
 
-local function save(buffer, path)
+local function save(buffer, name, path)
   local options = vim.bo[buffer]
-  if path == api.nvim_buf_get_name(buffer) then
+  if path == name then
     log.warn(':w {file} saves what you wrote; without a name it goes nowhere')
     return
   end
@@ -44,10 +44,12 @@ function M.hold(path, parsed, is_dropped)
   buffers.set_form(buffer, parsed)
   options.modified = not is_dropped
   vim.b[buffer].gemini_companion_tick = api.nvim_buf_get_changedtick(buffer)
+  -- `:saveas` and `:file` rename the buffer before it is written.
+  local name = api.nvim_buf_get_name(buffer)
   api.nvim_create_autocmd('BufWriteCmd', {
     buffer = buffer,
     callback = function(event)
-      save(buffer, event.match)
+      save(buffer, name, event.match)
     end,
   })
   buffers.outlive_edit(buffer, nil, function()

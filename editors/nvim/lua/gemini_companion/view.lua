@@ -1,6 +1,7 @@
 -- Owns how a proposal shows: a tab page with the file on the left, read-only, and the proposal on
 -- the right, to be changed. What the user decides is told to `on`; what follows is not its business.
 
+local autowrite = require('gemini_companion.autowrite')
 local buffers = require('gemini_companion.buffer')
 local file = require('gemini_companion.file')
 local idle = require('gemini_companion.idle')
@@ -160,10 +161,12 @@ function View:listen()
     options.group = self.group
     api.nvim_create_autocmd(event, options)
   end
+  local name = api.nvim_buf_get_name(self.right)
   on('BufWriteCmd', {
     buffer = self.right,
     callback = function(event)
-      if event.match ~= api.nvim_buf_get_name(self.right) then
+      if event.match ~= name then
+        -- As well after `:saveas` and `:file`, which have renamed the buffer.
         self.on.copy(event.match)
       elseif self:is_current() then
         self.on.accept(vim.v.cmdbang == 1)
@@ -208,6 +211,11 @@ function View:listen()
     end,
   })
   vim.keymap.set('n', 'ZZ', '<Cmd>wq<CR>', { buffer = self.right, desc = 'accept the proposal of the CLI' })
+  local function follow()
+    autowrite.follow(self, self:is_current())
+  end
+  on({ 'BufEnter', 'WinEnter', 'TabEnter' }, { callback = follow })
+  follow()
   on({ 'BufEnter', 'FocusGained', 'BufWritePost', 'FileChangedShellPost' }, {
     callback = function()
       self:show_file()
@@ -221,6 +229,7 @@ function M.open(path, parsed, kind, options, on)
   local view = setmetatable({
     path = path,
     kind = kind,
+    mappings = options.mappings,
     on = on,
     origin = api.nvim_get_current_win(),
     from_terminal = mode == 't',
@@ -256,22 +265,53 @@ function View:show()
   end
 end
 
+--- Whether it is in sight, in whichever tab page. A window of Neovim's own, for `:wall`, is not.
 function View:is_current()
-  return api.nvim_get_current_tabpage() == self.tab
+  for _, window in ipairs(vim.fn.win_findbuf(self.right)) do
+    local is_here = api.nvim_win_get_tabpage(window) == api.nvim_get_current_tabpage()
+    if is_here and vim.fn.win_gettype(window) ~= 'autocmd' then
+      return true
+    end
+  end
+  return false
 end
 
 --- The proposal leaves its last window. What that means is known once the event is over.
 function View:leave()
   self.was_current = self:is_current()
+  local left = vim.fn.win_findbuf(self.right)
   vim.schedule(function()
-    if not self.closing and not windows.of(self.right) then
+    if self.closing or windows.of(self.right) then
+      return
+    end
+    if #vim.tbl_filter(api.nvim_win_is_valid, left) > 0 then
+      self.on.left()
+    else
       self.on.closed()
     end
   end)
 end
 
+--- Opens it again in the background, as it was left. Returns the new view; fails by an error.
+function View:open_again()
+  local now, changed = self:proposal()
+  self.closing = true
+  self:discard()
+  local options = { focus = false, mappings = self.mappings }
+  local parsed = vim.tbl_extend('error', { lines = self.shown }, self.form)
+  local again = M.open(self.path, parsed, self.kind, options, self.on)
+  again.private = self.private
+  if changed then
+    buffers.set_lines(again.right, now.lines)
+    buffers.set_form(again.right, now)
+    vim.bo[again.right].modified = true
+  end
+  return again
+end
+
 --- Takes buffers and windows away, whatever is in them.
 function View:discard()
+  autowrite.follow(self, false)
   if self.group then
     pcall(api.nvim_del_augroup_by_id, self.group)
   end
@@ -293,11 +333,7 @@ function View:close()
   self.closing = true
   vim.schedule(function()
     idle.when_idle(function()
-      local leaves = self.was_current
-      if api.nvim_tabpage_is_valid(self.tab) then
-        leaves = leaves or self:is_current()
-      end
-      leaves = leaves and api.nvim_win_is_valid(self.origin)
+      local leaves = (self.was_current or self:is_current()) and api.nvim_win_is_valid(self.origin)
       if leaves then
         windows.go_to(self.origin)
       end

@@ -54,7 +54,6 @@ local function open_windows(view)
   pcall(vim.cmd, ('tab sbuffer %d'):format(view.right))
   local right = M.of(view.right)
   assert(right, 'no tab page could be opened')
-  view.tab = api.nvim_win_get_tabpage(right)
   pcall(vim.cmd, ('leftabove vertical sbuffer %d'):format(view.left))
   local left = M.of(view.left)
   view.windows = { right, left }

@@ -1,0 +1,103 @@
+// Owns that in Neovim only the user decides: nobody who leaves, moves or copies a proposal has decided.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { describe, test } from 'node:test';
+
+import { noNeovim as skip, Neovim, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
+import { Sandbox } from '../lib/sandbox.mjs';
+
+const ACCEPTED = { status: 'accepted', content: 'new\nnew2\n' };
+
+/** It is open once more, and can be accepted. */
+async function isUndecided({ neovim, decision }, content = ACCEPTED.content) {
+  await neovim.until("#vim.fn.win_findbuf(vim.fn.bufnr('gemini-companion://proposal')) > 0");
+  assert.equal((await neovim.ready()).proposals, 1);
+  await neovim.type(':GeminiCompanion show<CR>:w<CR>');
+  assert.deepEqual(await decision, { status: 'accepted', content });
+}
+
+describe('a proposal', { skip, concurrency: true }, () => {
+  for (const keys of ['<C-o>', '<C-^>', ':bnext<CR>', ':enew<CR>', ':e mine.txt<CR>']) {
+    test(`waits when its user leaves it by ${keys}`, async (t) => {
+      const scene = await openProposal(t);
+      await scene.neovim.type(`:silent! set nowinfixbuf<CR>${keys}`);
+      await isUndecided(scene);
+    });
+  }
+
+  for (const keys of [':!true<CR><CR>', ':make<CR><CR>', '<C-^>', ':q<CR>']) {
+    test(`is not written by 'autowriteall' and ${keys}`, async (t) => {
+      const scene = await openProposal(t, {
+        init: `vim.o.autowriteall = true; vim.o.makeprg = 'true'`,
+      });
+      const { neovim } = scene;
+      await neovim.type(`cchalf done<Esc>${keys}`);
+      assert.equal((await neovim.ready()).proposals, 1);
+      await isUndecided(scene, 'half done\nnew2\n');
+      await neovim.until('vim.o.autowriteall and #vim.api.nvim_list_tabpages() == 1');
+    });
+  }
+
+  test('that its user leaves with changes has them', async (t) => {
+    const scene = await openProposal(t);
+    await scene.neovim.type('ccedited<Esc>:silent! set nowinfixbuf<CR>:enew!<CR>');
+    await isUndecided(scene, 'edited\nnew2\n');
+  });
+
+  for (const keys of ['<C-w>T:w<CR>', '<C-w>TZZ', '<C-w>T:wq<CR>', '<C-w>T:x<CR>', ':tab split<CR>:w<CR>']) {
+    test(`is accepted in another tab page by ${keys}`, async (t) => {
+      const { neovim, decision } = await openProposal(t);
+      await neovim.type(keys);
+      assert.deepEqual(await decision, ACCEPTED);
+    });
+  }
+
+  for (const keys of [':saveas copy.txt<CR>', ':file copy.txt<CR>:w<CR>']) {
+    test(`is saved elsewhere and waits after ${keys}`, async (t) => {
+      const { sandbox, neovim, decision } = await openProposal(t);
+      await neovim.type(`ccedited<Esc>${keys}`);
+      assert.equal(fs.readFileSync(`${sandbox.project}/copy.txt`, 'utf8'), 'edited\nnew2\n');
+      assert.equal((await neovim.ready()).proposals, 1);
+      await neovim.type(':GeminiCompanion accept<CR>');
+      assert.deepEqual(await decision, { status: 'accepted', content: 'edited\nnew2\n' });
+    });
+  }
+
+  for (const keys of ['\\r', ':q!<CR>', ':GeminiCompanion reject<CR>']) {
+    test(`can be had back as changed after ${keys}, and :qa does not ask`, async (t) => {
+      const { neovim, decision } = await openProposal(t);
+      await neovim.type(`ccan hour of work<Esc>${keys}`);
+      assert.equal((await decision).status, 'rejected');
+      await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+      assert.deepEqual(await texts(neovim, 'kept'), ['an hour of work|new2']);
+      neovim.quit('qall');
+      assert.equal(await neovim.exited(), 0);
+    });
+  }
+});
+
+test('what is kept is saved by :saveas', { skip }, async (t) => {
+  const { sandbox, neovim } = await openProposal(t);
+  await neovim.type('ccedited<Esc>\\r');
+  await neovim.until("vim.fn.bufnr('gemini-companion://kept') ~= -1");
+  await neovim.command("execute 'sbuffer' bufnr('gemini-companion://kept')", 'saveas copy.txt');
+  assert.equal(fs.readFileSync(`${sandbox.project}/copy.txt`, 'utf8'), 'edited\nnew2\n');
+});
+
+test('a large proposal that was accepted is heard though Neovim ends at once', { skip }, async (t) => {
+  const { sandbox, neovim, client } = await openNeovimWithClient(t);
+  const file = sandbox.file('big.txt', 'old\n');
+  const decision = client.openDiff(file, `${'x'.repeat(3e6)}\nsecond\n`);
+  await neovim.proposal(file);
+  neovim.type('ZZ:qa<CR>').catch(() => {});
+  await neovim.exited();
+  assert.equal((await decision).status, 'accepted');
+});
+
+test('why the program does not start is said', { skip }, async (t) => {
+  const cmd = `{ [[${process.env.GEMINI_COMPANION}]], '--no-such-option' }`;
+  const neovim = await Neovim.start(Sandbox.of(t), { setup: `{ cmd = ${cmd} }` });
+  await neovim.until(`vim.fn.execute('messages'):find('has exited with') ~= nil`);
+  assert.match(await neovim.messages(), /unexpected argument '--no-such-option'/);
+});

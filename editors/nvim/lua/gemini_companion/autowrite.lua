@@ -1,0 +1,22 @@
+-- Owns the options 'autowrite' and 'autowriteall' while a proposal is in sight. They are off then: `:make` or
+-- `:q` would write it otherwise, which is to accept it.
+
+local M = {}
+
+--- The views in sight, and what the options were before there was one.
+local in_sight = {}
+local before
+
+--- A view is in sight now, or is not.
+function M.follow(view, is_in_sight)
+  in_sight[view] = is_in_sight or nil
+  if next(in_sight) and not before then
+    before = { autowrite = vim.o.autowrite, autowriteall = vim.o.autowriteall }
+    vim.o.autowrite, vim.o.autowriteall = false, false
+  elseif not next(in_sight) and before then
+    vim.o.autowrite, vim.o.autowriteall = before.autowrite, before.autowriteall
+    before = nil
+  end
+end
+
+return M
