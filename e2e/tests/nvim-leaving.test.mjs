@@ -77,6 +77,18 @@ describe('a proposal', { skip, concurrency: true }, () => {
   }
 });
 
+test('who types in a proposal that its CLI closes goes on there, not in a file', { skip }, async (t) => {
+  const { neovim, client, file, decision } = await openProposal(t);
+  await neovim.type('Omy own');
+  await client.resolveDiffFromCli(file, 'accepted');
+  assert.equal((await decision).content, 'my own\nnew\nnew2\n');
+  await neovim.type(' words<C-o>:w<CR> and more');
+  await neovim.type('<Esc>');
+  await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+  assert.deepEqual(await neovim.lua('return vim.fn.getline(1, "$")'), ['1', '2', '3']);
+  assert.ok((await texts(neovim, 'kept')).includes('my own words and more|new|new2'));
+});
+
 test('what is kept is saved by :saveas', { skip }, async (t) => {
   const { sandbox, neovim } = await openProposal(t);
   await neovim.type('ccedited<Esc>\\r');

@@ -96,6 +96,9 @@ end
 
 --- The user accepts; by a command that writes, whether one that insists.
 local function accept_by_user(proposal, insists)
+  if proposal.decided then
+    return false
+  end
   return (proposal.orphan or not stale.waits(proposal, insists)) and accept(proposal, file.state(proposal.path))
 end
 
@@ -117,6 +120,9 @@ end
 
 --- The user rejects it.
 local function drop(proposal)
+  if proposal.decided then
+    return
+  end
   keep(proposal, true)
   reject(proposal)
 end
@@ -137,12 +143,6 @@ local function abandon(proposal)
   set_orphan(proposal)
   local stays = 'no CLI waits for %s any more; what you changed stays: :w {file} saves it, :q! drops it'
   log.warn(stays:format(short(proposal.path)))
-end
-
-local function save_copy(proposal, path)
-  local now = proposal.view:proposal()
-  local ok, why = file.write(path, text.render(now))
-  log.tell(ok and ('saved as %s, and not decided'):format(short(path)) or why, not ok and vim.log.levels.ERROR or nil)
 end
 
 --- The user has gone to another buffer in its window, which decides nothing.
@@ -183,17 +183,18 @@ local function open(diff, base)
         drop(proposal)
       end,
       closed = function()
-        if not proposal.decided then
-          drop(proposal)
-        end
+        drop(proposal)
       end,
       left = function()
         idle.when_idle(function()
           come_back(proposal)
         end)
       end,
+      more = function(now)
+        kept.offer(kept.hold(path, now), path)
+      end,
       copy = function(copy)
-        save_copy(proposal, copy)
+        kept.copy(proposal.view:proposal(), copy)
       end,
     })
     proposals[path] = proposal

@@ -31,6 +31,13 @@ local function save(buffer, name, path)
   end
 end
 
+--- Saves a copy of a proposal, and tells the user.
+function M.copy(parsed, path)
+  local ok, why = file.write(path, text.render(parsed))
+  local saved = ('saved as %s, and not decided'):format(vim.fn.fnamemodify(path, ':~:.'))
+  log.tell(ok and saved or why, not ok and vim.log.levels.ERROR or nil)
+end
+
 --- Puts the text into a hidden buffer of its own, with which Neovim does not end without a word; unless the
 --- user has dropped it.
 function M.hold(path, parsed, is_dropped)

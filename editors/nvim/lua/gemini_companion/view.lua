@@ -54,6 +54,9 @@ local PLACE = '%s — %d of %d'
 --- What the right side says once no CLI waits for the proposal.
 local ORPHAN = 'No CLI waits for it any more (:w {file} saves it, :q! drops it)'
 
+--- What the right side says while the user still types in a proposal that has ended.
+local OVER = 'It has ended, and closes when you leave Insert mode; what you write is kept'
+
 --- What the left side says of a file that is not told otherwise.
 local PRIVATE = '%s — private: an ignore file names it'
 
@@ -327,22 +330,47 @@ function View:discard()
   end
 end
 
---- Closes the view as soon as windows may be closed, and goes back to where the user came from, if
---- the user is in it.
+--- Whether the user is typing text in it.
+function View:is_typed_in()
+  return api.nvim_get_current_buf() == self.right and api.nvim_get_mode().mode:find('^[iR]') ~= nil
+end
+
+--- Takes it away, and goes back to where the user came from, if the user is in it.
+function View:go()
+  local leaves = (self.was_current or self:is_current()) and api.nvim_win_is_valid(self.origin)
+  if leaves then
+    windows.go_to(self.origin)
+  end
+  self:discard()
+  local back = leaves and api.nvim_get_current_win() == self.origin
+  if back and self.from_terminal and vim.bo.buftype == 'terminal' then
+    vim.cmd('startinsert')
+  end
+end
+
+--- Closes the view as soon as windows may be closed. Who types in it would go on in a file of their own, so
+--- it waits until they have left Insert mode; what they have written since is told to `on.more`.
 function View:close()
   self.closing = true
-  vim.schedule(function()
+  local told = self:proposal()
+  local function try()
+    if self:is_typed_in() then
+      vim.defer_fn(try, 50)
+      return
+    end
     idle.when_idle(function()
-      local leaves = (self.was_current or self:is_current()) and api.nvim_win_is_valid(self.origin)
-      if leaves then
-        windows.go_to(self.origin)
-      end
-      self:discard()
-      local back = leaves and api.nvim_get_current_win() == self.origin
-      if back and self.from_terminal and vim.bo.buftype == 'terminal' then
-        vim.cmd('startinsert')
+      local now = self:proposal()
+      self:go()
+      if not vim.deep_equal(now.lines, told.lines) then
+        self.on.more(now)
       end
     end)
+  end
+  vim.schedule(function()
+    if self:is_typed_in() then
+      windows.label(api.nvim_get_current_win(), OVER)
+    end
+    try()
   end)
 end
 
