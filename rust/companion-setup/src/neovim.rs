@@ -20,19 +20,23 @@ macro_rules! files {
 const HELP: &str = "doc/gemini_companion.txt";
 
 /// What is in the plugin.
-const FILES: [(&str, &str); 23] = files![
+const FILES: [(&str, &str); 28] = files![
     "doc/gemini_companion.txt"
+    "lua/gemini_companion/autowrite.lua"
+    "lua/gemini_companion/buffer.lua"
     "lua/gemini_companion/commands.lua"
     "lua/gemini_companion/config.lua"
     "lua/gemini_companion/context.lua"
     "lua/gemini_companion/diagnostics.lua"
     "lua/gemini_companion/diff.lua"
     "lua/gemini_companion/file.lua"
+    "lua/gemini_companion/form.lua"
     "lua/gemini_companion/health.lua"
     "lua/gemini_companion/idle.lua"
     "lua/gemini_companion/init.lua"
     "lua/gemini_companion/kept.lua"
     "lua/gemini_companion/log.lua"
+    "lua/gemini_companion/places.lua"
     "lua/gemini_companion/prompt.lua"
     "lua/gemini_companion/reload.lua"
     "lua/gemini_companion/review.lua"
@@ -42,6 +46,7 @@ const FILES: [(&str, &str); 23] = files![
     "lua/gemini_companion/terminal.lua"
     "lua/gemini_companion/text.lua"
     "lua/gemini_companion/view.lua"
+    "lua/gemini_companion/windows.lua"
     "lua/gemini_companion/workspace.lua"
     "plugin/gemini_companion.lua"
 ];
