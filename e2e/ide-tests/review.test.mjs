@@ -70,7 +70,7 @@ describe('in a window', () => {
     const file = scene.sandbox.file('latin.txt');
     fs.writeFileSync(file, 'café\n', 'latin1');
     const { decision } = await scene.propose(file, 'caf\ufffd, please\n');
-    const word = (text) => text.endsWith('It is not in UTF-8, as which the CLI reads and writes it.');
+    const word = (text) => text.endsWith('It is not in UTF-8, as which Gemini CLI reads and writes it.');
     await scene.ide.until(({ texts }) => texts.some(word), 'the word about it');
     await scene.picture('not-in-utf-8');
     await scene.ide.click('text', { text: 'Reject' });

@@ -19,6 +19,7 @@ class StaleTest : QuestionTestCase() {
         view.type("mine")
         view.click("Accept")
         assertEquals(listOf("accepted a.txt 'mine'"), told)
+        assertTrue("Qwen Code may not write it", notified.any { "You had edited it" in it.content })
     }
 
     fun `test a file that another program has changed is seen to be another before anything is decided`() {

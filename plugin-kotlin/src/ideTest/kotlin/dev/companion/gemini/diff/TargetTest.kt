@@ -23,6 +23,7 @@ import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.offEdt
 import org.picocontainer.MutablePicoContainer
 import java.io.File
+import java.nio.charset.Charset
 import java.nio.file.Files
 import java.nio.file.Paths
 import java.util.concurrent.atomic.AtomicBoolean
@@ -187,6 +188,16 @@ class TargetTest : DiffTestCase() {
         assertFalse(view.banner, word in view.banner)
     }
 
+    fun `test an encoding in which nothing can be written has its word, too`() {
+        val file = file("a.txt", "one")
+        EncodingProjectManager.getInstance(project).setEncoding(virtualFile(file), Charset.forName("ISO-2022-CN"))
+        val view = propose("a.txt", "two")
+        assertTrue(view.banner, "It is not in UTF-8" in view.banner)
+        val answer = answer { service.accept(it, path("a.txt")) }
+        assertTrue(answer, "does not have all characters" in answer)
+        assertEquals("one", file.readText())
+    }
+
     fun `test what the file's encoding lacks is not written as a question mark`() {
         val file = latin("a.txt", "caf\u00e9")
         val view = propose("a.txt", "caf\u00e9 \u2192 th\u00e9")
@@ -212,6 +223,10 @@ class TargetTest : DiffTestCase() {
         view.click("Accept")
         FileDocumentManager.getInstance().reloadFromDisk(document)
         assertEquals("by the name that the CLI has for it", listOf("accepted real/a.txt 'two'"), told)
+        file("elsewhere/a.txt", "another")
+        Files.delete(link)
+        Files.createSymbolicLink(link, Paths.get(path("elsewhere")))
+        assertEquals(Paths.get(path("real/a.txt")), find("real/a.txt").path)
     }
 
     fun `test a file of a project that was opened by a link is within it`() {
@@ -234,6 +249,10 @@ class TargetTest : DiffTestCase() {
             val view = propose("a.xml", "<two/>")
             assertEquals("<two/>", text(view.right))
             view.type("<mine/>")
+            val document = checkNotNull(find("a.xml").document)
+            WriteCommandAction.runWriteCommandAction(project) { document.setText("by hand") }
+            assertTrue(answer { this.service.accept(it, path("a.xml")) }.endsWith("it has unsaved changes"))
+            FileDocumentManager.getInstance().reloadFromDisk(document)
             assertEquals(Answer.DONE, answer { this.service.accept(it, path("a.xml")) })
             assertEquals("<mine/>", File(root, "a.xml").readText())
             await("its text") { find("a.xml").document?.text == "<mine/>" }

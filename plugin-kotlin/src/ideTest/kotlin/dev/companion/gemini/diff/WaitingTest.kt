@@ -10,6 +10,7 @@ import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileEditor.FileEditorManagerListener
 import com.intellij.openapi.project.ex.ProjectManagerEx
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.openapi.vfs.encoding.EncodingProjectManager
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.dispatchUntil
@@ -143,7 +144,19 @@ class WaitingTest : QuestionTestCase() {
         assertEquals("nothing was asked", emptyList<String>(), questions)
     }
 
+    fun `test what was accepted for a file that is read-only is offered back at once`() {
+        val file = file("a.txt", "one")
+        assertTrue(file.setReadOnly())
+        edited("a.txt").click("Accept")
+        assertEquals("mine", givenBack())
+        file.setWritable(true)
+    }
+
     fun `test what was accepted and is written nowhere is offered back, and nothing else`() {
+        val latin = file("latin.txt", "old\n")
+        EncodingProjectManager.getInstance(project).setEncoding(virtualFile(latin), Charsets.ISO_8859_1)
+        edited("latin.txt").also { it.type("caf\u00e9\n") }.click("Accept")
+        latin.writeBytes("caf\u00e9\n".toByteArray(Charsets.ISO_8859_1))
         for (name in listOf("written.txt", "lines.txt", "denied.txt")) {
             edited(name).also { it.type("mine\n") }.click("Accept")
         }

@@ -6,10 +6,12 @@ import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ProjectRootManager
-import com.intellij.openapi.util.Computable
+import com.intellij.openapi.util.ThrowableComputable
 import com.intellij.openapi.util.io.FileUtil
+import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertNotEdt
 import java.io.IOException
+import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.Paths
 
@@ -18,13 +20,18 @@ import java.nio.file.Paths
  * project that was opened by a link has its files, and what is typed in them, below the link.
  */
 internal object OpenedPath {
-    /** Looks at the disk: never on the EDT, nor under a lock. */
-    fun of(project: Project, path: Path): Path {
+    /** [path] as the project has it, and as the user has it open. Looks at the disk: never on the EDT, nor under a lock. */
+    fun of(project: Project, path: Path): Pair<Path, Path> {
         assertNotEdt()
-        val real = FileUtil.toSystemIndependentName(path.toString())
-        val opened = read { FileEditorManager.getInstance(project).openFiles.filter { it.isInLocalFileSystem } }
-        val same = opened.filter { it.path == real }.ifEmpty { opened.filter { it.canonicalPath == real } }
-        return same.firstOrNull()?.let { Paths.get(it.path) } ?: belowRoot(read { roots(project) }, path)
+        val own = belowRoot(read(project) { roots(project) }, path)
+        val name = FileUtil.toSystemIndependentName(path.toString())
+        val opened = read(project) {
+            FileEditorManager.getInstance(project).openFiles.filter { it.isInLocalFileSystem }
+        }
+        if (opened.any { it.path == name }) return Pair(own, path)
+        val others = opened.filter { it.canonicalPath == name }.map { Paths.get(it.path) }
+        // The IDE may not know yet that a link leads elsewhere by now.
+        return Pair(own, others.firstOrNull { isSame(it, path) } ?: own)
     }
 
     /** The folders of the project. For a read action. */
@@ -42,6 +49,13 @@ internal object OpenedPath {
         return path
     }
 
+    private fun isSame(path: Path, other: Path): Boolean =
+        try {
+            Files.isSameFile(path, other)
+        } catch (_: IOException) {
+            false
+        }
+
     private fun realPath(path: Path): Path? =
         try {
             path.toRealPath()
@@ -49,5 +63,11 @@ internal object OpenedPath {
             null
         }
 
-    private fun <T> read(look: () -> T): T = ApplicationManager.getApplication().runReadAction(Computable(look))
+    private fun <T> read(project: Project, look: () -> T): T {
+        val asked = ThrowableComputable<T, TargetException> {
+            if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
+            look()
+        }
+        return ApplicationManager.getApplication().runReadAction(asked)
+    }
 }

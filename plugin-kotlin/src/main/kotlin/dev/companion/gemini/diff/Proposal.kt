@@ -39,6 +39,9 @@ internal class ProposedText(
     val type: FileType
     val document: Document
 
+    /** Whether an editor of the file holds the same text as the file. */
+    val isPlain: Boolean
+
     init {
         assertNotEdt()
         val shown = sequenceOf(target.type, PlainTextFileType.INSTANCE).firstNotNullOfOrNull { type ->
@@ -47,6 +50,7 @@ internal class ProposedText(
         } ?: throw TargetException(CompanionBundle.message("diff.error.large", target.path.toString()))
         type = shown.first
         document = shown.second
+        isPlain = type === target.type
     }
 }
 
@@ -98,8 +102,7 @@ internal class Proposal(
     /** What it is shown as. */
     val type: FileType get() = proposed.type
 
-    /** Whether an editor of the file holds the same text as the file. */
-    val isPlain: Boolean get() = type === target.type
+    val isPlain: Boolean get() = proposed.isPlain
 
     /** The proposal as it is now, in the form in which the CLI is to write it. */
     val text: String get() = form().apply(if (isEdited) document.immutableCharSequence else proposed.lineFeeds)
@@ -134,6 +137,9 @@ internal class Proposal(
             Remark.ENCODING.takeIf { target.isRecoded(document.immutableCharSequence) },
             Remark.PRIVATE.takeIf { proposed.private },
         )
+
+    /** Whether its CLI may not write it though it hears that it is accepted: Qwen Code writes no stale file. */
+    val mayStayUnwritten: Boolean get() = isStale || Remark.READ_ONLY in remarks
 
     /** Whether the file has something that the proposal takes back. */
     val takesBack: Boolean get() = isStale || Remark.UNSAVED in remarks

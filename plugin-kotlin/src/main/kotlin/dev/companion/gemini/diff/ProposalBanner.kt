@@ -3,11 +3,13 @@
 package dev.companion.gemini.diff
 
 import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.keymap.KeymapUtil
 import com.intellij.openapi.project.Project
 import com.intellij.ui.EditorNotificationPanel
 import dev.companion.gemini.CompanionBundle.message
 import java.awt.EventQueue
+import java.awt.datatransfer.StringSelection
 import javax.swing.JComponent
 
 /** As it is to be now. For the EDT. */
@@ -46,7 +48,7 @@ internal class ProposalBanner(
             Proposal.State.UNHEARD -> {
                 listOf(
                     decision(message("diff.apply")) { service.apply(proposal) },
-                    link(message("diff.copy")) { service.copy(proposal) },
+                    link(message("diff.copy"), ::copy),
                     decision(message("diff.close")) { service.closeByUser(proposal) },
                 )
             }
@@ -72,6 +74,8 @@ internal class ProposalBanner(
                 message("diff.ended")
             }
         }
+
+    private fun copy() = CopyPasteManager.getInstance().setContents(StringSelection(proposal.document.text))
 
     private fun link(label: String, follow: () -> Unit) = Pair(label, Runnable(follow))
 

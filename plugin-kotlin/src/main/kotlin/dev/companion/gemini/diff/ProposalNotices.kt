@@ -43,7 +43,7 @@ internal class ProposalNotices(
     /** Leads back to what the user wrote, which is otherwise gone with the proposal, and says [why]. */
     fun offerBack(proposal: Proposal, why: String) {
         val name = ProposalFile.shownName(proposal.path)
-        val type = proposal.target.type.takeUnless { it.isBinary } ?: PlainTextFileType.INSTANCE
+        val type = proposal.type.takeUnless { it.isBinary } ?: PlainTextFileType.INSTANCE
         val file = LightVirtualFile(CompanionBundle.message("diff.back.tab", name), type, proposal.document.text)
         // To copy from: what is typed in a file without a disk goes with its tab, and nobody is asked.
         file.isWritable = false

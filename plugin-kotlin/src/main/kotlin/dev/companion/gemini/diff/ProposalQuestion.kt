@@ -21,6 +21,10 @@ internal object ProposalQuestion {
         return reasons.isEmpty() || ask(project, reasons.joinToString("\n"), "diff.ask.none", "diff.apply")
     }
 
+    /** No question: why it can't be put into the file. */
+    fun tellUnapplied(project: Project, why: String) =
+        Messages.showErrorDialog(project, Platform.dialogMessage(why), message("diff.apply"))
+
     fun isProjectClosed(project: Project, proposals: List<Proposal>): Boolean =
         ask(
             project,

@@ -5,12 +5,10 @@ package dev.companion.gemini.diff
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
-import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.project.ProjectManagerListener
 import com.intellij.openapi.project.VetoableProjectManagerListener
-import com.intellij.openapi.ui.Messages
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.vfs.VirtualFileManager
 import com.intellij.util.concurrency.AppExecutorUtil
@@ -22,7 +20,6 @@ import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
 import dev.companion.gemini.platform.Platform
-import java.awt.datatransfer.StringSelection
 import java.nio.file.Path
 
 /**
@@ -57,10 +54,7 @@ class ProposalService(private val project: Project) : Disposable {
     }
 
     /** A server may have been closed, and nobody waits for its proposals. Any thread. */
-    fun endOfClosed() =
-        background.execute {
-            queue.later { proposals.filter { it.core.isClosed }.forEach(::finish) }
-        }
+    fun endOfClosed() = background.execute { queue.later { proposals.filter { it.core.isClosed }.forEach(::finish) } }
 
     /** From the server's thread, as are the next three: returns at once. */
     fun open(core: CompanionCore, request: EditorRequest, diff: OpenDiff) {
@@ -195,13 +189,9 @@ class ProposalService(private val project: Project) : Disposable {
             TargetWriter.write(project, target, proposal)
             finishDelivered(proposal)
         } catch (e: TargetException) {
-            val message = Platform.dialogMessage(e.message.orEmpty())
-            Messages.showErrorDialog(project, message, CompanionBundle.message("diff.apply"))
+            ProposalQuestion.tellUnapplied(project, e.message.orEmpty())
         }
     }
-
-    internal fun copy(proposal: Proposal) =
-        CopyPasteManager.getInstance().setContents(StringSelection(proposal.document.text))
 
     override fun dispose() = rejectAtEnd()
 
@@ -240,16 +230,25 @@ class ProposalService(private val project: Project) : Disposable {
     /** If the CLI does not hear it, the tab stays, so that no edit is lost. */
     private fun acceptNow(proposal: Proposal, next: Proposal? = null) {
         if (proposal.state != Proposal.State.OPEN) return
-        val (path, text) = Pair(proposal.target.path, proposal.text)
+        val text = proposal.text
         val delivery = proposal.core.diffAccepted(proposal.path, text)
-        if (delivery == Delivery.DELIVERED && proposal.isEdited) {
-            written.expect(path, text) { queue.later { notices.offerBack(proposal, "diff.back.unwritten") } }
-        } else {
-            written.lookAt(path)
+        written.lookAt(proposal.target.path)
+        when {
+            delivery != Delivery.DELIVERED -> keepUnheard(proposal, delivery)
+            proposal.mayStayUnwritten -> finish(proposal, next)
+            else -> finishDelivered(proposal, next).also { if (proposal.isEdited) expectWritten(proposal, text) }
         }
-        if (delivery == Delivery.DELIVERED) finishDelivered(proposal, next) else keepUnheard(proposal, delivery)
         changed()
     }
+
+    /** A CLI may write nothing until the last of its proposals is decided, as Qwen Code does. */
+    private fun expectWritten(proposal: Proposal, text: String): Unit =
+        written.expect(proposal.target, text) {
+            queue.later {
+                val isBusy = waiting().any { it.cli == proposal.cli }
+                if (isBusy) expectWritten(proposal, text) else notices.offerBack(proposal, "diff.back.unwritten")
+            }
+        }
 
     private fun keepUnheard(proposal: Proposal, delivery: Delivery) {
         proposal.keepUnheard(delivery)

@@ -18,9 +18,9 @@ import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
 import java.io.IOException
 import java.nio.ByteBuffer
+import java.nio.charset.CharacterCodingException
 import java.nio.file.Files
 import java.nio.file.Path
-import java.nio.file.Paths
 
 /** A proposal can't be shown; the message is what the CLI tells its user. */
 internal class TargetException(message: String) : Exception(message)
@@ -33,8 +33,10 @@ internal class Target private constructor(
     val document: Document?,
     val stamp: FileOnDisk.Stamp?,
     val outside: Boolean,
-    private val isGarbled: Boolean,
 ) {
+    /** It has bytes that are no UTF-8, which the IDE takes it to be in. */
+    private var isGarbled = false
+
     val name: String get() = path.fileName.toString()
 
     /** The VFS' way to write the path. */
@@ -53,6 +55,7 @@ internal class Target private constructor(
      */
     fun isRecoded(proposed: CharSequence): Boolean {
         val charset = file?.charset?.takeIf { it != Charsets.UTF_8 } ?: return isGarbled
+        if (!charset.canEncode()) return true
         return listOfNotNull(proposed, document?.immutableCharSequence).map(CharSequence::toString).any { text ->
             !text.toByteArray(charset).contentEquals(text.toByteArray())
         }
@@ -62,41 +65,53 @@ internal class Target private constructor(
         /** Looks at the disk and loads the file: never on the EDT, nor under a lock. */
         fun find(project: Project, filePath: String): Target {
             assertNotEdt()
-            val path = OpenedPath.of(project, parse(filePath))
+            val (own, path) = OpenedPath.of(project, parse(filePath))
             if (Files.isDirectory(path)) refuse("diff.error.directory", filePath)
             // Who reads a FIFO or a device may never come to its end.
             if (Files.exists(path) && !Files.isRegularFile(path)) refuse("diff.error.notFile", filePath)
             val stamp = FileOnDisk.stamp(path)
             val file = FileOnDisk.find(path)
             if (file == null && Files.exists(path)) refuse("diff.error.notFile", filePath)
-            val look = { look(project, path, file?.takeIf { it.isValid }, stamp) }
-            return ApplicationManager.getApplication().runReadAction(ThrowableComputable<Target, TargetException>(look))
+            val look = ThrowableComputable<Target, TargetException> {
+                if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
+                val outside = OpenedPath.roots(project).none(own::startsWith)
+                look(path, file?.takeIf { it.isValid }, stamp, outside)
+            }
+            val target = ApplicationManager.getApplication().runReadAction(look)
+            val text = target.document?.immutableCharSequence ?: ""
+            target.isGarbled = REPLACED in text && !isUtf8(path, text.length)
+            return target
         }
 
         private fun parse(filePath: String): Path =
             FileOnDisk.path(filePath)?.takeIf { it.isAbsolute && it.fileName != null }
                 ?: refuse("diff.error.path", filePath)
 
-        private fun look(project: Project, path: Path, file: VirtualFile?, stamp: FileOnDisk.Stamp?): Target {
-            if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
+        private fun look(path: Path, file: VirtualFile?, stamp: FileOnDisk.Stamp?, outside: Boolean): Target {
             val type = file?.fileType ?: FileTypeManager.getInstance().getFileTypeByFileName(path.fileName.toString())
             val document = file?.let { text(it, path) }
             if (document == null && type.isBinary && type !== UnknownFileType.INSTANCE) binary(path)
             val shown = if (type === UnknownFileType.INSTANCE) PlainTextFileType.INSTANCE else type
-            val isGarbled = document != null && REPLACED in document.immutableCharSequence && !isUtf8(path)
-            return Target(path, shown, file, document, stamp, isOutside(project, path), isGarbled)
+            return Target(path, shown, file, document, stamp, outside)
         }
 
         /** What stands in an editor, and to the CLI, for bytes that are no UTF-8. */
         private const val REPLACED = '\uFFFD'
 
-        private fun isUtf8(path: Path): Boolean =
+        /** What can't be read now, or is not that text any more, may be. */
+        private fun isUtf8(path: Path, length: Int): Boolean =
             try {
-                Charsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(Files.readAllBytes(path)))
+                if (Files.size(path) <= MAX_BYTES_OF_CHARACTER * (length + 1L)) {
+                    Charsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(Files.readAllBytes(path)))
+                }
                 true
-            } catch (_: IOException) {
+            } catch (_: CharacterCodingException) {
                 false
+            } catch (_: IOException) {
+                true
             }
+
+        private const val MAX_BYTES_OF_CHARACTER = 3
 
         private fun text(file: VirtualFile, path: Path): Document {
             if (file.fileType.isBinary) binary(path)
@@ -105,8 +120,6 @@ internal class Target private constructor(
             if (documents.isPartialPreviewOfALargeFile(document)) refuse("diff.error.large", path)
             return document
         }
-
-        private fun isOutside(project: Project, path: Path): Boolean = OpenedPath.roots(project).none(path::startsWith)
 
         private fun binary(path: Path): Nothing = refuse("diff.error.binary", path)
 

@@ -38,10 +38,14 @@ internal object TargetWriter {
         if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
         val text = proposal.document.immutableCharSequence
         // The platform would write a question mark in the place of each that it can't.
-        if (!file.charset.newEncoder().canEncode(text)) {
+        if (!file.charset.canEncode() || !file.charset.newEncoder().canEncode(text)) {
             throw IOException(CompanionBundle.message("diff.error.encoding", file.charset.displayName()))
         }
-        if (!proposal.isPlain) return inCommand(project) { file.setBinaryContent(proposal.text.toByteArray()) }
+        if (!proposal.isPlain) {
+            // Or the user would be asked which of two to keep.
+            if (documents.isFileModified(file)) throw IOException(CompanionBundle.message("diff.error.unsaved"))
+            return inCommand(project) { file.setBinaryContent(proposal.text.toByteArray()) }
+        }
         inCommand(project) { document.setText(text) }
         // As it was accepted: not stripped of blanks, for one.
         documents.saveDocumentAsIs(document)

@@ -7,6 +7,7 @@ import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
 import java.io.IOException
+import java.nio.charset.Charset
 import java.nio.file.Files
 import java.nio.file.Path
 import java.util.concurrent.Future
@@ -27,12 +28,17 @@ internal class WrittenFiles : Disposable {
      * The same, for what the user has written, of which there is no other copy: [missing] is called, on any thread, if
      * no look finds it. A CLI that has heard of an acceptance may be denied the writing, by the system or by a hook.
      */
-    fun expect(path: Path, text: String, missing: () -> Unit) {
+    fun expect(target: Target, text: String, missing: () -> Unit) {
+        // Qwen Code keeps the file's encoding.
+        val charsets = setOf(Charsets.UTF_8, target.file?.charset ?: Charsets.UTF_8)
         val awaited = AtomicReference(TextForm.plain(text))
         look { isLast ->
-            FileOnDisk.find(path)
-            awaited.get()?.let { if (isText(path, it)) awaited.set(null) }
-            if (isLast && awaited.getAndSet(null) != null) missing()
+            try {
+                FileOnDisk.find(target.path)
+                awaited.get()?.let { if (isText(target.path, it, charsets)) awaited.set(null) }
+            } finally {
+                if (isLast && awaited.getAndSet(null) != null) missing()
+            }
         }
     }
 
@@ -45,12 +51,11 @@ internal class WrittenFiles : Disposable {
         }
     }
 
-    /** Whether the file has that text, as a CLI writes it: in UTF-8, perhaps with other ends of lines. */
-    private fun isText(path: Path, plain: String): Boolean =
+    /** Whether the file has that text, as a CLI writes it, perhaps with other ends of lines. */
+    private fun isText(path: Path, plain: String, charsets: Set<Charset>): Boolean =
         try {
-            Files.isRegularFile(path) &&
-                Files.size(path) <= MAX_BYTES_OF_CHARACTER * (plain.length + 1L) &&
-                TextForm.plain(String(Files.readAllBytes(path), Charsets.UTF_8)) == plain
+            Files.isRegularFile(path) && Files.size(path) <= MAX_BYTES_OF_CHARACTER * (plain.length + 1L) &&
+                Files.readAllBytes(path).let { bytes -> charsets.any { TextForm.plain(String(bytes, it)) == plain } }
         } catch (_: IOException) {
             false
         }
@@ -61,7 +66,7 @@ internal class WrittenFiles : Disposable {
         /** Often at first: the next edit of the file may follow at once. */
         val AFTER_MILLIS = longArrayOf(100, 300, 1_000, 2_000, 3_000, 5_000, 10_000)
 
-        /** A line break that is `\r\n` on the disk has two bytes, all other characters three at most. */
-        const val MAX_BYTES_OF_CHARACTER = 3
+        /** In UTF-32; a line break of two characters has less in all others. */
+        const val MAX_BYTES_OF_CHARACTER = 4
     }
 }
