@@ -37,15 +37,18 @@ const CLIS = {
 /** Runs a real CLI by way of a shell, as a user does, up to its prompt. */
 async function startCli({ sandbox, neovim }, cli) {
   const { args, env } = await cli.prepare(sandbox);
-  await neovim.lua(
+  const pid = await neovim.lua(
     `local command, env = ...
      vim.cmd('tabnew')
-     vim.fn.termopen({ 'sh', '-c', '"$@"; exit', 'sh', unpack(command) }, { env = env })
+     local job = vim.fn.termopen({ 'sh', '-c', '"$@"; exit', 'sh', unpack(command) }, { env = env })
      vim.g.terminal = vim.api.nvim_get_current_buf()
-     vim.cmd('tabprevious')`,
+     vim.cmd('tabprevious')
+     return vim.fn.jobpid(job)`,
     [process.execPath, ...args],
     env,
   );
+  // With all that it has started: what outlives Neovim would write into folders that are to go.
+  sandbox.defer(() => process.kill(-pid, 'SIGKILL'));
   await neovim.until(`${TERMINAL}:find('Type your message', 1, true)`);
 }
 
