@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::content::Files;
 use crate::install::{self, Bundle};
 use crate::machine::{Machine, Os};
-use crate::record::{Brought, Record, What};
+use crate::record::{Brought, Record, What, is_newer};
 use crate::report::Outcome;
 
 macro_rules! files {
@@ -145,12 +145,10 @@ fn files() -> Files {
     files.into_iter().chain([("doc/tags".to_owned(), tags.into_bytes())]).collect()
 }
 
-/// The version in what `nvim --version` says, if that is one before 0.7.
+/// The version in what `nvim --version` says, if that is one before 0.7 and what came before its release.
 fn old_version(said: &str) -> Option<&str> {
     let version = said.strip_prefix("NVIM v")?.split_whitespace().next()?;
-    let mut numbers = version.split('.').map(str::parse::<u32>);
-    let (major, minor) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
-    ((major, minor) < (0, 7)).then_some(version)
+    is_newer("0.7.0-0", version).then_some(version)
 }
 
 fn is_plugin(dir: &Path) -> bool {
