@@ -4,18 +4,10 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
-import { noNeovim as skip, openNeovimWithClient } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovimWithClient, texts } from '../lib/neovim.mjs';
 
 /** The texts that are kept, in buffers of their own. */
-const kept = (neovim) =>
-  neovim.lua(`
-    local texts = {}
-    for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
-      if vim.api.nvim_buf_get_name(buffer):find('^gemini%-companion://kept') then
-        table.insert(texts, table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, true), '|'))
-      end
-    end
-    return #texts > 0 and texts or vim.empty_dict()`);
+const kept = (neovim) => texts(neovim, 'kept');
 
 /** The user is told where to find it, on a screen of 80 columns. */
 const told = (neovim) =>

@@ -44,14 +44,15 @@ function M.set_form(buffer, parsed)
 end
 
 --- Has `:e` put the lines back that `original()` returns, and `u` after it what was there: by itself Neovim
---- would look for a file of that name, find none, and leave nothing. `read()` is called afterwards.
+--- would look for a file of that name, find none, and leave nothing. `read()` is called afterwards. Returns what
+--- gives the text of the buffer as it was when it was unloaded last, nil if it never was.
 function M.outlive_edit(buffer, group, original, read)
   local before
   api.nvim_create_autocmd('BufUnload', {
     group = group,
     buffer = buffer,
     callback = function()
-      before = M.parsed(buffer).lines
+      before = M.parsed(buffer)
     end,
   })
   api.nvim_create_autocmd('BufReadCmd', {
@@ -59,8 +60,8 @@ function M.outlive_edit(buffer, group, original, read)
     buffer = buffer,
     callback = function()
       local lines = original()
-      M.fill(buffer, before or lines)
-      if before and not vim.deep_equal(before, lines) then
+      M.fill(buffer, before and before.lines or lines)
+      if before and not vim.deep_equal(before.lines, lines) then
         -- As it is to be once `u` has brought it back.
         vim.bo[buffer].modified = true
         M.set_lines(buffer, lines)
@@ -68,6 +69,9 @@ function M.outlive_edit(buffer, group, original, read)
       read()
     end,
   })
+  return function()
+    return before
+  end
 end
 
 return M

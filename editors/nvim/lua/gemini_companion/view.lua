@@ -137,7 +137,7 @@ function View:proposal()
   if api.nvim_buf_is_loaded(self.right) then
     now = buffers.parsed(self.right)
   else
-    now = self.unloaded or vim.tbl_extend('error', { lines = self.shown }, self.form)
+    now = self.unloaded() or vim.tbl_extend('error', { lines = self.shown }, self.form)
   end
   local same = vim.deep_equal(now.lines, self.shown)
   for name, value in pairs(self.form) do
@@ -177,13 +177,7 @@ function View:listen()
       -- What `:wall` in another tab page writes, the user does not see. It is no decision.
     end,
   })
-  on('BufUnload', {
-    buffer = self.right,
-    callback = function()
-      self.unloaded = buffers.parsed(self.right)
-    end,
-  })
-  buffers.outlive_edit(self.right, self.group, function()
+  self.unloaded = buffers.outlive_edit(self.right, self.group, function()
     return self.shown
   end, function()
     self:set_form(self.form)
