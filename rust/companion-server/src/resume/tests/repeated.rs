@@ -22,12 +22,18 @@ async fn ask_again(rig: &Rig, session: &str) {
     }
 }
 
-#[tokio::test]
-async fn what_the_next_process_rejects_does_not_show_for_nobody() {
-    let dir = TempDir::new().unwrap();
+/// A process in which a diff is open for [`PATH`], and the session that asked for it.
+async fn open(dir: &TempDir) -> (Rig, String) {
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
     rig.open(&session, PATH).await;
+    (rig, session)
+}
+
+#[tokio::test]
+async fn what_the_next_process_rejects_does_not_show_for_nobody() {
+    let dir = TempDir::new().unwrap();
+    let (rig, session) = open(&dir).await;
     kill(&dir, rig).await;
 
     let rig = Rig::resume(dir.path());
@@ -40,9 +46,7 @@ async fn what_the_next_process_rejects_does_not_show_for_nobody() {
 #[tokio::test]
 async fn what_the_user_had_accepted_is_not_forgotten_for_it() {
     let dir = TempDir::new().unwrap();
-    let rig = Rig::resume(dir.path());
-    let session = rig.initialize().await;
-    rig.open(&session, PATH).await;
+    let (rig, session) = open(&dir).await;
     rig.core.diffs.decided(PATH, Some("text".to_owned()));
     becomes(&dir, json!([[PATH, "text"]])).await;
     kill(&dir, rig).await;
