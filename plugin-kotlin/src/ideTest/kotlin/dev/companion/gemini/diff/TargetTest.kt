@@ -25,6 +25,7 @@ import org.picocontainer.MutablePicoContainer
 import java.io.File
 import java.nio.charset.Charset
 import java.nio.file.Files
+import java.nio.file.Path
 import java.nio.file.Paths
 import java.util.concurrent.atomic.AtomicBoolean
 
@@ -210,9 +211,14 @@ class TargetTest : DiffTestCase() {
         assertEquals("caf\u00e9!", file.readText(Charsets.ISO_8859_1))
     }
 
-    fun `test a file that the user has open by a link is the one that he is told of`() {
+    /** A link to a folder with a file. */
+    private fun linked(): Path {
         file("real/a.txt", "one")
-        val link = Files.createSymbolicLink(Paths.get(path("link")), Paths.get(path("real")))
+        return Files.createSymbolicLink(Paths.get(path("link")), Paths.get(path("real")))
+    }
+
+    fun `test a file that the user has open by a link is the one that he is told of`() {
+        val link = linked()
         val opened = virtualFile(link.resolve("a.txt").toFile())
         myManager.openFile(opened, false)
         val document = checkNotNull(FileDocumentManager.getInstance().getDocument(opened))
@@ -230,8 +236,7 @@ class TargetTest : DiffTestCase() {
     }
 
     fun `test a file of a project that was opened by a link is within it`() {
-        file("real/a.txt", "one")
-        val link = Files.createSymbolicLink(Paths.get(path("link")), Paths.get(path("real")))
+        val link = linked()
         val other = Paths.get(path("other"))
         assertEquals(link.resolve("b.txt"), OpenedPath.belowRoot(listOf(other, link), Paths.get(path("real/b.txt"))))
         val own = Paths.get(path("real/a.txt"))

@@ -91,6 +91,10 @@ internal class Proposal(
     private var changedOnDisk = false
     private val isChanged get() = changed || (isUnsaved() && changedOnDisk) || (wasUnsaved && !isUnsaved())
 
+    private val isDeleted get() = kind == ProposalKind.CHANGE && target.file == null
+    private val isCreated get() = kind == ProposalKind.CREATE && target.file != null
+    private val isReadOnly get() = target.file?.isWritable == false
+
     private var form = target.form(proposed.form)
     private var targetListening: Disposable? = null
 
@@ -129,9 +133,9 @@ internal class Proposal(
     val remarks: List<Remark>
         get() = listOfNotNull(
             Remark.OUTSIDE.takeIf { target.outside },
-            Remark.READ_ONLY.takeIf { target.file?.isWritable == false },
-            Remark.DELETED.takeIf { kind == ProposalKind.CHANGE && target.file == null },
-            Remark.CREATED.takeIf { kind == ProposalKind.CREATE && target.file != null },
+            Remark.READ_ONLY.takeIf { isReadOnly },
+            Remark.DELETED.takeIf { isDeleted },
+            Remark.CREATED.takeIf { isCreated },
             Remark.CHANGED.takeIf { isChanged },
             Remark.UNSAVED.takeIf { !isChanged && isUnsaved() },
             Remark.ENCODING.takeIf { target.isRecoded(document.immutableCharSequence) },
@@ -139,16 +143,16 @@ internal class Proposal(
         )
 
     /** Whether its CLI may not write it though it hears that it is accepted: Qwen Code writes no stale file. */
-    val mayStayUnwritten: Boolean get() = isStale || Remark.READ_ONLY in remarks
+    val mayStayUnwritten: Boolean get() = isStale || isReadOnly
 
     /** Whether the file has something that the proposal takes back. */
-    val takesBack: Boolean get() = isStale || Remark.UNSAVED in remarks
+    val takesBack: Boolean get() = isStale || isUnsaved()
 
     /** Why it is not to be accepted along with others, without a look at it. */
     val obstacle: Remark? get() = remarks.find { it.isObstacle }
 
     /** Whether the file is not the one any more for which the proposal was made. */
-    val isStale: Boolean get() = remarks.any { it in STALE }
+    val isStale: Boolean get() = isDeleted || isCreated || isChanged
 
     /** Whether its CLI may yet hear that it is accepted, and write it. */
     val isQueued: Boolean get() = delivery == Delivery.QUEUED
@@ -230,10 +234,6 @@ internal class Proposal(
     private fun isAnother(): Boolean {
         val now = target.document?.immutableCharSequence ?: return false
         return before != null && !now.contentEquals(before)
-    }
-
-    private companion object {
-        val STALE = setOf(Remark.DELETED, Remark.CREATED, Remark.CHANGED)
     }
 }
 

@@ -60,6 +60,10 @@ internal object ProposalActions {
 internal abstract class ProposalAction : CompanionAction() {
     protected abstract fun decide(service: ProposalService, proposal: Proposal)
 
+    /** Whether the event is not about the proposal, though it reaches it. */
+    protected open fun isSlip(service: ProposalService, event: AnActionEvent, proposal: Proposal): Boolean =
+        service.slips.isOne(event.inputEvent, proposal)
+
     override fun update(event: AnActionEvent) {
         event.presentation.isEnabled = ProposalActions.proposal(event) != null
     }
@@ -67,7 +71,7 @@ internal abstract class ProposalAction : CompanionAction() {
     override fun actionPerformed(event: AnActionEvent) {
         val service = ProposalService.getInstance(event.project ?: return)
         val proposal = ProposalActions.proposal(event) ?: return
-        if (!service.slips.isOne(event.inputEvent, proposal)) decide(service, proposal)
+        if (!isSlip(service, event, proposal)) decide(service, proposal)
     }
 }
 
@@ -132,10 +136,8 @@ private class CloseByEscapeAction(
         IdeEventQueue.getInstance().addPostprocessor(watch, parent)
     }
 
-    override fun actionPerformed(event: AnActionEvent) {
-        val proposal = ProposalActions.proposal(event) ?: return
-        if (!elsewhere.isOne(event.inputEvent, proposal)) super.actionPerformed(event)
-    }
+    override fun isSlip(service: ProposalService, event: AnActionEvent, proposal: Proposal): Boolean =
+        elsewhere.isOne(event.inputEvent, proposal) || super.isSlip(service, event, proposal)
 
     override fun decide(service: ProposalService, proposal: Proposal) = service.closeByUser(proposal)
 

@@ -16,7 +16,6 @@ import com.intellij.openapi.vfs.VirtualFile
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
-import java.io.IOException
 import java.nio.ByteBuffer
 import java.nio.charset.CharacterCodingException
 import java.nio.file.Files
@@ -24,6 +23,15 @@ import java.nio.file.Path
 
 /** A proposal can't be shown; the message is what the CLI tells its user. */
 internal class TargetException(message: String) : Exception(message)
+
+/** What [look] finds in a read action, if the project has not ended. */
+internal fun <T> Project.read(look: () -> T): T {
+    val asked = ThrowableComputable<T, TargetException> {
+        if (isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
+        look()
+    }
+    return ApplicationManager.getApplication().runReadAction(asked)
+}
 
 /** A file of text, or one to be. [file] and [document], the live one, are absent as long as there is none. */
 internal class Target private constructor(
@@ -65,19 +73,15 @@ internal class Target private constructor(
         /** Looks at the disk and loads the file: never on the EDT, nor under a lock. */
         fun find(project: Project, filePath: String): Target {
             assertNotEdt()
-            val (own, path) = OpenedPath.of(project, parse(filePath))
+            val opened = OpenedPath.of(project, parse(filePath))
+            val path = opened.path
             if (Files.isDirectory(path)) refuse("diff.error.directory", filePath)
             // Who reads a FIFO or a device may never come to its end.
             if (Files.exists(path) && !Files.isRegularFile(path)) refuse("diff.error.notFile", filePath)
             val stamp = FileOnDisk.stamp(path)
             val file = FileOnDisk.find(path)
             if (file == null && Files.exists(path)) refuse("diff.error.notFile", filePath)
-            val look = ThrowableComputable<Target, TargetException> {
-                if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
-                val outside = OpenedPath.roots(project).none(own::startsWith)
-                look(path, file?.takeIf { it.isValid }, stamp, outside)
-            }
-            val target = ApplicationManager.getApplication().runReadAction(look)
+            val target = project.read { look(path, file?.takeIf { it.isValid }, stamp, opened.isOutside) }
             val text = target.document?.immutableCharSequence ?: ""
             target.isGarbled = REPLACED in text && !isUtf8(path, text.length)
             return target
@@ -99,17 +103,15 @@ internal class Target private constructor(
         private const val REPLACED = '\uFFFD'
 
         /** What can't be read now, or is not that text any more, may be. */
-        private fun isUtf8(path: Path, length: Int): Boolean =
-            try {
-                if (Files.size(path) <= MAX_BYTES_OF_CHARACTER * (length + 1L)) {
-                    Charsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(Files.readAllBytes(path)))
-                }
+        private fun isUtf8(path: Path, length: Int): Boolean {
+            val bytes = FileOnDisk.bytes(path, MAX_BYTES_OF_CHARACTER * (length + 1L)) ?: return true
+            return try {
+                Charsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes))
                 true
             } catch (_: CharacterCodingException) {
                 false
-            } catch (_: IOException) {
-                true
             }
+        }
 
         private const val MAX_BYTES_OF_CHARACTER = 3
 

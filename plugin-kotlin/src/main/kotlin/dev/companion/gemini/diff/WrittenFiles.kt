@@ -6,9 +6,7 @@ import com.intellij.openapi.Disposable
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
-import java.io.IOException
 import java.nio.charset.Charset
-import java.nio.file.Files
 import java.nio.file.Path
 import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
@@ -25,20 +23,17 @@ internal class WrittenFiles : Disposable {
     fun lookAt(path: Path) = look { FileOnDisk.find(path) }
 
     /**
-     * The same, for what the user has written, of which there is no other copy: [missing] is called, on any thread, if
-     * no look finds it. A CLI that has heard of an acceptance may be denied the writing, by the system or by a hook.
+     * Looks as often for what the user has written, of which there is no other copy: [missing] is called, on any
+     * thread, if no look finds it. A CLI that has heard of an acceptance may be denied the writing, by the system or
+     * by a hook.
      */
     fun expect(target: Target, text: String, missing: () -> Unit) {
         // Qwen Code keeps the file's encoding.
         val charsets = setOf(Charsets.UTF_8, target.file?.charset ?: Charsets.UTF_8)
         val awaited = AtomicReference(TextForm.plain(text))
         look { isLast ->
-            try {
-                FileOnDisk.find(target.path)
-                awaited.get()?.let { if (isText(target.path, it, charsets)) awaited.set(null) }
-            } finally {
-                if (isLast && awaited.getAndSet(null) != null) missing()
-            }
+            awaited.get()?.let { if (isText(target.path, it, charsets)) awaited.set(null) }
+            if (isLast && awaited.getAndSet(null) != null) missing()
         }
     }
 
@@ -52,13 +47,10 @@ internal class WrittenFiles : Disposable {
     }
 
     /** Whether the file has that text, as a CLI writes it, perhaps with other ends of lines. */
-    private fun isText(path: Path, plain: String, charsets: Set<Charset>): Boolean =
-        try {
-            Files.isRegularFile(path) && Files.size(path) <= MAX_BYTES_OF_CHARACTER * (plain.length + 1L) &&
-                Files.readAllBytes(path).let { bytes -> charsets.any { TextForm.plain(String(bytes, it)) == plain } }
-        } catch (_: IOException) {
-            false
-        }
+    private fun isText(path: Path, plain: String, charsets: Set<Charset>): Boolean {
+        val bytes = FileOnDisk.bytes(path, MAX_BYTES_OF_CHARACTER * (plain.length + 1L)) ?: return false
+        return charsets.any { TextForm.plain(String(bytes, it)) == plain }
+    }
 
     override fun dispose() = looks.forEach { it.cancel(false) }
 

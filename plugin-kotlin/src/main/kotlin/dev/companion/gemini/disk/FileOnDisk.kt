@@ -48,6 +48,16 @@ internal object FileOnDisk {
         }
     }
 
+    /** Its bytes; null if it is no regular file, has more than [most], or can't be read. */
+    fun bytes(path: Path, most: Long): ByteArray? {
+        assertNotEdt()
+        return try {
+            if (Files.isRegularFile(path) && Files.size(path) <= most) Files.readAllBytes(path) else null
+        } catch (_: IOException) {
+            null
+        }
+    }
+
     /**
      * The file, if there is one. Never on the EDT, nor under a lock.
      *
