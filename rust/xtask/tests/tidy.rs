@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use xshell::{Shell, cmd};
 
 /// A newcomer reads a file of this length in one go.
-const MAX_LINES: usize = 400;
+const MAX_LINES: usize = 500;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -126,7 +126,7 @@ fn arrows_between_packages_point_one_way() {
 }
 
 #[test]
-fn files_are_short_and_say_what_they_own() {
+fn files_are_short_and_begin_with_a_comment() {
     for (file, text) in files(&[".rs", ".mjs", ".kt", ".lua", ".py"]) {
         let lines = text.lines().count();
         assert!(lines <= MAX_LINES, "{file} has {lines} lines");
