@@ -77,6 +77,7 @@ natives! {
         accepted: jboolean,
         content: jbyte[]
     ) -> jint;
+    fn diff_written(core: jlong, file_path: JString);
     fn terminal_environment(core: jlong) -> [JString];
     fn diagnosis(core: jlong) -> JString;
     fn status(core: jlong) -> JString;
@@ -256,6 +257,16 @@ fn diff_resolved<'a>(
         Delivery::Queued => 1,
         Delivery::Unknown => 2,
     })
+}
+
+fn diff_written<'a>(
+    env: &mut Env<'a>,
+    _: Class<'a>,
+    core: jlong,
+    file_path: JString<'a>,
+) -> Result<()> {
+    CORES.get(core)?.diff_written(&file_path.try_to_string(env)?);
+    Ok(())
 }
 
 /// Names and values in turn.

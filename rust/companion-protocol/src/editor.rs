@@ -195,6 +195,9 @@ pub struct OpenDiff<'a> {
     pub private: bool,
     /// Which of the connected CLIs it is from, from 1.
     pub cli: u32,
+    /// The CLI writes the file itself once the proposal is accepted. If the user has not changed the
+    /// proposal, it makes the model's edit in the file as it is by then.
+    pub replays_edits: bool,
     /// The whole proposed text.
     pub new_content: &'a str,
 }

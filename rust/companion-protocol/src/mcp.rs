@@ -28,6 +28,17 @@ pub struct InitializeParams<'a> {
     /// The revision that the client wants to speak.
     #[serde(borrow, default)]
     pub protocol_version: Option<Cow<'a, str>>,
+    /// Which program the client is.
+    #[serde(borrow, default)]
+    pub client_info: ClientInfo<'a>,
+}
+
+/// Which program a client is.
+#[derive(Debug, Default, Deserialize)]
+pub struct ClientInfo<'a> {
+    /// For programs.
+    #[serde(borrow, default)]
+    pub name: Cow<'a, str>,
 }
 
 /// Name and version of a program.

@@ -85,7 +85,14 @@ fn to_the_editor() {
     let diff = || DiffPath { file_path: "/a".to_owned() };
     let close = |abandoned| CloseDiff { file_path: "/a", abandoned };
     let kind = ProposalKind::Create;
-    let open = OpenDiff { file_path: "/a", kind, private: true, cli: 2, new_content: "text\n" };
+    let open = OpenDiff {
+        file_path: "/a",
+        kind,
+        private: true,
+        cli: 2,
+        replays_edits: true,
+        new_content: "text\n",
+    };
     let private = PrivateFiles { paths: &["/a".to_owned()] };
     let messages = [
         text(&Notification::new("companion/ready", ready)),

@@ -19,7 +19,7 @@ use crate::monitor::{MonitorStream, Monitors};
 use crate::places::Places;
 use crate::resume::{SIGN_OF_LIFE, Token};
 use crate::runtime::Steps;
-use crate::session::{Full, Session, SessionId, Sessions};
+use crate::session::{ClientTraits, Full, Session, SessionId, Sessions};
 use crate::threads::Threads;
 use crate::workspace::Workspace;
 
@@ -66,7 +66,7 @@ impl Core {
         let limits = &config.limits;
         let journal = left.is_some().then(|| Arc::new(Journal::new()));
         let left = left.unwrap_or_default();
-        let sessions = left.sessions.iter().copied();
+        let sessions = left.sessions.iter().map(|(id, client)| (*id, *client));
         let sessions = Arc::new(Sessions::new(limits.clone(), Arc::clone(&host), sessions));
         let monitors = Arc::new(Monitors::new(limits.monitors));
         let diagnostics = EditorDiagnostics::new(Arc::clone(&host));
@@ -106,13 +106,13 @@ impl Core {
     }
 
     /// A session for a new client; the oldest idle ones may have to go for it.
-    pub(crate) fn create_session(&self) -> Result<Arc<Session>, Full> {
+    pub(crate) fn create_session(&self, client: ClientTraits) -> Result<Arc<Session>, Full> {
         let waits = |session| self.diffs.is_awaited_by(session);
-        let (session, gone) = self.sessions.create(waits)?;
+        let (session, gone) = self.sessions.create(client, waits)?;
         for id in gone {
             self.diffs.session_gone(id);
         }
-        self.diffs.session_begun(session.id);
+        self.diffs.session_begun(session.id, client);
         self.inhabited.notify_one();
         Ok(session)
     }

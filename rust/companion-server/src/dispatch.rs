@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use companion_protocol::dialect::replays_edits;
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Params, Payload, Response, code, invalid_params,
     parse_request,
@@ -16,7 +17,7 @@ use serde::Serialize;
 use crate::core::Core;
 use crate::diffs::{DiffId, Request, Sent};
 use crate::json::Json;
-use crate::session::Session;
+use crate::session::{ClientTraits, Session};
 use crate::tools::{self, Call};
 
 /// What a client gets back.
@@ -34,10 +35,13 @@ const INSTRUCTIONS: &str = "Shows proposed edits in the user's editor. openDiff 
     errors and warnings that the editor has found.";
 
 /// `initialize`
-pub(crate) fn initialize(params: Params<'_>) -> Result<InitializeResult, ErrorObject> {
+pub(crate) fn initialize(
+    params: Params<'_>,
+) -> Result<(InitializeResult, ClientTraits), ErrorObject> {
     let params: InitializeParams<'_> =
         params.parse().map_err(|error| invalid_params("initialize", &error))?;
-    Ok(InitializeResult {
+    let client = ClientTraits { replays_edits: replays_edits(&params.client_info.name) };
+    let result = InitializeResult {
         protocol_version: negotiate(params.protocol_version.as_deref()),
         capabilities: ServerCapabilities::default(),
         server_info: Implementation {
@@ -46,7 +50,8 @@ pub(crate) fn initialize(params: Params<'_>) -> Result<InitializeResult, ErrorOb
             version: env!("CARGO_PKG_VERSION"),
         },
         instructions: INSTRUCTIONS,
-    })
+    };
+    Ok((result, client))
 }
 
 /// What a session sent, without the body that it came in: that may be large, and the editor silent.

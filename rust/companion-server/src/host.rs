@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::kind::Kinds;
+use crate::session::ClientTraits;
 
 /// What the server asks of the editor.
 ///
@@ -31,8 +32,11 @@ pub trait EditorHost: Send + Sync + 'static {
     /// nobody takes the text: keep what the user has changed within his reach.
     fn close_diff(&self, file_path: &str, abandoned: bool, responder: Responder);
 
-    /// Accept the proposal for `file_path` as the user would, put its text into the file, and tell
-    /// [`Server::diff_accepted`](crate::Server::diff_accepted); then complete the request.
+    /// Accept the proposal for `file_path` as the user would, by
+    /// [`Server::diff_accepted`](crate::Server::diff_accepted), then complete the request. Before,
+    /// write its text to the file, unless the proposal
+    /// [says](companion_protocol::editor::OpenDiff::replays_edits) that its client does: the edit
+    /// would be made twice.
     fn accept_diff(&self, file_path: &str, responder: Responder);
 
     /// Reject the proposal for `file_path` as the user would, and tell
@@ -63,6 +67,7 @@ pub struct Proposal {
     pub new_content: String,
     /// The number of the client, from 1.
     pub(crate) cli: u32,
+    pub(crate) client: ClientTraits,
     pub(crate) kinds: Arc<Kinds>,
     /// What it takes of the bytes that the editor may leave untaken.
     pub(crate) untaken: Option<Arc<OwnedSemaphorePermit>>,
@@ -72,9 +77,10 @@ impl Proposal {
     /// The proposal as the editor is to show it. Asks the disk, for half a second at most, so it
     /// is not for the calls of [`EditorHost`].
     pub fn to_show(&self) -> OpenDiff<'_> {
-        let Self { file_path, new_content, cli, kinds, .. } = self;
+        let Self { file_path, new_content, cli, client, kinds, .. } = self;
         let (kind, private) = kinds.of(file_path);
-        OpenDiff { file_path, kind, private, cli: *cli, new_content }
+        let replays_edits = client.replays_edits;
+        OpenDiff { file_path, kind, private, cli: *cli, replays_edits, new_content }
     }
 }
 

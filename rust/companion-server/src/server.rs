@@ -271,6 +271,13 @@ impl Server {
         self.inner.core.diffs.decided(path, None)
     }
 
+    /// The editor has written the text of a proposal whose acceptance was
+    /// [`Queued`](Delivery::Queued). If its client comes back, it receives a rejection, because it
+    /// would make the edit a second time.
+    pub fn diff_written(&self, path: &str) {
+        self.inner.core.diffs.written(path);
+    }
+
     /// Stops the server, in the order of [`shutdown`], and waits for it, 2 s at most. Once it
     /// has stopped, this does nothing. Not to be called from within an [`EditorHost`].
     pub fn stop(&self) {

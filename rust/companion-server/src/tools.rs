@@ -122,6 +122,7 @@ async fn carry_out(
                 file_path: named?,
                 new_content: new_content.ok_or("newContent is missing")?,
                 cli: core.sessions.number(session, |other| core.diffs.has_open(other)),
+                client: session.client,
                 kinds: Arc::clone(&core.kinds),
                 untaken: None,
             };

@@ -7,6 +7,8 @@ use super::{Base, Dialect, Folder, Installation, Mark, Naming, Roots, Variables}
 pub static GEMINI: Dialect = Dialect {
     id: "gemini",
     name: "Gemini CLI",
+    client_names: &["streamable-http-client", "stdio-client"], // `ide-client.js`
+    replays_edits: true, // `edit.js` and `write-file.js`, `onConfirm`
     variables: Variables {
         port: "GEMINI_CLI_IDE_SERVER_PORT",
         workspace_path: "GEMINI_CLI_IDE_WORKSPACE_PATH",
@@ -54,6 +56,8 @@ pub static GEMINI: Dialect = Dialect {
 pub static QWEN: Dialect = Dialect {
     id: "qwen",
     name: "Qwen Code",
+    client_names: &["streamable-http-client", "stdio-client"], // `ide-client.ts`
+    replays_edits: true, // `coreToolScheduler.ts`, `payload?.newContent`
     variables: Variables {
         port: "QWEN_CODE_IDE_SERVER_PORT",
         workspace_path: "QWEN_CODE_IDE_WORKSPACE_PATH",

@@ -21,6 +21,11 @@ pub struct Dialect {
     pub id: &'static str,
     /// For people.
     pub name: &'static str,
+    /// The names of its MCP clients in `clientInfo` of `initialize`.
+    pub client_names: &'static [&'static str],
+    /// Whether an acceptance with an empty text makes it carry out the edit as the model wrote it.
+    /// With a text it forgets that edit, and writes the text over the whole file.
+    pub replays_edits: bool,
     /// The environment variables that it reads.
     pub variables: Variables,
     /// Where its discovery files are.
@@ -259,6 +264,16 @@ impl<'de> Deserialize<'de> for &'static Dialect {
     }
 }
 
+/// Whether a client carries out an unchanged edit by itself, if it is told an empty text.
+///
+/// `client_name` is the name in its `clientInfo`. Several clients can share a name: then all of
+/// them must.
+pub fn replays_edits(client_name: &str) -> bool {
+    let mut clients =
+        ALL.into_iter().filter(|of| of.client_names.contains(&client_name)).peekable();
+    clients.peek().is_some() && clients.all(|client| client.replays_edits)
+}
+
 /// The one with this id.
 pub fn named(id: &str) -> Option<&'static Dialect> {
     ALL.into_iter().find(|dialect| dialect.id == id)
@@ -294,6 +309,19 @@ mod tests {
         }
         assert_eq!(GEMINI.naming.file_name(12, 4000), "gemini-ide-server-12-4000.json");
         assert_eq!(QWEN.naming.file_name(12, 4000), "4000.lock");
+    }
+
+    #[test]
+    fn only_the_clients_that_are_known_replay_edits() {
+        for (name, expected) in [
+            ("streamable-http-client", true),
+            ("stdio-client", true),
+            ("gemini-companion", false),
+            ("Visual Studio Code", false),
+            ("", false),
+        ] {
+            assert_eq!(replays_edits(name), expected, "{name}");
+        }
     }
 
     #[test]

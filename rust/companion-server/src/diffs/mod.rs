@@ -12,6 +12,7 @@ mod id;
 mod journal;
 mod ledger;
 mod outbox;
+mod proposed;
 mod records;
 mod repeats;
 #[cfg(test)]
@@ -29,14 +30,15 @@ use tokio::time::Instant;
 use crate::config::Limits;
 use crate::host::{CallId, Delivery, EditorHost, Proposal};
 use crate::monitor::Monitors;
-use crate::session::{SessionId, Sessions};
+use crate::session::{ClientTraits, SessionId, Sessions};
 use crate::sse;
 pub(crate) use answer::{Answer, ToolResult};
 use calls::{Answered, Calls, Waiter};
 pub(crate) use id::DiffId;
 pub(crate) use journal::{Batch, Journal};
-use ledger::{Effect, Ledger, Proposed};
+use ledger::{Effect, Ledger};
 pub(crate) use outbox::{EventId, Outgoing};
+use proposed::Proposed;
 pub(crate) use records::{Left, Record};
 use repeats::Repeats;
 pub(crate) use repeats::{Request, Sent};
@@ -78,7 +80,7 @@ impl Diffs {
         left: Left,
     ) -> Arc<Self> {
         let mut ledger = Ledger::new(DiffId::random(), journal.is_some());
-        for session in left.sessions {
+        for session in left.sessions.into_keys() {
             ledger.restore_session(session);
         }
         for (diff, left) in left.diffs {
@@ -133,8 +135,7 @@ impl Diffs {
             );
         };
         proposal.untaken = Some(Arc::new(taking));
-        let proposed =
-            if proposal.new_content.is_empty() { Proposed::Empty } else { Proposed::Text };
+        let proposed = Proposed::new(&proposal.new_content, proposal.client);
         let path: Arc<str> = Arc::from(proposal.file_path.as_str());
         let step = |ledger: &mut Ledger, call| ledger.open(asker, &path, proposed, call);
         self.call(from, Tool::OpenDiff, &path, Some(proposal), step).await
@@ -206,8 +207,13 @@ impl Diffs {
         self.step(|ledger| ledger.decided(path, accepted.map(Arc::new)))
     }
 
-    pub(crate) fn session_begun(&self, session: SessionId) {
-        self.step(|ledger| ledger.session_begun(session));
+    /// The editor has written an accepted text, because its client is away.
+    pub(crate) fn written(&self, path: &str) {
+        self.step(|ledger| ledger.written(path));
+    }
+
+    pub(crate) fn session_begun(&self, session: SessionId, client: ClientTraits) {
+        self.step(|ledger| ledger.session_begun(session, client));
     }
 
     /// A session has no stream for so long that its views are closed.

@@ -52,7 +52,7 @@ pub(crate) struct Outgoing {
     pub(crate) ping: bool,
     pub(crate) diff: DiffId,
     pub(crate) path: Arc<str>,
-    /// The text that the user accepted; nothing if the diff is rejected.
+    /// The content of the acceptance. Without it the diff is rejected.
     pub(crate) accepted: Option<Text>,
 }
 
@@ -180,6 +180,14 @@ impl Outbox {
             let is_pinged = |of: &Queued| of.is_pinged && of.sent == Some(stream.number);
             self.queue.iter().any(|of| stream.must_ping(of) || is_pinged(of))
         })
+    }
+
+    /// Makes a rejection of the acceptance for `path`, unless it may have been received.
+    pub(super) fn withdraw(&mut self, path: &str) -> Option<DiffId> {
+        let mut unsent = self.queue.iter_mut().filter(|queued| queued.sent.is_none());
+        let queued = unsent.find(|queued| &*queued.path == path && queued.accepted.is_some())?;
+        queued.accepted = None;
+        Some(queued.diff)
     }
 
     /// Takes a decision out.

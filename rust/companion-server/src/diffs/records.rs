@@ -1,24 +1,24 @@
 //! What a process leaves to the next one: records of what happened, and what they come to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::{DiffId, Text};
-use crate::session::SessionId;
+use crate::session::{ClientTraits, SessionId};
 
 /// What happened, one line of the file each.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Record {
     /// A client has come, and may come back.
-    Session(SessionId),
+    Session(SessionId, ClientTraits),
     /// It will not, and waits for nothing.
     Gone(SessionId),
     /// A client waits for a decision about the diff of that path, as it wrote it.
     Opened(DiffId, SessionId, Arc<str>),
-    /// The user has accepted it with this text, of which the client may not have heard.
+    /// The user has accepted it. The client may not have received this content yet.
     Accepted(DiffId, Text),
     /// The client waits for it no more.
     Settled(DiffId),
@@ -27,7 +27,7 @@ pub(crate) enum Record {
 /// What the records come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Left {
-    pub(crate) sessions: BTreeSet<SessionId>,
+    pub(crate) sessions: BTreeMap<SessionId, ClientTraits>,
     pub(crate) diffs: BTreeMap<DiffId, LeftDiff>,
 }
 
@@ -37,17 +37,18 @@ pub(crate) struct LeftDiff {
     pub(crate) session: SessionId,
     /// As the client wrote it in `openDiff`.
     pub(crate) path: Arc<str>,
-    /// The text that the user accepted; nothing if there is none, and the diff is rejected.
+    /// The content that the client receives with the acceptance. Without it the diff is rejected.
     pub(crate) accepted: Option<Text>,
 }
 
 impl Left {
     /// Takes a record. Returns whether a text is out of it by that, which must not stay on the disk.
     pub(crate) fn apply(&mut self, record: Record) -> bool {
-        let has_text = |diff: &LeftDiff| diff.accepted.is_some();
+        let has_text =
+            |diff: &LeftDiff| diff.accepted.as_ref().is_some_and(|text| !text.is_empty());
         match record {
-            Record::Session(session) => {
-                self.sessions.insert(session);
+            Record::Session(session, client) => {
+                self.sessions.insert(session, client);
                 false
             }
             Record::Gone(session) => {
@@ -71,7 +72,8 @@ impl Left {
 
     /// The fewest records that come to it, the texts last and the longest of them at the end.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
-        let sessions = self.sessions.iter().map(|session| Record::Session(*session));
+        let sessions =
+            self.sessions.iter().map(|(session, client)| Record::Session(*session, *client));
         let opened = self
             .diffs
             .iter()

@@ -125,11 +125,11 @@ where
 }
 
 async fn initialize(core: &Core, id: &Id, params: Params<'_>) -> Reply {
-    let result = match dispatch::initialize(params) {
-        Ok(result) => result,
+    let (result, client) = match dispatch::initialize(params) {
+        Ok(initialized) => initialized,
         Err(error) => return reply::error(StatusCode::OK, Some(id), error),
     };
-    match core.create_session() {
+    match core.create_session(client) {
         Ok(session) => {
             core.diffs.recorded().await;
             let mut reply = reply::json(StatusCode::OK, dispatch::response(id, &result));

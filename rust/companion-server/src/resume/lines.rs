@@ -6,7 +6,7 @@ use super::Token;
 use crate::diffs::{Left, Record};
 
 /// Changes with the meaning of the file.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The first line.
 #[derive(Clone, Serialize, Deserialize)]

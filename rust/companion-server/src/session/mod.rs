@@ -40,9 +40,18 @@ impl fmt::Display for SessionId {
     }
 }
 
+/// How a client differs from others that speak the protocol.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ClientTraits {
+    /// It carries out an edit by itself if it receives no text with the acceptance.
+    pub(crate) replays_edits: bool,
+}
+
 /// One client. It is idle while no request and no stream holds it.
 pub(crate) struct Session {
     pub(crate) id: SessionId,
+    pub(crate) client: ClientTraits,
     pub(crate) mailbox: Mailbox,
     /// By which users tell the proposals of several clients apart; 0 before the first, and once another
     /// client has it.
@@ -56,9 +65,10 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    fn new(id: SessionId, returning: bool) -> Self {
+    fn new(id: SessionId, client: ClientTraits, returning: bool) -> Self {
         Self {
             id,
+            client,
             mailbox: Mailbox::default(),
             number: AtomicU32::new(0),
             returning: AtomicBool::new(returning),
@@ -136,9 +146,10 @@ impl Sessions {
     pub(crate) fn new(
         limits: Limits,
         host: Arc<dyn EditorHost>,
-        left: impl IntoIterator<Item = SessionId>,
+        left: impl IntoIterator<Item = (SessionId, ClientTraits)>,
     ) -> Self {
-        let left = left.into_iter().map(|id| (id, Arc::new(Session::new(id, true))));
+        let session = |(id, client)| (id, Arc::new(Session::new(id, client, true)));
+        let left = left.into_iter().map(session);
         Self { by_id: Mutex::new(left.collect()), streams: AtomicUsize::new(0), limits, host }
     }
 
@@ -146,6 +157,7 @@ impl Sessions {
     /// the longest time. `waits` says whose clients may wait for a decision; they go last.
     pub(crate) fn create(
         &self,
+        client: ClientTraits,
         waits: impl Fn(SessionId) -> bool,
     ) -> Result<(Arc<Session>, Vec<SessionId>), Full> {
         let mut by_id = self.by_id.lock();
@@ -172,7 +184,7 @@ impl Sessions {
         for id in &gone {
             by_id.remove(id);
         }
-        let session = Arc::new(Session::new(SessionId::new(), false));
+        let session = Arc::new(Session::new(SessionId::new(), client, false));
         by_id.insert(session.id, Arc::clone(&session));
         Ok((session, gone))
     }

@@ -1,7 +1,10 @@
 //! What the editor says: its user's decisions, and what became of the requests to it.
 
+use std::sync::Arc;
+
 use super::{Ask, Asked, Effect, Ledger, Outcome};
 use crate::diffs::outbox::{Closing, Wants};
+use crate::diffs::records::Record;
 use crate::diffs::{Answer, CallId, DiffId, Text};
 use crate::session::SessionId;
 
@@ -15,7 +18,7 @@ impl Ledger {
             && let Some((path, diff)) = self.open.remove_entry(path)
         {
             let accepts = accepted.is_some();
-            let accepted = accepted.map(|text| diff.proposed.left_as(text));
+            let accepted = accepted.map(|text| diff.proposed.accept(text));
             self.decide_for(&diff, path, accepted, &mut effects);
             let outcome = if accepts { Outcome::Accepted } else { Outcome::Rejected };
             self.end(diff, outcome, &mut effects);
@@ -35,6 +38,20 @@ impl Ledger {
         effects
     }
 
+    /// The editor has written an accepted text that waits for its client. The client must not make
+    /// the edit again, so the acceptance becomes a rejection.
+    pub(crate) fn written(&mut self, path: &str) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let mut outboxes = self.outboxes.iter_mut();
+        let waiting = outboxes.find_map(|(of, outbox)| Some((*of, outbox.withdraw(path)?)));
+        if let Some((session, diff)) = waiting {
+            // The next process rejects what has only been opened.
+            self.record(Record::Settled(diff), &mut effects);
+            self.record(Record::Opened(diff, session, Arc::from(path)), &mut effects);
+        }
+        effects
+    }
+
     /// The editor has done what it was asked, with the proposal's text if it was to close.
     pub(crate) fn completed(&mut self, call: CallId, content: Option<Text>) -> Vec<Effect> {
         match self.asked.remove(&call) {
@@ -43,7 +60,7 @@ impl Ledger {
                 opening.map(|call| Effect::Answer(call, Answer::Opened)).into_iter().collect()
             }
             Some(Asked::Close { told, proposed, .. }) => {
-                let content = content.map(|text| proposed.left_as(text));
+                let content = content.map(|text| proposed.content(&proposed.accept(text)));
                 vec![self.closed(call, told, content)]
             }
             // The decision answers that call; until it comes, so can the deadline.

@@ -20,10 +20,11 @@ use std::sync::Arc;
 
 use super::answer::{Answer, Outcome};
 use super::outbox::{Closing, Outbox, Queued, Wants};
+use super::proposed::Proposed;
 use super::records::Record;
 use super::{DiffId, Text};
 use crate::host::CallId;
-use crate::session::SessionId;
+use crate::session::{ClientTraits, SessionId};
 
 /// What follows from a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub(crate) enum Effect {
     Hurry(CallId),
     /// Save this for the next process.
     Record(Record),
-    /// The diff of that path was decided, and its asker is to be told.
+    /// The diff of that path was decided, with that text. Its asker has a notification queued.
     Decided(SessionId, Arc<str>, Option<Text>),
     /// The diff has ended; no other effect depends on it.
     Ended(DiffId, Outcome),
@@ -75,24 +76,6 @@ struct Diff {
     opening: Option<CallId>,
     /// The calls of acceptDiff and rejectDiff that wait for the end.
     deciding: Vec<(CallId, bool)>,
-}
-
-/// What was proposed, as far as it matters to what becomes of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Proposed {
-    /// A text.
-    Text,
-    /// A file without one.
-    Empty,
-}
-
-impl Proposed {
-    /// `text`, in which the user has left the proposal, as the client is to hear of it. It takes an
-    /// empty text for one that was not changed, and would write the proposal
-    /// (`resolution.content ?`). A line without text is as near as it gets.
-    fn left_as(self, text: Text) -> Text {
-        if text.is_empty() && self == Self::Text { Arc::new("\n".to_owned()) } else { text }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -136,10 +119,14 @@ impl Ledger {
     }
 
     /// A client has come.
-    pub(crate) fn session_begun(&mut self, session: SessionId) -> Vec<Effect> {
+    pub(crate) fn session_begun(
+        &mut self,
+        session: SessionId,
+        client: ClientTraits,
+    ) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.outboxes.insert(session, Outbox::default());
-        self.record(Record::Session(session), &mut effects);
+        self.record(Record::Session(session, client), &mut effects);
         effects
     }
 
@@ -356,10 +343,11 @@ impl Ledger {
         effects: &mut Vec<Effect>,
     ) {
         let Some(outbox) = self.outboxes.get_mut(&diff.asker) else { return };
-        outbox.push(diff.id, Arc::clone(&path), accepted.clone());
+        let content = accepted.as_ref().map(|text| diff.proposed.content(text));
+        outbox.push(diff.id, Arc::clone(&path), content.clone());
         // The next process rejects by itself what is open and was not accepted.
-        if let Some(text) = &accepted {
-            self.record(Record::Accepted(diff.id, Arc::clone(text)), effects);
+        if let Some(content) = content {
+            self.record(Record::Accepted(diff.id, content), effects);
         }
         effects.push(Effect::Decided(diff.asker, path, accepted));
     }

@@ -5,7 +5,7 @@ use super::*;
 /// Has the user accept `content` at a path of its own.
 fn accept(book: &mut Book, path: &str, content: &str) {
     let (path, call) = (Arc::from(path), book.call());
-    book.ledger.open(book.a, &path, Proposed::Text, call);
+    book.ledger.open(book.a, &path, proposed(), call);
     book.ledger.completed(call, None);
     book.ledger.decided(&path, Some(text(content)));
 }
@@ -155,7 +155,7 @@ fn a_decision_of_the_last_process_is_not_dropped_for_later_ones() {
     book.ledger.attach(a, 1, &EventId::default(), true);
     for number in 0..200 {
         let (path, call) = (Arc::from(format!("/{number}")), book.call());
-        book.ledger.open(a, &path, Proposed::Text, call);
+        book.ledger.open(a, &path, proposed(), call);
         book.ledger.completed(call, None);
         book.ledger.decided(&path, None);
         book.ledger.next(a, 1).0.unwrap();

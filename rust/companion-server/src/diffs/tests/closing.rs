@@ -5,6 +5,7 @@ use serde_json::json;
 use super::{
     Answer, Book, Effect, EventId, Outgoing, Proposed, answer, closed, path, result, text,
 };
+use crate::session::ClientTraits;
 
 #[test]
 fn closing_gives_the_final_text_and_tells_nobody_who_asks_not_to() {
@@ -116,23 +117,53 @@ fn a_text_accepted_while_the_diff_is_being_closed_is_not_lost() {
     assert!(book.ledger.failed(call, "no such view").is_empty());
 }
 
+/// The notification that the client receives for a decision, and the answer to its `closeDiff`.
+fn heard(proposal: &str, replays_edits: bool, left: &str) -> [Option<String>; 2] {
+    let mut book = Book::new();
+    let proposed = Proposed::new(proposal, ClientTraits { replays_edits });
+    let open = |book: &mut Book| {
+        let call = book.call();
+        book.ledger.open(book.a, &path(), proposed, call);
+        book.ledger.completed(call, None);
+    };
+    open(&mut book);
+    let whole = if left.is_empty() && !proposal.is_empty() { "\n" } else { left };
+    let decided = Effect::Decided(book.a, path(), Some(text(whole)));
+    assert!(book.decided(Some(left)).contains(&decided), "whoever watches sees the whole text");
+    let sent = book.ledger.next(book.a, 1).0.unwrap();
+    book.ledger.ping_answered(book.a, sent.diff);
+
+    open(&mut book);
+    let (call, _) = book.close(book.a, true);
+    let effects = book.ledger.completed(call, Some(text(left)));
+    let Answer::Closed(content) = answer(&effects, call).clone() else { panic!() };
+    [sent.accepted, content].map(|text| text.map(|text| text.to_string()))
+}
+
+#[test]
+fn only_an_unchanged_edit_is_left_to_a_client_that_replays_it() {
+    for (proposal, left, replayed) in [
+        ("a\nb\n", "a\nb\n", true),
+        ("\n", "\n", true),
+        ("a\nb\n", "a\nb", false),
+        ("a\nb\n", "a\r\nb\r\n", false),
+        ("a\n", "\u{feff}a\n", false),
+        ("a\n", "b\n", false),
+    ] {
+        let whole = [Some(left.to_owned()), Some(left.to_owned())];
+        assert_eq!(heard(proposal, false, left), whole, "{proposal:?} as {left:?}");
+        let expected = if replayed { [Some(String::new()), Some(String::new())] } else { whole };
+        assert_eq!(heard(proposal, true, left), expected, "{proposal:?} as {left:?}");
+    }
+}
+
 #[test]
 fn what_the_user_has_deleted_is_no_unchanged_proposal() {
-    for (proposed, heard) in [(Proposed::Text, "\n"), (Proposed::Empty, "")] {
-        let mut book = Book::new();
-        let open = |book: &mut Book| {
-            let call = book.call();
-            book.ledger.open(book.a, &path(), proposed, call);
-            book.ledger.completed(call, None);
-        };
-        open(&mut book);
-        let decided = Effect::Decided(book.a, path(), Some(text(heard)));
-        assert!(book.decided(Some("")).contains(&decided), "{proposed:?}");
-
-        open(&mut book);
-        let (call, _) = book.close(book.a, true);
-        let effects = book.ledger.completed(call, Some(text("")));
-        assert_eq!(*answer(&effects, call), closed(heard), "{proposed:?}");
+    for replays_edits in [true, false] {
+        let line = || Some("\n".to_owned());
+        assert_eq!(heard("proposed", replays_edits, ""), [line(), line()]);
+        let nothing = || Some(String::new());
+        assert_eq!(heard("", replays_edits, ""), [nothing(), nothing()]);
     }
 }
 
@@ -194,4 +225,25 @@ fn who_has_not_heard_of_its_own_diff_closes_no_other_one() {
     let (call, effects) = book.close(a, true);
     assert_eq!(*answer(&effects, call), closed("edited"));
     assert_eq!(book.ledger.count(b), 1);
+}
+
+/// The stream is down when the user accepts. Then the user has the editor write the text.
+#[test]
+fn an_acceptance_that_the_editor_has_carried_out_is_not_carried_out_again() {
+    let mut book = Book::new();
+    book.opened(book.a);
+    book.ledger.detach(book.a, 1);
+    book.decided(Some("edited"));
+    assert_eq!(book.ledger.written(&path()).len(), 2, "two records, for the next process");
+    assert_eq!(book.ledger.written(&path()), [], "it is withdrawn once");
+    book.ledger.attach(book.a, 2, &EventId::default(), false);
+    assert_eq!(book.ledger.next(book.a, 2).0.unwrap().accepted, None);
+
+    // A client that was sent the decision may have made the edit.
+    let mut book = Book::new();
+    book.opened(book.a);
+    book.decided(Some("edited"));
+    let sent = book.ledger.next(book.a, 1).0.unwrap();
+    assert_eq!(book.ledger.written(&path()), []);
+    book.ledger.ping_answered(book.a, sent.diff);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Book, text};
 use crate::diffs::ledger::Effect;
 use crate::diffs::{DiffId, Journal, Left, Record};
-use crate::session::SessionId;
+use crate::session::{ClientTraits, SessionId};
 
 /// The records of the book's two clients.
 const BEGUN: u64 = 2;
@@ -69,7 +69,7 @@ fn only_a_text_that_goes_has_the_file_written_anew() {
     let accepted = |number| Record::Accepted(DiffId(number), Arc::new("text".to_owned()));
     let mut left = Left::default();
     for (record, is_text_gone) in [
-        (Record::Session(first), false),
+        (Record::Session(first, ClientTraits::default()), false),
         (opened(1, first), false),
         (Record::Settled(DiffId(1)), false),
         (opened(2, first), false),

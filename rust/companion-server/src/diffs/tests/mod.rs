@@ -13,10 +13,11 @@ use companion_protocol::jsonrpc::Id;
 use serde_json::{Value, json};
 
 use super::answer::{Outcome, ToolResult};
-use super::ledger::{Ask, Effect, Ledger, Proposed};
+use super::ledger::{Ask, Effect, Ledger};
+use super::proposed::Proposed;
 use super::{Answer, DiffId, EventId, Outgoing, Record, Text};
 use crate::host::CallId;
-use crate::session::SessionId;
+use crate::session::{ClientTraits, SessionId};
 
 /// A ledger with two clients, and their streams.
 struct Book {
@@ -30,6 +31,10 @@ fn path() -> Arc<str> {
     Arc::from("/a b/é.rs")
 }
 
+fn proposed() -> Proposed {
+    Proposed::new("proposed", ClientTraits::default())
+}
+
 fn text(text: &str) -> Text {
     Arc::new(text.to_owned())
 }
@@ -39,7 +44,7 @@ impl Book {
         let (a, b) = (SessionId::new(), SessionId::new());
         let mut ledger = Ledger::new(DiffId(1), true);
         for session in [a, b] {
-            ledger.session_begun(session);
+            ledger.session_begun(session, ClientTraits::default());
             ledger.attach(session, 1, &EventId::default(), false);
         }
         Self { ledger, a, b, calls: 0 }
@@ -52,7 +57,7 @@ impl Book {
 
     fn open(&mut self, asker: SessionId) -> (CallId, Vec<Effect>) {
         let call = self.call();
-        (call, self.ledger.open(asker, &path(), Proposed::Text, call))
+        (call, self.ledger.open(asker, &path(), proposed(), call))
     }
 
     /// Opens a diff, and its view.

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::{ALIVE, config, file, files, next, run};
 use crate::diffs::{Batch, DiffId, Left, Record};
 use crate::resume::{Resume, Saving};
-use crate::session::SessionId;
+use crate::session::{ClientTraits, SessionId};
 use crate::testing::logged;
 
 fn take(saving: &mut Saving, records: Vec<Record>) -> bool {
@@ -26,13 +26,17 @@ fn accepted(text: &str) -> Vec<Record> {
     let session = SessionId::new();
     let text = Arc::new(text.to_owned());
     let opened = Record::Opened(diff("1"), session, "/a".into());
-    vec![Record::Session(session), opened, Record::Accepted(diff("1"), text)]
+    vec![
+        Record::Session(session, ClientTraits::default()),
+        opened,
+        Record::Accepted(diff("1"), text),
+    ]
 }
 
 /// A client has asked about so many files, and the user has accepted each with such a text.
 fn all_accepted(texts: &[&Arc<String>]) -> Vec<Record> {
     let session = SessionId::new();
-    let mut records = vec![Record::Session(session)];
+    let mut records = vec![Record::Session(session, ClientTraits::default())];
     for (number, text) in texts.iter().enumerate() {
         let diff = diff(&number.to_string());
         records.push(Record::Opened(diff, session, format!("/{number}").into()));
@@ -75,9 +79,12 @@ fn once_the_disk_takes_it_again_all_that_counts_is_saved() {
     let obstacle = obstruct(&dir);
     let [first, second] = [SessionId::new(), SessionId::new()];
     let opened = Record::Opened(diff("2"), first, "/b".into());
-    assert!(!take(&mut saving, vec![Record::Session(first), opened, Record::Settled(diff("1"))]));
+    assert!(!take(
+        &mut saving,
+        vec![Record::Session(first, ClientTraits::default()), opened, Record::Settled(diff("1"))]
+    ));
     fs::remove_dir(obstacle).unwrap();
-    assert!(take(&mut saving, vec![Record::Session(second)]));
+    assert!(take(&mut saving, vec![Record::Session(second, ClientTraits::default())]));
     drop(saving);
     assert_eq!(next(&dir, &config("/a", ALIVE)).0, token);
     let left = left(&dir);
@@ -113,7 +120,7 @@ fn of_more_than_is_read_the_longest_text_is_not_saved() {
     let long = Arc::new("\u{1}".repeat(45_000_000));
     let short = Arc::new("the user’s text".to_owned());
     assert!(take(&mut saving, all_accepted(&[&long, &short])));
-    assert!(take(&mut saving, vec![Record::Session(SessionId::new())]));
+    assert!(take(&mut saving, vec![Record::Session(SessionId::new(), ClientTraits::default())]));
     drop(saving);
     let next = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
     assert_eq!(next.head.token.expose(), token);
@@ -151,7 +158,10 @@ fn the_file_is_written_anew_once_more_than_64_kb_were_appended() {
         let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
         let [over, stays] = [SessionId::new(), SessionId::new()];
         let before = fs::metadata(file(&dir)).unwrap().len();
-        assert!(take(&mut saving, vec![Record::Session(over), Record::Gone(over)]));
+        assert!(take(
+            &mut saving,
+            vec![Record::Session(over, ClientTraits::default()), Record::Gone(over)]
+        ));
         let opened = |path: &str| vec![Record::Opened(diff("1"), stays, path.into())];
         let line = serde_json::to_string(&opened("")[0]).unwrap() + "\n";
         let appended = fs::metadata(file(&dir)).unwrap().len() - before;

@@ -15,7 +15,7 @@ use crate::diffs::{Batch, Record};
 use crate::listen::Listeners;
 use crate::resume::Resume;
 use crate::runtime::Runtime;
-use crate::session::SessionId;
+use crate::session::{ClientTraits, SessionId};
 
 /// Changes the first line of the file.
 fn change(dir: &TempDir, change: impl FnOnce(&mut Value)) {
@@ -194,7 +194,8 @@ fn what_has_been_settled_takes_no_place_for_ever() {
     let mut largest = 0;
     for _ in 0..2000 {
         let session = SessionId::new();
-        let records = vec![Record::Session(session), Record::Gone(session)];
+        let records =
+            vec![Record::Session(session, ClientTraits::default()), Record::Gone(session)];
         assert!(saving.tell(|file| file.take(Batch { records, ends: false })));
         largest = largest.max(fs::metadata(file(&dir)).unwrap().len());
     }
@@ -206,7 +207,10 @@ fn what_has_been_settled_takes_no_place_for_ever() {
 fn a_line_that_was_not_finished_counts_for_nothing() {
     let dir = TempDir::new().unwrap();
     let (token, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
-    let records = vec![Record::Session(SessionId::new()), Record::Session(SessionId::new())];
+    let records = vec![
+        Record::Session(SessionId::new(), ClientTraits::default()),
+        Record::Session(SessionId::new(), ClientTraits::default()),
+    ];
     assert!(saving.tell(|file| file.take(Batch { records, ends: false })));
     drop(saving);
     let whole = fs::read(file(&dir)).unwrap();
@@ -223,9 +227,9 @@ fn after_a_failure_the_file_is_written_anew() {
     let dir = TempDir::new().unwrap();
     let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
     saving.tell(|_| Err(std::io::Error::other("full")));
-    let sessions = [SessionId::new(), SessionId::new()];
-    for session in sessions {
-        let records = vec![Record::Session(session)];
+    let sessions = [true, false].map(|of| (SessionId::new(), ClientTraits { replays_edits: of }));
+    for (session, client) in sessions {
+        let records = vec![Record::Session(session, client)];
         assert!(saving.tell(|file| file.take(Batch { records, ends: false })));
     }
     drop(saving);

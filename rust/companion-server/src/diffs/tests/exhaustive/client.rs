@@ -177,3 +177,19 @@ impl Client {
 pub(super) fn text(question: Question) -> Text {
     Arc::new(format!("text {question}"))
 }
+
+impl Script {
+    fn is_unchanged(self, question: Question) -> bool {
+        question % 2 == self.unchanged
+    }
+
+    /// The text that the client proposes.
+    pub(super) fn proposed(self, question: Question) -> String {
+        if self.is_unchanged(question) { text(question).to_string() } else { "proposed".to_owned() }
+    }
+
+    /// The content of the acceptance.
+    pub(super) fn content(self, question: Question) -> Text {
+        if self.is_unchanged(question) { Text::default() } else { text(question) }
+    }
+}

@@ -122,7 +122,10 @@ impl World {
     ) {
         let core = &self.rig.core;
         let context = core.context.message();
-        let session = core.create_session().expect("the others are idle").id;
+        let session = core
+            .create_session(crate::session::ClientTraits::default())
+            .expect("the others are idle")
+            .id;
         let enough = expected.filter(|_| self.port.is_some()).map_or(usize::MAX, <[_]>::len);
         let bytes = bytes(&session.to_string());
         let sent = tokio::time::timeout(HANG, self.send(&bytes, enough)).await;

@@ -1,13 +1,13 @@
 //! What must hold.
 
 use super::{Fate, Question, Script, World};
-use crate::diffs::tests::exhaustive::client::{Outcome, text};
+use crate::diffs::tests::exhaustive::client::Outcome;
 
 impl World {
     /// What is wrong in this state; `is_last` if nothing more can happen.
     pub(crate) fn check(&self, script: &Script, is_last: bool) -> Result<(), String> {
         for (question, outcome) in self.client.outcomes.iter().enumerate() {
-            self.check_outcome(question, outcome.as_ref())?;
+            self.check_outcome(script, question, outcome.as_ref())?;
         }
         if !is_last || self.client.is_cut {
             return Ok(());
@@ -22,13 +22,18 @@ impl World {
         Ok(())
     }
 
-    fn check_outcome(&self, question: Question, outcome: Option<&Outcome>) -> Result<(), String> {
+    fn check_outcome(
+        &self,
+        script: &Script,
+        question: Question,
+        outcome: Option<&Outcome>,
+    ) -> Result<(), String> {
         let is_right = match (&self.fates[question], outcome) {
             (_, None | Some(Outcome::Failed)) => true,
             (fate, Some(Outcome::Accepted(Some(content)))) => {
                 let in_terminal = self.is_closed(question) && *fate != Fate::Rejected;
                 let in_editor = matches!(fate, Fate::Accepted | Fate::Unsaved);
-                *content == text(question) && (in_editor || in_terminal)
+                *content == script.content(question) && (in_editor || in_terminal)
             }
             (fate, Some(Outcome::Accepted(None))) => {
                 self.is_closed(question) && (*fate != Fate::Accepted || self.client.is_cut)

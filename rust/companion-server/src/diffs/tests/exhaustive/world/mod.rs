@@ -8,14 +8,18 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::client::{Client, text};
-use crate::diffs::ledger::{Ask, Effect, Ledger, Proposed};
+use crate::diffs::ledger::{Ask, Effect, Ledger};
+use crate::diffs::proposed::Proposed;
 use crate::diffs::{Answer, DiffId, EventId, Left, Outgoing, Record};
 use crate::host::CallId;
-use crate::session::SessionId;
+use crate::session::{ClientTraits, SessionId};
 pub(super) use steps::{Script, Step};
 
 /// Questions are numbered in the order in which they are asked.
 pub(super) type Question = usize;
+
+/// As the real one is.
+const CLIENT: ClientTraits = ClientTraits { replays_edits: true };
 
 /// What a client sends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -123,7 +127,7 @@ impl World {
             stops: script.stops,
             closes: script.closes,
         };
-        let effects = world.ledger.session_begun(session);
+        let effects = world.ledger.session_begun(session, CLIENT);
         world.carry_out(effects);
         world.save_all();
         world.attach(&EventId::default(), false);
@@ -144,7 +148,8 @@ impl World {
             Request::Pong(diff) => self.ledger.ping_answered(self.session, *diff),
             Request::Open(question) => {
                 let path = Arc::from(script.paths[*question]);
-                self.ledger.open(self.session, &path, Proposed::Text, call)
+                let proposed = Proposed::new(&script.proposed(*question), CLIENT);
+                self.ledger.open(self.session, &path, proposed, call)
             }
             Request::Close(question, _) => {
                 self.ledger.close(self.session, &Arc::from(script.paths[*question]), true, call)

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::super::client::text;
 use super::{Fate, Reply, Request, Script, World};
 use crate::diffs::ledger::Ledger;
 use crate::diffs::{DiffId, Record};
@@ -23,7 +22,7 @@ impl World {
         self.end_stream(arrives);
         self.read_all(script);
         for (question, fate) in self.fates.iter_mut().enumerate() {
-            let lost = |record: &Record| matches!(record, Record::Accepted(_, accepted) if *accepted == text(question));
+            let lost = |record: &Record| matches!(record, Record::Accepted(_, accepted) if *accepted == script.content(question));
             if *fate == Fate::Accepted && self.unsaved.iter().any(lost) {
                 *fate = Fate::Unsaved;
             }
@@ -67,7 +66,7 @@ impl World {
         self.saved = 0;
         self.is_returning = true;
         self.ledger = Ledger::new(DiffId(1000), true);
-        for session in &self.disk.sessions {
+        for session in self.disk.sessions.keys() {
             self.ledger.restore_session(*session);
         }
         for (diff, left) in &self.disk.diffs {

@@ -15,6 +15,8 @@ pub(crate) struct Script {
     pub(crate) stops: u8,
     /// How many questions the user answers in the terminal.
     pub(crate) closes: u8,
+    /// The user changes every second proposal: this is the first that stays unchanged.
+    pub(crate) unchanged: Question,
 }
 
 /// What happens. An index is one of what is under way.

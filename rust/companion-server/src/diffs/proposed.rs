@@ -1,0 +1,46 @@
+//! Compares an accepted text with the proposal, without keeping the proposal.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, LazyLock};
+
+use super::Text;
+use crate::session::ClientTraits;
+
+/// What is kept of a proposed text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Proposed {
+    /// Bytes.
+    length: usize,
+    digest: u64,
+    /// The client that has proposed it.
+    client: ClientTraits,
+}
+
+/// The key of all digests. It is random, so that no proposal can be made to collide with the text
+/// into which its user changes it.
+static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+impl Proposed {
+    pub(crate) fn new(text: &str, client: ClientTraits) -> Self {
+        Self { length: text.len(), digest: KEY.hash_one(text), client }
+    }
+
+    /// The text that the user accepts by leaving the proposal as `text`. Clients take an empty
+    /// text for an unchanged proposal (`resolution.content ?`), so an emptied one becomes a line
+    /// without text.
+    pub(crate) fn accept(self, text: Text) -> Text {
+        if text.is_empty() && self.length > 0 { Arc::new("\n".to_owned()) } else { text }
+    }
+
+    /// The content that the client receives for an accepted text: nothing if the text is
+    /// unchanged and the client replays edits.
+    pub(crate) fn content(self, accepted: &Text) -> Text {
+        let is_unchanged =
+            || accepted.len() == self.length && KEY.hash_one(accepted.as_str()) == self.digest;
+        if self.client.replays_edits && is_unchanged() {
+            Text::default()
+        } else {
+            Arc::clone(accepted)
+        }
+    }
+}
