@@ -54,6 +54,8 @@ open class RecordingCore : CompanionCore {
         return delivery
     }
 
+    override fun diffWritten(filePath: String) = tell("written $filePath")
+
     override fun diffRejected(filePath: String): Delivery {
         tell("rejected $filePath")
         return delivery

@@ -13,7 +13,7 @@ class StaleTest : QuestionTestCase() {
         change("a.txt", "by hand")
         await("the word about it") { "It has changed meanwhile." in view.banner }
         view.click("Accept")
-        assertTrue(questions.single(), "what has changed meanwhile is lost" in questions.single())
+        assertTrue(questions.single(), "The accepted text replaces the changes." in questions.single())
         assertEquals("to keep editing is no decision", emptyList<String>(), told)
         answering(2)
         view.type("mine")
@@ -53,7 +53,7 @@ class StaleTest : QuestionTestCase() {
         file.writeText("by another program")
         await("the word about it") { "It has changed meanwhile." in view.banner }
         view.click("Accept")
-        assertTrue(questions.single(), "what has changed meanwhile is lost" in questions.single())
+        assertTrue(questions.single(), "The accepted text replaces the changes." in questions.single())
         assertEquals(emptyList<String>(), told)
     }
 
@@ -66,17 +66,57 @@ class StaleTest : QuestionTestCase() {
         await("the word about it") { "It has changed meanwhile." in view.banner }
     }
 
-    fun `test who puts into the file what the CLI may yet write is told that it does`() {
+    fun `test what is put into the file in the place of the CLI is not written by the CLI again`() {
         val file = file("a.txt", "old")
         val view = propose("a.txt", "new")
         core.delivery = Delivery.QUEUED
         view.click("Accept")
-        applyAndBeAsked(view, "it writes this text to ")
-        assertEquals("old", file.readText())
-        answering(1)
         view.click("Apply")
         await("the end") { !view.isOpen }
         assertEquals("new", file.readText())
+        assertEquals(listOf("accepted a.txt 'new'", "written a.txt"), told)
+    }
+
+    fun `test an unchanged edit that its CLI makes again is not said to replace what has changed`() {
+        file("a.txt", "old")
+        open("a.txt", "new", replaysEdits = true)
+        val view = view("a.txt")
+        change("a.txt", "by hand")
+        await("the word about it") { "It has changed meanwhile." in view.banner }
+        view.click("Accept")
+        assertTrue(questions.single(), "Gemini CLI keeps the changes if its tool is Edit" in questions.single())
+        view.type("mine")
+        view.click("Accept")
+        assertTrue(questions.last(), "The accepted text replaces the changes." in questions.last())
+    }
+
+    fun `test a CLI that replays edits receives its own text if nothing was changed`() {
+        val (crlf, bom) = listOf("crlf.txt" to "one\r\ntwo\r\n", "bom.txt" to "\uFEFFone\n").map { (name, text) ->
+            file(name, text)
+        }
+        for ((file, text) in listOf(crlf to "one\n2\n", bom to "\uFEFF1\n")) {
+            open(file.name, text, replaysEdits = true)
+            view(file.name).click("Accept")
+        }
+        open(bom.name, "1\n", replaysEdits = true)
+        view(bom.name).click("Accept")
+        propose(crlf.name, "one\n2\n").click("Accept")
+        val accepted =
+            listOf("crlf.txt 'one\n2\n'", "bom.txt '\uFEFF1\n'", "bom.txt '\uFEFF1\n'", "crlf.txt 'one\r\n2\r\n'")
+        assertEquals(accepted.map { "accepted $it" }, told)
+    }
+
+    fun `test a CLI that replays edits writes the file itself when another client accepts`() {
+        val file = file("a.txt", "old")
+        open("a.txt", "new", replaysEdits = true)
+        assertEquals(Answer.DONE, answer { service.accept(it, path("a.txt")) })
+        assertEquals(listOf("accepted a.txt 'new'"), told)
+        assertEquals("old", file.readText())
+    }
+
+    private fun open(name: String, text: String, replaysEdits: Boolean) {
+        val proposal = diff(path(name), text).copy(replaysEdits = replaysEdits)
+        assertEquals(Answer.DONE, answer { service.open(core, it, proposal) })
     }
 
     fun `test what the user has written since is not replaced without a question`() {
@@ -85,7 +125,7 @@ class StaleTest : QuestionTestCase() {
         core.delivery = Delivery.UNKNOWN
         view.click("Accept")
         change("a.txt", "by hand")
-        applyAndBeAsked(view, "which replaces all of it")
+        applyAndBeAsked(view, "The proposal replaces the whole file.")
         answering(1)
         view.click("Apply")
         await("the end") { !view.isOpen }
@@ -98,8 +138,8 @@ class StaleTest : QuestionTestCase() {
         core.delivery = Delivery.UNKNOWN
         listOf(changed, created).forEach { it.click("Accept") }
         val files = listOf("a.txt", "b.txt").map { file(it, "by another program") }
-        applyAndBeAsked(changed, "a.txt is not as it was")
-        applyAndBeAsked(created, "b.txt is not as it was")
+        applyAndBeAsked(changed, "a.txt changed after this proposal was created")
+        applyAndBeAsked(created, "b.txt changed after this proposal was created")
         assertEquals(List(2) { "by another program" }, files.map(File::readText))
     }
 
@@ -121,7 +161,7 @@ class StaleTest : QuestionTestCase() {
         assertTrue(questions.single(), "a.txt: It has changed meanwhile." in questions.single())
         answering(CANCEL)
         view.click("Accept")
-        assertTrue(questions.last(), "what has changed meanwhile is lost" in questions.last())
+        assertTrue(questions.last(), "The accepted text replaces the changes." in questions.last())
         assertEquals(emptyList<String>(), told)
     }
 

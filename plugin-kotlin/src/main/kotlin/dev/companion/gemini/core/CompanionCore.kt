@@ -102,6 +102,12 @@ interface CompanionCore : AutoCloseable {
 
     fun diffRejected(filePath: String): Delivery
 
+    /**
+     * The accepted text has been written here because its CLI is away. If the CLI comes back, it receives a rejection:
+     * it would make the edit a second time.
+     */
+    fun diffWritten(filePath: String)
+
     /** Stops it, within 2 s. */
     override fun close()
 

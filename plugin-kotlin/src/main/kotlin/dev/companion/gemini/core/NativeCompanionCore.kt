@@ -62,6 +62,8 @@ class NativeCompanionCore private constructor(
     override fun diffRejected(filePath: String) =
         ask(Delivery.UNKNOWN) { delivery(NativeCore.diffResolved(it, filePath, false, null)) }
 
+    override fun diffWritten(filePath: String) = tell { NativeCore.diffWritten(it, filePath) }
+
     override fun close() {
         isClosed = true
         NativeCore.stop(core.getAndSet(0))

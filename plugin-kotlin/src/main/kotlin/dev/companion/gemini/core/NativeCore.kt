@@ -73,6 +73,9 @@ internal object NativeCore {
     @JvmStatic
     external fun diffResolved(core: Long, filePath: String, accepted: Boolean, content: ByteArray?): Int
 
+    @JvmStatic
+    external fun diffWritten(core: Long, filePath: String)
+
     /** Names and values in turn. */
     @JvmStatic
     external fun terminalEnvironment(core: Long): Array<String>

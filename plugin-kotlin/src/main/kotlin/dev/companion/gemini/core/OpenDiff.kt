@@ -26,4 +26,9 @@ data class OpenDiff(
     val private: Boolean = false,
     /** Which of the connected CLIs it is from. */
     val cli: Int = 1,
+    /**
+     * The CLI writes the file itself once the proposal is accepted. If the user has not changed the proposal, it makes
+     * the model's edit in the file as it is by then.
+     */
+    val replaysEdits: Boolean = false,
 )

@@ -31,9 +31,10 @@ internal class ProposedText(
     val kind = diff.kind
     val private = diff.private
     val cli = diff.cli
-    val form = TextForm.of(diff.newContent)
-    val lineFeeds = TextForm.lineFeeds(diff.newContent)
-    val plain = TextForm.plain(diff.newContent)
+    val replaysEdits = diff.replaysEdits
+    val text = diff.newContent
+    val form = TextForm.of(text)
+    val plain = TextForm.plain(text)
 
     /** As the platform shows files of a type, unless it shows another text than it holds, as of a notebook. */
     val type: FileType
@@ -108,8 +109,20 @@ internal class Proposal(
 
     val isPlain: Boolean get() = proposed.isPlain
 
-    /** The proposal as it is now, in the form in which the CLI is to write it. */
-    val text: String get() = form().apply(if (isEdited) document.immutableCharSequence else proposed.lineFeeds)
+    /** The proposal as it is now, in the form of its file. */
+    val text: String
+        get() = form().apply(if (isEdited) document.immutableCharSequence else TextForm.lineFeeds(proposed.text))
+
+    /**
+     * The accepted text for the CLI. One that replays edits keeps the file's ends of lines, but not always its BOM. It
+     * receives its own text, byte for byte, if the user has changed nothing and the BOM is right: then it makes the
+     * model's edit. Otherwise it writes what it receives over the whole file.
+     */
+    val accepted: String
+        get() {
+            val isUnchanged = replaysEdits && !isEdited && form().bom == proposed.form.bom
+            return if (isUnchanged) proposed.text else text
+        }
 
     /** Whether the user has changed what came. */
     val isEdited: Boolean get() = !document.immutableCharSequence.contentEquals(proposed.plain)
@@ -119,6 +132,9 @@ internal class Proposal(
 
     /** What the CLI wants, whatever has become of the file since. */
     val kind: ProposalKind get() = proposed.kind
+
+    /** Whether the CLI writes the file itself, and makes an unchanged edit in the file as it is by then. */
+    val replaysEdits: Boolean get() = proposed.replaysEdits
 
     /** The number of the CLI. */
     val cli: Int get() = proposed.cli

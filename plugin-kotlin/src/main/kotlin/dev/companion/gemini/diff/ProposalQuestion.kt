@@ -12,13 +12,10 @@ internal object ProposalQuestion {
     fun isRejected(project: Project, proposal: Proposal): Boolean =
         ask(project, message("diff.ask", proposal.shownPath), "diff.ask.keep", "diff.reject")
 
-    /** Not asked if nothing is lost by it: neither what the file has now, nor what is written there later. */
+    /** Not asked if the file loses nothing. */
     fun isApplied(project: Project, proposal: Proposal): Boolean {
-        val reasons = listOfNotNull(
-            message("diff.ask.apply.changed", proposal.shownPath).takeIf { proposal.takesBack },
-            message("diff.ask.apply.queued", proposal.shownPath).takeIf { proposal.isQueued },
-        )
-        return reasons.isEmpty() || ask(project, reasons.joinToString("\n"), "diff.ask.none", "diff.apply")
+        val question = message("diff.ask.apply.changed", proposal.shownPath)
+        return !proposal.takesBack || ask(project, question, "diff.ask.none", "diff.apply")
     }
 
     /** No question: why it can't be put into the file. */
@@ -37,7 +34,8 @@ internal object ProposalQuestion {
     enum class Stale { KEEP, SHOW, ACCEPT }
 
     fun stale(project: Project, proposal: Proposal): Stale {
-        val question = message("diff.ask.stale", proposal.shownPath)
+        val isReplayed = proposal.replaysEdits && !proposal.isEdited
+        val question = message(if (isReplayed) "diff.ask.stale.replayed" else "diff.ask.stale", proposal.shownPath)
         val answers = listOf(message("diff.ask.keep"), message("diff.changed.show"), message("diff.ask.stale.accept"))
         return Stale.values().getOrElse(ask(project, question, answers)) { Stale.KEEP }
     }

@@ -88,10 +88,14 @@ class ProposalService(private val project: Project) : Disposable {
             val target = Target.find(project, filePath)
             later(pending) {
                 val proposal = waiting(filePath)
-                TargetWriter.write(project, target, proposal)
-                proposal.core.diffAccepted(filePath, proposal.text)
-                written.lookAt(proposal.target.path)
-                finishDelivered(proposal)
+                if (proposal.replaysEdits) {
+                    acceptNow(proposal)
+                } else {
+                    TargetWriter.write(project, target, proposal)
+                    proposal.core.diffAccepted(filePath, proposal.accepted)
+                    written.lookAt(proposal.target.path)
+                    finishDelivered(proposal)
+                }
                 pending.complete()
             }
         }
@@ -187,6 +191,7 @@ class ProposalService(private val project: Project) : Disposable {
             proposal.retarget(target)
             if (!ProposalQuestion.isApplied(project, proposal)) return
             TargetWriter.write(project, target, proposal)
+            proposal.core.diffWritten(proposal.path)
             finishDelivered(proposal)
         } catch (e: TargetException) {
             ProposalQuestion.tellUnapplied(project, e.message.orEmpty())
@@ -197,7 +202,7 @@ class ProposalService(private val project: Project) : Disposable {
 
     private fun closeNow(pending: PendingRequests.Pending, filePath: String) {
         val proposal = waiting(filePath)
-        val text = proposal.text
+        val text = proposal.accepted
         end(proposal)
         pending.complete(text)
         written.lookAt(proposal.target.path)
@@ -230,7 +235,7 @@ class ProposalService(private val project: Project) : Disposable {
     /** If the CLI does not hear it, the tab stays, so that no edit is lost. */
     private fun acceptNow(proposal: Proposal, next: Proposal? = null) {
         if (proposal.state != Proposal.State.OPEN) return
-        val text = proposal.text
+        val text = proposal.accepted
         val delivery = proposal.core.diffAccepted(proposal.path, text)
         written.lookAt(proposal.target.path)
         when {
