@@ -20,7 +20,7 @@ local PATIENCE_MS = 25000
 
 local NONE = 'No diff is open for this file.'
 
---- By path as the CLI wrote it: `{path, number, cli, content, base, warned, view, decided, orphan}`.
+--- By path as the CLI wrote it: `{path, number, cli, replays_edits, content, base, warned, view, decided, orphan}`.
 local proposals = {}
 --- By path: what fails the `diff/open` that waits until its view may be opened.
 local opening = {}
@@ -59,8 +59,7 @@ local function close(proposal)
   say_places()
 end
 
---- The text as the CLI is to write it: byte for byte what it proposed, unless the user or the form
---- of the file has changed it.
+--- The accepted text for the CLI.
 local function final_content(proposal)
   local now, changed = proposal.view:proposal()
   if not changed then
@@ -199,7 +198,11 @@ local function open(diff, base)
     })
     proposals[path] = proposal
   end
-  proposal.cli, proposal.content = diff.cli, text.render(parsed)
+  proposal.cli, proposal.replays_edits = diff.cli, diff.replaysEdits
+  -- A CLI that replays edits keeps the file's ends of lines, but not always its BOM. With its own text, byte
+  -- for byte, it makes the model's edit. Any other text it writes over the whole file.
+  local adds_bom = parsed.bomb and not text.parse(diff.newContent).bomb
+  proposal.content = diff.replaysEdits and not adds_bom and diff.newContent or text.render(parsed)
   proposal.base, proposal.warned = base, nil
   proposal.view.private = diff.private
   if diff.private then
@@ -297,12 +300,14 @@ M.requests = {
         return
       end
       local before = file.state(proposal.path)
-      local ok, why = file.write(proposal.path, final_content(proposal))
-      if not ok then
-        fail(why)
-        return
+      if not proposal.replays_edits then
+        local ok, why = file.write(proposal.path, final_content(proposal))
+        if not ok then
+          fail(why)
+          return
+        end
+        reload.reload(proposal.path, before == nil)
       end
-      reload.reload(proposal.path, before == nil)
       accept(proposal, before)
       done()
     end)

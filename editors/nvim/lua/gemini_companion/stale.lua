@@ -1,4 +1,4 @@
--- Owns the word before a proposal is accepted whose file is not as it was when it came.
+-- Warns before a proposal is accepted whose file has changed since it came.
 
 local file = require('gemini_companion.file')
 local log = require('gemini_companion.log')
@@ -10,8 +10,9 @@ function M.bytes(path)
   return file.read(path) or false
 end
 
---- Whether one of `diff`'s proposals waits for another word of the user, who is told so: Gemini CLI writes the
---- whole file as proposed. `insists` says whether that word was said; if nil, it is to be accepted again.
+--- Warns the user, and returns true, if the CLI may overwrite what has changed in the file: with a text that the
+--- user has edited always, with an unchanged one if its tool writes whole files. No editor knows the tool.
+--- `insists` says whether the user accepts all the same; if nil, accepting again does.
 function M.waits(proposal, insists)
   local now = M.bytes(proposal.path)
   if insists == nil then
