@@ -65,7 +65,7 @@ describe('in a window', () => {
     const { title, tab, decision } = await scene.propose(file, 'new\n');
     assert.match(tab.banners.flat().join(), /It is private: an ignore file names it\./);
     await scene.accept(title);
-    assert.deepEqual(await decision, { status: 'accepted', content: 'new\n' });
+    assert.deepEqual(await decision, { status: 'accepted', content: '' });
   });
 
   scene.test('a project that is silent tells nothing at once, and has edits reviewed', async () => {

@@ -87,7 +87,7 @@ describe('in a window', () => {
   });
 
   for (const [button, answer] of [
-    ['Accept (Ctrl+Enter)', { status: 'accepted', content: 'new\n' }],
+    ['Accept (Ctrl+Enter)', { status: 'accepted', content: '' }],
     ['Reject', REJECTED],
   ]) {
     scene.test(`a click on ${button} in the banner counts`, async (scene) => {
@@ -138,7 +138,7 @@ describe('in a window', () => {
     assert.deepEqual(await first.decision, REJECTED);
     await scene.proposal(b);
     await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: second.title });
-    assert.deepEqual(await second.decision, { status: 'accepted', content: 'new b\n' });
+    assert.deepEqual(await second.decision, { status: 'accepted', content: '' });
     await scene.noProposal();
     await other.close();
   });
@@ -152,7 +152,7 @@ describe('in a window', () => {
     const { tabs } = await scene.ide.robot('look');
     assert.equal(tabs.filter(({ right }) => right !== null).length, 1);
     await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
-    assert.deepEqual(await decision, { status: 'accepted', content: 'second\n' });
+    assert.deepEqual(await decision, { status: 'accepted', content: '' });
     await scene.noProposal();
     await other.close();
   });
@@ -197,7 +197,7 @@ describe('in a window', () => {
     const { title, tab, decision } = await scene.propose(file, '{}\n');
     assert.equal(tab.left, '');
     await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
-    assert.deepEqual(await decision, { status: 'accepted', content: '{}\n' });
+    assert.deepEqual(await decision, { status: 'accepted', content: '' });
     await scene.noProposal();
   });
 

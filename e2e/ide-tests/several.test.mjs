@@ -5,9 +5,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe } from 'node:test';
 
+import { runCore } from '../lib/gemini-core.mjs';
 import { REJECTED, Scene } from '../lib/ide-scene.mjs';
 
 const accepted = (content) => ({ status: 'accepted', content });
+const UNCHANGED = accepted('');
 
 describe('in a window', () => {
   const scene = new Scene();
@@ -92,7 +94,7 @@ describe('in a window', () => {
     const [a, b, c] = proposals;
     await scene.clickInto(a.title);
     await scene.ide.display.press('ctrl+Return', 'ctrl+Return', 'ctrl+Return');
-    assert.deepEqual(await a.decision, accepted('new a.txt\n'));
+    assert.deepEqual(await a.decision, UNCHANGED);
     await isInFront(b);
     assert.equal(await waits(b), true);
     await scene.ide.click('text', { text: 'Next' });
@@ -101,7 +103,7 @@ describe('in a window', () => {
     assert.deepEqual(await c.decision, REJECTED);
     await isInFront(b);
     await scene.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: b.title });
-    assert.deepEqual(await b.decision, accepted('new b.txt\n'));
+    assert.deepEqual(await b.decision, UNCHANGED);
     await leave(proposals);
   });
 
@@ -135,7 +137,7 @@ describe('in a window', () => {
     await scene.ide.display.press('alt+shift+Next');
     await isInFront(a);
     await scene.accept(a.title);
-    assert.deepEqual(await a.decision, accepted('new a.txt\n'));
+    assert.deepEqual(await a.decision, UNCHANGED);
     await isInFront(b);
     await scene.ide.display.press('alt+shift+Prior');
     await isInFront(c);
@@ -165,9 +167,9 @@ describe('in a window', () => {
     await begin('AcceptAllProposals');
     await asks('Accept 3 proposals?');
     await scene.ide.click('text', { text: 'Accept 3' });
-    assert.deepEqual(await a.decision, accepted('new a.txt\n'));
+    assert.deepEqual(await a.decision, UNCHANGED);
     assert.deepEqual(await b.decision, accepted('mine\n'));
-    assert.deepEqual(await c.decision, accepted('new c.txt\n'));
+    assert.deepEqual(await c.decision, UNCHANGED);
     await leave(proposals);
   });
 
@@ -188,7 +190,7 @@ describe('in a window', () => {
     await scene.ide.until(({ focus }) => focus?.path === other, 'the focus where it was');
     assert.match(await banner(a), /^The CLI proposes to change a\.txt\./);
     await scene.accept(a.title);
-    assert.deepEqual(await a.decision, accepted('new a.txt\n'));
+    assert.deepEqual(await a.decision, UNCHANGED);
     await leave(proposals);
   });
 
@@ -208,15 +210,15 @@ describe('in a window', () => {
     const lateDecision = late.openDiff(lateFile, 'late\n');
     await scene.picture('accept all');
     await scene.ide.click('text', { text: 'Accept 4' });
-    assert.deepEqual(await a.decision, accepted('new a.txt\n'));
+    assert.deepEqual(await a.decision, UNCHANGED);
     assert.deepEqual(await b.decision, accepted('mine\n'));
-    assert.deepEqual(await c.decision, accepted('new c.txt\n'));
-    assert.deepEqual(await decision, accepted('new\n'));
+    assert.deepEqual(await c.decision, UNCHANGED);
+    assert.deepEqual(await decision, UNCHANGED);
     await scene.ide.until(({ statusBar }) => statusBar.includes('CLI: 1 to review'), 'the late one');
     await scene.chooseInList('late.txt');
     const { title } = await scene.proposal(lateFile);
     await scene.accept(title);
-    assert.deepEqual(await lateDecision, accepted('late\n'));
+    assert.deepEqual(await lateDecision, UNCHANGED);
     await hidden.close();
     await late.close();
     await leave(proposals);
@@ -233,7 +235,7 @@ describe('in a window', () => {
     await scene.ide.click('text', { text: `Only Those of ${cli} (1)` });
     assert.deepEqual(await b.decision, REJECTED);
     await scene.accept(a.title);
-    assert.deepEqual(await a.decision, accepted('new a.txt\n'));
+    assert.deepEqual(await a.decision, UNCHANGED);
     await leave(proposals);
   });
 
@@ -252,14 +254,31 @@ describe('in a window', () => {
     await scene.ide.display.press('Escape');
     await scene.ide.until((look) => !isShown(look), 'its end');
     await scene.accept(title);
-    await asks(`${path.basename(file)} is not as it was`);
+    await asks(`${path.basename(file)} changed after this proposal was created`);
     await scene.picture('accept anyway');
     await scene.ide.click('text', { text: 'Keep Editing' });
     await scene.ide.until(({ windows }) => windows.length === 1, 'the end of the question');
     await scene.accept(title);
-    await asks('is not as it was');
+    await asks('Gemini CLI keeps the changes if its tool is Edit');
     await scene.ide.click('text', { text: 'Accept Anyway' });
-    assert.deepEqual(await proposal.decision, accepted('new changed.txt\n'));
+    assert.deepEqual(await proposal.decision, UNCHANGED);
     await leave([proposal]);
+  });
+
+  scene.test('an unchanged edit is made in the file as it is by then', async () => {
+    const file = scene.sandbox.file('merged.txt', 'one\ntwo\n');
+    const args = { file_path: file, instruction: '', old_string: 'two', new_string: 'TWO' };
+    const end = runCore(scene.sandbox, [{ name: 'replace', args }]);
+    const { title } = await Promise.race([scene.proposal(file), end]);
+    fs.writeFileSync(file, 'zero\none\ntwo\n');
+    await scene.ide.robot('invoke', { action: 'Synchronize' });
+    await scene.ide.tab(title, ({ banners }) => /It has changed meanwhile/.test(banners.flat()[0]));
+    await scene.accept(title);
+    await asks('Gemini CLI keeps the changes if its tool is Edit');
+    await scene.ide.click('text', { text: 'Accept Anyway' });
+    const { results } = await end;
+    assert.match(results[0].output, /Successfully modified/);
+    assert.equal(fs.readFileSync(file, 'utf8'), 'zero\none\nTWO\n');
+    await scene.noProposal();
   });
 });

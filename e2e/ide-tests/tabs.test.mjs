@@ -7,6 +7,7 @@ import { after, before, describe } from 'node:test';
 import { CONNECTED, REJECTED, Scene } from '../lib/ide-scene.mjs';
 
 const accepted = (content) => ({ status: 'accepted', content });
+const UNCHANGED = accepted('');
 
 /** Waits until one proposal waits and has no tab. */
 async function losesItsTab(scene) {
@@ -48,7 +49,7 @@ describe('a proposal in a window', () => {
     const first = await scene.propose(scene.sandbox.file('waits.txt', 'old\n'), 'new\n');
     for (let i = 1; i <= 11; i++) await scene.edit(`many ${i}.txt`, 'many\n');
     await scene.accept(first.title);
-    assert.deepEqual(await first.decision, accepted('new\n'));
+    assert.deepEqual(await first.decision, UNCHANGED);
     await scene.noProposal();
   });
 
@@ -62,7 +63,7 @@ describe('a proposal in a window', () => {
     }
     for (const [i, { title, decision }] of proposals.entries()) {
       await scene.accept(title);
-      assert.deepEqual(await decision, accepted(`new ${i}\n`));
+      assert.deepEqual(await decision, UNCHANGED);
     }
     await scene.noProposal();
     for (const client of clients.slice(1)) await client.close();
@@ -90,7 +91,7 @@ describe('a proposal in a window', () => {
     await scene.ide.display.press('Escape', 'Escape', 'Escape');
     await scene.ide.until(({ focus }) => focus?.editor === 'DIFF', 'the focus in the proposal');
     await scene.accept(title);
-    assert.deepEqual(await decision, accepted('new\n'));
+    assert.deepEqual(await decision, UNCHANGED);
     await scene.noProposal();
   });
 
@@ -144,7 +145,7 @@ describe('a proposal in a window', () => {
     assert.deepEqual(await second, REJECTED);
     await scene.ide.until(isTitled(first.title), 'the tab with its name alone');
     await scene.accept(first.title);
-    assert.deepEqual(await first.decision, accepted('new\n'));
+    assert.deepEqual(await first.decision, UNCHANGED);
     await scene.noProposal();
     await other.close();
   });

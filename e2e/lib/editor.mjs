@@ -33,19 +33,24 @@ export class Editor {
   diagnose = jsonProblems;
   #companion;
   #views = new Map();
+  /** Those whose CLI writes the file itself. */
+  #replayed = new Set();
 
   constructor(companion) {
     this.#companion = companion;
     companion.onRequest((method, params) => this.#answer(method, params));
   }
 
-  #answer(method, { filePath, kind, private: isPrivate, cli, newContent, paths }) {
+  #answer(method, params) {
+    const { filePath, kind, private: isPrivate, cli, newContent, paths } = params;
     if (method === 'editor/diagnostics') {
       return { files: paths.map((path) => ({ path, diagnostics: this.diagnose(path) })) };
     }
     if (method === 'diff/open') {
       if (this.refusal) throw new Error(this.refusal);
       this.#views.set(filePath, newContent);
+      if (params.replaysEdits) this.#replayed.add(filePath);
+      else this.#replayed.delete(filePath);
       this.opened.push({ filePath, kind, private: isPrivate, cli, newContent });
       return {};
     }
@@ -57,7 +62,7 @@ export class Editor {
         this.closed.push(filePath);
         return { content };
       case 'diff/accept':
-        fs.writeFileSync(filePath, content);
+        if (!this.#replayed.has(filePath)) fs.writeFileSync(filePath, content);
         this.accept(filePath);
         return {};
       case 'diff/reject':

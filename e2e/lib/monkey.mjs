@@ -206,7 +206,9 @@ export class Monkey {
 
   /** It ends, once, as expected; what the user wrote is in what was accepted or can be had back. */
   async ends(proposal, isAccepted) {
-    const expected = isAccepted ? { status: 'accepted', content: proposal.text } : REJECTED;
+    // An unchanged proposal is left to the CLI.
+    const content = this.isEdited(proposal) ? proposal.text : '';
+    const expected = isAccepted ? { status: 'accepted', content } : REJECTED;
     assert.deepEqual(await proposal.decision, expected);
     this.waiting.delete(proposal.file);
     if (!isAccepted) await this.offersBack(proposal);

@@ -13,6 +13,8 @@ import { Sandbox } from './sandbox.mjs';
 
 export const REJECTED = { status: 'rejected', content: undefined };
 export const accepted = (content) => ({ status: 'accepted', content });
+/** The user has changed nothing, and the CLI makes the edit by itself. */
+export const UNCHANGED = accepted('');
 
 /** A folder whose companion comes and goes. */
 export class Window {

@@ -14,7 +14,7 @@ import { until } from '../lib/inbox.mjs';
 import { Proxy } from '../lib/proxy.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
-import { Window, accepted } from '../lib/window.mjs';
+import { UNCHANGED, Window, accepted } from '../lib/window.mjs';
 import { REJECTED, assertWorks } from '../lib/works.mjs';
 
 const WAIT_1_S = ['--wait', '1'];
@@ -72,8 +72,8 @@ describe('through a bridge', { concurrency: 3 }, () => {
     for (const here of ['/work/a.txt', 'C:\\P\\a.txt', 'c:/p/a.txt', '/work/a.txt']) {
       const decision = client.openDiff(here, here);
       assert.equal((await window.editor.view(there)).newContent, here);
-      window.editor.accept(there);
-      assert.deepEqual(await decision, { status: 'accepted', content: here });
+      window.editor.accept(there, `${here}\n`);
+      assert.deepEqual(await decision, accepted(`${here}\n`));
     }
   });
 
@@ -97,11 +97,11 @@ describe('through a bridge', { concurrency: 3 }, () => {
     const files = ['a.txt', 'b.txt'].map((name) => sandbox.file(name));
     const decisions = [client.openDiff(files[0], '1'), second.openDiff(files[1], '2')];
     for (const file of files) await editor.view(file);
-    editor.accept(files[1]);
-    assert.deepEqual(await decisions[1], { status: 'accepted', content: '2' });
+    editor.accept(files[1], '3');
+    assert.deepEqual(await decisions[1], accepted('3'));
     await second.close();
     editor.accept(files[0]);
-    assert.deepEqual(await decisions[0], { status: 'accepted', content: '1' });
+    assert.deepEqual(await decisions[0], UNCHANGED);
   });
 
   test('large proposals go both ways', async (t) => {
@@ -202,7 +202,7 @@ describe('when the companion is not there', { concurrency: 4 }, () => {
     const again = { companion: next, editor: new Editor(next), client };
     await again.editor.view(file);
     again.editor.accept(file);
-    assert.deepEqual(await decision, { status: 'accepted', content: 'again' });
+    assert.deepEqual(await decision, UNCHANGED);
     await assertWorks(again, { here: file, there: file });
     assert.deepEqual(client.events.status.takeAll(), []);
   });

@@ -7,7 +7,7 @@ import test from 'node:test';
 import { openWindowWithClient } from '../lib/scene.mjs';
 
 /** Has a proposal shown and accepted, with `finish` as the user's own changes. */
-async function review({ editor, client }, file, proposal, finish = (text) => text) {
+async function review({ editor, client }, file, proposal, finish = (text) => `${text}!`) {
   const decision = client.openDiff(file, proposal);
   const { newContent } = await editor.view(file);
   editor.accept(file, finish(newContent));
@@ -38,7 +38,7 @@ test('an edit that is larger than the limit fails and says so', async (t) => {
   );
   // The client drops its connection at every HTTP error. The user's `/ide enable` brings it back.
   assert.equal((await client.connect()).status, 'connected');
-  assert.equal((await review(window, file, 'small')).content, 'small');
+  assert.equal((await review(window, file, 'small')).content, 'small!');
 });
 
 test('all of Unicode goes both ways', async (t) => {
@@ -69,7 +69,7 @@ test('half an emoji is no text: it fails the edit, and the error names the argum
 test('an empty proposal is shown and accepted, and one that is emptied is not unchanged', async (t) => {
   const window = await openWindowWithClient(t);
   const file = window.sandbox.file('a.txt', 'old\n');
-  assert.deepEqual(await review(window, file, ''), { shown: '', content: '' });
+  assert.deepEqual(await review(window, file, '', () => ''), { shown: '', content: '' });
   // An empty text would mean that to the client (tests/cli has it from the CLI).
   const emptied = await review(window, file, 'text', () => '');
   assert.deepEqual(emptied, { shown: 'text', content: '\n' });
@@ -101,7 +101,7 @@ test('files of any name are shown, and told as open', async (t) => {
     const file = sandbox.file(name);
     companion.notify('editor/focused', { path: file });
     await client.openFiles((files) => files[0]?.path === file);
-    assert.equal((await review(window, file, name)).content, name);
+    assert.equal((await review(window, file, name)).content, `${name}!`);
   }
 });
 
@@ -113,7 +113,7 @@ test('a path is kept as it was written, and names the edit that way', async (t) 
     `${project}/a.txt/`,
     path.parse(project).root,
   ]) {
-    assert.equal((await review(window, file, 'text')).content, 'text');
+    assert.equal((await review(window, file, 'text')).content, 'text!');
   }
 });
 

@@ -10,6 +10,7 @@ import { Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
+import { UNCHANGED } from '../lib/window.mjs';
 
 const REJECTED = { status: 'rejected', content: undefined };
 
@@ -25,14 +26,13 @@ test('an edit that the user changes and accepts comes back as the user left it',
   assert.equal(fs.readFileSync(file, 'utf8'), 'old\n', 'it is the CLI that writes the file');
 });
 
-test('an edit that the user accepts unchanged comes back unchanged', async (t) => {
+test('an edit that the user accepts unchanged is left to the CLI', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = path.join(sandbox.project, 'new', 'file.txt');
   const decision = client.openDiff(file, 'proposed\r\n\tno newline at the end');
   assert.equal((await editor.view(file)).kind, 'create');
   editor.accept(file);
-  const content = 'proposed\r\n\tno newline at the end';
-  assert.deepEqual(await decision, { status: 'accepted', content });
+  assert.deepEqual(await decision, UNCHANGED);
 });
 
 test('an edit that the user rejects is rejected', async (t) => {
@@ -57,7 +57,7 @@ test('an edit that the editor can’t show fails with the editor’s words, the 
   const decision = client.openDiff(file, 'again\n');
   await editor.view(file);
   editor.accept(file);
-  assert.deepEqual(await decision, { status: 'accepted', content: 'again\n' });
+  assert.deepEqual(await decision, UNCHANGED);
 });
 
 test('an edit that the editor does not answer in 30 s fails, and is not to be shown later', async (t) => {
@@ -101,12 +101,13 @@ test('an edit that is rejected in the CLI closes its view in the editor', async 
   assert.equal(await editor.closed.next(), file);
 });
 
-test('closing a view without a word about it rejects the edit and returns its text', async (t) => {
+test('closing a view without a word about it rejects the edit and returns what the user wrote', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
   const decision = client.openDiff(file, 'proposed\n');
   await editor.view(file);
-  assert.equal(await client.closeDiff(file), 'proposed\n');
+  editor.edit(file, 'typed\n');
+  assert.equal(await client.closeDiff(file), 'typed\n');
   assert.deepEqual(await decision, REJECTED);
   assert.equal(await client.closeDiff(file), undefined, 'there is nothing left to close');
 });
@@ -123,14 +124,14 @@ test('what the user decides too late has no effect on the next edit of the file'
   const second = client.openDiff(file, 'second\n');
   await editor.view(file);
   editor.accept(file);
-  assert.deepEqual(await second, { status: 'accepted', content: 'second\n' });
+  assert.deepEqual(await second, UNCHANGED);
   // Both of these have ended; a further word about them goes nowhere.
   companion.notify('diff/rejected', { filePath: file });
 
   const third = client.openDiff(file, 'third\n');
   await editor.view(file);
   editor.accept(file);
-  assert.deepEqual(await third, { status: 'accepted', content: 'third\n' });
+  assert.deepEqual(await third, UNCHANGED);
 });
 
 /** Should it hear too late that its edit is over, the client would open no other one. */
@@ -157,7 +158,7 @@ test('a script accepts an edit in the user’s place', async (t) => {
   const { content } = await script.callTool('acceptDiff', { filePath: file });
   assert.deepEqual(content, [{ type: 'text', text: 'The diff was accepted.' }]);
   assert.deepEqual(await decision, { status: 'accepted', content: 'typed\n' });
-  assert.equal(fs.readFileSync(file, 'utf8'), 'typed\n');
+  assert.equal(fs.readFileSync(file, 'utf8'), 'old\n', 'it is the CLI that writes the file');
 });
 
 test('a script accepts no edit outside of the workspace, the user does', async (t) => {

@@ -8,6 +8,7 @@ import { Companion } from '../lib/companion.mjs';
 import { inContainer } from '../lib/container.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
+import { UNCHANGED } from '../lib/window.mjs';
 
 test('the first line tells all that the editor has to know', async (t) => {
   const sandbox = Sandbox.of(t);
@@ -104,7 +105,7 @@ test('an invalid line is answered with an error and changes nothing', async (t) 
   assert.deepEqual(others, []);
   assert.ok(!('isTrusted' in context.workspaceState));
   editor.accept(file);
-  assert.deepEqual(await decision, { status: 'accepted', content: 'proposed' });
+  assert.deepEqual(await decision, UNCHANGED);
 });
 
 test('what is valid but says nothing is passed over', async (t) => {

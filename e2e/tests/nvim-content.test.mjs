@@ -10,7 +10,7 @@ import { noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovi
 const BOM = '\ufeff';
 const NONE = undefined;
 
-/** Shows a proposal, has the user do something, and returns what the client hears in the end. */
+/** Shows a proposal, has the user do something, and returns the text that the CLI has in the end. */
 async function review({ neovim, client }, file, proposed, ...keys) {
   const decision = client.openDiff(file, proposed);
   await neovim.proposal(file);
@@ -18,11 +18,11 @@ async function review({ neovim, client }, file, proposed, ...keys) {
   const { status, content } = await decision;
   await neovim.until('#vim.api.nvim_list_tabpages() == 1');
   assert.equal(status, 'accepted');
-  return content;
+  return content || proposed; // an unchanged proposal is the CLI's own
 }
 
 test(
-  'accepted as it is, a proposal comes back byte for byte, in the form of the file',
+  'accepted as it is, a proposal is the CLI’s own text, byte for byte',
   { skip },
   async (t) => {
     const window = await openNeovimWithClient(t);
@@ -30,12 +30,8 @@ test(
     const cases = {
       'a file with LF': ['a\nb\n', 'a\nc\n'],
       'a file with CRLF': ['a\r\nb\r\n', 'a\r\nc\r\n'],
-      'a file with CRLF, proposed with LF as `replace` does': [
-        'a\r\nb\r\n',
-        'a\nc\n',
-        'a\r\nc\r\n',
-      ],
-      'a file with CRLF, proposed with both': ['a\r\nb\r\n', 'a\r\nc\nd\n', 'a\r\nc\r\nd\r\n'],
+      'a file with CRLF, proposed with LF as `replace` does': ['a\r\nb\r\n', 'a\nc\n'],
+      'a file with CRLF, proposed with both': ['a\r\nb\r\n', 'a\r\nc\nd\n'],
       'a file with both': ['a\r\nb\n', 'a\r\nb\nc\n'],
       'a file with CR': ['a\rb\r', 'a\rc\r'],
       'a file with a BOM': [`${BOM}a\n`, `${BOM}b\n`],
@@ -66,6 +62,17 @@ test(
     }
   },
 );
+
+test('a program that is no CLI receives the form of the file', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  const program = await neovim.session(sandbox);
+  const stream = await program.stream();
+  const filePath = sandbox.file('a.txt', `${BOM}a\r\nb\r\n`);
+  await program.callTool('openDiff', { filePath, newContent: 'a\nc\n' });
+  await neovim.type(':w<CR>');
+  const { params } = await stream.messages.next(({ method }) => method === 'ide/diffAccepted');
+  assert.equal(params.content, `${BOM}a\r\nc\r\n`);
+});
 
 test('what the user changes is sent in the form of the file', { skip }, async (t) => {
   const window = await openNeovimWithClient(t);
@@ -145,8 +152,8 @@ test('a file in another encoding is shown as Neovim reads it', { skip }, async (
   const file = window.sandbox.file('latin1.txt', Buffer.from('caf\xe9\n', 'latin1'));
   const decision = window.client.openDiff(file, 'café!\n');
   assert.deepEqual((await window.neovim.proposal(file)).left, ['café']);
-  await window.neovim.type(':w<CR>');
-  assert.equal((await decision).content, 'café!\n');
+  await window.neovim.type('A?<Esc>:w<CR>');
+  assert.equal((await decision).content, 'café!?\n');
 });
 
 test('megabytes go both ways', { skip }, async (t) => {
@@ -166,7 +173,7 @@ test(
     const { sandbox, neovim } = window;
     for (const [name, before, proposed, lines] of [
       ['a.txt', 'a\nb\n', 'a\nc\n', ['a', 'c']],
-      ['crlf.txt', 'a\r\nb\r\n', 'a\nc\n', ['a', 'c']],
+      ['crlf.txt', 'a\r\nb\r\n', 'a\r\nc\r\n', ['a', 'c']],
       ['bom.txt', `${BOM}a\n`, 'b\n', ['b']],
       ['noeol.txt', 'a', 'b', ['b']],
       ['new.txt', NONE, 'b\n', ['b']],
@@ -219,7 +226,8 @@ test('unsaved changes stay, and the user is told', { skip }, async (t) => {
   assert.deepEqual((await neovim.proposal(file)).left, ['old']);
   assert.match(await neovim.messages(), /a\.txt; it does not know the unsaved changes/);
   await neovim.type(':w<CR>');
-  fs.writeFileSync(file, (await decision).content);
+  await decision;
+  fs.writeFileSync(file, 'new\n');
   await neovim.until(
     `vim.fn.execute('messages'):find('a.txt was written, but its buffer has changes')`,
   );

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
-import { noNeovim as skip, openNeovimWithClient, texts } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovim, openNeovimWithClient, texts } from '../lib/neovim.mjs';
 
 /** The texts that are kept, in buffers of their own. */
 const kept = (neovim) => texts(neovim, 'kept');
@@ -118,8 +118,12 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
   });
 
   test('is not kept when a client has it written by Neovim', async (t) => {
-    const { neovim, client, file } = await change(t);
-    await client.callTool('acceptDiff', { filePath: file });
+    const { sandbox, neovim } = await openNeovim(t);
+    const program = await neovim.session(sandbox);
+    const file = sandbox.file('a.txt', 'old\n');
+    await program.callTool('openDiff', { filePath: file, newContent: 'new\n' });
+    await neovim.type('ccthe user’s own<Esc>');
+    await program.callTool('acceptDiff', { filePath: file });
     assert.equal(fs.readFileSync(file, 'utf8'), 'the user’s own\n');
     await neovim.until("vim.fn.bufnr('gemini-companion://kept') == -1");
   });

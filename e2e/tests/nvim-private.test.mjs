@@ -48,7 +48,7 @@ test('the bar of a proposal says that its file is private', { skip }, async (t) 
   assert.equal(await left(), ' No file yet — private: an ignore file names it');
   assert.match(await neovim.messages(), /new\.key; it is for a file that stays private otherwise$/);
   await neovim.type(':w<CR>');
-  assert.deepEqual(await decision, { status: 'accepted', content: 'proposed\n' });
+  assert.deepEqual(await decision, { status: 'accepted', content: '' });
   const other = sandbox.file('a.txt', 'old\n');
   client.openDiff(other, 'new\n').catch(() => {});
   await neovim.proposal(other);

@@ -9,6 +9,7 @@ import { problem } from '../lib/editor.mjs';
 import { NOTHING, edit, hook } from '../lib/hook.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
+import { UNCHANGED } from '../lib/window.mjs';
 
 const are = (...paths) => {
   const wanted = paths.join();
@@ -69,7 +70,7 @@ test('an edit of a private file is reviewed, and the editor is told that it is o
     const proposed = { kind: 'create', private: isPrivate, cli: 1, newContent: 'proposed\n' };
     assert.deepEqual(await editor.view(file), { filePath: file, ...proposed });
     editor.accept(file);
-    assert.deepEqual(await decision, { status: 'accepted', content: 'proposed\n' });
+    assert.deepEqual(await decision, UNCHANGED);
   }
 });
 
