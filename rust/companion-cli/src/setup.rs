@@ -70,6 +70,7 @@ const NO_ZIP: &str = "the plugin's zip did not come with this program; name it: 
 /// editor to install into.
 pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
     let machine = Machine::current().ok_or("the environment names no home folder; set HOME")?;
+    machine.check_home()?;
     let environment = Environment::current(dialect::ALL[0], std::env::current_dir()?);
     let run = Run { args, installed: installed(&environment), environment };
     if args.remove {

@@ -68,3 +68,24 @@ fn nothing_to_take_away_is_fine() {
     assert_eq!(told, serde_json::json!({ "steps": [] }));
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
 }
+
+#[test]
+fn the_home_folder_of_another_user_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut home = dir.path().join("home");
+    fs::create_dir(&home).unwrap();
+    // Only root may give a folder away. For all others, the root folder is another user's.
+    if std::os::unix::fs::chown(&home, Some(4321), None).is_err() {
+        home = "/".into();
+    }
+    for args in [["setup", "--yes"], ["setup", "--dry-run"], ["setup", "--remove"]] {
+        let output = program(&home).args(args).output().unwrap();
+        let complaint = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {complaint}");
+        assert!(complaint.contains("belongs to another user"), "{args:?}: {complaint}");
+        assert!(complaint.contains("without sudo"), "{args:?}: {complaint}");
+        for name in [".gemini", ".local/state/gemini-companion", ".local/bin/gemini-companion"] {
+            assert!(!home.join(name).exists(), "{args:?}: {name}");
+        }
+    }
+}

@@ -1,9 +1,11 @@
 //! What a machine looks like to `setup`.
 
 use std::collections::HashMap;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_platform::Platform;
+use companion_platform::{Platform, current_user, owner};
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
 /// A system, with the places that its IDEs use.
@@ -52,6 +54,23 @@ impl Machine {
         let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
         let home = env.get(home).filter(|home| !home.is_empty())?.into();
         Some(Self { os: Os::CURRENT, root: PathBuf::from("/"), home, env, programs: programs() })
+    }
+
+    /// Refuses the home folder of another user. With `sudo` it may be that of the user who called it,
+    /// and programs of that user could then not write into folders that belong to root.
+    pub fn check_home(&self) -> io::Result<()> {
+        let owner = fs::metadata(&self.home).ok().as_ref().and_then(owner);
+        match (owner, current_user()) {
+            (Some(owner), Some(user)) if owner != user => {
+                let home = self.home.display();
+                Err(io::Error::other(format!(
+                    "the home folder {home} belongs to another user ({owner}) than the one who runs \
+                     setup ({user}), and would be left with files that its user can't change; run \
+                     setup as its user, without sudo, or set HOME to your own home folder"
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// An environment variable that is not empty.
