@@ -59,7 +59,8 @@ for (const name of NAMES) {
     test('is installed from a release', { skip: noArchives }, (t) =>
       assertHears(t, name, { by: BY.archive(path.join(ARCHIVES, 'linux.gemini-companion.zip')) }));
 
-    test('is installed by setup', (t) => assertHears(t, name, { by: BY.setup }));
+    test('is installed by setup, and runs the program that no terminal finds', (t) =>
+      assertHears(t, name, { by: BY.setup, PATH: pathWith() }));
 
     test('an edit is as ever where the program is not installed', async (t) => {
       const { heard, screen } = await write(Sandbox.of(t), name, { PATH: pathWith() });

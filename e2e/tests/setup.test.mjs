@@ -21,7 +21,10 @@ import { Sandbox } from '../lib/sandbox.mjs';
 const PROGRAM = process.env.GEMINI_COMPANION;
 const SETTINGS = '{ "ui": { "theme": "x" } } // mine\n';
 
-/** A user with Gemini CLI, where terminals find what is in `programs` and what the system has. */
+/**
+ * A user with Gemini CLI, where terminals find `programs` and those of the system. They look in no folder
+ * of the user.
+ */
 function user(t, programs = []) {
   const sandbox = Sandbox.of(t);
   const bin = sandbox.folder('bin');
@@ -31,8 +34,7 @@ function user(t, programs = []) {
   }
   const settings = path.join(sandbox.folder('home', '.gemini'), 'settings.json');
   fs.writeFileSync(settings, SETTINGS);
-  const PATH = `${path.join(sandbox.home, '.local', 'bin')}:${bin}`;
-  const env = { PATH };
+  const env = { PATH: bin };
   const setup = (...args) => run(sandbox, ['setup', ...args], { env });
   return { sandbox, settings, env, setup };
 }
@@ -120,7 +122,7 @@ test('Neovim alone needs no zip', { skip: noNeovim }, async (t) => {
 
 test('a Neovim that is too old does not get the plugin', async (t) => {
   const { sandbox, env, setup } = user(t);
-  const nvim = path.join(env.PATH.split(':').at(-1), 'nvim');
+  const nvim = path.join(env.PATH, 'nvim');
   fs.writeFileSync(nvim, '#!/bin/sh\necho "NVIM v0.6.1"\n', { mode: 0o755 });
   for (const asked of ['--dry-run', '--yes']) {
     const { code, stdout } = await setup('neovim', asked);

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use companion_client::discover::Environment;
+use companion_platform::quote;
 use companion_protocol::dialect::Dialect;
 
 use crate::clients;
-use crate::quote;
 use crate::running::{Running, Variables, container_marks};
 use crate::serve::folder;
 

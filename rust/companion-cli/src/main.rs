@@ -11,7 +11,6 @@ mod env;
 mod find;
 mod hook;
 mod mcp;
-mod quote;
 mod running;
 mod serve;
 mod setup;

@@ -2,6 +2,7 @@
 //! so that every system's rules are tested on each; processes and private files in one small
 //! module per system.
 
+pub mod quote;
 #[cfg(unix)]
 mod unix;
 mod watch;

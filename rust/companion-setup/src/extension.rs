@@ -3,9 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use companion_platform::quote;
+
 use crate::client::Client;
 use crate::content::Files;
 use crate::install::{self, Bundle};
+use crate::machine::Os;
 use crate::record::{Brought, Record, What};
 use crate::report::Outcome;
 
@@ -40,10 +43,12 @@ pub(crate) fn target(extensions: &Path) -> PathBuf {
     extensions.join(NAME)
 }
 
-/// Installs it, unless the user has.
+/// Installs it, unless the user has. It runs that program, or else the one that the CLI finds.
 pub(crate) fn bring(
     client: &Client,
     extensions: &Path,
+    os: Os,
+    program: Option<&Path>,
     record: &mut Record,
     dry_run: bool,
 ) -> (Outcome, String) {
@@ -56,7 +61,7 @@ pub(crate) fn bring(
         subject: &subject(client),
         name: "it",
         target: &target,
-        files: files(),
+        files: files(os, program),
         what: |hash| What::Extension { hash },
         about: "; the model hears of problems by it",
         note: "",
@@ -72,8 +77,31 @@ pub(crate) fn take(brought: &Brought, dry_run: bool) -> io::Result<(Outcome, Str
     install::take_files(brought, dry_run)
 }
 
-fn files() -> Files {
-    FILES.into_iter().map(|(name, text)| (name.to_owned(), text.as_bytes().to_owned())).collect()
+fn files(os: Os, program: Option<&Path>) -> Files {
+    let text = |(name, text): (&str, &str)| {
+        let text = match program {
+            Some(program) => with_program(name, text, os, &program.to_string_lossy()),
+            None => text.to_owned(),
+        };
+        (name.to_owned(), text.into_bytes())
+    };
+    FILES.into_iter().map(text).collect()
+}
+
+/// A file of the extension that runs the program by its path.
+fn with_program(name: &str, text: &str, os: Os, program: &str) -> String {
+    // A hook's command is for bash; on Windows it is for PowerShell.
+    let word = match (os, name) {
+        // Here Qwen Code may use any of three shells, which agree on no quotes.
+        (Os::Windows, "hooks/qwen-code.json") => return text.to_owned(),
+        (Os::Windows, _) => format!("& {}", quote::powershell(program)),
+        (Os::Linux | Os::MacOs, _) => quote::sh(program),
+    };
+    let escaped = |text: &str| serde_json::Value::from(text).to_string();
+    let word = escaped(&word);
+    let hook = format!("\"command\": {} hook ", &word[..word.len() - 1]);
+    text.replace("\"command\": \"gemini-companion hook ", &hook)
+        .replace("\"command\": \"gemini-companion\"", &format!("\"command\": {}", escaped(program)))
 }
 
 fn is_extension(dir: &Path) -> bool {

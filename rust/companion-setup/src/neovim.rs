@@ -19,6 +19,9 @@ macro_rules! files {
 
 const HELP: &str = "doc/gemini_companion.txt";
 
+/// The file that names the program.
+const CONFIG: &str = "lua/gemini_companion/config.lua";
+
 /// What is in the plugin.
 const FILES: [(&str, &str); 28] = files![
     "doc/gemini_companion.txt"
@@ -78,8 +81,14 @@ impl Neovim {
         Some(Self { program, data })
     }
 
-    /// Installs the plugin, unless its user has, or Neovim is too old for it.
-    pub(crate) fn bring(&self, record: &mut Record, dry_run: bool) -> (PathBuf, (Outcome, String)) {
+    /// Installs the plugin, unless its user has, or Neovim is too old for it. It starts that program,
+    /// or else the one that Neovim finds.
+    pub(crate) fn bring(
+        &self,
+        program: Option<&Path>,
+        record: &mut Record,
+        dry_run: bool,
+    ) -> (PathBuf, (Outcome, String)) {
         let target = self.data.join("site/pack/companion/start/gemini_companion");
         if let Some(old) = self.too_old() {
             let why = format!("{old} is installed, and the plugin needs 0.7 or newer");
@@ -95,7 +104,7 @@ impl Neovim {
             subject: Self::NAME,
             name: "the plugin",
             target: &target,
-            files: files(),
+            files: files(program),
             what: |hash| What::NeovimPlugin { hash },
             about: "",
             note: if lazy { &note } else { "" },
@@ -131,7 +140,7 @@ pub(crate) fn take(brought: &Brought, dry_run: bool) -> io::Result<(Outcome, Str
 }
 
 /// The files, and the index of the help, which Neovim looks things up in.
-fn files() -> Files {
+fn files(program: Option<&Path>) -> Files {
     let help = FILES.iter().find(|(name, _)| *name == HELP).map_or("", |(_, text)| text);
     let words = help.split_whitespace();
     let mut tags: Vec<_> =
@@ -141,8 +150,17 @@ fn files() -> Files {
     // As `:helptags` writes it: who calls that changes nothing.
     let tags =
         tags.iter().flat_map(|tag| [tag, "\t", file, "\t/*", tag, "*\n"]).collect::<String>();
-    let files = FILES.map(|(name, text)| (name.to_owned(), text.as_bytes().to_owned()));
+    let files = FILES.map(|(name, text)| match program.filter(|_| name == CONFIG) {
+        Some(program) => (name.to_owned(), with_program(text, program).into_bytes()),
+        None => (name.to_owned(), text.as_bytes().to_owned()),
+    });
     files.into_iter().chain([("doc/tags".to_owned(), tags.into_bytes())]).collect()
+}
+
+/// The options, of which one names the program by its path.
+fn with_program(config: &str, program: &Path) -> String {
+    let quoted = program.to_string_lossy().replace('\\', r"\\").replace('\'', r"\'");
+    config.replace("cmd = { 'gemini-companion' }", &format!("cmd = {{ '{quoted}' }}"))
 }
 
 /// The version in what `nvim --version` says, if that is one before 0.7 and what came before its release.

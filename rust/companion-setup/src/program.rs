@@ -1,5 +1,6 @@
 //! The program, put where terminals find it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -60,6 +61,25 @@ pub(crate) fn bring(
         }
     };
     (path, outcome)
+}
+
+/// The program that other programs start in place of `found`, which terminals find. Node, in which npm's
+/// launcher runs, takes ten times as long to start as the `program` behind it.
+pub(crate) fn behind_launcher(found: PathBuf, program: &Path) -> PathBuf {
+    let real = found.canonicalize().unwrap_or_else(|_| found.clone());
+    let dir = real.parent();
+    let modules = match real.extension().and_then(OsStr::to_str) {
+        Some("js") => dir.and_then(Path::parent),
+        Some("cmd") => dir,
+        _ => None,
+    };
+    match modules {
+        // Shells of Windows take no path in the form of real ones there.
+        Some(modules) if program.starts_with(modules) => {
+            program.to_string_lossy().trim_start_matches(r"\\?\").into()
+        }
+        _ => found,
+    }
 }
 
 /// What is to be done about the program.

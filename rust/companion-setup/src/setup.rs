@@ -75,19 +75,23 @@ impl Setup<'_> {
             };
             report.add(&ide.title(), plugins.join(&package.root), outcome);
         }
-        if let Some(program) = self.program {
+        let program = self.program.map(|program| {
             let (path, outcome) = program::bring(self.machine, program, &mut record, dry_run);
-            report.add(program::NAME, path, outcome);
-        }
+            report.add(program::NAME, path.clone(), outcome);
+            program::behind_launcher(path, program)
+        });
+        let program = program.as_deref();
         if let Some(neovim) = self.neovim {
-            let (path, outcome) = neovim.bring(&mut record, dry_run);
+            let (path, outcome) = neovim.bring(program, &mut record, dry_run);
             report.add(Neovim::NAME, path, outcome);
         }
         for client in self.clients {
             let outcome = turn_on(client, &mut record, dry_run);
             report.add(&client.name, client.settings.clone(), outcome);
             if let Some(extensions) = &client.extensions {
-                let outcome = extension::bring(client, extensions, &mut record, dry_run);
+                let os = self.machine.os;
+                let outcome =
+                    extension::bring(client, extensions, os, program, &mut record, dry_run);
                 report.add(&extension::subject(client), extension::target(extensions), outcome);
             }
         }

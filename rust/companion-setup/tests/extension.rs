@@ -75,6 +75,77 @@ fn it_is_what_the_sources_have_and_goes_without_a_trace() {
     assert!(!made.home(".gemini/extensions").exists());
 }
 
+/// The value at that place of a JSON file in the extension.
+fn value(made: &Made, file: &str, pointer: &str) -> String {
+    let text = fs::read_to_string(target(made).join(file)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    json.pointer(pointer).unwrap().as_str().unwrap().to_owned()
+}
+
+#[cfg(unix)]
+#[test]
+fn it_names_the_program_wherever_terminals_look() {
+    let mut made = made();
+    made.machine.home = made.root("home/it's me");
+    fs::create_dir_all(&made.machine.home).unwrap();
+    made.clients[0].extensions = Some(made.home(".gemini/extensions"));
+    made.program = Some(write(made.root("npx/gemini-companion"), "1.0"));
+    let package = made.package("1.0");
+    made.carry_out(&package);
+    let program = made.home(".local/bin/gemini-companion").to_str().unwrap().to_owned();
+    for file in ["gemini-extension.json", "qwen-extension.json"] {
+        assert_eq!(value(&made, file, "/mcpServers/gemini-companion/command"), program);
+    }
+    let quoted = program.replace("it's", r"it'\''s");
+    for (moment, tool) in [("before-edit", "BeforeTool"), ("after-edit", "AfterTool")] {
+        let hook = value(&made, "hooks/hooks.json", &format!("/hooks/{tool}/0/hooks/0/command"));
+        assert_eq!(hook, format!("'{quoted}' hook {moment} 2>$null; exit 0"));
+    }
+    for (moment, tool) in [("before-edit", "PreToolUse"), ("after-edit", "PostToolUse")] {
+        let hook =
+            value(&made, "hooks/qwen-code.json", &format!("/hooks/{tool}/0/hooks/0/command"));
+        assert_eq!(hook, format!("'{quoted}' hook {moment} || exit 0"));
+    }
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Unchanged);
+}
+
+#[cfg(unix)]
+#[test]
+fn powershell_is_given_a_command_that_it_can_call() {
+    let mut made = Made::new(Os::Windows);
+    made.clients[0].extensions = Some(made.home(".gemini/extensions"));
+    made.program = Some(write(made.root("npx/gemini-companion.exe"), "1.0"));
+    made.carry_out(&made.package("1.0"));
+    let program = made.home(".local/bin/gemini-companion.exe");
+    let hook = value(&made, "hooks/hooks.json", "/hooks/AfterTool/0/hooks/0/command");
+    assert_eq!(hook, format!("& '{}' hook after-edit 2>$null; exit 0", program.display()));
+    let hook = value(&made, "hooks/qwen-code.json", "/hooks/PostToolUse/0/hooks/0/command");
+    assert_eq!(hook, "gemini-companion hook after-edit || exit 0");
+}
+
+#[cfg(unix)]
+#[test]
+fn where_npm_has_installed_the_program_it_names_that_and_not_its_launcher() {
+    let mut made = made();
+    let modules = "npm/lib/node_modules/gemini-companion";
+    let launcher = write(made.root(modules).join("gemini-companion.js"), "");
+    let program = made.root(modules).join("node_modules/gemini-companion-linux-x64");
+    let program = write(program.join("gemini-companion"), "");
+    fs::create_dir_all(made.root("npm/bin")).unwrap();
+    std::os::unix::fs::symlink(launcher, made.root("npm/bin/gemini-companion")).unwrap();
+    made.set("PATH", made.root("npm/bin"));
+    made.program = Some(program.clone());
+    made.carry_out(&made.package("1.0"));
+    let command = "/mcpServers/gemini-companion/command";
+    assert_eq!(value(&made, "gemini-extension.json", command), program.to_str().unwrap());
+
+    // One that npx has fetched is gone some day.
+    made.program = Some(write(made.root("npx/node_modules/x/gemini-companion"), ""));
+    made.carry_out(&made.package("1.0"));
+    let found = made.root("npm/bin/gemini-companion");
+    assert_eq!(value(&made, "gemini-extension.json", command), found.to_str().unwrap());
+}
+
 #[test]
 fn an_older_one_is_replaced() {
     let (made, package) = installed();

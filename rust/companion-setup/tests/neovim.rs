@@ -76,6 +76,17 @@ fn it_is_what_the_sources_have_and_goes_without_a_trace() {
 }
 
 #[test]
+fn it_names_the_program_wherever_terminals_look() {
+    let mut made = made(Os::Linux);
+    made.program = Some(write(made.root("npx/gemini-companion"), "1.0"));
+    made.carry_out(&made.package("1.0"));
+    let config = data(&made).join(TARGET).join("lua/gemini_companion/config.lua");
+    let program = made.home(".local/bin/gemini-companion");
+    let line = format!("\n  cmd = {{ '{}' }},\n", program.display());
+    assert!(fs::read_to_string(config).unwrap().contains(&line));
+}
+
+#[test]
 fn an_older_one_is_replaced_as_one_step() {
     let (made, package, target) = installed();
     let new = below(&target);

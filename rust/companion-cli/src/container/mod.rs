@@ -10,11 +10,10 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use companion_client::discover::Environment;
-use companion_platform::run_instead;
+use companion_platform::{quote, run_instead};
 use companion_protocol::dialect::{self, Dialect};
 
 use crate::clients;
-use crate::quote;
 use crate::running::{Running, Variables};
 use crate::serve::folder;
 use command::Invocation;

@@ -1,17 +1,17 @@
 //! Values as shells take them, whatever is in them.
 
 /// For sh, bash and zsh.
-pub(crate) fn sh(value: &str) -> String {
+pub fn sh(value: &str) -> String {
     format!("'{}'", value.replace('\'', r"'\''"))
 }
 
 /// For fish, where a backslash counts within quotes.
-pub(crate) fn fish(value: &str) -> String {
+pub fn fish(value: &str) -> String {
     format!("'{}'", value.replace('\\', r"\\").replace('\'', r"\'"))
 }
 
 /// For PowerShell, to which curly quotes are quotes as well.
-pub(crate) fn powershell(value: &str) -> String {
+pub fn powershell(value: &str) -> String {
     let mut quoted = String::from("'");
     for c in value.chars() {
         if matches!(c, '\'' | '‘' | '’' | '‚' | '‛') {
@@ -23,7 +23,7 @@ pub(crate) fn powershell(value: &str) -> String {
 }
 
 /// One word of a command line, in quotes only if it needs them.
-pub(crate) fn word(value: &str) -> String {
+pub fn word(value: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+@:,%=".contains(c);
     if !value.is_empty() && value.chars().all(plain) { value.to_owned() } else { sh(value) }
 }
