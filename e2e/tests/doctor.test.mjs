@@ -84,6 +84,24 @@ describe('doctor', { concurrency: 4 }, () => {
     }
   });
 
+  test('where the client connects, but the extension has lost its program', async (t) => {
+    const sandbox = sandboxOf(t);
+    await Companion.start(sandbox);
+    const program = path.join(sandbox.root, 'gemini-companion');
+    const extension = sandbox.folder('home', '.gemini', 'extensions', 'gemini-companion');
+    const mcpServers = { 'gemini-companion': { command: program, args: ['mcp'] } };
+    const manifest = path.join(extension, 'gemini-extension.json');
+    fs.writeFileSync(manifest, JSON.stringify({ name: 'gemini-companion', mcpServers }));
+    const lost = await examine(sandbox);
+    assert.equal(lost.connects, true);
+    const [{ subject, text }] = bad(lost);
+    assert.equal(subject, 'client');
+    assert.ok(text.includes(`runs ${program}, which does not exist`), text);
+    assert.match(text, /Run gemini-companion setup/);
+    fs.writeFileSync(program, '');
+    assert.deepEqual(bad(await examine(sandbox)), []);
+  });
+
   test('in a terminal of no editor there is nothing to connect to', async (t) => {
     await assertFailure(
       sandboxOf(t),

@@ -1,10 +1,12 @@
 //! What was looked at, told in sentences.
 
+use std::path::Path;
+
 use companion_protocol::dialect::Dialect;
 
 use super::facts::{Facts, Tried};
 use super::probe::{Failure, Probed};
-use super::settings::{IdeMode, OnOff};
+use super::settings::{Extension, IdeMode, OnOff};
 use super::text::{list, place};
 use super::{Finding, Level, Subject};
 use crate::discover::{Candidate, Origin, Reason, Standing, WorkspaceError};
@@ -278,5 +280,26 @@ fn client(facts: &Facts, findings: &mut Vec<Finding>) {
             add(Level::Note, format!("version {version}; this program is tested with {tested}"));
         }
         None => add(Level::Note, format!("{id} is not in the PATH")),
+    }
+    match &facts.extension {
+        Some(Extension { program, is_found: true, .. }) => {
+            add(Level::Good, format!("the extension runs {program}"));
+        }
+        Some(Extension { manifest, program, is_found: false }) => {
+            let lacks = if Path::new(program).is_absolute() {
+                "does not exist"
+            } else {
+                "is not in the PATH"
+            };
+            let manifest = manifest.display();
+            add(
+                Level::Bad,
+                format!(
+                    "the extension runs {program}, which {lacks}: the model receives no problems. \
+                     Run gemini-companion setup, or correct \"command\" in {manifest}"
+                ),
+            );
+        }
+        None => {}
     }
 }

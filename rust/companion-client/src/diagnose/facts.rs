@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use super::probe::{Failure, Probed, over_http, over_stdio};
-use super::settings::{IdeMode, client_version};
+use super::settings::{Extension, IdeMode, client_version};
 use crate::discover::{
     Candidate, Connection, Environment, Origin, Plan, Reason, Route, Search, Standing, Target,
     Token,
@@ -44,6 +44,8 @@ pub struct Facts {
     pub ide_mode: IdeMode,
     /// The client's version, if it is on the path.
     pub client_version: Option<String>,
+    /// The extension by which its model receives problems, if it is installed.
+    pub extension: Option<Extension>,
 }
 
 impl Facts {
@@ -75,6 +77,7 @@ impl Facts {
             elsewhere: elsewhere(&environment),
             ide_mode: IdeMode::of(&environment),
             client_version: client_version(&environment),
+            extension: Extension::of(&environment),
             environment,
             plan,
             tried,

@@ -19,7 +19,7 @@ use serde::Serialize;
 pub use facts::{Facts, Tried};
 pub use judge::diagnose;
 pub use probe::{Failure, Probed};
-pub use settings::{IdeMode, OnOff, installed, user_settings};
+pub use settings::{Extension, IdeMode, OnOff, installed, user_settings};
 
 /// What is wrong: the first thing that keeps the client from connecting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -71,7 +71,7 @@ pub enum Level {
     Good,
     /// Worth knowing.
     Note,
-    /// Keeps the client from connecting, or would in other circumstances.
+    /// Keeps the client from connecting, or its extension from working, or would in other circumstances.
     Bad,
 }
 

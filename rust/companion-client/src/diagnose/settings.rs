@@ -149,12 +149,45 @@ pub fn installed(environment: &Environment) -> Vec<&'static Dialect> {
     if found.is_empty() { dialect::ALL[..1].to_vec() } else { found }
 }
 
-/// The program that the shell would start.
+/// The client's program that the shell would start.
 fn program(environment: &Environment) -> Option<PathBuf> {
-    let id = environment.dialect.id;
-    let program = if cfg!(windows) { format!("{id}.cmd") } else { id.to_owned() };
-    let path = environment.set("PATH")?;
-    std::env::split_paths(path).map(|dir| dir.join(&program)).find(|program| program.is_file())
+    find_program(environment, environment.dialect.id)
+}
+
+/// The program of that name that the shell would start.
+fn find_program(environment: &Environment, name: &str) -> Option<PathBuf> {
+    let endings: &[&str] = if cfg!(windows) { &[".cmd", ".exe"] } else { &[""] };
+    let dirs = std::env::split_paths(environment.set("PATH")?);
+    let mut files =
+        dirs.flat_map(|dir| endings.iter().map(move |ending| dir.join(format!("{name}{ending}"))));
+    files.find(|file| file.is_file())
+}
+
+/// The companion's extension of a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extension {
+    /// The file that names its program.
+    pub manifest: PathBuf,
+    /// The program, by its path or by its name.
+    pub program: String,
+    /// Whether the program exists.
+    pub is_found: bool,
+}
+
+impl Extension {
+    /// The one in the folder of the user's extensions.
+    pub(super) fn of(environment: &Environment) -> Option<Self> {
+        let name = "gemini-companion";
+        let folder = user_settings(environment).with_file_name("extensions").join(name);
+        let manifest = folder.join("gemini-extension.json");
+        let content = parse(&fs::read_to_string(&manifest).ok()?)?;
+        let program = content["mcpServers"][name]["command"].as_str()?.to_owned();
+        let is_found = match Path::new(&program) {
+            path if path.is_absolute() => path.is_file(),
+            _ => find_program(environment, &program).is_some(),
+        };
+        Some(Self { manifest, program, is_found })
+    }
 }
 
 /// The version of the client that the shell would start, from its package; it is not started.

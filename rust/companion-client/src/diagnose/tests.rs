@@ -83,6 +83,7 @@ fn connected() -> Facts {
         elsewhere: Vec::new(),
         ide_mode: IdeMode::Set(OnOff::On, "/home/me/.gemini/settings.json".into()),
         client_version: Some("0.61.0".to_owned()),
+        extension: None,
     }
 }
 
