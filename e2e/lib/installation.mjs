@@ -8,7 +8,7 @@ const ZIP = `
 import io, os, sys, zipfile
 _, zip, version = sys.argv
 jar = io.BytesIO()
-xml = f"<idea-plugin><id>x</id><version>{version}</version></idea-plugin>"
+xml = f"<idea-plugin><id>dev.companion.gemini</id><version>{version}</version></idea-plugin>"
 with zipfile.ZipFile(jar, "w") as file:
     file.writestr("META-INF/plugin.xml", xml)
 with zipfile.ZipFile(zip, "w") as file:

@@ -157,6 +157,16 @@ test('without an editor the rest is done for all clients, and said so', async (t
   assert.deepEqual(fs.readdirSync(path.dirname(ofQwen)), []);
 });
 
+test('the program that is installed has no zip, and needs none for a plugin that is there', async (t) => {
+  const { sandbox, env, setup } = user(t);
+  const [ide, ...zip] = installIde(sandbox);
+  await setup(ide, ...zip, '--yes');
+  const program = path.join(sandbox.home, '.local/bin/gemini-companion');
+  const { code, stdout } = await run(sandbox, ['setup', ide, '--yes'], { env, program });
+  assert.match(stdout, /same {2}IntelliJ IDEA 2025\.1: 1\.0 is installed\n/);
+  assert.equal(code, 0, stdout);
+});
+
 test('both CLIs load the extension that is installed', async (t) => {
   const { sandbox, setup } = user(t);
   sandbox.folder('home', '.qwen');

@@ -64,8 +64,6 @@ struct Told<'a> {
     doctor: Vec<Diagnosis>,
 }
 
-const NO_ZIP: &str = "the plugin's zip did not come with this program; name it: --plugin FILE";
-
 /// Exits with 0 if all is set up, with 1 if something could not be done, and with 3 if there is no
 /// editor to install into.
 pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
@@ -84,7 +82,7 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
     let setup = Setup {
         machine: &machine,
         ides: &ides,
-        package: package.as_ref().map_err(String::as_str),
+        package: package.as_ref().map(Option::as_ref).map_err(String::as_str),
         program: Some(&program),
         neovim: neovim.as_ref(),
         clients: &run.clients(),
@@ -131,16 +129,16 @@ impl SetupArgs {
         Neovim::find(machine).filter(|_| is_meant)
     }
 
-    /// The plugin, or why there is none. That one which is named is no plugin is an error.
-    fn package(&self, program: &Path) -> Result<Result<Package, String>, PackageError> {
+    /// The plugin's zip, if there is one, or why it can't be used. An error is about the one that is named.
+    fn package(&self, program: &Path) -> Result<Result<Option<Package>, String>, PackageError> {
         if let Some(named) = &self.plugin {
-            return Package::open(named).map(Ok);
+            return Package::open(named).map(|package| Ok(Some(package)));
         }
         // The package for npm has the program and the zip in two folders.
         let dir = std::env::var_os("GEMINI_COMPANION_PACKAGE");
         let found = Package::find(dir.as_deref().map(Path::new), program);
-        let found = found.ok_or_else(|| NO_ZIP.to_owned());
-        Ok(found.and_then(|file| Package::open(&file).map_err(|error| error.to_string())))
+        let package = found.map(|file| Package::open(&file)).transpose();
+        Ok(package.map_err(|error| error.to_string()))
     }
 
     /// Whether an editor of that title is named.

@@ -28,19 +28,25 @@ pub(crate) struct Installed {
 
 /// Looks for the plugin.
 pub(crate) fn installed(plugins: &Path, package: &Package) -> Installed {
+    let (copies, version) = copies(plugins, &package.plugin.id);
+    let target = plugins.join(&package.root);
+    let is_same = copies == [target.clone()] && package.is_at(&target).unwrap_or(false);
+    Installed { copies, version, is_same }
+}
+
+/// Where the plugin of that id is, and the newest of the versions that are there.
+pub(crate) fn copies(plugins: &Path, id: &str) -> (Vec<PathBuf>, Option<String>) {
     let mut copies = Vec::new();
     let mut version: Option<String> = None;
     for entry in fs::read_dir(plugins).into_iter().flatten().flatten() {
         let found = Plugin::installed(&entry.path());
-        if let Some(found) = found.filter(|found| found.id == package.plugin.id) {
+        if let Some(found) = found.filter(|found| found.id == id) {
             let older = version.filter(|known| !is_newer(&found.version, known));
             version = Some(older.unwrap_or(found.version));
             copies.push(entry.path());
         }
     }
-    let target = plugins.join(&package.root);
-    let is_same = copies == [target.clone()] && package.is_at(&target).unwrap_or(false);
-    Installed { copies, version, is_same }
+    (copies, version)
 }
 
 /// Puts the plugin into the IDE's folder `plugins`, in place of `copies`.

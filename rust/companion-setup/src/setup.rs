@@ -24,8 +24,8 @@ pub struct Setup<'a> {
     pub machine: &'a Machine,
     /// The IDEs that get the plugin if it fits.
     pub ides: &'a [Ide],
-    /// The plugin, or why there is none, as the report says it of each IDE.
-    pub package: Result<&'a Package, &'a str>,
+    /// The plugin's zip, if there is one, or why it can't be used.
+    pub package: Result<Option<&'a Package>, &'a str>,
     /// The program that terminals are to find.
     pub program: Option<&'a Path>,
     /// Neovim, if it gets its plugin.
@@ -37,6 +37,9 @@ pub struct Setup<'a> {
 /// Its folder for temporary files and its processes are its own, and the clients look for the
 /// companion by both.
 const FLATPAK: &str = "as a Flatpak it is hidden from Gemini CLI; install it by another way";
+/// The id of the plugin.
+const PLUGIN: &str = "dev.companion.gemini";
+const NO_ZIP: &str = "the plugin's zip did not come with this program; name it: --plugin FILE";
 const RESTART: &str = "it is loaded when the IDE starts next";
 
 impl Setup<'_> {
@@ -60,7 +63,12 @@ impl Setup<'_> {
         let ides = with_plugins(self.machine, self.ides);
         for (number, (ide, plugins)) in ides.iter().enumerate() {
             let package = match self.package {
-                Ok(package) => package,
+                Ok(Some(package)) => package,
+                Ok(None) => {
+                    let (path, outcome) = without_package(plugins);
+                    report.add(&ide.title(), path, outcome);
+                    continue;
+                }
                 Err(why) => {
                     report.add(&ide.title(), plugins.clone(), (Outcome::Failed, why.to_owned()));
                     continue;
@@ -140,6 +148,15 @@ fn with_plugins<'a>(machine: &Machine, ides: &'a [Ide]) -> Vec<(&'a Ide, PathBuf
 /// Whether one of the IDEs that load their plugins from that folder runs.
 fn is_loaded(ides: &[(&Ide, PathBuf)], plugins: &Path) -> bool {
     ides.iter().any(|(ide, dir)| ide.is_running && dir == plugins)
+}
+
+/// What there is to say of an IDE whose plugin can't be installed, for want of the zip.
+fn without_package(plugins: &Path) -> (PathBuf, (Outcome, String)) {
+    let (copies, version) = install::copies(plugins, PLUGIN);
+    match copies.into_iter().next().zip(version) {
+        Some((copy, version)) => (copy, (Outcome::Unchanged, format!("{version} is installed"))),
+        None => (plugins.to_owned(), (Outcome::Failed, NO_ZIP.to_owned())),
+    }
 }
 
 fn bring_plugin(

@@ -95,7 +95,7 @@ impl Made {
         run(&Setup {
             machine: &self.machine,
             ides: &ides,
-            package: Ok(package),
+            package: Ok(Some(package)),
             program: self.program.as_deref(),
             neovim: neovim.as_ref(),
             clients: &self.clients,
