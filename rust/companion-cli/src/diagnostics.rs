@@ -18,8 +18,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::find::{FindArgs, Finder, Mapping, Parent, explain};
 
-/// How long a companion may take to begin a session, which is a matter of milliseconds.
-const BEGINNING: Duration = Duration::from_secs(1);
+/// How long a companion may take to begin a session, which is a matter of milliseconds. Each edit waits
+/// twice as long for a companion that is suspended.
+const BEGINNING: Duration = Duration::from_millis(500);
 
 /// How long the end of a session may take.
 pub(crate) const FAREWELL: Duration = Duration::from_millis(100);

@@ -3,6 +3,7 @@
 mod known;
 #[cfg(test)]
 mod tests;
+mod unanswered;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::host::{DiagnosticsResponder, EditorHost};
 use known::Known;
+use unanswered::Unanswered;
 
 /// How many requests the editor has at a time: each may cost it an analysis.
 const ASKING: usize = 4;
@@ -23,12 +25,14 @@ const ASKING: usize = 4;
 pub(crate) struct EditorDiagnostics {
     host: Arc<dyn EditorHost>,
     asking: Semaphore,
+    unanswered: Unanswered,
     known: Mutex<Known>,
 }
 
 impl EditorDiagnostics {
     pub(crate) fn new(host: Arc<dyn EditorHost>) -> Self {
-        Self { host, asking: Semaphore::new(ASKING), known: Mutex::default() }
+        let asking = Semaphore::new(ASKING);
+        Self { host, asking, unanswered: Unanswered::default(), known: Mutex::default() }
     }
 
     /// What the editor has to say of these files until `deadline`; with `only_new` without what it said
@@ -67,8 +71,12 @@ impl EditorDiagnostics {
     }
 
     async fn ask(&self, request: DiagnosticsRequest) -> Result<Diagnostics, String> {
+        if self.unanswered.is_overdue() {
+            return Err("The editor has not answered an earlier question yet.".to_owned());
+        }
         let (answer, answered) = oneshot::channel();
         self.host.diagnostics(request, DiagnosticsResponder::new(answer));
-        answered.await.unwrap_or_else(|_| Err("The editor could not tell its problems.".to_owned()))
+        let answered = self.unanswered.wait(answered).await;
+        answered.unwrap_or_else(|_| Err("The editor could not tell its problems.".to_owned()))
     }
 }

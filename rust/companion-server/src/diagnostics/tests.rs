@@ -2,7 +2,7 @@
 
 use companion_protocol::diagnostics::{Diagnostic, DiagnosticsRequest, FileDiagnostics, Severity};
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::time::{Duration, Instant, sleep, timeout};
 
 use super::known::{FILES, Known, PROBLEMS};
 use crate::host::DiagnosticsResponder;
@@ -284,24 +284,44 @@ async fn whatever_an_editor_says_of_a_failure_is_one_line_of_a_bounded_length() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_editor_that_never_answers_is_not_waited_for() {
-    let rig = Rig::start();
-    let session = rig.initialize().await;
-    let mut kept = Vec::new();
-    for _ in 0..6 {
-        let call = json!({ "filePath": "/" });
-        let editor = async {
-            kept.push(rig.asked().await);
-            std::future::pending::<()>().await;
-        };
-        tokio::select! {
-            result = rig.call(&session, "getDiagnostics", &call) => {
-                assert_eq!(failure(&result), "The editor did not answer in time.");
-            }
-            () = editor => {}
-        }
+async fn an_editor_that_does_not_answer_is_not_asked_again_until_it_has() {
+    let x = Scene::start().await;
+    let arguments = json!({ "filePath": x.path("a") });
+    // As many as it is asked at a time.
+    let call = || x.call(&arguments);
+    let results = tokio::join!(call(), call(), call(), call());
+    for result in <[_; 4]>::from(results) {
+        assert_eq!(failure(&result), "The editor did not answer in time.");
     }
-    assert_eq!(kept.len(), 6, "one that never answers has no turn for ever");
+    let late = tokio::join!(x.rig.asked(), x.rig.asked(), x.rig.asked(), x.rig.asked());
+    let begin = Instant::now();
+    let result = x.call(&arguments).await;
+    assert_eq!(failure(&result), "The editor has not answered an earlier question yet.");
+    assert_eq!(begin.elapsed(), Duration::ZERO);
+    drop(late);
+    assert_eq!(x.has(&arguments, &["bad"], None).await, "a:1:2: error: bad");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_editor_that_is_still_at_work_for_a_call_that_was_given_up_is_asked() {
+    let x = Scene::start().await;
+    let arguments = json!({ "filePath": x.path("a") });
+    let given_up = timeout(Duration::from_secs(1), x.call(&arguments)).await;
+    assert!(given_up.is_err());
+    let at_work = x.rig.asked().await;
+    assert_eq!(x.has(&arguments, &["bad"], None).await, "a:1:2: error: bad");
+    drop(at_work);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_editor_that_ignores_calls_that_are_given_up_is_not_asked_for_long() {
+    let x = Scene::start().await;
+    let arguments = json!({ "filePath": x.path("a") });
+    for _ in 0..3 {
+        assert!(timeout(Duration::from_secs(1), x.call(&arguments)).await.is_err());
+    }
+    let result = x.call(&arguments).await;
+    assert_eq!(failure(&result), "The editor has not answered an earlier question yet.");
 }
 
 #[tokio::test]

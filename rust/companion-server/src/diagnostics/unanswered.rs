@@ -1,0 +1,60 @@
+//! Remembers a question that the editor has not answered, so that no further call waits in vain.
+
+use std::time::Duration;
+
+use companion_protocol::diagnostics::Diagnostics;
+use parking_lot::Mutex;
+use tokio::sync::oneshot::Receiver;
+use tokio::sync::oneshot::error::{RecvError, TryRecvError};
+use tokio::time::Instant;
+
+/// How long an editor may take for an answer, by its protocol.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(2500);
+
+type Answer = Result<Diagnostics, String>;
+
+/// The oldest question for which no call waits any more.
+#[derive(Default)]
+pub(super) struct Unanswered(Mutex<Option<Question>>);
+
+struct Question {
+    asked: Instant,
+    answer: Receiver<Answer>,
+}
+
+impl Unanswered {
+    /// Whether the editor has left that question unanswered for longer than it may.
+    pub(super) fn is_overdue(&self) -> bool {
+        let mut oldest = self.0.lock();
+        let waits =
+            |question: &mut Question| question.answer.try_recv() == Err(TryRecvError::Empty);
+        if oldest.as_mut().is_some_and(|question| !waits(question)) {
+            *oldest = None;
+        }
+        oldest.as_ref().is_some_and(|question| question.asked.elapsed() >= ANSWER_TIMEOUT)
+    }
+
+    /// Waits for the answer to a question. The question stays known if the caller gives up.
+    pub(super) async fn wait(&self, answer: Receiver<Answer>) -> Result<Answer, RecvError> {
+        let question = Some(Question { asked: Instant::now(), answer });
+        let mut waiting = Waiting { unanswered: self, question };
+        let question = waiting.question.as_mut().expect("it is there until the answer comes");
+        let answer = (&mut question.answer).await;
+        waiting.question = None;
+        *self.0.lock() = None;
+        answer
+    }
+}
+
+/// A call that waits.
+struct Waiting<'a> {
+    unanswered: &'a Unanswered,
+    question: Option<Question>,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut oldest = self.unanswered.0.lock();
+        *oldest = oldest.take().or(self.question.take());
+    }
+}
