@@ -17,13 +17,13 @@ pub use watch::Watch;
 
 #[cfg(unix)]
 pub use unix::{
-    PrivateDir, Processes, current_user, is_process_alive, others_can_rename_in, owner,
-    parent_process, process_info, run_instead,
+    PrivateDir, Processes, check_writable, current_user, is_process_alive, others_can_rename_in,
+    owner, parent_process, process_info, run_instead,
 };
 #[cfg(windows)]
 pub use windows::{
-    PrivateDir, Processes, current_user, is_process_alive, others_can_rename_in, owner,
-    parent_process, process_info, run_instead,
+    PrivateDir, Processes, check_writable, current_user, is_process_alive, others_can_rename_in,
+    owner, parent_process, process_info, run_instead,
 };
 
 /// That of musl asks the system for each large text anew, which costs a third of the time that a

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{AtFlags, Dir, Mode, OFlags};
+use rustix::fs::{Access, AtFlags, Dir, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, getuid, test_kill_process};
 
@@ -49,6 +49,11 @@ pub fn current_user() -> Option<u32> {
 /// The user to whom a file belongs.
 pub fn owner(file: &std::fs::Metadata) -> Option<u32> {
     Some(std::os::unix::fs::MetadataExt::uid(file))
+}
+
+/// Refuses a folder in which this process can't make files.
+pub fn check_writable(dir: &Path) -> io::Result<()> {
+    Ok(rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK)?)
 }
 
 /// The parent and the command line of a process, by `ps` as the client asks it.

@@ -9,7 +9,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde::{Deserialize, Serialize};
 
-use crate::files::{check_own, replace, replace_with};
+use crate::files::{check_changeable, check_place, replace, replace_with};
 
 /// A client whose IDE mode is turned on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,15 +47,18 @@ pub(crate) enum Change {
 
 /// What turning the IDE mode on in that file means.
 pub(crate) fn plan(file: &Path) -> io::Result<Change> {
-    check_own(file)?;
-    let text = match fs::read_to_string(file) {
+    let change = match fs::read_to_string(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let text = "{\n  \"ide\": {\n    \"enabled\": true\n  }\n}\n".to_owned();
-            return Ok(Change::Write { before: Before::NoFile, text });
+            Change::Write { before: Before::NoFile, text }
         }
-        text => text?,
+        text => turn_on(&text?)?,
     };
-    turn_on(&text)
+    if matches!(change, Change::Write { .. }) {
+        check_place(file)?;
+        check_changeable(file)?;
+    }
+    Ok(change)
 }
 
 /// The same for settings that there are.

@@ -1,30 +1,103 @@
 //! What may be written to, and how.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, Metadata, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use companion_platform::{current_user, owner};
+use companion_platform::{check_writable, current_user, owner};
 use tempfile::NamedTempFile;
 
-/// Refuses a path that is a link or somebody else's: who made it decides what is written to there.
-/// One that is not there is fine.
+/// Refuses what belongs to another user: who made it decides what is written to there. A link of the user
+/// must lead to something of theirs. What does not exist is fine.
 pub(crate) fn check_own(path: &Path) -> io::Result<()> {
-    let metadata = match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        metadata => metadata?,
-    };
-    let refused = |why| Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    let Some(metadata) = existing(path)? else { return Ok(()) };
+    check_owner(path, &metadata)?;
     if metadata.is_symlink() {
-        return refused("it is a link, which is not followed");
-    }
-    if owner(&metadata).is_some() && owner(&metadata) != current_user() {
-        return refused("it belongs to another user");
+        let target = fs::metadata(path);
+        return match target {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(leads_nowhere(path)),
+            target => check_owner(path, &target?),
+        };
     }
     Ok(())
 }
 
-/// Replaces a file as one step. It keeps its permissions.
+/// The same for what is replaced as a whole, and so must not be a link.
+pub(crate) fn check_no_link(path: &Path) -> io::Result<()> {
+    match existing(path)? {
+        Some(metadata) if metadata.is_symlink() => {
+            Err(refused(format!("{} is a link, which setup does not replace", path.display())))
+        }
+        Some(metadata) => check_owner(path, &metadata),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a path at which nothing can be made or replaced. Changes nothing.
+pub(crate) fn check_place(path: &Path) -> io::Result<()> {
+    check_own(path)?;
+    for dir in path.ancestors().skip(1) {
+        let Some(metadata) = existing(dir)? else { continue };
+        if metadata.is_symlink() && !dir.exists() {
+            return Err(leads_nowhere(dir));
+        }
+        if !dir.is_dir() {
+            let why = format!("{} is not a folder", dir.display());
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, why));
+        }
+        if path.parent() == Some(dir) {
+            check_own(dir)?;
+        }
+        return check_writable(dir);
+    }
+    Ok(())
+}
+
+/// Refuses a file that its user has made read-only.
+pub(crate) fn check_changeable(file: &Path) -> io::Result<()> {
+    match fs::metadata(file) {
+        Ok(metadata) if metadata.permissions().readonly() => {
+            Err(refused(format!("{} is read-only, and stays as it is", file.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What is at a path, be it a link.
+fn existing(path: &Path) -> io::Result<Option<Metadata>> {
+    match fs::symlink_metadata(path) {
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(None)
+        }
+        metadata => metadata.map(Some),
+    }
+}
+
+fn check_owner(path: &Path, metadata: &Metadata) -> io::Result<()> {
+    if owner(metadata).is_some() && owner(metadata) != current_user() {
+        return Err(refused(format!("{} belongs to another user", path.display())));
+    }
+    Ok(())
+}
+
+fn leads_nowhere(link: &Path) -> io::Error {
+    let target = fs::read_link(link).unwrap_or_default();
+    let (link, target) = (link.display(), target.display());
+    refused(format!("{link} is a link to {target}, which does not exist"))
+}
+
+fn refused(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, why)
+}
+
+/// The file to which a link leads, or else the path itself.
+pub(crate) fn behind_link(path: &Path) -> io::Result<PathBuf> {
+    if path.is_symlink() { path.canonicalize() } else { Ok(path.to_owned()) }
+}
+
+/// Replaces a file as one step, and a link by what it leads to. The file keeps its permissions.
 pub(crate) fn replace(path: &Path, content: &str) -> io::Result<()> {
     let permissions = fs::metadata(path).map(|metadata| metadata.permissions());
     replace_with(path, content.as_bytes(), permissions.ok())
@@ -37,6 +110,7 @@ pub(crate) fn replace_with(
     permissions: Option<Permissions>,
 ) -> io::Result<()> {
     check_own(path)?;
+    let path = behind_link(path)?;
     let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let mut file = NamedTempFile::new_in(dir)?;
     file.write_all(content)?;

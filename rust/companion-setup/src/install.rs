@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::content::{Files, hash_dir, hash_files};
-use crate::files::check_own;
+use crate::files::{behind_link, check_no_link, check_own, check_place};
 use crate::package::{Package, Plugin};
 use crate::record::{Brought, Record, What, is_newer};
 use crate::report::Outcome;
@@ -67,19 +67,26 @@ pub(crate) fn put(
     staging: &Path,
     unpack: impl FnOnce(&Path) -> io::Result<PathBuf>,
 ) -> io::Result<()> {
-    for path in copies.iter().map(PathBuf::as_path).chain([staging, target]) {
-        check_own(path)?;
-    }
-    if target.exists() && !copies.iter().any(|copy| copy == target) {
-        let why = format!("{} is there already, and is another plugin", target.display());
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
-    }
+    check(target, copies, staging)?;
     let mut staged = Staging::in_dir(staging)?;
     let new = unpack(&staged.path("new"))?;
     staged.take_away(copies)?;
     fs::rename(new, target).or_else(|error| staged.put_back(&error))?;
     staging::sweep(staging);
     Ok(())
+}
+
+/// Refuses what `put` can't do. Changes nothing.
+pub(crate) fn check(target: &Path, copies: &[PathBuf], staging: &Path) -> io::Result<()> {
+    for path in copies.iter().map(PathBuf::as_path).chain([target]) {
+        check_no_link(path)?;
+    }
+    check_own(staging)?;
+    if target.exists() && !copies.iter().any(|copy| copy == target) {
+        let why = format!("{} is there already, and is another plugin", target.display());
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+    }
+    check_place(target)
 }
 
 /// Files that the program has in it, and where they are to be.
@@ -116,12 +123,16 @@ impl Bundle<'_> {
                 return (Outcome::Unchanged, format!("{name} is installed{note}"));
             }
             Ok(Some(Stays::Because(why))) => return (Outcome::Skipped, why),
-            Ok(_) if dry_run => {
-                return (Outcome::Planned, format!("install {name}{about}{note}"));
-            }
             Ok(_) => {
-                let put = || put_files(target, is_brought, &files);
-                record.bring(subject, target, what(hash), put)
+                let copies = if is_brought { vec![target.to_owned()] } else { Vec::new() };
+                let checked = above(target).and_then(|staging| check(target, &copies, &staging));
+                if dry_run && checked.is_ok() {
+                    return (Outcome::Planned, format!("install {name}{about}{note}"));
+                }
+                checked.and_then(|()| {
+                    let put = || put_files(target, &copies, &files);
+                    record.bring(subject, target, what(hash), put)
+                })
             }
         };
         match done {
@@ -155,9 +166,8 @@ fn stays(target: &Path, brought: &Brought, hash: &str) -> io::Result<Stays> {
 }
 
 /// Puts files that the program has in it to `target`, in place of those that it has brought there.
-fn put_files(target: &Path, is_brought: bool, files: &Files) -> io::Result<()> {
-    let old = if is_brought { vec![target.to_owned()] } else { Vec::new() };
-    put(target, &old, above(target)?, |dir| write_files(dir, files))
+fn put_files(target: &Path, copies: &[PathBuf], files: &Files) -> io::Result<()> {
+    put(target, copies, &above(target)?, |dir| write_files(dir, files))
 }
 
 /// Takes such files away, if they are what was brought.
@@ -169,13 +179,16 @@ pub(crate) fn take_files(brought: &Brought, dry_run: bool) -> io::Result<(Outcom
     if dry_run {
         return Ok((Outcome::Planned, "remove it".to_owned()));
     }
-    uninstall(target, above(target)?)?;
+    uninstall(target, &above(target)?)?;
     Ok((Outcome::Done, "it is removed".to_owned()))
 }
 
-/// The folder above the one from which editors and clients load: what is there is not loaded.
-fn above(target: &Path) -> io::Result<&Path> {
-    Ok(target.parent().and_then(Path::parent).ok_or(io::ErrorKind::InvalidInput)?)
+/// The folder above the one from which editors and clients load: what is there is not loaded. A link is
+/// followed, as both must be on one disk.
+fn above(target: &Path) -> io::Result<PathBuf> {
+    let dir = target.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let dir = behind_link(dir)?;
+    Ok(dir.parent().ok_or(io::ErrorKind::InvalidInput)?.to_owned())
 }
 
 /// Writes files into the folder, which is new.
@@ -192,7 +205,7 @@ fn write_files(dir: &Path, files: &Files) -> io::Result<PathBuf> {
 
 /// Takes a plugin away, by way of `staging`.
 pub(crate) fn uninstall(path: &Path, staging: &Path) -> io::Result<()> {
-    check_own(path)?;
+    check_no_link(path)?;
     Staging::in_dir(staging)?.take_away(&[path.to_owned()])?;
     staging::sweep(staging);
     Ok(())

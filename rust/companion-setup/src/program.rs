@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::content;
-use crate::files::replace_with;
+use crate::files::{check_place, replace_with};
 use crate::machine::{Machine, Os};
 use crate::record::{Brought, Record, What};
 use crate::report::Outcome;
@@ -45,18 +45,20 @@ pub(crate) fn bring(
         }
         Ok(Change::None) if is_found => (Outcome::Unchanged, "terminals find it".to_owned()),
         Ok(Change::None) => (Outcome::Unchanged, format!("it is there{note}")),
-        Ok(Change::Write(_)) if dry_run => {
-            (Outcome::Planned, format!("put it where terminals find it{note}"))
-        }
         Ok(Change::Write(content)) => {
             let what = What::Program { hash: content::hash(&content) };
             let copy = || {
                 let permissions = fs::metadata(program)?.permissions();
                 replace_with(&path, &content, Some(permissions))
             };
-            match record.bring(NAME, &path, what, copy) {
-                Ok(()) => (Outcome::Done, format!("it is where terminals find it{note}")),
-                Err(error) => failed(error),
+            match check_place(&path) {
+                Ok(()) if dry_run => {
+                    (Outcome::Planned, format!("put it where terminals find it{note}"))
+                }
+                checked => match checked.and_then(|()| record.bring(NAME, &path, what, copy)) {
+                    Ok(()) => (Outcome::Done, format!("it is where terminals find it{note}")),
+                    Err(error) => failed(error),
+                },
             }
         }
     };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::client::{self, Before, Change, Client};
 use crate::extension;
-use crate::files::{check_own, remove_empty, replace};
+use crate::files::{behind_link, check_changeable, check_own, remove_empty, replace};
 use crate::ide::Ide;
 use crate::install::{self, Installed};
 use crate::machine::Machine;
@@ -192,14 +192,20 @@ fn bring_plugin(
         None => new.to_owned(),
     };
     let note = if is_running { format!("; {RESTART}") } else { String::new() };
+    let target = plugins.join(&package.root);
+    let failed =
+        |error: io::Error| (Outcome::Failed, format!("{what} could not be installed: {error}"));
+    if let Err(error) = install::check(&target, &copies, plugins) {
+        return failed(error);
+    }
     if dry_run {
         return (Outcome::Planned, format!("install {what}{note}"));
     }
     let known = What::Plugin { home: ide.home.clone(), id: package.plugin.id.clone() };
     let install = || install::install(plugins, package, &copies);
-    match record.bring(&ide.title(), &plugins.join(&package.root), known, install) {
+    match record.bring(&ide.title(), &target, known, install) {
         Ok(()) => (Outcome::Done, format!("installed {what}{note}")),
-        Err(error) => (Outcome::Failed, format!("{what} could not be installed: {error}")),
+        Err(error) => failed(error),
     }
 }
 
@@ -243,7 +249,8 @@ fn kept(backup: Option<&Path>) -> String {
 }
 
 fn not_turned_on(error: &io::Error) -> (Outcome, String) {
-    (Outcome::Failed, format!("{error}; turn the IDE mode on yourself, by /ide enable"))
+    let fix = "correct that, or turn the IDE mode on yourself, by /ide enable";
+    (Outcome::Failed, format!("{error}; {fix}"))
 }
 
 fn take_plugin(
@@ -288,6 +295,10 @@ fn turn_off(
         Some(original) => Some(original.clone()),
         None => client::undone(&text, before)?,
     };
+    if undone.is_some() {
+        check_own(file)?;
+        check_changeable(file)?;
+    }
     // Any other may be the last copy of what the settings lack by now.
     let is_needless = original.as_ref() == Some(undone.as_ref().unwrap_or(&text));
     let kept = kept(backup.filter(|_| !is_needless));
@@ -304,15 +315,17 @@ fn turn_off(
     };
     match (undone, backup.filter(|_| is_needless)) {
         // This takes no space, should the disk be full.
-        (Some(_), Some(backup)) => {
-            check_own(file)?;
+        (Some(undone), Some(backup)) => {
             fs::set_permissions(backup, fs::metadata(file)?.permissions())?;
-            fs::rename(backup, file)?;
+            let real = behind_link(file)?;
+            // A link may lead to another disk.
+            fs::rename(backup, &real).or_else(|_| {
+                replace(&real, &undone)?;
+                fs::remove_file(backup)
+            })?;
         }
         (None, Some(backup)) => fs::remove_file(backup)?,
-        (Some(undone), None) if is_ours(&undone) => {
-            check_own(file).and_then(|()| fs::remove_file(file))?;
-        }
+        (Some(undone), None) if is_ours(&undone) => fs::remove_file(file)?,
         (Some(undone), None) => replace(file, &undone)?,
         (None, None) => {}
     }

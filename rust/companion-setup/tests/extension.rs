@@ -204,18 +204,23 @@ fn setups_at_once_forget_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn links_and_other_things_are_refused() {
+fn links_of_the_user_are_followed_and_other_things_are_refused() {
     let linked = made();
     let elsewhere = linked.root("elsewhere");
     fs::create_dir_all(&elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, linked.home(".gemini/extensions")).unwrap();
     let report = linked.carry_out(&linked.package("1.0"));
-    assert_eq!(step(&report).0, Outcome::Failed);
-    assert!(step(&report).2.contains("link"), "{report}");
+    assert_eq!(step(&report).0, Outcome::Done, "{report}");
+    assert!(elsewhere.join("gemini-companion/gemini-extension.json").is_file());
+    assert_eq!(outcomes(&linked.remove()), [(SUBJECT, Outcome::Done)]);
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    assert!(linked.home(".gemini/extensions").is_symlink());
 
     let other = made();
     write(target(&other).join("notes.txt"), "of the user");
+    let plan = other.plan(&other.package("1.0"));
     let report = other.carry_out(&other.package("1.0"));
     assert_eq!(step(&report).0, Outcome::Failed);
+    assert_eq!(step(&plan), step(&report));
     assert_eq!(fs::read_to_string(target(&other).join("notes.txt")).unwrap(), "of the user");
 }

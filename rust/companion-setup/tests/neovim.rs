@@ -201,7 +201,7 @@ fn without_neovim_nothing_is_said_of_it() {
 }
 
 #[test]
-fn links_and_other_things_are_refused() {
+fn links_of_the_user_are_followed_and_other_things_are_refused() {
     let linked = made(Os::Linux);
     let elsewhere = linked.root("elsewhere");
     fs::create_dir_all(&elsewhere).unwrap();
@@ -209,14 +209,18 @@ fn links_and_other_things_are_refused() {
     fs::create_dir_all(&packages).unwrap();
     std::os::unix::fs::symlink(&elsewhere, packages.join("companion")).unwrap();
     let report = linked.carry_out(&linked.package("1.0"));
-    assert_eq!(step(&report).0, Outcome::Failed);
-    assert!(step(&report).2.contains("link"), "{report}");
+    assert_eq!(step(&report).0, Outcome::Done, "{report}");
+    assert!(elsewhere.join("start/gemini_companion/plugin").is_dir());
+    assert_eq!(outcomes(&linked.remove()), [("Neovim", Outcome::Done)]);
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
 
     let other = made(Os::Linux);
     let file = write(data(&other).join(TARGET).join("plugin/other.vim"), "\" other");
+    let plan = other.plan(&other.package("1.0"));
     let report = other.carry_out(&other.package("1.0"));
     assert_eq!(step(&report).0, Outcome::Failed);
     assert!(step(&report).2.contains("another plugin"), "{report}");
+    assert_eq!(step(&plan), step(&report));
     assert_eq!(fs::read_to_string(file).unwrap(), "\" other");
     assert_eq!(outcomes(&other.remove()), []);
 }

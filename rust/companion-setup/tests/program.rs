@@ -7,7 +7,7 @@
 mod common;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use common::{Made, outcomes, write};
@@ -171,34 +171,57 @@ fn windows_has_the_path_under_another_name() {
 }
 
 #[test]
-fn links_are_refused_and_so_is_a_folder_that_can_not_be_written_to() {
-    let linked = made(Os::Linux, &local_bin());
-    let elsewhere = linked.root("elsewhere");
+fn a_folder_that_is_a_link_of_the_user_is_followed() {
+    let made = made(Os::Linux, &local_bin());
+    let elsewhere = made.root("elsewhere");
     fs::create_dir_all(&elsewhere).unwrap();
-    fs::create_dir_all(linked.home(".local")).unwrap();
-    std::os::unix::fs::symlink(&elsewhere, linked.home(".local/bin")).unwrap();
-    let report = linked.carry_out(&linked.package("1.0"));
-    assert_eq!(step(&report).0, Outcome::Failed);
-    assert!(step(&report).2.contains("link"), "{report}");
+    fs::create_dir_all(made.home(".local")).unwrap();
+    symlink(&elsewhere, made.home(".local/bin")).unwrap();
+    let report = made.carry_out(&made.package("1.0"));
+    assert_eq!(step(&report).0, Outcome::Done, "{report}");
+    assert_eq!(fs::read_to_string(elsewhere.join(NAME)).unwrap(), "1.0");
+    assert_eq!(outcomes(&made.remove()), [(NAME, Outcome::Done)]);
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    assert!(made.home(".local/bin").is_symlink());
+}
 
-    let dangling = made(Os::Linux, &local_bin());
-    fs::create_dir_all(dangling.home(".local/bin")).unwrap();
-    let target = dangling.home(".local/bin/gemini-companion");
-    std::os::unix::fs::symlink(dangling.root("nowhere"), &target).unwrap();
-    let report = dangling.carry_out(&dangling.package("1.0"));
-    assert_eq!(step(&report).0, Outcome::Failed);
-    assert!(step(&report).2.contains("link"), "{report}");
-    assert!(!dangling.root("nowhere").exists());
+/// What a run says that fails, as its plan did, and leaves all as it was.
+fn refusal(made: &Made) -> String {
+    let package = made.package("1.0");
+    let before = made.files();
+    let plan = made.plan(&package);
+    let report = made.carry_out(&package);
+    assert_eq!(step(&report).0, Outcome::Failed, "{report}");
+    assert_eq!(step(&plan), step(&report), "the plan sees it, too");
+    let state = made.home(".local/state");
+    let mut after = made.files();
+    after.retain(|(path, _)| !path.starts_with(&state));
+    assert_eq!(after, before);
+    assert_eq!(outcomes(&made.remove()), [], "nothing is known that is not there");
+    step(&report).2.to_owned()
+}
+
+#[test]
+fn links_that_lead_nowhere_and_what_is_no_folder_are_refused() {
+    let program = made(Os::Linux, &local_bin());
+    fs::create_dir_all(program.home(".local/bin")).unwrap();
+    symlink(program.root("nowhere"), program.home(".local/bin/gemini-companion")).unwrap();
+    assert!(refusal(&program).contains("nowhere, which does not exist"));
+
+    let folder = made(Os::Linux, &local_bin());
+    fs::create_dir_all(folder.home(".local")).unwrap();
+    symlink(folder.root("nowhere"), folder.home(".local/bin")).unwrap();
+    assert!(refusal(&folder).contains("nowhere, which does not exist"));
 
     let occupied = made(Os::Linux, &local_bin());
     write(occupied.home(".local/bin"), "a file");
-    let before = occupied.files();
-    let report = occupied.carry_out(&occupied.package("1.0"));
-    assert_eq!(step(&report).0, Outcome::Failed, "{report}");
-    let state = occupied.home(".local/state");
-    let after: Vec<_> = occupied.files();
-    let after: Vec<_> = after.into_iter().filter(|(path, _)| !path.starts_with(&state)).collect();
-    assert_eq!(after, before);
-    assert_eq!(outcomes(&occupied.remove()), [], "nothing is known that is not there");
+    assert!(refusal(&occupied).contains("not a folder"));
+}
+
+#[test]
+fn a_link_to_something_of_another_user_is_refused() {
+    let made = made(Os::Linux, &local_bin());
+    fs::create_dir_all(made.home(".local")).unwrap();
+    symlink(made.of_another_user(), made.home(".local/bin")).unwrap();
+    assert!(refusal(&made).contains("belongs to another user"));
 }

@@ -222,17 +222,89 @@ fn a_file_that_can_not_be_changed_is_left_alone_with_a_sentence() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_is_refused_and_permissions_stay() {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+fn links_of_the_user_are_followed() {
+    use std::os::unix::fs::symlink;
 
-    let linked = Made::new(Os::Linux);
-    let real = write(linked.root("dotfiles/settings.json"), "{}");
-    fs::create_dir(linked.home(".gemini")).unwrap();
-    symlink(&real, linked.home(".gemini/settings.json")).unwrap();
-    let report = linked.carry_out(&linked.package("1.0"));
+    for is_folder in [false, true] {
+        let made = Made::new(Os::Linux);
+        let real = write(made.root("dotfiles/settings.json"), "{}");
+        let link = made.home(if is_folder { ".gemini" } else { ".gemini/settings.json" });
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(if is_folder { real.parent().unwrap() } else { &real }, &link).unwrap();
+        let before = made.files();
+        let package = made.package("1.0");
+        assert_eq!(outcomes(&made.plan(&package)), [("Gemini CLI", Outcome::Planned)]);
+        let report = made.carry_out(&package);
+        assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Done)], "{report}");
+        assert!(fs::read_to_string(&real).unwrap().contains("\"enabled\": true"));
+        assert!(link.is_symlink());
+        assert_eq!(outcomes(&made.remove()), [("Gemini CLI", Outcome::Done)]);
+        let mut after = made.files();
+        after.retain(|(path, _)| !path.starts_with(made.home(".local")));
+        assert_eq!(after, before);
+        assert!(link.is_symlink());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_something_of_another_user_or_to_nothing_is_refused() {
+    for (link, is_foreign) in [(".gemini", true), (".gemini/settings.json", false)] {
+        let made = Made::new(Os::Linux);
+        let target = if is_foreign { made.of_another_user() } else { made.root("nowhere") };
+        let link = made.home(link);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&target, link).unwrap();
+        let before = made.files();
+        let plan = made.plan(&made.package("1.0"));
+        let report = made.carry_out(&made.package("1.0"));
+        assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Failed)]);
+        let why = if is_foreign { "belongs to another user" } else { "which does not exist" };
+        assert!(report.steps[0].message.contains(why), "{report}");
+        assert_eq!(plan.steps, report.steps);
+        let mut after = made.files();
+        after.retain(|(path, _)| !path.starts_with(made.home(".local")));
+        assert_eq!(after, before, "nothing lies around");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_read_only_stays_as_it_is() {
+    let made = Made::new(Os::Linux);
+    let file = write(made.home(".gemini/settings.json"), "{}");
+    let set_writable = |mode| {
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        fs::set_permissions(&file, permissions).unwrap();
+    };
+    set_writable(0o444);
+    let plan = made.plan(&made.package("1.0"));
+    let report = made.carry_out(&made.package("1.0"));
     assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Failed)]);
-    assert!(report.steps[0].message.contains("link"), "{report}");
-    assert_eq!(fs::read_to_string(&real).unwrap(), "{}");
+    assert!(report.steps[0].message.contains("read-only"), "{report}");
+    assert_eq!(plan.steps, report.steps);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{}");
+    assert_eq!(fs::read_dir(made.home(".gemini")).unwrap().count(), 1, "nothing lies around");
+
+    set_writable(0o644);
+    made.carry_out(&made.package("1.0"));
+    set_writable(0o444);
+    assert_eq!(
+        outcomes(&made.carry_out(&made.package("1.0"))),
+        [("Gemini CLI", Outcome::Unchanged)]
+    );
+    let on = fs::read_to_string(&file).unwrap();
+    for report in [made.plan_remove(), made.remove()] {
+        assert_eq!(outcomes(&report), [("Gemini CLI", Outcome::Failed)]);
+        assert!(report.steps[0].message.contains("read-only"), "{report}");
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), on);
+}
+
+#[cfg(unix)]
+#[test]
+fn permissions_stay() {
+    use std::os::unix::fs::PermissionsExt;
 
     let made = Made::new(Os::Linux);
     let file = write(made.home(".gemini/settings.json"), "{}");

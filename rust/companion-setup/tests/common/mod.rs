@@ -48,6 +48,18 @@ impl Made {
         self.machine.env.insert(name.to_owned(), value);
     }
 
+    /// A folder of another user.
+    #[cfg(unix)]
+    pub(crate) fn of_another_user(&self) -> PathBuf {
+        let dir = self.root("foreign");
+        fs::create_dir(&dir).unwrap();
+        // Only root may give a folder away. For all others, the root folder is another user's.
+        match std::os::unix::fs::chown(&dir, Some(4321), None) {
+            Ok(()) => dir,
+            Err(_) => "/".into(),
+        }
+    }
+
     /// An IDE whose `product-info.json` is in that folder.
     pub(crate) fn ide(info: &Path, name: &str, build: &str, data: &str) -> PathBuf {
         Self::product(info, name, build, data, &json!({}))
