@@ -17,21 +17,21 @@ with zipfile.ZipFile(zip, "w") as file:
 `;
 
 /** Makes one that says that of itself; its folder. */
-export function installation(sandbox, product) {
-  const home = sandbox.folder('opt', 'idea');
+export function installation(sandbox, product, home = sandbox.folder('opt', 'idea')) {
   fs.writeFileSync(path.join(home, 'product-info.json'), JSON.stringify(product));
   return home;
 }
 
 /** Makes one, and a zip to install into it; the arguments that name both. */
-export function installIde(sandbox, version = '1.0') {
-  const home = installation(sandbox, {
+export function installIde(sandbox, version = '1.0', folder = undefined) {
+  const product = {
     name: 'IntelliJ IDEA',
     version: '2025.1',
     buildNumber: '251.23774.435',
     productCode: 'IU',
     dataDirectoryName: 'IntelliJIdea2025.1',
-  });
+  };
+  const home = installation(sandbox, product, folder);
   const zip = path.join(sandbox.root, 'plugin.zip');
   execFileSync('python3', ['-c', ZIP, zip, version]);
   return [home, '--plugin', zip];

@@ -2,7 +2,8 @@
 // provoked, and then what doctor says in the same place.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
@@ -10,9 +11,10 @@ import { describe, test } from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
 import { inContainer } from '../lib/container.mjs';
-import { assertFailure, examine, settings } from '../lib/doctor.mjs';
+import { assertFailure, examine, run, settings } from '../lib/doctor.mjs';
 import { closedPort } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
+import { installIde } from '../lib/installation.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
 const FAILED = /^Failed to connect to IDE companion extension in /;
@@ -100,6 +102,59 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.match(text, /Run gemini-companion setup/);
     fs.writeFileSync(program, '');
     assert.deepEqual(bad(await examine(sandbox)), []);
+  });
+
+  test('the CLI does not start with settings that are no JSON object', async (t) => {
+    const sandbox = sandboxOf(t);
+    await Companion.start(sandbox);
+    const user = path.join(sandbox.home, '.gemini', 'settings.json');
+    const project = sandbox.file('.gemini/settings.json', '{ "ide": { "enabled": true } }');
+    for (const [file, text] of [
+      [user, '{ "ide": '],
+      [user, '[]'],
+      [project, '{ "ide": { "enabled": true }, }'],
+    ]) {
+      const before = fs.readFileSync(file);
+      fs.writeFileSync(file, text);
+      const { problem, verdict, advice } = await examine(sandbox);
+      assert.equal(problem, 'bad-settings', text);
+      assert.ok(verdict.includes(file), verdict);
+      assert.ok(advice[0].startsWith('Correct '), advice[0]);
+      fs.writeFileSync(file, before);
+    }
+    assert.equal((await examine(sandbox)).connects, true);
+  });
+
+  test('the settings of the project outweigh those of the user', async (t) => {
+    const sandbox = sandboxOf(t);
+    await Companion.start(sandbox);
+    const file = sandbox.file('.gemini/settings.json', '{ "ide": { "enabled": false } }');
+    const { problem, advice } = await examine(sandbox);
+    assert.equal(problem, 'switched-off');
+    assert.ok(advice[0].includes(file), advice[0]);
+    assert.match(advice[0], /outweighs/);
+  });
+
+  test('an editor has no plugin, or has not loaded it', async (t) => {
+    const sandbox = sandboxOf(t);
+    const home = installIde(sandbox, '1.0', sandbox.folder('home', 'apps', 'idea'))[0];
+    const plugin = async () => {
+      const { evidence } = await examine(sandbox);
+      const editors = evidence.filter(({ subject }) => subject === 'editors');
+      return editors.find(({ text }) => text.startsWith('IntelliJ IDEA 2025.1: ')).text;
+    };
+    assert.match(await plugin(), /the plugin is not installed; run gemini-companion setup/);
+    await run(sandbox, ['setup', ...installIde(sandbox, '1.0', home), '--yes']);
+    assert.match(await plugin(), /the plugin is installed, version 1\.0/);
+    const idea = path.join(sandbox.folder('home', 'apps', 'idea', 'bin'), 'idea');
+    fs.copyFileSync('/bin/sleep', idea);
+    fs.chmodSync(idea, 0o755);
+    const running = spawn(idea, ['600']);
+    t.after(() => running.kill());
+    await once(running, 'spawn');
+    assert.match(await plugin(), /it runs, but no companion does; restart it/);
+    await Companion.start(sandbox);
+    assert.match(await plugin(), /the plugin is installed, version 1\.0/);
   });
 
   test('in a terminal of no editor there is nothing to connect to', async (t) => {

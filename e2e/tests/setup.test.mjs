@@ -9,6 +9,7 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+import { Companion } from '../lib/companion.mjs';
 import { run } from '../lib/doctor.mjs';
 import { GEMINI } from '../lib/gemini-cli.mjs';
 import { installIde } from '../lib/installation.mjs';
@@ -165,6 +166,21 @@ test('the program that is installed has no zip, and needs none for a plugin that
   const { code, stdout } = await run(sandbox, ['setup', ide, '--yes'], { env, program });
   assert.match(stdout, /same {2}IntelliJ IDEA 2025\.1: 1\.0 is installed\n/);
   assert.equal(code, 0, stdout);
+});
+
+test('in the end the user is told the next step', async (t) => {
+  const { sandbox, env } = user(t);
+  const setup = (more) => run(sandbox, ['setup', '--yes'], { env: { ...env, ...more } });
+  const first = await setup({ TERM_PROGRAM: 'vscode' });
+  assert.doesNotMatch(first.stdout, /does not connect|VS Code/);
+  assert.match(first.stdout, /\n\nNext steps\n {2}1\. Open your project[^]*run gemini/);
+  assert.match(first.stdout, /gemini-companion doctor/);
+  await Companion.start(sandbox);
+  // What opening an editor does not cure is said still.
+  const broken = await setup({ HTTP_PROXY: 'proxy:3128' });
+  assert.match(broken.stdout, /\n\nGemini CLI does not connect: HTTP_PROXY is not a URL/);
+  const connected = await setup();
+  assert.match(connected.stdout, /\n\nGemini CLI connects to /);
 });
 
 test('both CLIs load the extension that is installed', async (t) => {

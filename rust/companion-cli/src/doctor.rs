@@ -5,9 +5,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use companion_client::diagnose::{Diagnosis, Facts, diagnose, installed};
+use companion_client::diagnose::{Diagnosis, Facts, Finding, Level, Subject, diagnose, installed};
 use companion_client::discover::Environment;
 use companion_protocol::dialect::{self, Dialect};
+use companion_setup::{Ide, Machine, Neovim};
 
 use crate::clients;
 use crate::serve::folder;
@@ -53,8 +54,41 @@ pub(crate) fn diagnoses(
     environment: &Environment,
     clients: Vec<&'static Dialect>,
 ) -> Vec<Diagnosis> {
-    let facts = |client| Facts::gather(environment.with_dialect(client));
-    clients.into_iter().map(|client| diagnose(&facts(client))).collect()
+    let diagnosis = |client| {
+        let facts = Facts::gather(environment.with_dialect(client));
+        let mut diagnosis = diagnose(&facts);
+        let has_companion = facts.plan.search.candidates.iter().any(|one| one.alive);
+        diagnosis.evidence.extend(editors(has_companion));
+        diagnosis
+    };
+    clients.into_iter().map(diagnosis).collect()
+}
+
+/// The plugins of the editors on this machine.
+fn editors(has_companion: bool) -> Vec<Finding> {
+    let Some(machine) = Machine::current() else { return Vec::new() };
+    let missing = "the plugin is not installed; run gemini-companion setup";
+    let ides = Ide::find(&machine).into_iter().map(|ide| {
+        let (level, text) = match ide.plugin(&machine) {
+            None => (Level::Note, missing.to_owned()),
+            Some(_) if ide.is_running && !has_companion => {
+                let why = "it runs, but no companion does; restart it, and open a project";
+                (Level::Note, why.to_owned())
+            }
+            Some(version) => (Level::Good, format!("the plugin is installed, version {version}")),
+        };
+        (level, format!("{}: {text}", ide.title()))
+    });
+    let neovim = Neovim::find(&machine).map(|neovim| {
+        let (level, text) = if neovim.has_plugin() {
+            (Level::Good, "the plugin is installed")
+        } else {
+            (Level::Note, missing)
+        };
+        (level, format!("{}: {text}", Neovim::NAME))
+    });
+    let finding = |(level, text)| Finding { subject: Subject::Editors, level, text };
+    ides.chain(neovim).map(finding).collect()
 }
 
 /// For people.

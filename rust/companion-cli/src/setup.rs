@@ -5,7 +5,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use companion_client::diagnose::{Diagnosis, installed, user_settings};
+use companion_client::diagnose::{Diagnosis, Problem, installed, user_settings};
 use companion_client::discover::Environment;
 use companion_protocol::dialect::{self, Dialect};
 use companion_setup::{
@@ -20,7 +20,7 @@ use crate::doctor;
 /// It installs the plugin into all JetBrains IDEs that it finds and that it fits (2024.2 and newer),
 /// and that for Neovim (0.7 and newer), if it is there; copies this program to where terminals find
 /// it, unless they do; turns on the IDE mode in Gemini CLI's settings; gives it the extension by which
-/// its model hears of problems; and ends with what doctor says. It shows first what it would do, and
+/// its model hears of problems; and ends with the next steps, or what doctor says. It shows first what it would do, and
 /// asks. It writes into your own folders only, keeps what was there, and can
 /// take all of it away again. Run twice, it changes nothing.
 ///
@@ -54,6 +54,13 @@ pub(crate) struct SetupArgs {
     #[arg(long)]
     json: bool,
 }
+
+const NEXT_STEPS: &str = "\
+Next steps
+  1. Open your project in the editor. An IDE that is open loads the plugin once it is restarted.
+  2. In the editor's terminal, in the folder of the project, run gemini (or qwen).
+  3. If /ide status does not show a connection, type /ide enable. gemini-companion doctor says why.
+";
 
 /// What a program is told.
 #[derive(Serialize)]
@@ -213,12 +220,30 @@ impl Run<'_> {
         let text = if self.args.json {
             serde_json::to_string_pretty(&Told { report, doctor })? + "\n"
         } else {
-            let blank = if is_over { "\n" } else { "" };
-            format!("{report}{blank}{}", doctor::text(&doctor))
+            let end = match &*doctor {
+                [] if !is_over => String::new(),
+                diagnoses if diagnoses.iter().any(is_for_later) => "\n".to_owned() + NEXT_STEPS,
+                diagnoses => "\n".to_owned() + &doctor::text(diagnoses),
+            };
+            format!("{report}{end}")
         };
         io::stdout().write_all(text.as_bytes())?;
         Ok(())
     }
+}
+
+/// Whether a client fails to connect only because no editor has its folder open yet.
+fn is_for_later(diagnosis: &Diagnosis) -> bool {
+    let problem = diagnosis.problem;
+    problem.is_some_and(|problem| {
+        matches!(
+            problem,
+            Problem::UnknownTerminal
+                | Problem::NoCompanion
+                | Problem::NoFolder
+                | Problem::OtherFolder
+        )
+    })
 }
 
 fn code(report: &Report) -> ExitCode {

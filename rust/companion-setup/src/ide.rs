@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::install;
 use crate::machine::{Machine, Os};
+use crate::package::PLUGIN_ID;
+use crate::plugins_dir::plugins_dir;
 
 /// An IDE that is installed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +109,11 @@ impl Ide {
             above.filter_map(|dir| Self::at(machine, dir)).take(1).for_each(&mut add);
         }
         found.into_values().collect()
+    }
+
+    /// The version of the plugin that it loads when it starts, if it is installed.
+    pub fn plugin(&self, machine: &Machine) -> Option<String> {
+        install::copies(&plugins_dir(machine, self), PLUGIN_ID).1
     }
 
     /// The IDE whose folder that is; on macOS the `.app`, or the `Contents` in it.

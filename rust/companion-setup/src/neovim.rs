@@ -122,6 +122,11 @@ impl Neovim {
         old_version(&String::from_utf8_lossy(&asked.output().ok()?.stdout)).map(str::to_owned)
     }
 
+    /// Whether the plugin is installed.
+    pub fn has_plugin(&self) -> bool {
+        self.others().next().is_some()
+    }
+
     /// Where the plugin is, be it as a package or by lazy.nvim.
     fn others(&self) -> impl Iterator<Item = PathBuf> {
         let packs = children(&self.data.join("site/pack"));

@@ -9,6 +9,9 @@ use zip::ZipArchive;
 
 use crate::ide::Build;
 
+/// The id of the plugin.
+pub(crate) const PLUGIN_ID: &str = "dev.companion.gemini";
+
 /// A file that can't be installed.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {

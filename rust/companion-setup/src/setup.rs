@@ -11,7 +11,7 @@ use crate::ide::Ide;
 use crate::install::{self, Installed};
 use crate::machine::Machine;
 use crate::neovim::{self, Neovim};
-use crate::package::{Package, Plugin};
+use crate::package::{PLUGIN_ID, Package, Plugin};
 use crate::plugins_dir::plugins_dir;
 use crate::program;
 use crate::record::{Brought, Record, What, is_newer};
@@ -37,8 +37,6 @@ pub struct Setup<'a> {
 /// Its folder for temporary files and its processes are its own, and the clients look for the
 /// companion by both.
 const FLATPAK: &str = "as a Flatpak it is hidden from Gemini CLI; install it by another way";
-/// The id of the plugin.
-const PLUGIN: &str = "dev.companion.gemini";
 const NO_ZIP: &str = "the plugin's zip did not come with this program; name it: --plugin FILE";
 const RESTART: &str = "it is loaded when the IDE starts next";
 
@@ -152,7 +150,7 @@ fn is_loaded(ides: &[(&Ide, PathBuf)], plugins: &Path) -> bool {
 
 /// What there is to say of an IDE whose plugin can't be installed, for want of the zip.
 fn without_package(plugins: &Path) -> (PathBuf, (Outcome, String)) {
-    let (copies, version) = install::copies(plugins, PLUGIN);
+    let (copies, version) = install::copies(plugins, PLUGIN_ID);
     match copies.into_iter().next().zip(version) {
         Some((copy, version)) => (copy, (Outcome::Unchanged, format!("{version} is installed"))),
         None => (plugins.to_owned(), (Outcome::Failed, NO_ZIP.to_owned())),

@@ -7,7 +7,7 @@ use companion_protocol::dialect::Dialect;
 use super::Problem;
 use super::facts::Facts;
 use super::probe::Failure;
-use super::settings::IdeMode;
+use super::settings::{IdeMode, OnOff, user_settings};
 use super::text::{list, quoted};
 use crate::discover::{Origin, Standing, Target};
 
@@ -75,7 +75,24 @@ pub(super) fn advice(facts: &Facts, problem: Problem) -> Vec<String> {
             "Correct {} and {}, or unset them. Try the command by hand: it should wait for input.",
             names.stdio_command, names.stdio_args
         )],
+        Problem::BadSettings => match &facts.ide_mode {
+            IdeMode::Unreadable(file) => vec![format!(
+                "Correct {}: a comma or a bracket may be missing or one too many. Or move the file \
+                 away.",
+                file.display()
+            )],
+            _ => Vec::new(),
+        },
         Problem::SwitchedOff => {
+            if let IdeMode::Set(OnOff::Off, file) = &facts.ide_mode
+                && *file != user_settings(environment)
+            {
+                return vec![format!(
+                    "Take \"ide.enabled\" out of {}, which outweighs your own settings and /ide \
+                     enable.",
+                    file.display()
+                )];
+            }
             vec![format!("Type /ide enable in {}. It remembers that.", dialect.name)]
         }
         Problem::ToolSandbox => match &facts.ide_mode {

@@ -258,7 +258,7 @@ fn client(facts: &Facts, findings: &mut Vec<Finding>) {
             add(Level::Bad, "the IDE integration is off; no settings file turns it on".to_owned());
         }
         IdeMode::Unreadable(file) => {
-            add(Level::Bad, format!("{} is not valid JSON", file.display()));
+            add(Level::Bad, format!("{} can't be read as a JSON object", file.display()));
         }
         IdeMode::Sandboxed(setting, file) => {
             let file = file.display();

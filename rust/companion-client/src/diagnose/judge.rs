@@ -25,6 +25,9 @@ pub fn diagnose(facts: &Facts) -> Diagnosis {
 
 fn problem(facts: &Facts) -> Option<Problem> {
     let Plan { ide, workspace, .. } = &facts.plan;
+    if matches!(facts.ide_mode, IdeMode::Unreadable(_)) {
+        return Some(Problem::BadSettings);
+    }
     if ide.is_none() || *workspace == Err(WorkspaceError::Unknown) {
         let nothing = if ide.is_none() { Problem::UnknownTerminal } else { Problem::NoCompanion };
         return Some(no_folder_fits(&facts.plan).unwrap_or(nothing));
@@ -107,6 +110,9 @@ fn client_message(facts: &Facts, problem: Problem) -> String {
     let (dialect, plan) = (facts.environment.dialect, &facts.plan);
     let tried_port = facts.tried.iter().any(|one| matches!(one.route.target, Target::Http { .. }));
     let text = match (&plan.ide, &plan.workspace) {
+        _ if problem == Problem::BadSettings => {
+            "Please fix the configuration file(s) and try again."
+        }
         (None, _) => dialect.unsupported,
         (_, Err(WorkspaceError::Unknown)) => {
             "Failed to connect to IDE companion extension. Please ensure the extension is running. \
@@ -203,6 +209,13 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
         }
         Problem::NotACompanion => format!("what listens at {at} does not answer as a companion"),
         Problem::BadCommand => "the command that should lead to the companion fails".to_owned(),
+        Problem::BadSettings => {
+            let file = match &facts.ide_mode {
+                IdeMode::Unreadable(file) => file.display().to_string(),
+                _ => "its settings".to_owned(),
+            };
+            return format!("{name} does not start: it can't read {file} as a JSON object.");
+        }
         Problem::SwitchedOff => {
             return format!("All is ready, but the IDE integration is switched off in {name}.");
         }

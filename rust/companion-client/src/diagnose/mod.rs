@@ -57,6 +57,8 @@ pub enum Problem {
     NotACompanion,
     /// The command that is to lead to the companion does not work.
     BadCommand,
+    /// A file of the client's settings is no JSON object, with which the client does not start.
+    BadSettings,
     /// The IDE integration is switched off in the client's settings.
     SwitchedOff,
     /// By the client's settings its tools run in a sandbox, and then it has no IDE integration.
@@ -89,6 +91,8 @@ pub enum Subject {
     Environment,
     /// The client itself, and its settings.
     Client,
+    /// The editors of this machine, and their plugins.
+    Editors,
 }
 
 /// One thing that was looked at.

@@ -1,6 +1,7 @@
 //! What the client's own files say: whether the IDE integration is on, and which version it is.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use companion_protocol::dialect::{self, Base, Dialect, Installation};
@@ -27,7 +28,7 @@ pub enum IdeMode {
     Set(OnOff, PathBuf),
     /// No file says anything, which is off.
     Unset,
-    /// This file is there, but can't be read as JSON.
+    /// This file is there, but can't be read as a JSON object. Any such file keeps the client from starting.
     Unreadable(PathBuf),
     /// By this setting in this file its tools run in a sandbox, and it has no IDE integration.
     Sandboxed(&'static str, PathBuf),
@@ -44,9 +45,18 @@ impl IdeMode {
         let operators = [system, user_settings(environment), defaults];
         let [system, user, defaults] = operators.clone();
         let files = [system, project, user, defaults];
-        let read = |file: PathBuf| Some((fs::read_to_string(&file).ok()?, file));
-        let files: Vec<_> =
-            files.into_iter().filter_map(read).map(|(text, file)| (file, parse(&text))).collect();
+        let read = |file: PathBuf| {
+            let settings = match fs::read(&file) {
+                Ok(text) => parse(&String::from_utf8_lossy(&text)).filter(Value::is_object),
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+                Err(_) => return None,
+            };
+            Some((file, settings))
+        };
+        let files: Vec<_> = files.into_iter().filter_map(read).collect();
+        if let Some((file, _)) = files.iter().find(|(_, settings)| settings.is_none()) {
+            return Self::Unreadable(file.clone());
+        }
         if let Some(setting) = tool_sandbox {
             let pointer = format!("/{}", setting.replace('.', "/"));
             let is_set = |(file, settings): &&(PathBuf, Option<Value>)| {
@@ -58,8 +68,8 @@ impl IdeMode {
             }
         }
         for (file, settings) in files {
-            let Some(settings) = settings else { return Self::Unreadable(file) };
-            if let Some(enabled) = settings["ide"]["enabled"].as_bool() {
+            let enabled = settings.as_ref().and_then(|all| all.pointer("/ide/enabled")?.as_bool());
+            if let Some(enabled) = enabled {
                 return Self::Set(if enabled { OnOff::On } else { OnOff::Off }, file);
             }
         }

@@ -184,7 +184,7 @@ fn much_is_wrong() {
     ] {
         var(&mut facts, name, value);
     }
-    facts.ide_mode = IdeMode::Unreadable("/home/me/.gemini/settings.json".into());
+    facts.ide_mode = IdeMode::Set(OnOff::Off, "/home/me/.gemini/settings.json".into());
     facts.client_version = Some("0.40.0".to_owned());
     facts.elsewhere = vec!["/var/tmp/gemini/ide/gemini-ide-server-9-9.json".into()];
     insta::assert_snapshot!(check(Some(Problem::NotRunning), &facts));
@@ -259,6 +259,12 @@ fn no_way_works() {
     command.tried[0].route.target = Target::Stdio(stdio);
     let mut off = connected();
     off.ide_mode = IdeMode::Unset;
+    let mut project = connected();
+    var(&mut project, "HOME", "/home/me");
+    var(&mut project, "USERPROFILE", "/home/me");
+    project.ide_mode = IdeMode::Set(OnOff::Off, "/home/me/project/.gemini/settings.json".into());
+    let mut bad = connected();
+    bad.ide_mode = IdeMode::Unreadable("/home/me/.gemini/settings.json".into());
     let mut sandboxed = connected();
     sandboxed.environment.dialect = &QWEN;
     let file = "/home/me/.qwen/settings.json".into();
@@ -282,6 +288,8 @@ fn no_way_works() {
         (Problem::NotACompanion, failing_in_container(html)),
         (Problem::BadCommand, command),
         (Problem::SwitchedOff, off),
+        (Problem::SwitchedOff, project),
+        (Problem::BadSettings, bad),
         (Problem::ToolSandbox, sandboxed),
     ]));
 }
