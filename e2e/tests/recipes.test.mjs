@@ -107,6 +107,8 @@ describe('as the README says', { skip }, () => {
 
   test('Gemini CLI works over SSH', { skip: noSsh }, async (t) => {
     const sandbox = Sandbox.of(t);
+    // No name of a folder is part of a command.
+    sandbox.project = sandbox.folder("it's; touch $HOME/made #");
     const window = await openHost(sandbox, []);
     const mounts = [{ from: sandbox.project, to: sandbox.project }];
     const replies = edit(sandbox);

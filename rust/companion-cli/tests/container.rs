@@ -145,6 +145,19 @@ fn strange_names_arrive_as_they_are() {
 }
 
 #[test]
+fn a_folder_below_a_root_that_is_a_link_is_where_the_root_is_mounted() {
+    let companion = Companion::start_by("project", "link");
+    install(&companion, &["docker"]);
+    let sub = companion.root().join("project/sub");
+    std::fs::create_dir(&sub).unwrap();
+    let mut docker = command(&companion, &["--", "docker", "run", "image"]);
+    check_exit(&docker.current_dir(sub).output().unwrap());
+    let (args, _) = called(&companion);
+    let link = companion.project.to_str().unwrap();
+    assert!(args.contains(&format!("--volume={link}:{link}\n--workdir={link}/sub\n")), "{args}");
+}
+
+#[test]
 fn print_shows_the_command_and_starts_nothing() {
     let companion = scene("a project");
     let output = command(&companion, &["--print", "--", "docker", "run", "image", "a b"]).output();

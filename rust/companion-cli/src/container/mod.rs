@@ -109,6 +109,7 @@ fn with_companion(args: &ContainerArgs) -> Result<Prepared, Box<dyn Error>> {
         folder: environment.cwd,
         bridge,
         loopback_only: listening::loopback_only(running[0].port).unwrap_or(false),
+        needs_labels: is_selinux_enforced(),
     };
     Ok(prepare(&invocation, &running, &wishes)?)
 }
@@ -118,6 +119,10 @@ fn clients(args: &ContainerArgs) -> Vec<&'static Dialect> {
     let is_named = |dialect: &&Dialect| args.command.iter().any(|word| word == dialect.id);
     let named: Vec<_> = dialect::ALL.into_iter().filter(is_named).collect();
     clients::or_all(if args.client.is_empty() { &named } else { &args.client })
+}
+
+fn is_selinux_enforced() -> bool {
+    std::fs::read_to_string("/sys/fs/selinux/enforce").is_ok_and(|mode| mode.trim() == "1")
 }
 
 fn is_token(name: &str) -> bool {

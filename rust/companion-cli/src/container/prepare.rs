@@ -23,6 +23,8 @@ pub(super) struct Wishes {
     pub(super) bridge: Option<PathBuf>,
     /// Whether only this machine itself reaches the companion.
     pub(super) loopback_only: bool,
+    /// Whether `SELinux` keeps a container from what is mounted, unless it is labelled for that.
+    pub(super) needs_labels: bool,
 }
 
 /// What is to be started.
@@ -57,12 +59,12 @@ pub(super) fn prepare(
         mapped = mount_project(invocation, &running[0], wishes, &mut options, &mut notes);
     }
     let variables = match &wishes.bridge {
-        None => give_files(invocation, running, network, &mut options, &mut notes),
+        None => give_files(invocation, running, wishes, network, &mut options, &mut notes),
         Some(program) => {
             if invocation.verb != Verb::Run {
                 return Err("--bridge needs run or create: elsewhere nothing can be mounted".into());
             }
-            bring_bridge(running, program, &mapped, network, &mut options)?
+            bring_bridge(running, program, wishes, &mapped, network, &mut options)?
         }
     };
     let names = variables.keys().map(|name| format!("--env={name}"));
@@ -103,13 +105,17 @@ impl Network {
             notes.push("with --network none the CLI can't reach the companion".to_owned());
         }
         if self == Self::Own && loopback_only {
-            notes.push(
+            let (address, whose) = match invocation.engine {
+                Engine::Docker => ("172.17.0.1", "the address of Docker's bridge"),
+                Engine::Podman => {
+                    ("ADDRESS", "what a container prints for getent hosts host.containers.internal")
+                }
+            };
+            notes.push(format!(
                 "the companion listens on 127.0.0.1 only, and a container with a network of its \
-                 own does not get there. Start it with gemini-companion serve --listen 172.17.0.1 \
-                 (the address of Docker's bridge), set that in the plugin, or give the container \
-                 --network host"
-                    .to_owned(),
-            );
+                 own does not get there. Start it with gemini-companion serve --listen {address} \
+                 ({whose}), set that in the plugin, or give the container --network host"
+            ));
         }
         if invocation.verb == Verb::ComposeRun {
             notes.push(
@@ -141,6 +147,7 @@ impl Mapped {
 fn give_files(
     invocation: &Invocation,
     running: &[Running],
+    wishes: &Wishes,
     network: Network,
     options: &mut Vec<String>,
     notes: &mut Vec<String>,
@@ -149,7 +156,7 @@ fn give_files(
     for running in running {
         match running.file_for_container() {
             Some((file, inside)) if invocation.verb == Verb::Run => {
-                options.push(bind(&file.to_string_lossy(), &inside, true));
+                options.push(bind(&file.to_string_lossy(), &inside, true, wishes.needs_labels));
             }
             Some((file, inside)) => notes.push(format!(
                 "{} takes the token from a file only; mount {} as {inside} when the container is \
@@ -173,9 +180,10 @@ fn mount_project(
 ) -> Mapped {
     let mut mapped = Mapped::default();
     let roots = running.workspace_path.split(Platform::CURRENT.list_separator());
-    for root in roots.filter(|root| Path::new(root).is_dir()) {
+    let roots = roots.filter(|root| Path::new(root).is_dir());
+    for root in roots.clone() {
         match theirs(&invocation.mounts, root) {
-            None => options.push(bind(root, root, false)),
+            None => options.push(bind(root, root, false, wishes.needs_labels)),
             Some(target) if target == root => {}
             Some(target) => {
                 if wishes.bridge.is_none() {
@@ -189,12 +197,22 @@ fn mount_project(
             }
         }
     }
-    let folder = wishes.folder.to_string_lossy();
     if !invocation.workdir {
-        let folder = mapped.to_container(&folder).unwrap_or_else(|| folder.into_owned());
-        options.push(format!("--workdir={folder}"));
+        let folder = wishes.folder.to_string_lossy().into_owned();
+        let folder = roots.clone().find_map(|root| below(root, &folder)).unwrap_or(folder);
+        options.push(format!("--workdir={}", mapped.to_container(&folder).unwrap_or(folder)));
     }
     mapped
+}
+
+/// The name of a folder below `root`, which may be a link, if that is where it is.
+fn below(root: &str, folder: &str) -> Option<String> {
+    let rest = relative_to(Platform::CURRENT, &real(folder)?, &real(root)?)?.to_owned();
+    Some(format!("{root}{rest}"))
+}
+
+fn real(path: &str) -> Option<String> {
+    Some(Path::new(path).canonicalize().ok()?.to_string_lossy().into_owned())
 }
 
 /// Where `root` is in the container by the user's own mounts.
@@ -202,10 +220,6 @@ fn theirs(mounts: &[Mount], root: &str) -> Option<String> {
     if mounts.iter().any(|mount| mount.target.trim_end_matches('/') == root) {
         return Some(root.to_owned());
     }
-    let real = |path: &str| {
-        let path = Path::new(path);
-        Some(path.canonicalize().ok()?.to_string_lossy().into_owned())
-    };
     let real_root = real(root)?;
     let found = mounts.iter().filter(|mount| mount.source.starts_with(['/', '.']));
     let places = found.filter_map(|mount| {
@@ -217,10 +231,12 @@ fn theirs(mounts: &[Mount], root: &str) -> Option<String> {
 }
 
 /// An option that mounts `source`, whatever is in its name.
-fn bind(source: &str, target: &str, read_only: bool) -> String {
+fn bind(source: &str, target: &str, read_only: bool, needs_labels: bool) -> String {
     if !source.contains(':') && !target.contains(':') {
-        let mode = if read_only { ":ro" } else { "" };
-        return format!("--volume={source}:{target}{mode}");
+        let modes = [("ro", read_only), ("z", needs_labels)].into_iter();
+        let modes: Vec<_> = modes.filter_map(|(mode, is_set)| is_set.then_some(mode)).collect();
+        let colon = if modes.is_empty() { "" } else { ":" };
+        return format!("--volume={source}:{target}{colon}{}", modes.join(","));
     }
     let field = |text: String| {
         let quote = text.contains([',', '"']);
@@ -236,6 +252,7 @@ fn bind(source: &str, target: &str, read_only: bool) -> String {
 fn bring_bridge(
     all: &[Running],
     program: &Path,
+    wishes: &Wishes,
     mapped: &Mapped,
     network: Network,
     options: &mut Vec<String>,
@@ -255,8 +272,8 @@ fn bring_bridge(
     let own = if let Base::Own { name, .. } = base { Some(name) } else { None };
     let folders = own.iter().chain(names).copied().collect::<Vec<_>>().join("/");
     let inside = format!("{TEMP_DIR}/{folders}/{name}");
-    options.push(bind(&program.to_string_lossy(), PROGRAM, true));
-    options.push(bind(&file.to_string_lossy(), &inside, true));
+    options.push(bind(&program.to_string_lossy(), PROGRAM, true, wishes.needs_labels));
+    options.push(bind(&file.to_string_lossy(), &inside, true, wishes.needs_labels));
 
     let mut args = ["bridge", "--temp-dir", TEMP_DIR].map(str::to_owned).to_vec();
     for (inside, outside) in &mapped.paths {
@@ -292,7 +309,13 @@ mod tests {
             ("/a:b", true, "--mount=type=bind,source=/a:b,target=/x,readonly"),
             ("/a:,\"b", false, "--mount=type=bind,\"source=/a:,\"\"b\",target=/x"),
         ] {
-            assert_eq!(bind(source, "/x", read_only), expected);
+            assert_eq!(bind(source, "/x", read_only, false), expected);
         }
+    }
+
+    #[test]
+    fn a_mount_is_labelled_for_selinux() {
+        assert_eq!(bind("/a", "/x", false, true), "--volume=/a:/x:z");
+        assert_eq!(bind("/a", "/x", true, true), "--volume=/a:/x:ro,z");
     }
 }

@@ -70,10 +70,19 @@ pub(crate) struct Companion {
 impl Companion {
     /// One whose project is a folder of this name.
     pub(crate) fn start(name: &str) -> Self {
+        Self::start_by(name, name)
+    }
+
+    /// The same, where the editor has opened the project by the name of a link to it.
+    pub(crate) fn start_by(name: &str, opened: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
-        let project = root.join(name);
-        std::fs::create_dir_all(&project).unwrap();
+        std::fs::create_dir_all(root.join(name)).unwrap();
+        let project = root.join(opened);
+        #[cfg(unix)]
+        if name != opened {
+            std::os::unix::fs::symlink(name, &project).unwrap();
+        }
         std::fs::create_dir_all(root.join("bin")).unwrap();
         let mut child = program(&root)
             .args(["serve".as_ref(), "--workspace".as_ref(), project.as_os_str()])

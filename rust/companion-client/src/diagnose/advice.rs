@@ -51,9 +51,15 @@ pub(super) fn advice(facts: &Facts, problem: Problem) -> Vec<String> {
         Problem::UnknownHost => fixed(&[NAME_THE_HOST]),
         Problem::HostSilent => fixed(&[
             "See that the editor is open on the host.",
-            "Let the companion listen where containers reach it: gemini-companion serve --listen \
-             172.17.0.1 (the address of Docker's bridge), or the plugin's setting. By itself it \
-             listens on 127.0.0.1 only.",
+            if environment.container == Some("/run/.containerenv") {
+                "Let the companion listen where containers of Podman reach it: gemini-companion \
+                 serve --listen ADDRESS (what getent hosts host.containers.internal prints here), \
+                 or the plugin's setting. By itself it listens on 127.0.0.1 only."
+            } else {
+                "Let the companion listen where containers reach it: gemini-companion serve \
+                 --listen 172.17.0.1 (the address of Docker's bridge), or the plugin's setting. By \
+                 itself it listens on 127.0.0.1 only."
+            },
             "Or start the container with --network host, and with -e REMOTE_CONTAINERS=1.",
         ]),
         Problem::LooksOnHost => {

@@ -254,6 +254,8 @@ fn no_way_works() {
     in_container.environment.container = Some("/.dockerenv");
     in_container.other_host = Some(("host.docker.internal", answers()));
     var(&mut in_container, "REMOTE_CONTAINERS", "1");
+    let mut podman = failing_in_container(Failure::Refused);
+    podman.environment.container = Some("/run/.containerenv");
     let mut command = failing(Failure::BadCommand("it ended without an answer".to_owned()));
     let stdio = Stdio { command: "bridge".to_owned(), args: Vec::new() };
     command.tried[0].route.target = Target::Stdio(stdio);
@@ -282,6 +284,7 @@ fn no_way_works() {
         (Problem::WrongName, failing(name)),
         (Problem::UnknownHost, failing_in_container(Failure::UnknownHost)),
         (Problem::HostSilent, failing_in_container(Failure::Refused)),
+        (Problem::HostSilent, podman),
         (Problem::LooksOnHost, on_host),
         (Problem::LooksInContainer, in_container),
         (Problem::NotACompanion, failing(Failure::Silent)),
