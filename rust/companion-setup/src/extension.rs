@@ -53,9 +53,14 @@ pub(crate) fn bring(
     dry_run: bool,
 ) -> (Outcome, String) {
     let target = target(extensions);
-    let is_brought = record.known(&target).is_some() && is_ours(&target);
+    let known = record.known(&target);
+    let is_brought = known.is_some() && is_ours(&target);
     if is_extension(&target) && !is_brought {
         return (Outcome::Unchanged, "it is there".to_owned());
+    }
+    if known.is_some_and(|known| !known.pending) && !target.exists() && extensions.is_dir() {
+        let why = "you removed it; to have it again, run setup --remove, and then setup";
+        return (Outcome::Skipped, why.to_owned());
     }
     let bundle = Bundle {
         subject: &subject(client),

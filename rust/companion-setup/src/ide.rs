@@ -97,7 +97,7 @@ impl Ide {
             let real = ide.home.canonicalize().unwrap_or_else(|_| ide.home.clone());
             found.entry(real).or_insert(ide);
         };
-        for (dir, depth) in places(machine) {
+        for (dir, depth) in places(machine).into_iter().chain(toolbox_location(machine)) {
             search(machine, &dir, depth, &mut add);
         }
         for dir in flatpaks(machine) {
@@ -116,8 +116,12 @@ impl Ide {
         install::copies(&plugins_dir(machine, self), PLUGIN_ID).1
     }
 
-    /// The IDE whose folder that is; on macOS the `.app`, or the `Contents` in it.
+    /// The IDE whose folder that is; on macOS the `.app`, or the `Contents` in it. A backend of Remote
+    /// Development is none: the plugin starts no server there.
     pub fn at(machine: &Machine, dir: &Path) -> Option<Self> {
+        if dir.iter().any(|part| part == "RemoteDev") {
+            return None;
+        }
         let (bundle, home, info) = match machine.os {
             Os::MacOs => {
                 let bundle = if dir.ends_with("Contents") { dir.parent()? } else { dir };
@@ -190,6 +194,23 @@ fn places(machine: &Machine) -> Vec<(PathBuf, usize)> {
             places
         }
     }
+}
+
+/// Where Toolbox installs IDEs if its user has said so, and how deep below: in `apps`, of old in
+/// `apps/<app>/ch-0/<build>`, or beside it.
+fn toolbox_location(machine: &Machine) -> Option<(PathBuf, usize)> {
+    #[derive(Deserialize)]
+    struct Settings {
+        install_location: PathBuf,
+    }
+    let data = match machine.os {
+        Os::Linux => machine.dir("XDG_DATA_HOME", ".local/share"),
+        Os::MacOs => machine.home.join("Library/Application Support"),
+        Os::Windows => machine.dir("LOCALAPPDATA", "AppData/Local"),
+    };
+    let text = fs::read_to_string(data.join("JetBrains/Toolbox/.settings.json")).ok()?;
+    let Settings { install_location } = serde_json::from_str(&text).ok()?;
+    Some((install_location, if machine.os == Os::MacOs { 5 } else { 4 }))
 }
 
 /// The folders of Flatpaks that may have an IDE in them.

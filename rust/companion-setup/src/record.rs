@@ -38,6 +38,9 @@ pub(crate) struct Brought {
     /// The hashes of what is being replaced: runs that end in the middle leave one or the other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     replaces: Vec<String>,
+    /// Whether the run that brings it has not ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) pending: bool,
     /// The folders that were made for it, the outermost first.
     #[serde(default)]
     pub(crate) dirs: Vec<PathBuf>,
@@ -143,16 +146,15 @@ impl Record {
         replaces.extend(hash);
         dirs.extend_from_slice(&made);
         let (subject, path, version) = (subject.to_owned(), path.to_owned(), VERSION.to_owned());
-        self.brought.push(Brought { subject, path, what, version, replaces, dirs });
+        let pending = true;
+        self.brought.push(Brought { subject, path, what, version, replaces, pending, dirs });
         let done = self.write().and_then(|()| create_dir(dir)).and_then(|()| bring());
         if done.is_err() {
             remove_empty(&made);
             self.brought = before;
-        } else if let Some(last) = self.brought.last_mut().filter(|last| !last.replaces.is_empty())
-        {
+        } else if let Some(last) = self.brought.last_mut() {
+            last.pending = false;
             last.replaces.clear();
-        } else {
-            return done;
         }
         // If this one fails, the list has one thing too many, or one hash: both are found to be gone.
         if let Err(error) = self.write() {

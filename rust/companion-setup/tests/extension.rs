@@ -184,6 +184,28 @@ fn one_that_its_user_has_stays() {
 }
 
 #[test]
+fn one_that_its_user_has_removed_stays_away() {
+    let (made, package) = installed();
+    fs::remove_dir_all(target(&made)).unwrap();
+    for report in [made.plan(&package), made.carry_out(&package)] {
+        assert_eq!(step(&report).0, Outcome::Skipped, "{report}");
+        assert!(step(&report).2.contains("setup --remove"), "{report}");
+        assert!(!target(&made).exists());
+    }
+    assert_eq!(outcomes(&made.remove()), [(SUBJECT, Outcome::Unchanged)]);
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
+}
+
+#[test]
+fn a_run_that_was_ended_before_it_put_the_files_there_is_made_up_for() {
+    let (made, package) = installed();
+    fs::remove_dir_all(target(&made)).unwrap();
+    made.was_bringing();
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
+    assert!(target(&made).exists());
+}
+
+#[test]
 fn setups_at_once_forget_nothing() {
     for _ in 0..10 {
         let made = made();

@@ -68,6 +68,41 @@ fn on_linux() {
 }
 
 #[test]
+fn where_toolbox_was_told_to_install() {
+    for (os, folder) in [
+        (Os::Linux, ".local/share/JetBrains/Toolbox"),
+        (Os::MacOs, "Library/Application Support/JetBrains/Toolbox"),
+        (Os::Windows, "AppData/Local/JetBrains/Toolbox"),
+    ] {
+        let made = Made::new(os);
+        let location = made.root("big disk");
+        let settings = json!({ "install_location": location });
+        write(made.home(folder).join(".settings.json"), &settings.to_string());
+        let home = |name: &str| match os {
+            Os::MacOs => location.join(name).join("IDE.app"),
+            Os::Linux | Os::Windows => location.join(name),
+        };
+        for (name, title) in [("apps/IDEA-U/ch-0/251.1", "A Toolbox 1"), ("GoLand", "B Toolbox 2")]
+        {
+            let info = if os == Os::MacOs { "Contents/Resources" } else { "" };
+            Made::ide(&home(name).join(info), title, BUILD, "A1");
+        }
+        let names: Vec<_> = Ide::find(&made.machine).into_iter().map(|ide| ide.name).collect();
+        assert_eq!(names, ["B Toolbox 2", "A Toolbox 1"], "{os:?}");
+    }
+}
+
+#[test]
+fn a_backend_of_remote_development_is_no_ide() {
+    let mut made = Made::new(Os::Linux);
+    let dist = made.home(".cache/JetBrains/RemoteDev/dist/abc_ideaIU-2025.1");
+    let backend = Made::ide(&dist, "A", BUILD, "A1");
+    made.machine.programs.push(write(backend.join("jbr/bin/java"), ""));
+    assert_eq!(Ide::find(&made.machine), []);
+    assert_eq!(Ide::at(&made.machine, &backend), None);
+}
+
+#[test]
 fn a_flatpak_is_named_and_left_out() {
     let made = Made::new(Os::Linux);
     let files = "current/active/files";

@@ -159,6 +159,11 @@ impl Made {
         });
     }
 
+    /// Writes into the record that each thing was about to be brought, where nothing was.
+    pub(crate) fn was_bringing(&self) {
+        self.change_record(|brought| brought["pending"] = true.into());
+    }
+
     fn change_record(&self, change: impl Fn(&mut serde_json::Value)) {
         let file = self.home(".local/state/gemini-companion/setup.json");
         let mut record: serde_json::Value =
