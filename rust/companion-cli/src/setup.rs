@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use companion_client::diagnose::{Diagnosis, Problem, installed, user_settings};
 use companion_client::discover::Environment;
 use companion_protocol::dialect::{self, Dialect};
+use companion_server::remove_left;
 use companion_setup::{
-    Client, Ide, Machine, Neovim, Outcome, Package, PackageError, Report, Setup,
+    Client, Ide, Machine, Neovim, Outcome, Package, PackageError, Report, Setup, Step,
 };
 use serde::Serialize;
 
@@ -46,7 +47,7 @@ pub(crate) struct SetupArgs {
     #[arg(long, short)]
     yes: bool,
 
-    /// Take away what setup has brought, and no more.
+    /// Take away what setup has brought, and the tokens of killed companions, but no more.
     #[arg(long, conflicts_with_all = ["ides", "plugin"])]
     remove: bool,
 
@@ -79,7 +80,7 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
     let environment = Environment::current(dialect::ALL[0], std::env::current_dir()?);
     let run = Run { args, installed: installed(&environment), environment };
     if args.remove {
-        return run.finish(|| Setup::remove(&machine, true), |_| Setup::remove(&machine, false));
+        return run.finish(|| remove(&machine, true), |_| remove(&machine, false));
     }
     let program = std::env::current_exe()?;
     let program = program.canonicalize().unwrap_or(program);
@@ -230,6 +231,21 @@ impl Run<'_> {
         io::stdout().write_all(text.as_bytes())?;
         Ok(())
     }
+}
+
+/// Takes away what setup has brought, and what companions have left that were killed.
+fn remove(machine: &Machine, dry_run: bool) -> io::Result<Report> {
+    let mut report = Setup::remove(machine, dry_run)?;
+    if let Some(path) = remove_left(dry_run)? {
+        let (outcome, message) = if dry_run {
+            (Outcome::Planned, "remove what they left, such as tokens")
+        } else {
+            (Outcome::Done, "what they left is removed")
+        };
+        let subject = "Killed companions".to_owned();
+        report.steps.push(Step { subject, outcome, message: message.to_owned(), path });
+    }
+    Ok(report)
 }
 
 /// Whether a client fails to connect only because no editor has its folder open yet.

@@ -7,8 +7,10 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
 
-use common::{PROGRAM, complaints, help, isolated, program, text};
+use common::{PROGRAM, complaints, first_line, help, isolated, program, text};
 
 #[test]
 fn help_says_what_is_touched() {
@@ -67,6 +69,52 @@ fn nothing_to_take_away_is_fine() {
     let told: serde_json::Value = serde_json::from_str(text(&output.stdout)).unwrap();
     assert_eq!(told, serde_json::json!({ "steps": [] }));
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
+}
+
+/// A `serve --resume` for a folder of its own, once it is ready.
+fn serve(home: &Path, name: &str) -> Child {
+    let workspace = home.join(name);
+    fs::create_dir(&workspace).unwrap();
+    let mut command = program(home);
+    command.args(["serve", "--resume", "--workspace"]).arg(workspace);
+    let mut serve = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    first_line(&mut serve);
+    serve
+}
+
+#[test]
+fn what_a_killed_companion_has_left_is_taken_away_and_no_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join(".local/state/companion-for-gemini-cli/resume");
+    let files = || {
+        let files = fs::read_dir(&state).into_iter().flatten();
+        let mut files: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+        files.sort();
+        files
+    };
+    let mut running = serve(dir.path(), "running");
+    let of_running = files();
+    let mut killed = serve(dir.path(), "killed");
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let all = files();
+    assert!(all.len() > of_running.len());
+    let remove = |args: &[&str]| {
+        let output = program(dir.path()).args(["setup", "--remove"]).args(args).output().unwrap();
+        assert!(output.status.success());
+        text(&output.stdout).to_owned()
+    };
+    let plan = remove(&["--dry-run"]);
+    assert!(plan.starts_with("would  Killed companions: remove what they left"), "{plan}");
+    assert_eq!(files(), all, "a plan touches nothing");
+    assert!(remove(&["--yes"]).starts_with(" done  Killed companions: "));
+    assert_eq!(files(), of_running);
+    assert_eq!(remove(&["--yes"]), "");
+
+    running.kill().unwrap();
+    running.wait().unwrap();
+    remove(&["--yes"]);
+    assert!(!state.parent().unwrap().exists());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{Access, AtFlags, Dir, Mode, OFlags};
+use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use rustix::process::{Pid, getuid, test_kill_process};
 
@@ -228,7 +228,8 @@ impl PrivateDir {
         for entry in Dir::read_from(&self.fd)? {
             let entry = entry?;
             let stat = rustix::fs::statat(&self.fd, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW);
-            if stat.is_ok_and(|stat| stat.st_uid == getuid().as_raw()) {
+            let is_file = |stat: &Stat| FileType::from_raw_mode(stat.st_mode).is_file();
+            if stat.is_ok_and(|stat| stat.st_uid == getuid().as_raw() && is_file(&stat)) {
                 names.extend(entry.file_name().to_str().map(str::to_owned));
             }
         }

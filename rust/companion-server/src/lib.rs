@@ -45,5 +45,6 @@ pub use host::{
     Asked, Delivery, DiagnosticsResponder, EditorHost, Proposal, Responder, Responders,
 };
 pub use listen::Listeners;
+pub use resume::remove_left;
 pub use runtime::{Remaining, Runtime};
 pub use server::Server;

@@ -12,6 +12,7 @@ mod slots;
 mod tests;
 mod token;
 
+use std::env::consts::OS;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
@@ -44,6 +45,26 @@ const ENDING: Duration = Duration::from_millis(2500);
 /// How often a server that has clients gives a sign of life.
 pub(crate) const SIGN_OF_LIFE: Duration = Duration::from_mins(1);
 
+/// The folder in which servers have left something that were killed, if there is one. Unless it is a
+/// `dry_run`, all that is removed. Servers that run keep theirs.
+///
+/// # Errors
+/// A file can't be removed, or the folder can't be read. This function blocks.
+pub fn remove_left(dry_run: bool) -> io::Result<Option<PathBuf>> {
+    let Some(state) = state_dir(OS, |name| std::env::var(name).ok()).map(PathBuf::from) else {
+        return Ok(None);
+    };
+    let path = DIRS.iter().fold(state.clone(), |dir, name| dir.join(name));
+    if !path.is_dir() || !slots::remove_ended(&PrivateDir::open(&state, &DIRS)?, dry_run)? {
+        return Ok(None);
+    }
+    if !dry_run {
+        // With files of other servers in it a folder stays.
+        let _ = path.ancestors().take(DIRS.len()).try_for_each(std::fs::remove_dir);
+    }
+    Ok(Some(path))
+}
+
 /// What an earlier process left for this one. As long as this value lives, or the server that
 /// takes it, no other process has it.
 pub(crate) struct Resume {
@@ -65,7 +86,7 @@ impl Resume {
     }
 
     pub(crate) fn try_claim(dir: Option<PathBuf>, config: &Config) -> io::Result<Self> {
-        let usual = || state_dir(std::env::consts::OS, |name| std::env::var(name).ok());
+        let usual = || state_dir(OS, |name| std::env::var(name).ok());
         let dir = dir.or_else(|| usual().map(PathBuf::from)).ok_or_else(|| {
             let message = "the environment does not say where programs keep their state; set HOME";
             io::Error::new(io::ErrorKind::NotFound, message)

@@ -153,21 +153,41 @@ fn choose(
 
 /// Removes the files that no server will resume: their time is over and nobody holds their lock.
 fn sweep(dir: &PrivateDir) {
+    let is_old = |file: &str| dir.written(file).is_ok_and(|at| is_over(age(at)));
+    for (files, _lock) in unused(dir, is_old) {
+        if let Err(error) = files.iter().try_for_each(|file| dir.remove(file)) {
+            log::warn!("could not remove what a companion left long ago: {error}");
+        }
+    }
+}
+
+/// Whether there are files of servers that have ended. Unless it is a `dry_run`, they are removed.
+pub(super) fn remove_ended(dir: &PrivateDir, dry_run: bool) -> io::Result<bool> {
+    let Some(choosing) = dir.try_lock(CHOOSING)? else { return Ok(false) };
+    let unused = unused(dir, |_| true);
+    if dry_run || unused.is_empty() {
+        return Ok(!unused.is_empty());
+    }
+    unused.iter().flat_map(|(files, _)| files).try_for_each(|file| dir.remove(file))?;
+    drop((unused, choosing));
+    if dir.own_files()? == [CHOOSING] {
+        dir.remove(CHOOSING)?;
+    }
+    Ok(true)
+}
+
+/// The files of each slot that nobody holds, if all of them fit, and the slot's lock.
+fn unused(dir: &PrivateDir, fits: impl Fn(&str) -> bool) -> Vec<(Vec<String>, File)> {
     let mut slots = BTreeMap::<String, Vec<String>>::new();
     for file in dir.own_files().unwrap_or_default() {
         // What a process that was killed had begun to write has the slot's name, too.
         let name = file.split('.').next().unwrap_or_default().to_owned();
         slots.entry(name).or_default().push(file);
     }
-    for (name, files) in slots {
-        let is_old = |file: &String| dir.written(file).is_ok_and(|at| is_over(age(at)));
-        if files.iter().all(is_old)
-            && let Ok(Some(_unused)) = dir.try_lock(&format!("{name}.lock"))
-            && let Err(error) = files.iter().try_for_each(|file| dir.remove(file))
-        {
-            log::warn!("could not remove what a companion left long ago: {error}");
-        }
-    }
+    let unused = slots.into_iter().filter(|(_, files)| files.iter().all(|file| fits(file)));
+    let locked = unused
+        .filter_map(|(name, files)| Some((files, dir.try_lock(&format!("{name}.lock")).ok()??)));
+    locked.collect()
 }
 
 fn file_name(slot: &str) -> String {
