@@ -10,6 +10,7 @@ use crate::files::{check_place, replace_with};
 use crate::machine::{Machine, Os};
 use crate::record::{Brought, Record, What};
 use crate::report::Outcome;
+use crate::staging::{self, Staging};
 
 /// What it is called, in terminals and in the report.
 pub(crate) const NAME: &str = "gemini-companion";
@@ -49,7 +50,12 @@ pub(crate) fn bring(
             let what = What::Program { hash: content::hash(&content) };
             let copy = || {
                 let permissions = fs::metadata(program)?.permissions();
-                replace_with(&path, &content, Some(permissions))
+                let write = || replace_with(&path, &content, Some(permissions));
+                if machine.os == Os::Windows && path.exists() {
+                    replace_running(&path, write)
+                } else {
+                    write()
+                }
             };
             match check_place(&path) {
                 Ok(()) if dry_run => {
@@ -109,6 +115,26 @@ fn change(program: &Path, there: Option<&Path>, record: &Record) -> io::Result<C
     })
 }
 
+/// Has a program replaced that may run. On Windows it can then be renamed, but not replaced; what can't be
+/// removed yet is swept by a later run.
+fn replace_running(path: &Path, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut staged = Staging::in_dir(dir)?;
+    staged.take_away(&[path.to_owned()])?;
+    write().or_else(|error| staged.put_back(&error))?;
+    staging::sweep(dir);
+    Ok(())
+}
+
+/// Removes a program, or moves it away if it runs, where Windows does not let it be removed.
+fn remove(path: &Path) -> io::Result<()> {
+    fs::remove_file(path).or_else(|error| {
+        let away = format!("{NAME}-{}.exe", std::process::id());
+        let is_moved = cfg!(windows) && fs::rename(path, std::env::temp_dir().join(away)).is_ok();
+        if is_moved { Ok(()) } else { Err(error) }
+    })
+}
+
 /// Takes the program away, if it is what was brought.
 pub(crate) fn take(brought: &Brought, dry_run: bool) -> io::Result<(Outcome, String)> {
     let unchanged = |why: &str| Ok((Outcome::Unchanged, why.to_owned()));
@@ -122,7 +148,7 @@ pub(crate) fn take(brought: &Brought, dry_run: bool) -> io::Result<(Outcome, Str
     if dry_run {
         return Ok((Outcome::Planned, "remove it".to_owned()));
     }
-    fs::remove_file(path)?;
+    remove(path)?;
     Ok((Outcome::Done, "it is removed".to_owned()))
 }
 

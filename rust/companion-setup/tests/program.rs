@@ -121,6 +121,20 @@ fn a_newer_one_replaces_the_one_that_was_brought_and_no_other() {
 }
 
 #[test]
+fn on_windows_the_older_one_is_moved_away_first() {
+    let made = made(Os::Windows, &local_bin());
+    let package = made.package("1.0");
+    made.carry_out(&package);
+    let target = made.home(".local/bin/gemini-companion.exe");
+    let running = fs::File::open(&target).unwrap();
+    fs::write(made.program.as_ref().unwrap(), "2.0").unwrap();
+    assert_eq!(step(&made.carry_out(&package)).0, Outcome::Done);
+    assert_eq!(fs::read_to_string(&target).unwrap(), "2.0");
+    assert_eq!(std::io::read_to_string(running).unwrap(), "1.0");
+    assert_eq!(fs::read_dir(target.parent().unwrap()).unwrap().count(), 1, "nothing lies around");
+}
+
+#[test]
 fn the_folder_is_one_in_which_terminals_look() {
     let place = |made: &Made| step(&made.plan(&made.package("1.0"))).1.to_owned();
     let cases = [
