@@ -21,8 +21,8 @@ use crate::doctor;
 /// It installs the plugin into all JetBrains IDEs that it finds and that it fits (2024.2 and newer),
 /// and that for Neovim (0.7 and newer), if it is there; copies this program to where terminals find
 /// it, unless they do; turns on the IDE mode in Gemini CLI's settings; gives it the extension by which
-/// its model hears of problems; and ends with the next steps, or what doctor says. It shows first what it would do, and
-/// asks. It writes into your own folders only, keeps what was there, and can
+/// its model hears of problems; and ends with the next steps, or what doctor says. It shows first
+/// what it would do, and asks. It writes into your own folders only, keeps what was there, and can
 /// take all of it away again. Run twice, it changes nothing.
 ///
 /// It exits with 0 if all is set up, with 1 if something could not be done, and with 3 if there is
@@ -222,7 +222,7 @@ impl Run<'_> {
             serde_json::to_string_pretty(&Told { report, doctor })? + "\n"
         } else {
             let end = match &*doctor {
-                [] if !is_over => String::new(),
+                [] => String::new(),
                 diagnoses if diagnoses.iter().any(is_for_later) => "\n".to_owned() + NEXT_STEPS,
                 diagnoses => "\n".to_owned() + &doctor::text(diagnoses),
             };
