@@ -168,7 +168,7 @@ test('the program that is installed has no zip, and needs none for a plugin that
   assert.equal(code, 0, stdout);
 });
 
-test('in the end the user is told the next step', async (t) => {
+test('setup ends with the next steps', async (t) => {
   const { sandbox, env } = user(t);
   const setup = (more) => run(sandbox, ['setup', '--yes'], { env: { ...env, ...more } });
   const first = await setup({ TERM_PROGRAM: 'vscode' });
@@ -176,7 +176,7 @@ test('in the end the user is told the next step', async (t) => {
   assert.match(first.stdout, /\n\nNext steps\n {2}1\. Open your project[^]*run gemini/);
   assert.match(first.stdout, /gemini-companion doctor/);
   await Companion.start(sandbox);
-  // What opening an editor does not cure is said still.
+  // Opening an editor does not cure this one.
   const broken = await setup({ HTTP_PROXY: 'proxy:3128' });
   assert.match(broken.stdout, /\n\nGemini CLI does not connect: HTTP_PROXY is not a URL/);
   const connected = await setup();

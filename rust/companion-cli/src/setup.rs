@@ -47,7 +47,7 @@ pub(crate) struct SetupArgs {
     #[arg(long, short)]
     yes: bool,
 
-    /// Take away what setup has brought, and the tokens of killed companions, but no more.
+    /// Remove everything that setup installed, and the files of killed companions, but no more.
     #[arg(long, conflicts_with_all = ["ides", "plugin"])]
     remove: bool,
 
@@ -233,14 +233,14 @@ impl Run<'_> {
     }
 }
 
-/// Takes away what setup has brought, and what companions have left that were killed.
+/// Removes everything that setup installed, and the files of killed companions.
 fn remove(machine: &Machine, dry_run: bool) -> io::Result<Report> {
     let mut report = Setup::remove(machine, dry_run)?;
     if let Some(path) = remove_left(dry_run)? {
         let (outcome, message) = if dry_run {
-            (Outcome::Planned, "remove what they left, such as tokens")
+            (Outcome::Planned, "remove their files, which contain tokens")
         } else {
-            (Outcome::Done, "what they left is removed")
+            (Outcome::Done, "their files are removed")
         };
         let subject = "Killed companions".to_owned();
         report.steps.push(Step { subject, outcome, message: message.to_owned(), path });

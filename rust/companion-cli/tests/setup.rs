@@ -83,7 +83,7 @@ fn serve(home: &Path, name: &str) -> Child {
 }
 
 #[test]
-fn what_a_killed_companion_has_left_is_taken_away_and_no_more() {
+fn the_files_of_a_killed_companion_are_removed_and_no_others() {
     let dir = tempfile::tempdir().unwrap();
     let state = dir.path().join(".local/state/companion-for-gemini-cli/resume");
     let files = || {
@@ -105,7 +105,7 @@ fn what_a_killed_companion_has_left_is_taken_away_and_no_more() {
         text(&output.stdout).to_owned()
     };
     let plan = remove(&["--dry-run"]);
-    assert!(plan.starts_with("would  Killed companions: remove what they left"), "{plan}");
+    assert!(plan.starts_with("would  Killed companions: remove their files"), "{plan}");
     assert_eq!(files(), all, "a plan touches nothing");
     assert!(remove(&["--yes"]).starts_with(" done  Killed companions: "));
     assert_eq!(files(), of_running);

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use companion_platform::{check_writable, current_user, owner};
 use tempfile::NamedTempFile;
 
-/// Refuses what belongs to another user: who made it decides what is written to there. A link of the user
-/// must lead to something of theirs. What does not exist is fine.
+/// Refuses a path that belongs to another user, who could redirect the writing. A link of the user must
+/// lead to something of theirs. A missing path is fine.
 pub(crate) fn check_own(path: &Path) -> io::Result<()> {
     let Some(metadata) = existing(path)? else { return Ok(()) };
     check_owner(path, &metadata)?;
@@ -22,7 +22,7 @@ pub(crate) fn check_own(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The same for what is replaced as a whole, and so must not be a link.
+/// Refuses a link, or a path that belongs to another user.
 pub(crate) fn check_no_link(path: &Path) -> io::Result<()> {
     match existing(path)? {
         Some(metadata) if metadata.is_symlink() => {
@@ -63,7 +63,7 @@ pub(crate) fn check_changeable(file: &Path) -> io::Result<()> {
     }
 }
 
-/// What is at a path, be it a link.
+/// Reads the metadata of a path or of a link, if there is one.
 fn existing(path: &Path) -> io::Result<Option<Metadata>> {
     match fs::symlink_metadata(path) {
         Err(error)
@@ -97,7 +97,7 @@ pub(crate) fn behind_link(path: &Path) -> io::Result<PathBuf> {
     if path.is_symlink() { path.canonicalize() } else { Ok(path.to_owned()) }
 }
 
-/// Replaces a file as one step, and a link by what it leads to. The file keeps its permissions.
+/// Replaces a file as one step, also behind a link. It keeps its permissions.
 pub(crate) fn replace(path: &Path, content: &str) -> io::Result<()> {
     let permissions = fs::metadata(path).map(|metadata| metadata.permissions());
     replace_with(path, content.as_bytes(), permissions.ok())

@@ -183,8 +183,8 @@ pub(crate) fn take_files(brought: &Brought, dry_run: bool) -> io::Result<(Outcom
     Ok((Outcome::Done, "it is removed".to_owned()))
 }
 
-/// The folder above the one from which editors and clients load: what is there is not loaded. A link is
-/// followed, as both must be on one disk.
+/// The folder above the one that editors and clients load from: they load nothing from it. A link is
+/// followed, because both folders must be on one disk.
 fn above(target: &Path) -> io::Result<PathBuf> {
     let dir = target.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let dir = behind_link(dir)?;

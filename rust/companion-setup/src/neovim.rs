@@ -162,7 +162,7 @@ fn files(program: Option<&Path>) -> Files {
     files.into_iter().chain([("doc/tags".to_owned(), tags.into_bytes())]).collect()
 }
 
-/// The options, of which one names the program by its path.
+/// Names the program by its path in the default options.
 fn with_program(config: &str, program: &Path) -> String {
     let quoted = program.to_string_lossy().replace('\\', r"\\").replace('\'', r"\'");
     config.replace("cmd = { 'gemini-companion' }", &format!("cmd = {{ '{quoted}' }}"))

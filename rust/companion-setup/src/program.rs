@@ -71,8 +71,8 @@ pub(crate) fn bring(
     (path, outcome)
 }
 
-/// The program that other programs start in place of `found`, which terminals find. Node, in which npm's
-/// launcher runs, takes ten times as long to start as the `program` behind it.
+/// Returns the program that hooks and editors start in place of `found`, the one that terminals find. Npm's
+/// launcher runs in Node, which takes ten times as long to start as the `program` behind it.
 pub(crate) fn behind_launcher(found: PathBuf, program: &Path) -> PathBuf {
     let real = found.canonicalize().unwrap_or_else(|_| found.clone());
     let dir = real.parent();
@@ -115,8 +115,8 @@ fn change(program: &Path, there: Option<&Path>, record: &Record) -> io::Result<C
     })
 }
 
-/// Has a program replaced that may run. On Windows it can then be renamed, but not replaced; what can't be
-/// removed yet is swept by a later run.
+/// Replaces a program that may be running. Windows then lets it be renamed, but not replaced. A later run
+/// sweeps the old one.
 fn replace_running(path: &Path, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let mut staged = Staging::in_dir(dir)?;
@@ -126,7 +126,7 @@ fn replace_running(path: &Path, write: impl FnOnce() -> io::Result<()>) -> io::R
     Ok(())
 }
 
-/// Removes a program, or moves it away if it runs, where Windows does not let it be removed.
+/// Removes a program. On Windows one that runs can only be moved away.
 fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path).or_else(|error| {
         let away = format!("{NAME}-{}.exe", std::process::id());

@@ -148,7 +148,7 @@ fn is_loaded(ides: &[(&Ide, PathBuf)], plugins: &Path) -> bool {
     ides.iter().any(|(ide, dir)| ide.is_running && dir == plugins)
 }
 
-/// What there is to say of an IDE whose plugin can't be installed, for want of the zip.
+/// Reports an IDE for whose plugin there is no zip.
 fn without_package(plugins: &Path) -> (PathBuf, (Outcome, String)) {
     let (copies, version) = install::copies(plugins, PLUGIN_ID);
     match copies.into_iter().next().zip(version) {

@@ -199,7 +199,7 @@ fn a_folder_that_is_a_link_of_the_user_is_followed() {
     assert!(made.home(".local/bin").is_symlink());
 }
 
-/// What a run says that fails, as its plan did, and leaves all as it was.
+/// The message of a run that fails, as its plan does, and leaves everything unchanged.
 fn refusal(made: &Made) -> String {
     let package = made.package("1.0");
     let before = made.files();

@@ -23,7 +23,7 @@ pub(super) struct Wishes {
     pub(super) bridge: Option<PathBuf>,
     /// Whether only this machine itself reaches the companion.
     pub(super) loopback_only: bool,
-    /// Whether `SELinux` keeps a container from what is mounted, unless it is labelled for that.
+    /// Whether `SELinux` denies containers all mounts without a label.
     pub(super) needs_labels: bool,
 }
 
@@ -108,7 +108,7 @@ impl Network {
             let (address, whose) = match invocation.engine {
                 Engine::Docker => ("172.17.0.1", "the address of Docker's bridge"),
                 Engine::Podman => {
-                    ("ADDRESS", "what a container prints for getent hosts host.containers.internal")
+                    ("ADDRESS", "run getent hosts host.containers.internal in a container")
                 }
             };
             notes.push(format!(

@@ -53,7 +53,7 @@ pub(super) fn advice(facts: &Facts, problem: Problem) -> Vec<String> {
             "See that the editor is open on the host.",
             if environment.container == Some("/run/.containerenv") {
                 "Let the companion listen where containers of Podman reach it: gemini-companion \
-                 serve --listen ADDRESS (what getent hosts host.containers.internal prints here), \
+                 serve --listen ADDRESS (run getent hosts host.containers.internal here), \
                  or the plugin's setting. By itself it listens on 127.0.0.1 only."
             } else {
                 "Let the companion listen where containers reach it: gemini-companion serve \

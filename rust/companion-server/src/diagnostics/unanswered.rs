@@ -1,4 +1,4 @@
-//! Remembers a question that the editor has not answered, so that no further call waits in vain.
+//! Remembers a question that the editor left unanswered, so that no further call waits in vain.
 
 use std::time::Duration;
 

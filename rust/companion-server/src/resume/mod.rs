@@ -45,8 +45,8 @@ const ENDING: Duration = Duration::from_millis(2500);
 /// How often a server that has clients gives a sign of life.
 pub(crate) const SIGN_OF_LIFE: Duration = Duration::from_mins(1);
 
-/// The folder in which servers have left something that were killed, if there is one. Unless it is a
-/// `dry_run`, all that is removed. Servers that run keep theirs.
+/// Removes the files of killed servers, or only looks for them if it is a `dry_run`. Servers that run keep
+/// theirs. Returns the folder of the files, if there are any.
 ///
 /// # Errors
 /// A file can't be removed, or the folder can't be read. This function blocks.

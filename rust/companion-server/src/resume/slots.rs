@@ -161,7 +161,8 @@ fn sweep(dir: &PrivateDir) {
     }
 }
 
-/// Whether there are files of servers that have ended. Unless it is a `dry_run`, they are removed.
+/// Removes the files of ended servers, or only looks for them if it is a `dry_run`. Returns whether there
+/// are any.
 pub(super) fn remove_ended(dir: &PrivateDir, dry_run: bool) -> io::Result<bool> {
     let Some(choosing) = dir.try_lock(CHOOSING)? else { return Ok(false) };
     let unused = unused(dir, |_| true);
