@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { promisify } from 'node:util';
 
 import { bridgeEnv } from '../lib/bridge.mjs';
 import { Companion } from '../lib/companion.mjs';
@@ -88,4 +89,43 @@ test('setup on Windows brings all that it brings elsewhere, and takes it away', 
       .sort(),
   );
   assert.ok(!fs.existsSync(copy) && !fs.existsSync(plugin));
+});
+
+/** The script that runs another program by Wine. */
+function scriptFor(sandbox, exe) {
+  const script = path.join(sandbox.root, path.basename(exe, '.exe'));
+  const text = fs.readFileSync(program, 'utf8').replace(/'[^']*\.exe'/, () => `'${exe}'`);
+  fs.writeFileSync(script, text, { mode: 0o755 });
+  return script;
+}
+
+test('setup on Windows replaces and removes a program that runs', async (t) => {
+  const sandbox = Sandbox.of(t);
+  const [, exe] = /'([^']*\.exe)'/.exec(fs.readFileSync(program, 'utf8'));
+  const newer = path.join(sandbox.root, 'newer.exe');
+  fs.writeFileSync(newer, Buffer.concat([fs.readFileSync(exe), Buffer.from('newer')]));
+  /** Runs setup by that program; the step about the installed program. */
+  const setup = async (by, ...args) => {
+    const command = ['setup', ...args, '--json'];
+    const { stdout } = await promisify(execFile)(by, command, { env: sandbox.env() }).catch(
+      (error) => error,
+    );
+    return JSON.parse(stdout).steps.find(({ subject }) => subject === 'gemini-companion');
+  };
+  const start = (copy) =>
+    Companion.start(sandbox, {
+      program: scriptFor(sandbox, copy),
+      workspace: [onWindows(sandbox.project)],
+      args: ['--ide-pid', '1'],
+    });
+  const copy = here((await setup(program)).path);
+  sandbox.defer(() => setup(program, '--remove'));
+  await start(copy);
+  const replaced = await setup(scriptFor(sandbox, newer));
+  assert.equal(replaced.outcome, 'done', replaced.message);
+  assert.deepEqual(fs.readFileSync(copy), fs.readFileSync(newer));
+  await start(copy);
+  const removed = await setup(program, '--remove');
+  assert.equal(removed.outcome, 'done', removed.message);
+  assert.ok(!fs.existsSync(copy));
 });
