@@ -126,6 +126,11 @@ test('who has installed the program has it found there', async (t) => {
   ]);
   const [{ outcome, path: found }] = JSON.parse(stdout).steps;
   assert.deepEqual([outcome, found], ['unchanged', one.program]);
+  // Hooks start the program itself, without Node.
+  const extension = path.join(one.sandbox.home, '.gemini/extensions/gemini-companion');
+  const manifest = JSON.parse(fs.readFileSync(path.join(extension, 'gemini-extension.json'), 'utf8'));
+  const { command } = manifest.mcpServers['gemini-companion'];
+  assert.notEqual(fs.readFileSync(command, 'latin1').slice(0, 2), '#!');
 });
 
 test('the real client finds the companion that an editor has started so', async (t) => {
