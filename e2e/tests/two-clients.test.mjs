@@ -9,8 +9,8 @@ import { Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
+import { REJECTED, UNCHANGED, accepted } from '../lib/window.mjs';
 
-const REJECTED = { status: 'rejected', content: undefined };
 
 /** A client whose stream has brought the first context. */
 async function watch(sandbox, companion) {
@@ -56,6 +56,18 @@ test('a decision goes to the client that asked, and to no other', async (t) => {
   }
 });
 
+test('a client closes no proposal of another client, nor reads what the user wrote in it', async (t) => {
+  const { sandbox, editor, client } = await openWindowWithClient(t);
+  const other = await IdeClient.connect(sandbox);
+  const file = sandbox.file('a.txt');
+  const decision = client.openDiff(file, 'proposed');
+  await editor.view(file);
+  editor.edit(file, 'typed');
+  assert.equal(await other.closeDiff(file), undefined);
+  editor.accept(file);
+  assert.deepEqual(await decision, accepted('typed'));
+});
+
 test('when a second client proposes another edit of a file, the first one’s is rejected', async (t) => {
   const { sandbox, editor, client: first } = await openWindowWithClient(t);
   const second = await IdeClient.connect(sandbox);
@@ -66,7 +78,7 @@ test('when a second client proposes another edit of a file, the first one’s is
   assert.deepEqual(await earlier, REJECTED);
   assert.equal((await editor.view(file)).newContent, 'from second');
   editor.accept(file);
-  assert.deepEqual(await later, { status: 'accepted', content: 'from second' });
+  assert.deepEqual(await later, UNCHANGED);
 });
 
 test('when a client proposes another edit of a file, it hears of the newer one only', async (t) => {
@@ -116,7 +128,7 @@ test('one client leaves, the other one stays', async (t) => {
   companion.notify('editor/focused', { path: file });
   await second.openFiles((files) => files[0]?.path === file);
   editor.accept(file);
-  assert.deepEqual(await decision, { status: 'accepted', content: 'text' });
+  assert.deepEqual(await decision, UNCHANGED);
 });
 
 test('a session that ends takes its views along', async (t) => {

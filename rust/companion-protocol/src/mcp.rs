@@ -6,8 +6,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The header of a request that was sent before, by a sender that knows no answer. It is no part of
-/// MCP; a companion that knows it does nothing twice.
+/// The header that says, by `true`, that a request was sent before and its sender knows no answer.
+/// It is not part of MCP. A companion carries out such a request once, if the `initialize` of the
+/// session had the header, too: for other clients it keeps no answers.
 pub const REPEATED: &str = "companion-repeated";
 
 /// The revisions of the protocol that have a handshake, newest first.

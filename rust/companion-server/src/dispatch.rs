@@ -37,10 +37,12 @@ const INSTRUCTIONS: &str = "Shows proposed edits in the user's editor. openDiff 
 /// `initialize`
 pub(crate) fn initialize(
     params: Params<'_>,
+    repeats_requests: bool,
 ) -> Result<(InitializeResult, ClientTraits), ErrorObject> {
     let params: InitializeParams<'_> =
         params.parse().map_err(|error| invalid_params("initialize", &error))?;
-    let client = ClientTraits { replays_edits: replays_edits(&params.client_info.name) };
+    let client =
+        ClientTraits { replays_edits: replays_edits(&params.client_info.name), repeats_requests };
     let result = InitializeResult {
         protocol_version: negotiate(params.protocol_version.as_deref()),
         capabilities: ServerCapabilities::default(),
@@ -151,8 +153,10 @@ pub(crate) async fn answer(
     received: Received,
 ) -> Answer {
     let Received { messages, is_batch } = received;
-    let sent = match is_batch {
-        true => Sent::InBatch,
+    // Nobody sends a batch again. In one that counts as such, a small request would have the answer
+    // to the same call a hundred times.
+    let sent = match is_batch || !session.client.repeats_requests {
+        true => Sent::OnceForAll,
         false if is_repeated => Sent::Again,
         false => Sent::Once,
     };

@@ -171,8 +171,17 @@ impl Rig {
 
     /// The id of a new session.
     pub(crate) async fn initialize(&self) -> String {
+        self.initialize_with(&[]).await
+    }
+
+    /// The same, of a client that sends requests again.
+    pub(crate) async fn initialize_bridge(&self) -> String {
+        self.initialize_with(&[("companion-repeated", "false")]).await
+    }
+
+    async fn initialize_with(&self, headers: &[(&str, &str)]) -> String {
         let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
-        let reply = self.send("POST", "/mcp", &[], body).await;
+        let reply = self.send("POST", "/mcp", headers, body).await;
         reply.headers()["mcp-session-id"].to_str().unwrap().to_owned()
     }
 

@@ -91,7 +91,7 @@ async fn begin(
     message: Bytes,
 ) -> Result<Initialized, Error> {
     let mut session = Session::new(endpoint.clone());
-    let response = connection::exchange(stream, endpoint, session.post_request(message)).await?;
+    let response = connection::exchange(stream, endpoint, session.first_request(message)).await?;
     let id = response.headers().get(&SESSION_ID).cloned();
     let mut events = Events::new(response);
     while let Some(event) = events.next().await? {

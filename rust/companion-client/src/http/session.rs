@@ -100,6 +100,13 @@ impl Session {
         Err(none(&format!("it did not answer `{method}`")))
     }
 
+    /// That of `initialize`, which says that requests are sent again.
+    pub(super) fn first_request(&self, message: Bytes) -> Request<Full<Bytes>> {
+        let mut request = self.post_request(message);
+        request.headers_mut().insert(REPEATED, HeaderValue::from_static("false"));
+        request
+    }
+
     pub(super) fn post_request(&self, message: Bytes) -> Request<Full<Bytes>> {
         let mut request = self.request(Method::POST, Full::new(message));
         let headers = request.headers_mut();

@@ -40,9 +40,8 @@ pub(crate) enum Sent {
     Once,
     /// It was sent before, and its sender knows no answer.
     Again,
-    /// Nobody sends a batch again. In one that counts as such, a small request would have the
-    /// answer to the same call a hundred times.
-    InBatch,
+    /// It will not be sent again.
+    OnceForAll,
 }
 
 pub(super) struct Repeats {
@@ -85,7 +84,7 @@ impl Repeats {
     /// The call of `tool` about `path` that the same request has made before, if it has. The first may
     /// also arrive last: a system sends again what a network has dropped.
     pub(super) fn find(&self, request: Request<'_>, tool: Tool, path: &str) -> Option<Waiter> {
-        if request.sent == Sent::InBatch {
+        if request.sent == Sent::OnceForAll {
             return None;
         }
         let newest = self.newest.lock();
@@ -104,7 +103,7 @@ impl Repeats {
         waiter: Waiter,
     ) {
         let Request { session, id, sent } = request;
-        if id.size() > MAX_ID || sent == Sent::InBatch {
+        if id.size() > MAX_ID || sent == Sent::OnceForAll {
             return;
         }
         let bytes = path.len() + CALL;

@@ -94,7 +94,8 @@ where
             Ok(Payload::Single(Message::Request { id, method, params }))
                 if method == "initialize" =>
             {
-                return initialize(&core, &id, params).await;
+                let repeats_requests = head.headers.contains_key(REPEATED);
+                return initialize(&core, &id, params, repeats_requests).await;
             }
             Ok(payload) => Received::read(&core, payload),
             Err(error) => return reply::error(StatusCode::BAD_REQUEST, None, error.into_object()),
@@ -109,7 +110,7 @@ where
     };
     let _busy = session.busy();
     let is_single = !received.is_batch();
-    let is_repeated = head.headers.contains_key(REPEATED);
+    let is_repeated = head.headers.get(REPEATED).is_some_and(|value| value == "true");
     let _copied = body.free(received.size());
     match dispatch::answer(&core, &session, is_repeated, received).await {
         Answer::Nothing => reply::empty(StatusCode::ACCEPTED),
@@ -124,8 +125,8 @@ where
     }
 }
 
-async fn initialize(core: &Core, id: &Id, params: Params<'_>) -> Reply {
-    let (result, client) = match dispatch::initialize(params) {
+async fn initialize(core: &Core, id: &Id, params: Params<'_>, repeats_requests: bool) -> Reply {
+    let (result, client) = match dispatch::initialize(params, repeats_requests) {
         Ok(initialized) => initialized,
         Err(error) => return reply::error(StatusCode::OK, Some(id), error),
     };

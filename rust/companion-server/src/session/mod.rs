@@ -46,6 +46,8 @@ impl fmt::Display for SessionId {
 pub(crate) struct ClientTraits {
     /// It carries out an edit by itself if it receives no text with the acceptance.
     pub(crate) replays_edits: bool,
+    /// It sends a request again if it knows no answer, as the bridge does.
+    pub(crate) repeats_requests: bool,
 }
 
 /// One client. It is idle while no request and no stream holds it.

@@ -59,7 +59,10 @@ impl Ledger {
                 let opening = self.open.get_mut(&path).and_then(|diff| diff.opening.take());
                 opening.map(|call| Effect::Answer(call, Answer::Opened)).into_iter().collect()
             }
-            Some(Asked::Close { told, proposed, .. }) => {
+            Some(Asked::Close { shown, told, proposed }) => {
+                // If its own view did not show, the text is that of the view before, and may be
+                // another client's.
+                let content = content.filter(|_| shown.is_some());
                 let content = content.map(|text| proposed.content(&proposed.accept(text)));
                 vec![self.closed(call, told, content)]
             }

@@ -185,10 +185,9 @@ impl Ledger {
 
     /// `closeDiff`. The call is answered when the editor has closed the view.
     ///
-    /// To close without accepting is to reject, so the asker is told, unless it is the caller
-    /// and wants no notification; if it is and wants one, that comes before the answer. If the
-    /// caller's own diff was decided and it may not know, the answer has the text, and it is not
-    /// told again if it wants no notification.
+    /// A client closes only its own diff. With `suppress` it receives no notification of the end.
+    /// Otherwise it receives a rejection before the answer, because to close without accepting is
+    /// to reject. If the user has decided and the client may not know, the answer has the text.
     pub(crate) fn close(
         &mut self,
         caller: SessionId,
@@ -198,38 +197,50 @@ impl Ledger {
     ) -> Vec<Effect> {
         let mut effects = Vec::new();
         let is_callers = self.open.get(path).is_some_and(|diff| diff.asker == caller);
-        if !is_callers
-            && let Some(outbox) = self.outboxes.get_mut(&caller)
-            && let Some(Queued { diff, accepted, .. }) = outbox.find(path).cloned()
-        {
-            if !suppress {
-                effects.push(self.closed(call, Some((caller, diff)), accepted));
-            } else if outbox.is_on_its_way(diff) {
-                // Should the answer overtake it, it would answer the client's next question.
-                outbox.close_later(Closing { diff, call, wants: Wants::Answer });
-                effects.push(Effect::Hurry(call));
-            } else {
-                let decided = self.take(caller, diff, &mut effects);
-                effects.push(Effect::Answer(call, Answer::Closed(decided)));
-            }
-            return effects;
-        }
-        let Some(diff) = self.open.remove(path) else {
-            return vec![Effect::Answer(call, Answer::Closed(None))];
+        let Some(diff) = is_callers.then(|| self.open.remove(path)).flatten() else {
+            return self.close_decided(caller, path, suppress, call);
         };
         let shown = diff.opening.is_none().then(|| Arc::clone(path));
-        if suppress && is_callers {
+        if suppress {
             self.settle(caller, diff.id, &mut effects);
         } else {
             self.decide_for(&diff, Arc::clone(path), None, &mut effects);
         }
-        let told = (is_callers && !suppress).then_some((caller, diff.id));
+        let told = (!suppress).then_some((caller, diff.id));
         let proposed = diff.proposed;
         self.end(diff, Outcome::Closed, &mut effects);
         // A client that is being disabled or ends does not look at the text (`ide-client.js`, `disconnect`).
         let ask = if told.is_some() { Ask::Abandon } else { Ask::Close };
         self.asked.insert(call, Asked::Close { shown, told, proposed });
         effects.push(Effect::Ask(Some(call), ask(Arc::clone(path))));
+        effects
+    }
+
+    /// `closeDiff` for a diff that the user may have decided.
+    fn close_decided(
+        &mut self,
+        caller: SessionId,
+        path: &str,
+        suppress: bool,
+        call: CallId,
+    ) -> Vec<Effect> {
+        let Some(outbox) = self.outboxes.get_mut(&caller) else {
+            return vec![Effect::Answer(call, Answer::Closed(None))];
+        };
+        let Some(Queued { diff, accepted, .. }) = outbox.find(path).cloned() else {
+            return vec![Effect::Answer(call, Answer::Closed(None))];
+        };
+        if !suppress {
+            return vec![self.closed(call, Some((caller, diff)), accepted)];
+        }
+        if outbox.is_on_its_way(diff) {
+            // If the answer overtook it, it would answer the client's next question.
+            outbox.close_later(Closing { diff, call, wants: Wants::Answer });
+            return vec![Effect::Hurry(call)];
+        }
+        let mut effects = Vec::new();
+        let decided = self.take(caller, diff, &mut effects);
+        effects.push(Effect::Answer(call, Answer::Closed(decided)));
         effects
     }
 

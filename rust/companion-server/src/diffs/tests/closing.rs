@@ -101,11 +101,17 @@ fn closing_what_is_not_open_gives_an_empty_object() {
 }
 
 #[test]
-fn closing_by_another_client_tells_the_asker_in_any_case() {
-    let mut book = Book::new();
-    book.opened(book.a);
-    let (_, effects) = book.close(book.b, true);
-    assert_eq!(book.told(&effects), ["a rejected", "1 Closed", "close"]);
+fn a_client_closes_no_diff_of_another_client() {
+    for suppress in [true, false] {
+        let mut book = Book::new();
+        book.opened(book.a);
+        let (call, effects) = book.close(book.b, suppress);
+        assert_eq!(effects, [Effect::Answer(call, Answer::Closed(None))]);
+        assert_eq!(
+            book.told(&book.ledger.clone().decided(&path(), None)),
+            ["a rejected", "1 Rejected"]
+        );
+    }
 }
 
 #[test]
@@ -120,7 +126,8 @@ fn a_text_accepted_while_the_diff_is_being_closed_is_not_lost() {
 /// The notification that the client receives for a decision, and the answer to its `closeDiff`.
 fn heard(proposal: &str, replays_edits: bool, left: &str) -> [Option<String>; 2] {
     let mut book = Book::new();
-    let proposed = Proposed::new(proposal, ClientTraits { replays_edits });
+    let proposed =
+        Proposed::new(proposal, ClientTraits { replays_edits, ..ClientTraits::default() });
     let open = |book: &mut Book| {
         let call = book.call();
         book.ledger.open(book.a, &path(), proposed, call);
@@ -246,4 +253,14 @@ fn an_acceptance_that_the_editor_has_carried_out_is_not_carried_out_again() {
     let sent = book.ledger.next(book.a, 1).0.unwrap();
     assert_eq!(book.ledger.written(&path()), []);
     book.ledger.ping_answered(book.a, sent.diff);
+}
+
+/// Another client's view may be left in the editor, if it could not open this one.
+#[test]
+fn a_view_that_has_not_shown_has_no_text() {
+    let mut book = Book::new();
+    book.open(book.a);
+    let (call, _) = book.close(book.a, true);
+    let effects = book.ledger.completed(call, Some(text("of another client")));
+    assert_eq!(*answer(&effects, call), Answer::Closed(None));
 }

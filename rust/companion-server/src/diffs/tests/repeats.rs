@@ -65,13 +65,13 @@ async fn answered(rig: &Rig, session: &str, tool: &str, id: impl Into<Value>, te
 #[tokio::test(start_paused = true)]
 async fn what_was_closed_has_its_text_until_that_has_arrived() {
     let rig = Rig::start();
-    let session = rig.initialize().await;
+    let session = rig.initialize_bridge().await;
     for (id, text) in [(1, "first"), (3, "second")] {
         assert_eq!(answered(&rig, &session, "openDiff", id, "").await, empty());
         assert_eq!(answered(&rig, &session, "closeDiff", id + 1, text).await, closed(text));
         assert_eq!(call(&rig, &session, "closeDiff", id + 1, true).await, closed(text));
     }
-    let another = rig.initialize().await;
+    let another = rig.initialize_bridge().await;
     assert_ne!(call(&rig, &another, "closeDiff", 4, true).await, closed("second"));
     assert_ne!(call(&rig, &session, "closeDiff", 4, false).await, closed("second"), "a new one");
 }
@@ -79,7 +79,7 @@ async fn what_was_closed_has_its_text_until_that_has_arrived() {
 #[tokio::test(start_paused = true)]
 async fn a_repeated_call_waits_for_the_editor_as_the_first_did() {
     let rig = Rig::start();
-    let session = rig.initialize().await;
+    let session = rig.initialize_bridge().await;
     for (tool, result) in [("openDiff", empty()), ("closeDiff", closed("edited"))] {
         let broken = timeout(Duration::ZERO, call(&rig, &session, tool, 7, false)).await;
         assert!(broken.is_err(), "the editor has not answered");
@@ -92,7 +92,7 @@ async fn a_repeated_call_waits_for_the_editor_as_the_first_did() {
 #[tokio::test(start_paused = true)]
 async fn a_diff_that_is_opened_again_stays_as_the_user_has_it() {
     let rig = Rig::start();
-    let session = rig.initialize().await;
+    let session = rig.initialize_bridge().await;
     answered(&rig, &session, "openDiff", 1, "").await;
     assert_eq!(call(&rig, &session, "openDiff", 1, true).await, empty());
     rig.core.diffs.decided(PATH, Some("edited".to_owned()));
@@ -107,7 +107,7 @@ async fn a_diff_that_is_opened_again_stays_as_the_user_has_it() {
 #[tokio::test(start_paused = true)]
 async fn what_arrives_after_its_repetition_is_not_done_again() {
     let rig = Rig::start();
-    let session = rig.initialize().await;
+    let session = rig.initialize_bridge().await;
     for (tool, id, result) in [("openDiff", 1, empty()), ("closeDiff", 2, closed("edited"))] {
         let again = call(&rig, &session, tool, id, true);
         assert_eq!(tokio::join!(again, answer(&rig, "edited")).0, result);
@@ -121,7 +121,7 @@ async fn what_arrives_after_its_repetition_is_not_done_again() {
 #[tokio::test(start_paused = true)]
 async fn what_is_kept_is_not_the_length_of_an_id() {
     let rig = Rig::start();
-    let session = rig.initialize().await;
+    let session = rig.initialize_bridge().await;
     for (length, is_kept) in [(128, true), (129, false), (1_000_000, false)] {
         // With its quotes.
         let id = "1".repeat(length - 2);
@@ -135,7 +135,7 @@ async fn what_is_kept_is_not_the_length_of_an_id() {
 #[tokio::test(start_paused = true)]
 async fn the_texts_that_are_kept_are_two_bodies_in_all() {
     let rig = Rig::with(|config| config.limits.body = 2_000);
-    let session = rig.initialize().await;
+    let session = rig.initialize_bridge().await;
     let text = "x".repeat(1_500);
     for id in [1, 3, 5] {
         assert_eq!(answered(&rig, &session, "openDiff", id, "").await, empty());
@@ -153,7 +153,7 @@ async fn two_bodies_are_kept_to_the_last_byte() {
     let fits = 4_000 - 2 * (PATH.len() + 256);
     for (length, is_kept) in [(fits, true), (fits + 1, false)] {
         let rig = Rig::with(|config| config.limits.body = 2_000);
-        let session = rig.initialize().await;
+        let session = rig.initialize_bridge().await;
         answered(&rig, &session, "openDiff", 1, "").await;
         answered(&rig, &session, "closeDiff", 2, &"x".repeat(length)).await;
         let again = timeout(Duration::ZERO, call(&rig, &session, "openDiff", 1, true)).await;
@@ -164,7 +164,7 @@ async fn two_bodies_are_kept_to_the_last_byte() {
 #[tokio::test(start_paused = true)]
 async fn no_text_is_kept_for_longer_than_a_client_may_be_away() {
     let rig = Rig::start();
-    let session = rig.initialize().await;
+    let session = rig.initialize_bridge().await;
     let _stream = rig.stream(&session).await;
     for (minutes, is_kept) in [(4, true), (6, false)] {
         assert_eq!(answered(&rig, &session, "openDiff", 1, "").await, empty());
@@ -178,7 +178,7 @@ async fn no_text_is_kept_for_longer_than_a_client_may_be_away() {
 #[tokio::test(start_paused = true)]
 async fn what_others_call_takes_no_answer_from_a_client() {
     let rig = Rig::start();
-    let (session, another) = (rig.initialize().await, rig.initialize().await);
+    let (session, another) = (rig.initialize_bridge().await, rig.initialize_bridge().await);
     answered(&rig, &session, "openDiff", 1, "").await;
     answered(&rig, &session, "closeDiff", 2, "text").await;
     answered(&rig, &another, "openDiff", 1, "").await;
@@ -194,7 +194,7 @@ async fn what_others_call_takes_no_answer_from_a_client() {
 #[tokio::test(start_paused = true)]
 async fn calls_about_no_diff_push_out_none_that_was() {
     let rig = Rig::start();
-    let session = rig.initialize().await;
+    let session = rig.initialize_bridge().await;
     answered(&rig, &session, "openDiff", 1, "").await;
     answered(&rig, &session, "closeDiff", 2, "text").await;
     let calls = (3..103).map(|id| request("rejectDiff", id, "/none"));
@@ -209,7 +209,7 @@ async fn calls_about_no_diff_push_out_none_that_was() {
 #[tokio::test(start_paused = true)]
 async fn the_client_with_the_longest_texts_loses_one_first() {
     let rig = Rig::with(|config| config.limits.body = 10_000);
-    let (session, another) = (rig.initialize().await, rig.initialize().await);
+    let (session, another) = (rig.initialize_bridge().await, rig.initialize_bridge().await);
     let text = "x".repeat(7_000);
     answered(&rig, &session, "openDiff", 1, "").await;
     answered(&rig, &session, "closeDiff", 2, &text).await;
@@ -227,7 +227,7 @@ async fn the_client_with_the_longest_texts_loses_one_first() {
 #[tokio::test(start_paused = true)]
 async fn the_newest_text_is_kept_however_long_it_is() {
     let rig = Rig::with(|config| config.limits.body = 2_000);
-    let (session, another) = (rig.initialize().await, rig.initialize().await);
+    let (session, another) = (rig.initialize_bridge().await, rig.initialize_bridge().await);
     let text = "x".repeat(5_000);
     post(&rig, &another, &request("closeDiff", 1, "/none"), false).await;
     answered(&rig, &session, "openDiff", 1, "").await;
@@ -238,7 +238,7 @@ async fn the_newest_text_is_kept_however_long_it_is() {
 #[tokio::test(start_paused = true)]
 async fn the_newest_64_calls_are_kept() {
     let rig = Rig::start();
-    let session = rig.initialize().await;
+    let session = rig.initialize_bridge().await;
     for id in (1..=65).step_by(2) {
         answered(&rig, &session, "openDiff", id, "").await;
         answered(&rig, &session, "closeDiff", id + 1, "text").await;
@@ -252,7 +252,7 @@ async fn the_newest_64_calls_are_kept() {
 #[tokio::test(start_paused = true)]
 async fn only_a_message_by_itself_is_one_that_is_sent_again() {
     let rig = Rig::start();
-    let session = rig.initialize().await;
+    let session = rig.initialize_bridge().await;
     for (id, is_repeated) in [(2, false), (3, true)] {
         answered(&rig, &session, "openDiff", 1, "").await;
         let closing = call(&rig, &session, "closeDiff", id, is_repeated);
@@ -267,7 +267,7 @@ async fn only_a_message_by_itself_is_one_that_is_sent_again() {
 #[tokio::test(start_paused = true)]
 async fn a_call_of_another_tool_is_no_repetition() {
     let rig = Rig::start();
-    let session = rig.initialize().await;
+    let session = rig.initialize_bridge().await;
     answered(&rig, &session, "openDiff", 1, "").await;
     let again = call(&rig, &session, "closeDiff", 1, true);
     assert_eq!(tokio::join!(again, answer(&rig, "text")).0, closed("text"));
@@ -276,7 +276,7 @@ async fn a_call_of_another_tool_is_no_repetition() {
 #[tokio::test(start_paused = true)]
 async fn the_calls_of_a_client_are_kept_when_another_ends() {
     let rig = Rig::start();
-    let (stays, ends) = (rig.initialize().await, rig.initialize().await);
+    let (stays, ends) = (rig.initialize_bridge().await, rig.initialize_bridge().await);
     answered(&rig, &stays, "openDiff", 1, "").await;
     answered(&rig, &stays, "closeDiff", 2, "text").await;
     rig.send("DELETE", "/mcp", &[("mcp-session-id", &*ends)], "").await;
@@ -286,7 +286,7 @@ async fn the_calls_of_a_client_are_kept_when_another_ends() {
 #[tokio::test(start_paused = true)]
 async fn what_is_five_minutes_old_is_forgotten() {
     let rig = Rig::start();
-    let session = rig.initialize().await;
+    let session = rig.initialize_bridge().await;
     let _stream = rig.stream(&session).await;
     answered(&rig, &session, "openDiff", 1, "").await;
     answered(&rig, &session, "closeDiff", 2, "text").await;
@@ -300,7 +300,7 @@ async fn what_is_five_minutes_old_is_forgotten() {
 #[tokio::test(start_paused = true)]
 async fn what_a_client_had_that_has_ended_takes_no_text_from_another() {
     let rig = Rig::with(|config| config.limits.body = 10_000);
-    let (ends, stays) = (rig.initialize().await, rig.initialize().await);
+    let (ends, stays) = (rig.initialize_bridge().await, rig.initialize_bridge().await);
     let text = "x".repeat(7_000);
     answered(&rig, &ends, "openDiff", 1, "").await;
     answered(&rig, &ends, "closeDiff", 2, &text).await;
@@ -310,4 +310,14 @@ async fn what_a_client_had_that_has_ended_takes_no_text_from_another() {
         answered(&rig, &stays, "closeDiff", id + 1, &text).await;
     }
     assert_eq!(call(&rig, &stays, "closeDiff", 2, true).await, closed(&text));
+}
+
+/// The texts of proposals and answers would be kept for nobody.
+#[tokio::test(start_paused = true)]
+async fn for_a_client_that_repeats_nothing_no_answer_is_kept() {
+    let rig = Rig::start();
+    let session = rig.initialize().await;
+    answered(&rig, &session, "openDiff", 1, "").await;
+    assert_eq!(answered(&rig, &session, "closeDiff", 2, "edited").await, closed("edited"));
+    assert_ne!(call(&rig, &session, "closeDiff", 2, true).await, closed("edited"));
 }

@@ -227,7 +227,9 @@ fn after_a_failure_the_file_is_written_anew() {
     let dir = TempDir::new().unwrap();
     let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
     saving.tell(|_| Err(std::io::Error::other("full")));
-    let sessions = [true, false].map(|of| (SessionId::new(), ClientTraits { replays_edits: of }));
+    let sessions = [true, false].map(|of| {
+        (SessionId::new(), ClientTraits { replays_edits: of, ..ClientTraits::default() })
+    });
     for (session, client) in sessions {
         let records = vec![Record::Session(session, client)];
         assert!(saving.tell(|file| file.take(Batch { records, ends: false })));

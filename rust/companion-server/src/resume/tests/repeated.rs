@@ -25,7 +25,7 @@ async fn ask_again(rig: &Rig, session: &str) {
 /// A process in which a diff is open for [`PATH`], and the session that asked for it.
 async fn open(dir: &TempDir) -> (Rig, String) {
     let rig = Rig::resume(dir.path());
-    let session = rig.initialize().await;
+    let session = rig.initialize_bridge().await;
     rig.open(&session, PATH).await;
     (rig, session)
 }

@@ -19,7 +19,7 @@ pub(super) use steps::{Script, Step};
 pub(super) type Question = usize;
 
 /// As the real one is.
-const CLIENT: ClientTraits = ClientTraits { replays_edits: true };
+const CLIENT: ClientTraits = ClientTraits { replays_edits: true, repeats_requests: false };
 
 /// What a client sends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
