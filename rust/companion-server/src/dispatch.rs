@@ -12,6 +12,7 @@ use companion_protocol::jsonrpc::{
 use companion_protocol::mcp::{
     Empty, Implementation, InitializeParams, InitializeResult, ServerCapabilities, negotiate,
 };
+use companion_protocol::tool::Tool;
 use serde::Serialize;
 
 use crate::core::Core;
@@ -97,6 +98,11 @@ impl Received {
             Asked::Call(id, _) | Asked::Answer(id, _) if !self.is_batch => Some(id),
             _ => None,
         }
+    }
+
+    /// Whether it is a call of `closeDiff` by itself.
+    pub(crate) fn is_close(&self) -> bool {
+        matches!(&self.messages[..], [Asked::Call(_, call)] if call.tool() == Some(Tool::CloseDiff))
     }
 
     pub(crate) fn is_batch(&self) -> bool {

@@ -56,6 +56,11 @@ impl Call {
         Self(Ok((tool, arguments)))
     }
 
+    /// Which tool is called, if the call is valid.
+    pub(crate) fn tool(&self) -> Option<Tool> {
+        self.0.as_ref().ok().map(|(tool, _)| *tool)
+    }
+
     /// How many bytes of texts it has.
     pub(crate) fn size(&self) -> usize {
         let size = |text: &Option<String>| text.as_ref().map_or(0, String::len);

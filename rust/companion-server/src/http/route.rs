@@ -84,6 +84,8 @@ where
     if let Some(reply) = unsupported_coding(&head.headers) {
         return reply;
     }
+    let sender = session(&core, &head.headers).ok();
+    let arrival = sender.as_ref().map(|sender| sender.arrivals.begin());
     let body = match core.bodies.read(body).await {
         Ok(body) => body,
         Err(error) => return body_error(&error, core.config.limits.body),
@@ -109,6 +111,14 @@ where
         Err((status, error)) => return reply::error(status, received.request_id(), error),
     };
     let _busy = session.busy();
+    // A client that gives up an edit closes it, perhaps before the edit has arrived.
+    if received.is_close()
+        && let Some(arrival) = &arrival
+    {
+        arrival.be_first().await;
+    }
+    // What waits for this request goes on once this one has taken its first step.
+    drop(arrival);
     let is_single = !received.is_batch();
     let is_repeated = head.headers.get(REPEATED).is_some_and(|value| value == "true");
     let _copied = body.free(received.size());

@@ -2,6 +2,7 @@
 //!
 //! Owns the sessions' lives and their number. It never looks into what they send.
 
+mod arrivals;
 mod mailbox;
 
 use std::collections::HashMap;
@@ -18,6 +19,7 @@ use uuid::Uuid;
 
 use crate::config::Limits;
 use crate::host::EditorHost;
+use arrivals::Arrivals;
 pub(crate) use mailbox::{Mailbox, Next};
 
 /// The value of the header `mcp-session-id`.
@@ -55,6 +57,7 @@ pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) client: ClientTraits,
     pub(crate) mailbox: Mailbox,
+    pub(crate) arrivals: Arrivals,
     /// By which users tell the proposals of several clients apart; 0 before the first, and once another
     /// client has it.
     number: AtomicU32,
@@ -72,6 +75,7 @@ impl Session {
             id,
             client,
             mailbox: Mailbox::default(),
+            arrivals: Arrivals::default(),
             number: AtomicU32::new(0),
             returning: AtomicBool::new(returning),
             away: AtomicBool::new(false),

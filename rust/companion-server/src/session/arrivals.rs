@@ -1,0 +1,58 @@
+//! Lets a request wait for the requests of its client that began to arrive before it.
+//!
+//! A client sends each request on a connection of its own, so a small one can overtake a large one.
+
+use std::collections::BTreeSet;
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+/// The requests of one client that are arriving.
+#[derive(Default)]
+pub(crate) struct Arrivals {
+    arriving: Mutex<Arriving>,
+    arrived: Notify,
+}
+
+#[derive(Default)]
+struct Arriving {
+    next: u64,
+    numbers: BTreeSet<u64>,
+}
+
+impl Arrivals {
+    /// A request begins to arrive. It has arrived when the value is dropped.
+    pub(crate) fn begin(&self) -> Arrival<'_> {
+        let mut arriving = self.arriving.lock();
+        let number = arriving.next;
+        arriving.next += 1;
+        arriving.numbers.insert(number);
+        Arrival { arrivals: self, number }
+    }
+}
+
+/// A request that is arriving.
+pub(crate) struct Arrival<'a> {
+    arrivals: &'a Arrivals,
+    number: u64,
+}
+
+impl Arrival<'_> {
+    /// Waits until all requests that began before have arrived, or have broken off.
+    pub(crate) async fn be_first(&self) {
+        loop {
+            let arrived = self.arrivals.arrived.notified();
+            if self.arrivals.arriving.lock().numbers.first() == Some(&self.number) {
+                return;
+            }
+            arrived.await;
+        }
+    }
+}
+
+impl Drop for Arrival<'_> {
+    fn drop(&mut self) {
+        self.arrivals.arriving.lock().numbers.remove(&self.number);
+        self.arrivals.arrived.notify_waiters();
+    }
+}
