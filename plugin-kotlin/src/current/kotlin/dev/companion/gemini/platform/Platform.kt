@@ -2,7 +2,7 @@
 
 package dev.companion.gemini.platform
 
-import com.intellij.ide.trustedProjects.TrustedProjects
+import com.intellij.ide.impl.isTrusted
 import com.intellij.ide.trustedProjects.TrustedProjectsListener
 import com.intellij.notification.NotificationGroup
 import com.intellij.notification.NotificationGroupManager
@@ -30,8 +30,9 @@ object Platform {
     fun notificationGroup(): NotificationGroup =
         NotificationGroupManager.getInstance().getNotificationGroup("Companion for Gemini CLI")
 
-    /** Whether the user trusts the project. */
-    fun isTrusted(project: Project): Boolean? = TrustedProjects.isProjectTrusted(project)
+    /** Whether the user trusts the project. 2024.2 and 2024.3 lack the successor, `TrustedProjects.isProjectTrusted`. */
+    @Suppress("DEPRECATION")
+    fun isTrusted(project: Project): Boolean? = project.isTrusted()
 
     /** Calls [changed], on any thread, when the user comes to trust a project or no longer does, until [parent] ends. */
     fun onTrustChanged(project: Project, parent: Disposable, changed: () -> Unit) {
