@@ -30,6 +30,11 @@ internal class Answer(
         responder.complete(Diagnostics(paths.map { found[it] ?: unfinished(it) }))
     }
 
+    /** Says in place of an answer why there is none. */
+    fun fail(why: String) {
+        if (isSent.compareAndSet(false, true)) responder.fail(why)
+    }
+
     private fun unfinished(path: String): FileDiagnostics {
         val why = if (isIndexing()) "diagnostics.incomplete.indexing" else "diagnostics.incomplete.unfinished"
         return FileDiagnostics(path, emptyList(), message(why))

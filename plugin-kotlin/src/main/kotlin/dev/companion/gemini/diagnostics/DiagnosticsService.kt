@@ -12,6 +12,7 @@ import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.core.DiagnosticsRequest
 import dev.companion.gemini.core.DiagnosticsResponder
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.platform.explanation
 import java.util.concurrent.TimeUnit
 
 /**
@@ -61,6 +62,9 @@ class DiagnosticsService(private val project: Project) : Disposable {
             )
         } catch (_: ProcessCanceledException) {
             // What was found is the answer.
+        } catch (e: LinkageError) {
+            answer.fail(e.explanation)
+            throw e
         }
     }
 

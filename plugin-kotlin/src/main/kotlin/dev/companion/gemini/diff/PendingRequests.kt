@@ -6,6 +6,7 @@ import com.intellij.openapi.Disposable
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.EditorRequest
+import dev.companion.gemini.platform.explanation
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
@@ -53,12 +54,22 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
             if (!isWaiting) deadline?.cancel(false)
         }
 
-        /** Has something be done in its turn, unless nobody waits for it by then. */
+        /** Does a [job] in its [turn], unless nobody waits for it by then, and says what has gone wrong. */
         fun waitFor(turn: (() -> Unit) -> Unit, job: () -> Unit) {
             this.job.set(job)
             if (!isWaiting) this.job.set(null)
-            turn { this.job.getAndSet(null)?.invoke() }
+            turn { this.job.getAndSet(null)?.let(::attempt) }
         }
+
+        private fun attempt(job: () -> Unit) =
+            try {
+                job()
+            } catch (e: TargetException) {
+                fail(e.message.orEmpty())
+            } catch (e: Throwable) {
+                fail((e as? LinkageError)?.explanation ?: CompanionBundle.message("diff.error.internal"))
+                throw e
+            }
 
         override fun complete(text: String?) {
             if (ends()) request.complete(text)

@@ -79,7 +79,7 @@ class ProposalService(private val project: Project) : Disposable {
             queue.later { waiting().filter { it.path == filePath }.forEach(::finish) }
         } else {
             // Without what the user has written the CLI takes its own text. So it hears that also while a dialog is open.
-            answer(pending, ::evenBelowDialogs) { closeNow(pending, filePath) }
+            pending.waitFor(::evenBelowDialogs) { closeNow(pending, filePath) }
         }
     }
 
@@ -216,10 +216,16 @@ class ProposalService(private val project: Project) : Disposable {
         val proposal = Proposal(project, file, core, target, text)
         Disposer.register(this, proposal)
         proposals += proposal
-        watchingFront {
-            file.proposal = proposal
-            updateTitles()
-            if (!tabs.isOpen(file)) tabs.openAside(file)
+        try {
+            watchingFront {
+                file.proposal = proposal
+                updateTitles()
+                if (!tabs.isOpen(file)) tabs.openAside(file)
+            }
+        } catch (e: Throwable) {
+            // The CLI asks in its terminal then.
+            endQuietly(proposal)
+            throw e
         }
         changed()
     }
@@ -367,29 +373,16 @@ class ProposalService(private val project: Project) : Disposable {
 
     private fun prepare(request: EditorRequest, opens: String? = null, job: (PendingRequests.Pending) -> Unit) {
         val pending = requests.add(request, opens)
-        answer(pending, { background.execute(it) }) {
+        pending.waitFor({ background.execute(it) }) {
             if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
             job(pending)
         }
     }
 
-    private fun later(pending: PendingRequests.Pending, job: () -> Unit) = answer(pending, queue::later, job)
+    private fun later(pending: PendingRequests.Pending, job: () -> Unit) = pending.waitFor(queue::later, job)
 
     private fun evenBelowDialogs(job: () -> Unit) =
         ApplicationManager.getApplication().invokeLater(job, ModalityState.any(), project.disposed)
-
-    /** Does a [job] in its [turn], and says what has gone wrong. */
-    private fun answer(pending: PendingRequests.Pending, turn: (() -> Unit) -> Unit, job: () -> Unit) =
-        pending.waitFor(turn) {
-            try {
-                job()
-            } catch (e: TargetException) {
-                pending.fail(e.message.orEmpty())
-            } catch (e: RuntimeException) {
-                pending.fail(CompanionBundle.message("diff.error.internal"))
-                throw e
-            }
-        }
 
     private inner class ClosingProject : ProjectManagerListener {
         override fun projectClosing(project: Project) {

@@ -6,6 +6,7 @@ import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.progress.ProcessCanceledException
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.roots.ModuleRootEvent
 import com.intellij.openapi.roots.ModuleRootListener
@@ -76,7 +77,18 @@ class CompanionService internal constructor(
 
     constructor(project: Project) : this(project, ServerLaunch::start)
 
+    /** What the IDE lacks of what the service listens to. Without it no server starts. */
+    private var missing: LinkageError? = null
+
     init {
+        try {
+            listen()
+        } catch (e: LinkageError) {
+            missing = e
+        }
+    }
+
+    private fun listen() {
         val roots = object : ModuleRootListener {
             override fun rootsChanged(event: ModuleRootEvent) = refresh()
         }
@@ -130,11 +142,14 @@ class CompanionService internal constructor(
         assertNotEdt()
         if (!started) return
         try {
+            missing?.let { throw it }
             val wanted = ProjectConfig.of(project)
             if (wanted != null && slot.core == null) changeState { CompanionState.Starting }
             slot.bring(wanted)
             changeState { slot.core?.let { CompanionState.Running(it.status) } ?: CompanionState.Off }
-        } catch (e: RuntimeException) {
+        } catch (e: ProcessCanceledException) {
+            throw e
+        } catch (e: Throwable) {
             val message = ServerLaunch.report(e)
             changeState { CompanionState.Failed(message) }
         }

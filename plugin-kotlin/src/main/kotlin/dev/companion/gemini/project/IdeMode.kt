@@ -26,5 +26,7 @@ internal object IdeMode {
             question() == true
         } catch (_: ReflectiveOperationException) {
             false
+        } catch (_: LinkageError) {
+            false
         }
 }

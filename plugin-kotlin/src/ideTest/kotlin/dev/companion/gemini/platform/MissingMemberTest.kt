@@ -1,0 +1,105 @@
+// Tests that a class that the IDE lacks is named at once, to the CLI and to the user.
+
+package dev.companion.gemini.platform
+
+import com.intellij.openapi.application.ApplicationInfo
+import com.intellij.testFramework.LoggedErrorProcessor
+import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.Diagnostics
+import dev.companion.gemini.core.DiagnosticsRequest
+import dev.companion.gemini.core.DiagnosticsResponder
+import dev.companion.gemini.core.EditorRequests
+import dev.companion.gemini.core.OpenDiff
+import dev.companion.gemini.core.ProposalKind
+import dev.companion.gemini.core.ServerSettings
+import dev.companion.gemini.diagnostics.DiagnosticsService
+import dev.companion.gemini.diff.Answer
+import dev.companion.gemini.diff.ProposalService
+import dev.companion.gemini.project.CompanionService
+import dev.companion.gemini.project.CompanionState
+import dev.companion.gemini.project.ServiceTestCase
+import org.apache.log4j.Logger
+import java.util.concurrent.CopyOnWriteArrayList
+import java.util.concurrent.atomic.AtomicReference
+
+class MissingMemberTest : ServiceTestCase() {
+    /** What the IDE logged as errors. */
+    private val logged = CopyOnWriteArrayList<Throwable>()
+
+    override fun setUp() {
+        super.setUp()
+        LoggedErrorProcessor.setNewInstance(
+            object : LoggedErrorProcessor() {
+                override fun processError(text: String?, thrown: Throwable?, details: Array<out String>?, log: Logger) {
+                    thrown?.let(logged::add)
+                }
+            },
+        )
+    }
+
+    override fun tearDown() {
+        LoggedErrorProcessor.restoreDefaultProcessor()
+        super.tearDown()
+    }
+
+    /** The names of internal methods have the module's behind them. */
+    private fun Any.call(name: String, vararg arguments: Any): Any? {
+        val method = javaClass.methods.first {
+            it.name.substringBefore('$') == name &&
+                it.parameterCount == arguments.size
+        }
+        return method.invoke(this, *arguments)
+    }
+
+    private fun assertNames(missing: String, sentence: String?) {
+        val build = ApplicationInfo.getInstance().build.asString()
+        val name = missing.replace('.', '/')
+        assertEquals("This IDE, build $build, lacks $name. Update the IDE or the plugin.", sentence)
+        await { logged.any { it is LinkageError } }
+    }
+
+    private fun assertNoProposalWithout(missing: String) {
+        val proposals = LackingLoader(missing).install(project, ProposalService::class)
+        val answer = Answer()
+        proposals.call("open", RecordingCore(), answer, OpenDiff("${project.basePath}/a", "text", ProposalKind.CREATE))
+        await { answer.text != null }
+        assertNames(missing, answer.text?.removePrefix("failed: "))
+        assertEquals("none waits", emptyList<Any>(), proposals.call("waiting"))
+    }
+
+    fun testACLIIsToldWhyNoProposalCanBeMade() = assertNoProposalWithout("com.intellij.diff.DiffContentFactory")
+
+    fun testACLIIsToldWhyNoProposalCanBeShown() =
+        assertNoProposalWithout("com.intellij.openapi.fileEditor.ex.FileEditorManagerEx")
+
+    fun testTheModelIsToldWhyThereAreNoProblems() {
+        val missing = "com.intellij.psi.PsiDocumentManager"
+        val service = LackingLoader(missing).install(project, DiagnosticsService::class)
+        val answer = AtomicReference<String>()
+        val responder = object : DiagnosticsResponder {
+            override fun complete(diagnostics: Diagnostics) = answer.set(diagnostics.toString())
+
+            override fun fail(message: String) = answer.set(message)
+        }
+        val file = createTempFile("a.txt", "text")
+        service.call("find", responder, DiagnosticsRequest(listOf(file.path)))
+        await { answer.get() != null }
+        assertNames(missing, answer.get())
+    }
+
+    private fun assertNoServerWithout(missing: String) {
+        val loader = LackingLoader(missing)
+        loader.install(project, ProposalService::class)
+        loader.install(project, DiagnosticsService::class)
+        val launch: (ServerSettings, EditorRequests) -> CompanionCore = { _, _ -> RecordingCore() }
+        val service = loader.install(project, CompanionService::class, launch)
+        service.call("start")
+        await { service.call("getState") is CompanionState.Failed }
+        assertNames(missing, (service.call("getState") as CompanionState.Failed).message)
+    }
+
+    fun testTheUserIsToldWhyNoServerCanStart() = assertNoServerWithout("com.intellij.openapi.roots.ProjectRootManager")
+
+    fun testTheUserIsToldWhyNothingCanBeListenedTo() = assertNoServerWithout("com.intellij.ProjectTopics")
+}
