@@ -12,9 +12,15 @@ import java.io.IOException
 
 /** Opens a tab of the terminal that the user has. */
 class IdeTerminal : CliTerminal {
-    override fun run(project: Project, command: String) {
+    override fun run(project: Project, command: String): String? {
         val tab = CompanionBundle.message("terminal.tab")
-        if (ReworkedTerminal.run(project, tab, command)) return
+        val outcome = ReworkedTerminal.run(project, tab, command)
+        if (outcome == ReworkedTerminal.Outcome.RUNS) return null
+        runInClassic(project, tab, command)
+        return CompanionBundle.message("terminal.classic").takeIf { outcome == ReworkedTerminal.Outcome.UNREACHABLE }
+    }
+
+    private fun runInClassic(project: Project, tab: String, command: String) {
         val manager = TerminalToolWindowManager.getInstance(project)
         val widget = manager.createShellWidget(project.basePath, tab, true, true)
         widget.sendCommandToExecute(command)

@@ -8,6 +8,8 @@ import com.intellij.terminal.frontend.toolwindow.TerminalToolWindowTabsManager
 import com.intellij.testFramework.PlatformTestCase
 import com.intellij.ui.content.ContentManager
 import dev.companion.gemini.dispatchUntil
+import dev.companion.gemini.platform.LackingLoader
+import dev.companion.gemini.terminal.ReworkedTerminal.Outcome
 import org.jetbrains.plugins.terminal.TerminalEngine
 import org.jetbrains.plugins.terminal.TerminalOptionsProvider
 import javax.swing.JPanel
@@ -26,6 +28,7 @@ class ReworkedTerminalTest : PlatformTestCase() {
     override fun tearDown() {
         TerminalOptionsProvider.engine = TerminalEngine.REWORKED
         TerminalToolWindowTabsManager.runs = { true }
+        TerminalToolWindowTabsManager.lacks = null
         calls.clear()
         super.tearDown()
     }
@@ -40,7 +43,7 @@ class ReworkedTerminalTest : PlatformTestCase() {
     }
 
     fun testTheCLIRunsInATabOfItsOwn() {
-        assertTrue(runCli())
+        assertEquals(Outcome.RUNS, runCli())
         val expected = listOf(project.name, "in ${project.basePath}", "tab Gemini CLI", "execute", "gemini --yolo")
         assertEquals(expected, calls)
     }
@@ -48,9 +51,25 @@ class ReworkedTerminalTest : PlatformTestCase() {
     fun testWhoHasAnotherTerminalKeepsIt() {
         for (engine in listOf(TerminalEngine.CLASSIC, TerminalEngine.NEW_TERMINAL)) {
             TerminalOptionsProvider.engine = engine
-            assertFalse(runCli())
+            assertEquals(Outcome.UNWANTED, runCli())
         }
         assertEquals(emptyList<String>(), calls)
+    }
+
+    fun testWhereTheTerminalHasNoAPIItSaysSo() {
+        val loader = LackingLoader(TerminalToolWindowTabsManager::class.java.name)
+        val terminal = loader.loadClass(ReworkedTerminal::class.java.name).getField("INSTANCE").get(null)
+        val run = terminal.javaClass.methods.single { it.name == "run" }
+        assertEquals("UNREACHABLE", run.invoke(terminal, project, "Gemini CLI", "gemini").toString())
+        assertEquals(emptyList<String>(), calls)
+    }
+
+    fun testWhateverFailsInATabNoOtherIsOpened() {
+        TerminalToolWindowTabsManager.lacks = "createSendTextBuilder"
+        val thrown = runCatching { runCli() }.exceptionOrNull()
+        assertEquals("java.lang.NoSuchMethodError: createSendTextBuilder", "$thrown")
+        assertEquals(1, contents.contentCount)
+        assertNotNull("one comes back to it", running())
     }
 
     fun testOneComesBackToTheTabInWhichTheCLIRuns() {

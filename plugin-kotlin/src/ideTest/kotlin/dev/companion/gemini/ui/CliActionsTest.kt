@@ -35,10 +35,12 @@ import java.io.File
 class CliActionsTest : ServiceTestCase() {
     private val did = ArrayList<String>()
     private var running = false
+    private var outcome: () -> String? = { null }
 
     private val terminal = object : CliTerminal {
-        override fun run(project: Project, command: String) {
+        override fun run(project: Project, command: String): String? {
             did += "run $command"
+            return outcome()
         }
 
         override fun findRunning(project: Project, then: (CliTab?) -> Unit) = then(if (running) tab else null)
@@ -127,6 +129,22 @@ class CliActionsTest : ServiceTestCase() {
         set { cliCommand = "npx gemini" }
         action("RunCli").actionPerformed(event("RunCli"))
         await { did == listOf("run npx gemini") }
+    }
+
+    fun testWhatTheTerminalRemarksAndWhatItLacksIsSaid() {
+        withTerminal()
+        set { cliCommand = "npx gemini" }
+        val told = told()
+        outcome = { "in a classic terminal" }
+        action("RunCli").actionPerformed(event("RunCli"))
+        await { told == listOf("in a classic terminal") }
+        outcome = { throw NoSuchMethodError("TerminalWidget.sendCommandToExecute") }
+        val thrown = runCatching {
+            action("RunCli").actionPerformed(event("RunCli"))
+            await { did.size == 2 }
+        }.exceptionOrNull()
+        assertTrue("the IDE reports it, too: $thrown", generateSequence(thrown) { it.cause }.any { it is LinkageError })
+        assertTrue("$told", "lacks TerminalWidget.sendCommandToExecute." in told.last())
     }
 
     fun testOneComesBackToACLIThatRuns() {

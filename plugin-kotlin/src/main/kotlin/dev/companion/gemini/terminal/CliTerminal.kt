@@ -7,8 +7,8 @@ import com.intellij.openapi.project.Project
 
 /** Runs a CLI in a terminal of the IDE. Registered only together with the Terminal plugin. */
 interface CliTerminal {
-    /** EDT. Opens a terminal of [project] and runs [command] in it. */
-    fun run(project: Project, command: String)
+    /** EDT. Opens a terminal of [project] and runs [command] in it. Returns a remark for the user, or null. */
+    fun run(project: Project, command: String): String?
 
     /** EDT. Calls [then] on the EDT with a terminal that [run] has opened and in which a program still runs, or null. */
     fun findRunning(project: Project, then: (CliTab?) -> Unit)

@@ -4,6 +4,7 @@ package dev.companion.gemini.terminal
 
 import com.intellij.openapi.project.Project
 import com.intellij.ui.content.Content
+import java.lang.reflect.InvocationTargetException
 import kotlin.coroutines.Continuation
 import kotlin.coroutines.EmptyCoroutineContext
 import kotlin.coroutines.intrinsics.suspendCoroutineUninterceptedOrReturn
@@ -17,8 +18,13 @@ internal object ReworkedTerminal {
         val it: Any?,
     ) {
         fun call(name: String, vararg arguments: Any?): Asked {
-            val method = type.methods.first { it.name == name && it.parameterCount == arguments.size }
-            return Asked(method.returnType, method.invoke(it, *arguments))
+            val method = type.methods.find { it.name == name && it.parameterCount == arguments.size }
+                ?: throw NoSuchMethodError("${type.name}.$name")
+            try {
+                return Asked(method.returnType, method.invoke(it, *arguments))
+            } catch (e: InvocationTargetException) {
+                throw e.targetException
+            }
         }
 
         /** Calls what suspends. */
@@ -39,30 +45,51 @@ internal object ReworkedTerminal {
         }
     }
 
-    /** Opens a tab and runs [command] in it, unless the user has another terminal. Returns whether it did. */
-    fun run(project: Project, tab: String, command: String): Boolean =
-        try {
-            val options = type("org.jetbrains.plugins.terminal.TerminalOptionsProvider").call("getInstance")
-            options.call("getTerminalEngine").isNamed("REWORKED") && open(project, tab, command)
-        } catch (_: ReflectiveOperationException) {
-            false
-        } catch (_: NoSuchElementException) {
-            false // a method of another platform
-        }
+    /** What [run] did: nothing, unless it is [RUNS]. */
+    enum class Outcome {
+        RUNS,
 
-    private fun open(project: Project, name: String, command: String): Boolean {
-        val manager = type("com.intellij.terminal.frontend.toolwindow.TerminalToolWindowTabsManager")
-        val tab = manager
+        /** The user has another terminal. */
+        UNWANTED,
+
+        /** The user has this terminal, but plugins can't open a tab in it, as in 2025.2. */
+        UNREACHABLE,
+    }
+
+    /** Opens a tab and runs [command] in it, if the user has this terminal. */
+    fun run(project: Project, tab: String, command: String): Outcome {
+        if (!isWanted()) return Outcome.UNWANTED
+        val builder = unlessMissing { tabBuilder(project, tab) } ?: return Outcome.UNREACHABLE
+        // Whatever fails from here on, there may be a tab, and the caller must not open another.
+        val opened = builder.call("createTab")
+        val view = opened.call("getView")
+        CliTabs.remember(opened.call("getContent").it as Content, Program(view))
+        view.call("createSendTextBuilder").call("shouldExecute").call("send", command)
+        return Outcome.RUNS
+    }
+
+    private fun isWanted(): Boolean {
+        val engine = unlessMissing {
+            type("org.jetbrains.plugins.terminal.TerminalOptionsProvider").call("getInstance").call("getTerminalEngine")
+        }
+        return engine?.isNamed("REWORKED") == true
+    }
+
+    private fun tabBuilder(project: Project, name: String) =
+        type("com.intellij.terminal.frontend.toolwindow.TerminalToolWindowTabsManager")
             .call("getInstance", project)
             .call("createTabBuilder")
             .call("workingDirectory", project.basePath)
             .call("tabName", name)
-            .call("createTab")
-        val view = tab.call("getView")
-        view.call("createSendTextBuilder").call("shouldExecute").call("send", command)
-        CliTabs.remember(tab.call("getContent").it as Content, Program(view))
-        return true
-    }
+
+    private fun <T> unlessMissing(ask: () -> T): T? =
+        try {
+            ask()
+        } catch (_: ClassNotFoundException) {
+            null
+        } catch (_: LinkageError) {
+            null
+        }
 
     private fun type(name: String) = Asked(Class.forName(name), null)
 }

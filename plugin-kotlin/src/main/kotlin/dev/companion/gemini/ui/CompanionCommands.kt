@@ -10,6 +10,7 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.wm.StatusBar
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.explanation
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
@@ -24,12 +25,18 @@ internal object CompanionCommands {
     fun runCli(project: Project) {
         assertEdt()
         val terminal = CliTerminal.find() ?: return
-        terminal.findRunning(project) { tab -> if (tab == null) runCli(project, terminal) else tab.show() }
+        namingWhatIsMissing(project) {
+            terminal.findRunning(project) { tab -> if (tab == null) runCli(project, terminal) else tab.show() }
+        }
     }
 
     private fun runCli(project: Project, terminal: CliTerminal) {
         val command = CompanionSettings.getInstance().values.cliCommand
-        val run = { terminal.run(project, command) }
+        val run = {
+            namingWhatIsMissing(project) {
+                terminal.run(project, command)?.let(CompanionNotifications.getInstance(project)::confirm)
+            }
+        }
         inBackground(project) {
             val isMissing = CliPlace.isMissing(command, project.basePath);
             { if (isMissing) CompanionNotifications.getInstance(project).sayMissing(run) else run() }
@@ -43,13 +50,25 @@ internal object CompanionCommands {
     fun addToPrompt(project: Project, text: String) {
         assertEdt()
         val terminal = CliTerminal.find() ?: return copyForPrompt(project, text)
-        terminal.findRunning(project) { tab ->
-            if (tab == null) {
-                copyForPrompt(project, text)
-            } else {
-                tab.show()
-                tab.send(PromptText.pasted(text))
+        namingWhatIsMissing(project) {
+            terminal.findRunning(project) { tab ->
+                if (tab == null) {
+                    copyForPrompt(project, text)
+                } else {
+                    tab.show()
+                    tab.send(PromptText.pasted(text))
+                }
             }
+        }
+    }
+
+    /** The API of terminals changes from one IDE to the next. */
+    private fun namingWhatIsMissing(project: Project, work: () -> Unit?) {
+        try {
+            work()
+        } catch (e: LinkageError) {
+            CompanionNotifications.getInstance(project).warn(e.explanation)
+            throw e
         }
     }
 

@@ -112,6 +112,8 @@ class CompanionNotifications(private val project: Project) : Disposable {
 
     fun confirm(text: String) = create(text, NotificationType.INFORMATION).notify(project)
 
+    fun warn(text: String) = create(text, NotificationType.WARNING).notify(project)
+
     private fun create(text: String, type: NotificationType): Notification {
         val content = XmlStringUtil.escapeString(text)
         return Platform.notificationGroup().createNotification(content, type).setTitle(message("notification.title"))

@@ -21,6 +21,9 @@ interface TerminalToolWindowTabsManager {
         /** Whether a program runs in a tab; throws if the terminal does. */
         var runs: () -> Boolean = { true }
 
+        /** A method that is missing. */
+        var lacks: String? = null
+
         @JvmStatic
         fun getInstance(project: Project): TerminalToolWindowTabsManager = Calls(project)
     }
@@ -78,7 +81,14 @@ private class Calls(private val project: Project) :
         return runs()
     }
 
-    override fun createSendTextBuilder() = this
+    override fun createSendTextBuilder() =
+        also {
+            if (TerminalToolWindowTabsManager.lacks ==
+                "createSendTextBuilder"
+            ) {
+                throw NoSuchMethodError("createSendTextBuilder")
+            }
+        }
 
     override fun shouldExecute() = noting("execute")
 
