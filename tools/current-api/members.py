@@ -3,6 +3,9 @@
 
 members.py CLASSES PLATFORM_HOME LIST           fails unless LIST has each member, and no other
 members.py CLASSES PLATFORM_HOME LIST --write   brings LIST up to date; what has yet to be verified gets a "?"
+
+Beside each member LIST says where it was seen in a platform not newer than the oldest that the plugin supports, and where
+in the newest. The first is 2018.3 for a member that PLATFORM_HOME itself has.
 """
 
 import pathlib
@@ -13,6 +16,8 @@ import zipfile
 OURS = "dev/companion/"
 PLATFORM = ("com/intellij/", "org/jetbrains/plugins/")
 SEPARATOR = " — "
+OLD = "2018.3"
+UNKNOWN = "?"
 
 
 class ClassFile:
@@ -80,7 +85,7 @@ class Classes:
     """The plugin's classes, today's signatures and, for all else, the platform's jars."""
 
     def __init__(self, folder, home):
-        self.folder, self.loaded, self.jars = folder, {}, {}
+        self.folder, self.home, self.loaded, self.jars = folder, home, {}, {}
         for path in (home / "lib").glob("*.jar"):
             jar = zipfile.ZipFile(path)
             for name in jar.namelist():
@@ -130,21 +135,27 @@ def simple(kind):
 
 
 def members(classes):
-    """What the plugin's classes call, extend and override."""
-    found = set()
+    """What the plugin's classes call, extend and override, and where in an old platform it was seen."""
+    found = {}
+    old = Classes(pathlib.Path("none"), classes.home)
+
+    def add(owner, name, kind):
+        is_old = old.get(owner) if name is None else declaring(old, owner, name, kind)
+        found[describe(owner, name, kind)] = OLD if is_old else UNKNOWN
+
     for path in sorted(classes.folder.glob(f"{OURS}**/*.class")):
         ours = ClassFile(path.read_bytes())
         for owner, name, kind in ours.references():
             if name:
                 owner = declaring(classes, owner, name, kind)
             if owner.startswith(PLATFORM):
-                found.add(describe(owner, name, kind))
+                add(owner, name, kind)
         for flags, name, kind in ours.methods:
             if flags & 0x000A or name.startswith("<"):  # private or static
                 continue
             for ancestor in classes.ancestors(ours.name):
                 if ancestor.startswith(PLATFORM) and declares(classes, ancestor, name, kind):
-                    found.add(describe(ancestor, name, kind))
+                    add(ancestor, name, kind)
     return found
 
 
@@ -164,13 +175,20 @@ def main():
     wanted = members(Classes(folder, home))
     lines = listing.read_text(encoding="utf-8").splitlines() if listing.exists() else []
     head = [line for line in lines if line.startswith("#")]
-    known = dict(line.split(SEPARATOR) for line in lines if SEPARATOR in line)
+    known = {member: seen for member, *seen in (line.split(SEPARATOR) for line in lines if SEPARATOR in line)}
     if "--write" in sys.argv:
-        entries = [f"{member}{SEPARATOR}{known.get(member, '?')}" for member in sorted(wanted)]
+        entries = []
+        for member, old in sorted(wanted.items()):
+            lowest, newest = known.get(member, (UNKNOWN, UNKNOWN))
+            entries.append(SEPARATOR.join((member, lowest if old == UNKNOWN else old, newest)))
         listing.write_text("\n".join(head + entries) + "\n", encoding="utf-8")
         return 0
-    problems = [f"not verified: {member}" for member in sorted(wanted) if known.get(member, "?") == "?"]
-    problems += [f"no longer used: {member}" for member in sorted(known.keys() - wanted)]
+    problems = [
+        f"not verified: {member}"
+        for member, old in sorted(wanted.items())
+        if UNKNOWN in known.get(member, [UNKNOWN]) or (known[member][0] == OLD) != (old == OLD)
+    ]
+    problems += [f"no longer used: {member}" for member in sorted(known.keys() - wanted.keys())]
     for problem in problems:
         print(f"{listing}: {problem}", file=sys.stderr)
     return 1 if problems else 0
