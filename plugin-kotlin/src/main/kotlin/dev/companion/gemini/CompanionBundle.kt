@@ -3,6 +3,7 @@
 package dev.companion.gemini
 
 import com.intellij.AbstractBundle
+import com.intellij.openapi.application.ApplicationInfo
 import org.jetbrains.annotations.PropertyKey
 
 private const val BUNDLE = "messages.CompanionBundle"
@@ -13,4 +14,10 @@ object CompanionBundle : AbstractBundle(BUNDLE) {
         @PropertyKey(resourceBundle = BUNDLE) key: String,
         vararg params: Any,
     ): String = getMessage(key, *params)
+
+    /** Names the class or member that the running IDE lacks. The plugin is compiled against one IDE and runs on many. */
+    fun missing(error: LinkageError): String {
+        val build = ApplicationInfo.getInstance().build.asString()
+        return message("platform.missing", build, error.message ?: error.javaClass.simpleName)
+    }
 }

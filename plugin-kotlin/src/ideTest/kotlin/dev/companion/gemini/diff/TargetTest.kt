@@ -15,18 +15,23 @@ import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileTypes.FileType
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.Messages
+import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.encoding.EncodingProjectManager
 import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.disk.PostponedWrites
 import dev.companion.gemini.offEdt
 import org.picocontainer.MutablePicoContainer
 import java.io.File
+import java.io.IOException
 import java.nio.charset.Charset
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.Paths
+import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicBoolean
 
 class TargetTest : DiffTestCase() {
@@ -146,6 +151,64 @@ class TargetTest : DiffTestCase() {
         assertTrue(answer { service.accept(it, path("a.txt")) }.startsWith("failed: "))
         assertTrue(view.isOpen)
         assertEquals(emptyList<String>(), told)
+    }
+
+    /** A service of its own, for a platform that writes later, and what that does then. */
+    private fun postponing(flush: (VirtualFile) -> Unit) {
+        service = ProposalService(project, flush).also { Disposer.register(testRootDisposable, it) }
+    }
+
+    fun `test what the CLI accepts is answered once the disk has it, and nobody decides meanwhile`() {
+        val isWritten = CountDownLatch(1)
+        postponing { isWritten.await() }
+        file("a.txt", "one")
+        val view = propose("a.txt", "two")
+        val answer = Answer()
+        service.accept(answer, path("a.txt"))
+        await("the writing") { view.banner == "The file is being written." }
+        assertNull(answer.text)
+        assertEquals(emptyList<String>(), told)
+        service.reject(checkNotNull(view.file.proposal))
+        assertTrue(view.isOpen)
+        isWritten.countDown()
+        await("an answer") { answer.text != null }
+        assertEquals(Answer.DONE, answer.text)
+        assertEquals(listOf("accepted a.txt 'two'"), told)
+    }
+
+    fun `test what the disk refuses later is an error, and the proposal stays`() {
+        postponing { throw IOException("no space left") }
+        file("a.txt", "one")
+        val view = propose("a.txt", "two")
+        val failure = answer { service.accept(it, path("a.txt")) }
+        assertEquals("failed: The IDE could not write ${path("a.txt")}: no space left", failure)
+        assertTrue(view.banner, "proposes to change" in view.banner)
+        assertEquals(emptyList<String>(), told)
+        view.click("Reject")
+        assertEquals(listOf("rejected a.txt"), told)
+    }
+
+    object LaterDisk {
+        var refusal: String? = null
+        val flushed = ArrayList<VirtualFile>()
+
+        @JvmStatic
+        val instance = this
+
+        fun flushPendingUpdates(file: VirtualFile) {
+            refusal?.let { throw IOException(it) }
+            flushed += file
+        }
+    }
+
+    fun `test the platform is asked to write what it has postponed, if it can`() {
+        val file = virtualFile(file("a.txt", "one"))
+        offEdt { PostponedWrites.flush(file) }
+        offEdt { PostponedWrites.flush(file, LaterDisk::class.java) }
+        assertEquals(listOf(file), LaterDisk.flushed)
+        LaterDisk.refusal = "no space left"
+        val failure = offEdt { runCatching { PostponedWrites.flush(file, LaterDisk::class.java) }.exceptionOrNull() }
+        assertEquals("java.io.IOException: no space left", failure.toString())
     }
 
     fun `test what is accepted in the user's place is on the disk as it was accepted`() {

@@ -9,10 +9,10 @@ import com.intellij.openapi.progress.util.ProgressIndicatorBase
 import com.intellij.openapi.project.DumbService
 import com.intellij.openapi.project.Project
 import com.intellij.util.concurrency.AppExecutorUtil
+import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.DiagnosticsRequest
 import dev.companion.gemini.core.DiagnosticsResponder
 import dev.companion.gemini.platform.Platform
-import dev.companion.gemini.platform.explanation
 import java.util.concurrent.TimeUnit
 
 /**
@@ -63,7 +63,7 @@ class DiagnosticsService(private val project: Project) : Disposable {
         } catch (_: ProcessCanceledException) {
             // What was found is the answer.
         } catch (e: LinkageError) {
-            answer.fail(e.explanation)
+            answer.fail(CompanionBundle.missing(e))
             throw e
         }
     }

@@ -6,7 +6,6 @@ import com.intellij.openapi.Disposable
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.EditorRequest
-import dev.companion.gemini.platform.explanation
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
@@ -67,7 +66,10 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
             } catch (e: TargetException) {
                 fail(e.message.orEmpty())
             } catch (e: Throwable) {
-                fail((e as? LinkageError)?.explanation ?: CompanionBundle.message("diff.error.internal"))
+                fail(
+                    (e as? LinkageError)?.let(CompanionBundle::missing)
+                        ?: CompanionBundle.message("diff.error.internal"),
+                )
                 throw e
             }
 

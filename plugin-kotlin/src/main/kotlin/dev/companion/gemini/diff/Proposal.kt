@@ -63,7 +63,14 @@ internal class Proposal(
     target: Target,
     private val proposed: ProposedText,
 ) : Disposable {
-    enum class State { OPEN, UNHEARD, ENDED }
+    enum class State {
+        OPEN,
+
+        /** Its file is being written in the CLI's place, so nobody decides about it. */
+        WRITING,
+        UNHEARD,
+        ENDED,
+    }
 
     var state = State.OPEN
         private set
@@ -201,6 +208,14 @@ internal class Proposal(
     fun noteOnDisk(stamp: FileOnDisk.Stamp?) {
         assertEdt()
         changedOnDisk = stamp != this.stamp
+        file.editors.forEach(ProposalEditor::showBanner)
+    }
+
+    /** Its file is being written, or could not be written and it waits on. */
+    fun setWriting(isWriting: Boolean) {
+        assertEdt()
+        if (state == State.ENDED) return
+        state = if (isWriting) State.WRITING else State.OPEN
         file.editors.forEach(ProposalEditor::showBanner)
     }
 

@@ -53,7 +53,7 @@ internal class ProposalBanner(
                 )
             }
 
-            Proposal.State.ENDED -> {
+            Proposal.State.WRITING, Proposal.State.ENDED -> {
                 emptyList()
             }
         }
@@ -68,6 +68,10 @@ internal class ProposalBanner(
 
             Proposal.State.UNHEARD -> {
                 message(proposal.unheard)
+            }
+
+            Proposal.State.WRITING -> {
+                message("diff.writing")
             }
 
             Proposal.State.ENDED -> {

@@ -10,6 +10,7 @@ import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.project.ProjectManagerListener
 import com.intellij.openapi.project.VetoableProjectManagerListener
 import com.intellij.openapi.util.Disposer
+import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.vfs.VirtualFileManager
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
@@ -19,6 +20,7 @@ import dev.companion.gemini.core.EditorRequest
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.disk.PostponedWrites
 import dev.companion.gemini.platform.Platform
 import java.nio.file.Path
 
@@ -27,13 +29,20 @@ import java.nio.file.Path
  * background thread, and is done in the same order on the EDT, once no dialog is open: neither tabs nor files may
  * change below one. Only the text of a proposal that its CLI closes is told at once.
  */
-class ProposalService(private val project: Project) : Disposable {
+class ProposalService internal constructor(
+    private val project: Project,
+    flush: (VirtualFile) -> Unit,
+) : Disposable {
+    constructor(project: Project) : this(project, PostponedWrites::flush)
+
     private val requests = PendingRequests().also { Disposer.register(this, it) }
     private val written = WrittenFiles().also { Disposer.register(this, it) }
     private val targets = WaitingTargets(::noteOnDisk).also { Disposer.register(this, it) }
     private val background = AppExecutorUtil.createBoundedApplicationPoolExecutor("Gemini CLI proposals", 1)
     private val queue = ProposalQueue(project)
     private val tabs = ProposalTabs(project)
+    private val writer = TargetWriter(project, background, queue, flush)
+    private val unheard = UnheardProposals(project, background, queue, writer, ::finishDelivered)
     private val notices = ProposalNotices(project, ::reviewHidden, ::review)
     internal val slips = Slips()
 
@@ -90,15 +99,26 @@ class ProposalService(private val project: Project) : Disposable {
                 val proposal = waiting(filePath)
                 if (proposal.replaysEdits) {
                     acceptNow(proposal)
-                } else {
-                    TargetWriter.write(project, target, proposal)
-                    proposal.core.diffAccepted(filePath, proposal.accepted)
-                    written.lookAt(proposal.target.path)
-                    finishDelivered(proposal)
+                    pending.complete()
+                    return@later
                 }
-                pending.complete()
+                val text = proposal.accepted
+                writer.write(target, proposal) { flushed ->
+                    proposal.setWriting(false)
+                    pending.waitFor({ it() }) { acceptWritten(pending, proposal, text, flushed) }
+                }
+                proposal.setWriting(true)
             }
         }
+
+    private fun acceptWritten(pending: PendingRequests.Pending, proposal: Proposal, text: String, flushed: Result<Unit>) {
+        flushed.getOrThrow()
+        if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
+        proposal.core.diffAccepted(proposal.path, text)
+        written.lookAt(proposal.target.path)
+        if (proposal.accepted == text) finishDelivered(proposal) else finish(proposal)
+        pending.complete()
+    }
 
     fun reject(request: EditorRequest, filePath: String) =
         prepare(request) { pending ->
@@ -178,25 +198,7 @@ class ProposalService(private val project: Project) : Disposable {
         }
 
     /** Puts a proposal that the CLI did not hear of into the file, and asks first if that can cost a text. EDT. */
-    internal fun apply(proposal: Proposal) =
-        background.execute {
-            val target = runCatching { Target.find(project, proposal.path) }
-            queue.later { applyNow(proposal, target) }
-        }
-
-    private fun applyNow(proposal: Proposal, found: Result<Target>) {
-        if (proposal.state != Proposal.State.UNHEARD) return
-        try {
-            val target = found.getOrThrow()
-            proposal.retarget(target)
-            if (!ProposalQuestion.isApplied(project, proposal)) return
-            TargetWriter.write(project, target, proposal)
-            proposal.core.diffWritten(proposal.path)
-            finishDelivered(proposal)
-        } catch (e: TargetException) {
-            ProposalQuestion.tellUnapplied(project, e.message.orEmpty())
-        }
-    }
+    internal fun apply(proposal: Proposal) = unheard.apply(proposal)
 
     override fun dispose() = rejectAtEnd()
 

@@ -5,29 +5,46 @@ package dev.companion.gemini.diff
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.ThrowableComputable
 import com.intellij.openapi.vfs.ReadonlyStatusHandler
 import com.intellij.openapi.vfs.VfsUtil
 import com.intellij.openapi.vfs.VirtualFile
-import com.intellij.util.ThrowableRunnable
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
 import java.io.IOException
+import java.util.concurrent.Executor
 
-internal object TargetWriter {
-    /** Writes the proposal into the file, undoably, as the file is written by the editor. EDT. */
-    fun write(project: Project, target: Target, proposal: Proposal) {
+/** [flush] waits for the disk, off the EDT, and throws an [IOException] if that refuses the file. */
+internal class TargetWriter(
+    private val project: Project,
+    private val background: Executor,
+    private val queue: ProposalQueue,
+    private val flush: (VirtualFile) -> Unit,
+) {
+    /**
+     * Writes the proposal into the file, undoably, as the file is written by the editor. Calls [then] in its turn, once the
+     * disk has the file or has refused it. EDT.
+     */
+    fun write(target: Target, proposal: Proposal, then: (Result<Unit>) -> Unit) {
         assertEdt()
-        val file = target.file?.takeIf { it.isValid }
+        val known = target.file?.takeIf { it.isValid }
+        val file = naming(target) { if (known == null) create(target, proposal) else overwrite(known, proposal) }
+        background.execute {
+            val flushed = runCatching { naming(target) { flush(file) } }
+            queue.later { then(flushed) }
+        }
+    }
+
+    private fun <T> naming(target: Target, write: () -> T): T =
         try {
-            if (file == null) create(project, target, proposal) else overwrite(project, file, proposal)
+            write()
         } catch (e: IOException) {
             throw TargetException(
                 CompanionBundle.message("diff.error.write", target.path.toString(), e.message.orEmpty()),
             )
         }
-    }
 
-    private fun overwrite(project: Project, file: VirtualFile, proposal: Proposal) {
+    private fun overwrite(file: VirtualFile, proposal: Proposal): VirtualFile {
         val documents = FileDocumentManager.getInstance()
         val document = documents.getDocument(file)
         val status = ReadonlyStatusHandler.getInstance(project).ensureFilesWritable(listOf(file))
@@ -44,24 +61,25 @@ internal object TargetWriter {
         if (!proposal.isPlain) {
             // Or the user would be asked which of two to keep.
             if (documents.isFileModified(file)) throw IOException(CompanionBundle.message("diff.error.unsaved"))
-            return inCommand(project) { file.setBinaryContent(proposal.text.toByteArray()) }
+            inCommand { file.setBinaryContent(proposal.text.toByteArray()) }
+            return file
         }
-        inCommand(project) { document.setText(text) }
+        inCommand { document.setText(text) }
         // As it was accepted: not stripped of blanks, for one.
         documents.saveDocumentAsIs(document)
         if (documents.isFileModified(file)) throw IOException(CompanionBundle.message("diff.error.notSaved"))
+        return file
     }
 
-    private fun create(project: Project, target: Target, proposal: Proposal) =
-        inCommand(project) {
+    private fun create(target: Target, proposal: Proposal): VirtualFile =
+        inCommand {
             val directory = VfsUtil.createDirectories(target.path.parent.toString())
-            directory.createChildData(this, target.name).setBinaryContent(proposal.text.toByteArray())
+            directory.createChildData(this, target.name).apply { setBinaryContent(proposal.text.toByteArray()) }
         }
 
-    private fun inCommand(project: Project, change: () -> Unit) {
+    private fun <T> inCommand(change: () -> T): T =
         WriteCommandAction
             .writeCommandAction(project)
             .withName(CompanionBundle.message("diff.command"))
-            .run(ThrowableRunnable<IOException> { change() })
-    }
+            .compute(ThrowableComputable<T, IOException> { change() })
 }

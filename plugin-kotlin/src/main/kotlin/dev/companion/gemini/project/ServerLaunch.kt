@@ -12,7 +12,6 @@ import dev.companion.gemini.core.NativeLibrary
 import dev.companion.gemini.core.NativeLibraryException
 import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.core.assertNotEdt
-import dev.companion.gemini.platform.explanation
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.Paths
@@ -55,7 +54,7 @@ internal object ServerLaunch {
         val expected = failure is NativeLibraryException || failure is IllegalStateException
         val line = "The server could not be started"
         if (expected) LOG.warn(line, failure) else LOG.error(line, failure)
-        if (failure is LinkageError && failure !is UnsatisfiedLinkError) return failure.explanation
+        if (failure is LinkageError && failure !is UnsatisfiedLinkError) return CompanionBundle.missing(failure)
         val key = when {
             failure !is NativeLibraryException -> "notification.failed.server"
             failure.restart -> "notification.failed.restart"

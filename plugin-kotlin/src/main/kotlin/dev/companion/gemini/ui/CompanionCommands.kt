@@ -8,9 +8,9 @@ import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.options.ShowSettingsUtil
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.wm.StatusBar
+import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.assertEdt
-import dev.companion.gemini.platform.explanation
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
@@ -67,7 +67,7 @@ internal object CompanionCommands {
         try {
             work()
         } catch (e: LinkageError) {
-            CompanionNotifications.getInstance(project).warn(e.explanation)
+            CompanionNotifications.getInstance(project).warn(CompanionBundle.missing(e))
             throw e
         }
     }

@@ -1,0 +1,29 @@
+// Waits for writes that the IDE has postponed. 2026.2 and newer do so; older platforms lack the method, so it is called by name.
+
+package dev.companion.gemini.disk
+
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.openapi.vfs.newvfs.ManagingFS
+import dev.companion.gemini.core.assertNotEdt
+import java.io.IOException
+import java.lang.reflect.InvocationTargetException
+
+internal object PostponedWrites {
+    /** Returns once the disk has all that was written into [file]; throws [IOException] if the disk refuses it. */
+    fun flush(file: VirtualFile) = flush(file, ManagingFS::class.java)
+
+    /** [type] is the class that has the methods. Not the EDT, nor under a lock: the disk may not answer. */
+    internal fun flush(file: VirtualFile, type: Class<*>) {
+        assertNotEdt()
+        val flush = try {
+            type.getMethod("flushPendingUpdates", VirtualFile::class.java)
+        } catch (_: NoSuchMethodException) {
+            return // what was written is on the disk
+        }
+        try {
+            flush.invoke(type.getMethod("getInstance").invoke(null), file)
+        } catch (e: InvocationTargetException) {
+            throw e.targetException
+        }
+    }
+}
