@@ -2,8 +2,10 @@
 
 package dev.companion.gemini.diff
 
+import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.ide.CopyPasteManager
+import com.intellij.openapi.project.ProjectManager
 import com.intellij.openapi.util.Disposer
 import com.intellij.testFramework.EditorTestUtil
 import dev.companion.gemini.RecordingCore
@@ -76,6 +78,14 @@ class DecisionTest : DiffTestCase() {
         assertEquals(listOf("rejected a.txt"), told)
         assertTrue(pending.text.orEmpty().startsWith("failed: "))
         View(tabs().single()).close()
+    }
+
+    fun `test no tab is left for the platform to save when the project closes`() {
+        propose("a.txt", "two")
+        val listeners = ApplicationManager.getApplication().messageBus.syncPublisher(ProjectManager.TOPIC)
+        listeners.projectClosingBeforeSave(project)
+        assertEquals(emptyList<ProposalFile>(), tabs())
+        assertEquals("decided when it is closed", emptyList<String>(), told)
     }
 
     fun `test a request is done before its decision is told`() {

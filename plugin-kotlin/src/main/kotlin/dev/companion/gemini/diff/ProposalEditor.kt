@@ -4,6 +4,7 @@ package dev.companion.gemini.diff
 
 import com.intellij.diff.DiffContentFactory
 import com.intellij.diff.DiffManager
+import com.intellij.diff.DiffRequestPanel
 import com.intellij.diff.contents.DocumentContent
 import com.intellij.diff.requests.DiffRequest
 import com.intellij.diff.requests.SimpleDiffRequest
@@ -11,15 +12,21 @@ import com.intellij.diff.util.DiffUserDataKeys
 import com.intellij.diff.util.LineCol
 import com.intellij.diff.util.Side
 import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.diagnostic.Logger
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.editor.EditorFactory
+import com.intellij.openapi.editor.event.EditorFactoryEvent
+import com.intellij.openapi.editor.event.EditorFactoryListener
 import com.intellij.openapi.fileEditor.DocumentsEditor
 import com.intellij.openapi.fileEditor.FileEditor
 import com.intellij.openapi.fileEditor.FileEditorLocation
 import com.intellij.openapi.fileEditor.FileEditorPolicy
 import com.intellij.openapi.fileEditor.FileEditorProvider
 import com.intellij.openapi.fileEditor.FileEditorState
+import com.intellij.openapi.progress.ProcessCanceledException
 import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.UserDataHolderBase
@@ -30,7 +37,9 @@ import java.awt.BorderLayout
 import java.awt.Component
 import java.beans.PropertyChangeListener
 import javax.swing.JComponent
+import javax.swing.JLabel
 import javax.swing.JPanel
+import javax.swing.SwingConstants
 import javax.swing.SwingUtilities
 
 class ProposalEditorProvider :
@@ -53,29 +62,69 @@ internal class ProposalEditor(
 ) : UserDataHolderBase(),
     FileEditor,
     DocumentsEditor {
-    private val viewer = DiffManager.getInstance().createRequestPanel(project, this, null)
     private val panel = ProposalPanel(this)
+
+    /** Null if it can't be made, in which case the tab says why. */
+    private val viewer = showingFailure { DiffManager.getInstance().createRequestPanel(project, this, null) }
     private var banner: ProposalBanner? = null
+
+    /** Where the caret was in an editor whose successor the viewer has yet to make. */
+    private var caret: Pair<Editor, Int>? = null
 
     val proposal: Proposal? get() = file.proposal
 
     init {
-        panel.add(viewer.component, BorderLayout.CENTER)
-        viewer.putContextHints(DiffUserDataKeys.PLACE, "Companion.Proposal")
-        ProposalActions.register(panel, this)
+        showingFailure {
+            if (viewer != null) add(viewer)
+            ProposalActions.register(panel, this)
+        }
         file.editors += this
         showProposal()
+    }
+
+    private fun add(viewer: DiffRequestPanel) {
+        panel.add(viewer.component, BorderLayout.CENTER)
+        viewer.putContextHints(DiffUserDataKeys.PLACE, "Companion.Proposal")
+        val listener = object : EditorFactoryListener {
+            /** It is not in the viewer yet. */
+            override fun editorCreated(event: EditorFactoryEvent) =
+                ApplicationManager.getApplication().invokeLater(::restoreCaret, ModalityState.any(), project.disposed)
+        }
+        EditorFactory.getInstance().addEditorFactoryListener(listener, this)
     }
 
     /** Shows what the tab is for now. Who types in it types on where the caret was, though the editor is another. */
     fun showProposal() {
         assertEdt()
         val proposal = file.proposal ?: return
-        val caret = editorOf(proposal)?.caretModel?.offset
-        viewer.setRequest(request(proposal))
-        if (caret != null) editorOf(proposal)?.caretModel?.moveToOffset(caret)
-        showBanner()
+        showingFailure {
+            editorOf(proposal)?.let { caret = Pair(it, it.caretModel.offset) }
+            viewer?.setRequest(request(proposal))
+            restoreCaret()
+            showBanner()
+        }
     }
+
+    private fun restoreCaret() {
+        val (former, offset) = caret ?: return
+        val editor = proposal?.let(::editorOf)?.takeIf { it !== former } ?: return
+        caret = null
+        editor.caretModel.moveToOffset(offset)
+    }
+
+    /** An IDE whose editor throws while it is made, be it an Error, has been stuck from then on. */
+    private fun <T> showingFailure(work: () -> T): T? =
+        try {
+            work()
+        } catch (e: ProcessCanceledException) {
+            throw e
+        } catch (e: Throwable) {
+            val why =
+                (e as? LinkageError)?.let(CompanionBundle::missing) ?: CompanionBundle.message("diff.error.internal")
+            panel.add(JLabel(why, SwingConstants.CENTER), BorderLayout.CENTER)
+            LOG.error(e)
+            null
+        }
 
     /** Where the user types. */
     val text: JComponent? get() = proposal?.let(::editorOf)?.contentComponent
@@ -124,7 +173,7 @@ internal class ProposalEditor(
     override fun getComponent(): JComponent = panel
 
     /** While its tab does not show yet, the viewer would name its toolbar. */
-    override fun getPreferredFocusedComponent(): JComponent? = text ?: viewer.preferredFocusedComponent
+    override fun getPreferredFocusedComponent(): JComponent? = text ?: viewer?.preferredFocusedComponent
 
     override fun getName(): String = CompanionBundle.message("diff.type")
 
@@ -149,6 +198,10 @@ internal class ProposalEditor(
     override fun getCurrentLocation(): FileEditorLocation? = null
 
     override fun dispose() = file.editorGone(this)
+
+    private companion object {
+        val LOG = Logger.getInstance("#dev.companion.gemini")
+    }
 }
 
 /** By which an action finds the proposal in which the focus is. */

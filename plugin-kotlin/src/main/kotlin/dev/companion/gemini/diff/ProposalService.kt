@@ -7,7 +7,6 @@ import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManager
-import com.intellij.openapi.project.ProjectManagerListener
 import com.intellij.openapi.project.VetoableProjectManagerListener
 import com.intellij.openapi.util.Disposer
 import com.intellij.openapi.vfs.VirtualFile
@@ -55,7 +54,8 @@ class ProposalService internal constructor(
     init {
         ClosedTabs(project, this, slips, proposals)
         val bus = project.messageBus.connect(this)
-        bus.subscribe(ProjectManager.TOPIC, ClosingProject())
+        val beforeSave = { proposals.forEach { tabs.close(it.file) } }
+        bus.subscribe(ProjectManager.TOPIC, ClosingProject(project, beforeSave, ::rejectAtEnd))
         bus.subscribe(VirtualFileManager.VFS_CHANGES, TargetChanges(proposals, ::lookAgain))
         val veto = VetoableProjectManagerListener { it !== project || mayClose() }
         ProjectManager.getInstance().addProjectManagerListener(veto)
@@ -111,7 +111,12 @@ class ProposalService internal constructor(
             }
         }
 
-    private fun acceptWritten(pending: PendingRequests.Pending, proposal: Proposal, text: String, flushed: Result<Unit>) {
+    private fun acceptWritten(
+        pending: PendingRequests.Pending,
+        proposal: Proposal,
+        text: String,
+        flushed: Result<Unit>,
+    ) {
         flushed.getOrThrow()
         if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
         proposal.core.diffAccepted(proposal.path, text)
@@ -385,12 +390,6 @@ class ProposalService internal constructor(
 
     private fun evenBelowDialogs(job: () -> Unit) =
         ApplicationManager.getApplication().invokeLater(job, ModalityState.any(), project.disposed)
-
-    private inner class ClosingProject : ProjectManagerListener {
-        override fun projectClosing(project: Project) {
-            if (project === this@ProposalService.project) rejectAtEnd()
-        }
-    }
 
     companion object {
         fun getInstance(project: Project): ProposalService = Platform.service(project, ProposalService::class.java)
