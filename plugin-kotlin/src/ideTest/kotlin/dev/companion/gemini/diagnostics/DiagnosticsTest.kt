@@ -4,9 +4,11 @@ package dev.companion.gemini.diagnostics
 
 import com.intellij.ide.PowerSaveMode
 import com.intellij.json.codeinsight.JsonDuplicatePropertyKeysInspection
+import com.intellij.openapi.application.WriteAction
 import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.fileEditor.TextEditor
+import com.intellij.openapi.fileTypes.ex.FileTypeManagerEx
 import com.intellij.openapi.project.DumbServiceImpl
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
@@ -17,6 +19,7 @@ import com.intellij.testFramework.FileEditorManagerTestCase
 import com.intellij.testFramework.fixtures.impl.CodeInsightTestFixtureImpl
 import com.intellij.util.ArrayUtil
 import com.intellij.util.ui.UIUtil
+import com.jetbrains.rider.cpp.fileType.CppFileType
 import dev.companion.gemini.core.Diagnostic
 import dev.companion.gemini.core.Diagnostics
 import dev.companion.gemini.core.DiagnosticsRequest
@@ -194,6 +197,32 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
             assertEquals(name, "the IDE does not analyze this file", find(name).incomplete)
         }
     }
+
+    @Suppress("DEPRECATION") // its successors are newer than 2018.3
+    private fun withFilesOfABackend(use: () -> Unit) {
+        val types = FileTypeManagerEx.getInstanceEx()
+        WriteAction.run<RuntimeException> {
+            types.registerFileType(CppFileType)
+            types.associateExtension(CppFileType, "nova")
+        }
+        try {
+            use()
+        } finally {
+            myManager.closeAllFiles()
+            WriteAction.run<RuntimeException> { types.unregisterFileType(CppFileType) }
+        }
+    }
+
+    fun `test what another process analyzes is not called faultless`() =
+        withFilesOfABackend {
+            val shown = open("shown.nova", "text\n")
+            val answer = ask("shown.nova")
+            analyze(shown)
+            write("hidden.nova", "text\n")
+            for (file in listOf(answer.file(), find("hidden.nova"))) {
+                assertEquals("another process analyzes this file, and only while it shows", file.incomplete)
+            }
+        }
 
     fun `test several files are answered at once, a thousand problems too`() {
         write("many.xml", "<a>\n${"<b>\n".repeat(1_000)}</a>\n")

@@ -27,6 +27,12 @@ internal class AnalyzedFile private constructor(
     /** Also where the IDE has no plugin for the language, or the file is too large for it. */
     val isPlainText get() = psi.viewProvider.baseLanguage === PlainTextLanguage.INSTANCE
 
+    /**
+     * Whether a process of its own analyzes it, as in Rider and CLion Nova. The daemon here finds nothing in it then; what the
+     * other process finds gets into editors that show.
+     */
+    val isAnalyzedElsewhere get() = psi.viewProvider.baseLanguage.javaClass.name.startsWith("com.jetbrains.rider.")
+
     /** Whether the daemon has looked for errors in the present text. What it has found before is of another text. */
     val hasErrors get() = DaemonCodeAnalyzerEx.getInstanceEx(project).isErrorAnalyzingFinished(psi)
 

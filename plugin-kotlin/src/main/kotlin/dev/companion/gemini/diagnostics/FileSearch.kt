@@ -49,10 +49,17 @@ internal class FileSearch(
         return when {
             analyzed == null -> Found(emptyList(), message("diagnostics.incomplete.foreign"))
             analyzed.isPlainText -> Found(emptyList(), message("diagnostics.incomplete.plain"))
-            analyzed.isOpen && isWatched(file) -> DaemonWatch(project, file, least).find(end)
+            analyzed.isAnalyzedElsewhere -> findElsewhere(file, isShown = analyzed.isOpen && isWatched(file))
+            analyzed.isOpen && isWatched(file) -> watch(file)
             else -> known(file) ?: analyze(file)
         }
     }
+
+    private fun watch(file: VirtualFile) = DaemonWatch(project, file, least).find(end)
+
+    /** Nobody says when the other process has come to its end. */
+    private fun findElsewhere(file: VirtualFile, isShown: Boolean) =
+        Found(if (isShown) watch(file).diagnostics else emptyList(), message("diagnostics.incomplete.elsewhere"))
 
     /** A new file has the IDE index for a moment, which is waited for. */
     private fun isIndexed(): Boolean {
