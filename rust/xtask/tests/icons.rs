@@ -23,10 +23,18 @@ fn names(folder: &str) -> BTreeSet<String> {
     files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
 }
 
+/// The main toolbar of the new look takes a larger one, if there is one.
+const TOOLBAR: &str = "@20x20";
+
 #[test]
 fn each_icon_has_a_dark_one_and_a_new_one() {
     let old = names(OLD);
-    assert_eq!(names(NEW), old);
+    let (toolbar, new): (BTreeSet<_>, BTreeSet<_>) =
+        names(NEW).into_iter().partition(|name| name.contains(TOOLBAR));
+    assert_eq!(new, old);
+    let larger = ["companion.svg", "companion_dark.svg"];
+    let larger = larger.map(|name| name.replacen("companion", &format!("companion{TOOLBAR}"), 1));
+    assert_eq!(toolbar, larger.into());
     let (dark, light): (BTreeSet<_>, BTreeSet<_>) =
         old.into_iter().partition(|name| name.ends_with("_dark.svg"));
     assert_eq!(dark, light.iter().map(|name| name.replace(".svg", "_dark.svg")).collect());
@@ -42,7 +50,8 @@ fn each_icon_has_a_dark_one_and_a_new_one() {
 fn new_icons_have_the_size_and_the_colours_of_the_new_look() {
     for name in names(NEW) {
         let text = fs::read_to_string(plugin().join(NEW).join(&name)).unwrap();
-        assert!(text.contains(r#"width="16" height="16""#), "{name}");
+        let size = if name.contains(TOOLBAR) { 20 } else { 16 };
+        assert!(text.contains(&format!(r#"width="{size}" height="{size}""#)), "{name}");
         let palette = if name.ends_with("_dark.svg") { DARK } else { LIGHT };
         for colour in text.match_indices('#').map(|(at, _)| &text[at..at + 7]) {
             assert!(palette.contains(&colour), "{name}: {colour}");
