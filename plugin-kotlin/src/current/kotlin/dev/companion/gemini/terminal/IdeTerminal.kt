@@ -27,13 +27,15 @@ class IdeTerminal : CliTerminal {
         val contents = manager.toolWindow.contentManager.contents
         contents
             .find { TerminalToolWindowManager.findWidgetByContent(it) === widget }
-            ?.let { CliTabs.remember(it, Program(widget)) }
+            ?.let { CliTabs.remember(project, it, Program(widget)) }
     }
 
     override fun findRunning(project: Project, then: (CliTab?) -> Unit) = CliTabs.findRunning(project, then)
 
     /** The classic terminal's. */
     private class Program(private val widget: TerminalWidget) : TabProgram {
+        override val terminal get() = widget
+
         override fun askWhetherItRuns(then: (Boolean) -> Unit) {
             val connector = widget.ttyConnector ?: return then(false)
             ApplicationManager.getApplication().executeOnPooledThread {

@@ -2,8 +2,12 @@
 
 package dev.companion.gemini.terminal
 
+import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.wm.ToolWindowAnchor
 import com.intellij.openapi.wm.ToolWindowManager
+import com.intellij.terminal.frontend.editor.NewerTerminalViewVirtualFile
+import com.intellij.terminal.frontend.editor.TerminalSessionVirtualFileImpl
+import com.intellij.terminal.frontend.editor.TerminalViewVirtualFile
 import com.intellij.terminal.frontend.toolwindow.TerminalToolWindowTabsManager
 import com.intellij.testFramework.PlatformTestCase
 import com.intellij.ui.content.ContentManager
@@ -29,6 +33,7 @@ class ReworkedTerminalTest : PlatformTestCase() {
         TerminalOptionsProvider.engine = TerminalEngine.REWORKED
         TerminalToolWindowTabsManager.runs = { true }
         TerminalToolWindowTabsManager.lacks = null
+        TerminalToolWindowTabsManager.last = null
         calls.clear()
         super.tearDown()
     }
@@ -84,6 +89,24 @@ class ReworkedTerminalTest : PlatformTestCase() {
         assertSame(first, contents.selectedContent)
         tab.send("for its prompt")
         assertEquals("never with Enter", listOf("for its prompt"), calls)
+    }
+
+    fun testATabThatWasMovedAmongTheEditorsIsFound() {
+        runCli()
+        val content = contents.contents.single()
+        val tab = checkNotNull(TerminalToolWindowTabsManager.last)
+        contents.removeContent(content, false)
+        val editors = FileEditorManager.getInstance(project)
+        for (file in listOf(
+            TerminalViewVirtualFile(tab.view),
+            NewerTerminalViewVirtualFile(tab),
+            TerminalSessionVirtualFileImpl(tab.view),
+        )) {
+            editors.openFile(file, false)
+            assertNotNull(file.javaClass.simpleName, running())
+            editors.closeFile(file)
+        }
+        assertNull("it is closed", running())
     }
 
     fun testATabWhoseCLIHasEndedIsLeftAlone() {

@@ -1,17 +1,21 @@
-// Owns which tabs of the terminal a CLI was run in, and the way back to them.
+// Finds the tab in which a CLI runs, in the terminal's tool window or among the editors.
 
 package dev.companion.gemini.terminal
 
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Key
-import com.intellij.openapi.wm.ToolWindow
+import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.wm.ToolWindowManager
 import com.intellij.ui.content.Content
 
 /** What runs in a tab, as a terminal's API has it. EDT. */
 internal interface TabProgram {
+    /** The terminal's own object, by which an editor that shows it is known. */
+    val terminal: Any
+
     /** Calls [then], on any thread, with whether the shell runs a program. False where that can't be known. */
     fun askWhetherItRuns(then: (Boolean) -> Unit)
 
@@ -26,17 +30,22 @@ internal interface TabProgram {
 internal object CliTabs {
     private const val TOOL_WINDOW = "Terminal"
 
-    /** Ends with the tab. */
-    private val PROGRAM = Key.create<TabProgram>("dev.companion.gemini.cli")
+    private class Remembered(
+        val content: Content,
+        val program: TabProgram,
+    )
 
-    fun remember(content: Content, program: TabProgram) = content.putUserData(PROGRAM, program)
+    private val TABS = Key.create<List<Remembered>>("dev.companion.gemini.cli")
+
+    private val Project.tabs get() = getUserData(TABS).orEmpty()
+
+    fun remember(project: Project, content: Content, program: TabProgram) =
+        project.putUserData(TABS, project.tabs + Remembered(content, program))
 
     fun findRunning(project: Project, then: (CliTab?) -> Unit) {
-        val toolWindow = ToolWindowManager.getInstance(project).getToolWindow(TOOL_WINDOW) ?: return then(null)
-        val tabs = toolWindow.contentManager.contents.reversed().mapNotNull { content ->
-            content.getUserData(PROGRAM)?.let { Tab(toolWindow, content, it) }
-        }
-        findRunning(project, tabs, then)
+        val tabs = project.tabs.mapNotNull { remembered -> tab(project, remembered)?.let { Pair(remembered, it) } }
+        project.putUserData(TABS, tabs.map { it.first })
+        findRunning(project, tabs.map { it.second }.reversed(), then)
     }
 
     private fun findRunning(project: Project, tabs: List<Tab>, then: (CliTab?) -> Unit) {
@@ -47,15 +56,41 @@ internal object CliTabs {
         }
     }
 
-    private class Tab(
-        private val toolWindow: ToolWindow,
-        private val content: Content,
-        val program: TabProgram,
-    ) : CliTab {
-        override fun show() {
-            toolWindow.activate(null)
-            toolWindow.contentManager.setSelectedContent(content, true)
+    /** Null if the tab has ended. */
+    private fun tab(project: Project, remembered: Remembered): Tab? {
+        val content = remembered.content
+        val isInToolWindow = content.manager?.contents?.contains(content) == true
+        if (isInToolWindow) return Tab(remembered.program) { showContent(project, content) }
+        val editors = FileEditorManager.getInstance(project)
+        val file = editors.openFiles.find { terminalIn(it) === remembered.program.terminal } ?: return null
+        return Tab(remembered.program) { editors.openFile(file, true) }
+    }
+
+    /** The platform's classes of such files are not for plugins, and differ, so they are asked by name. */
+    private fun terminalIn(file: VirtualFile): Any? =
+        property(file.javaClass, file, "getTerminalWidget")?.second
+            ?: property(file.javaClass, file, "getTerminalView")?.second
+            ?: property(file.javaClass, file, "getTab")?.let { (type, tab) -> property(type, tab, "getView")?.second }
+
+    /** With its type: its own class may be one that nobody else can call. */
+    private fun property(type: Class<*>, of: Any, name: String): Pair<Class<*>, Any>? =
+        try {
+            val getter = type.getMethod(name)
+            getter.invoke(of)?.let { Pair(getter.returnType, it) }
+        } catch (_: ReflectiveOperationException) {
+            null
         }
+
+    private fun showContent(project: Project, content: Content) {
+        ToolWindowManager.getInstance(project).getToolWindow(TOOL_WINDOW)?.activate(null)
+        content.manager?.setSelectedContent(content, true)
+    }
+
+    private class Tab(
+        val program: TabProgram,
+        private val bringToFront: () -> Unit,
+    ) : CliTab {
+        override fun show() = bringToFront()
 
         override fun send(text: String) = program.send(text)
     }

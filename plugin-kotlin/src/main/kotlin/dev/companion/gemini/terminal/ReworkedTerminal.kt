@@ -35,6 +35,8 @@ internal object ReworkedTerminal {
     }
 
     private class Program(private val view: Asked) : TabProgram {
+        override val terminal = checkNotNull(view.it)
+
         override fun askWhetherItRuns(then: (Boolean) -> Unit) {
             val asks = suspend { view.await("hasChildProcesses") }
             asks.startCoroutine(Continuation(EmptyCoroutineContext) { then(it.getOrNull() == true) })
@@ -63,7 +65,7 @@ internal object ReworkedTerminal {
         // Whatever fails from here on, there may be a tab, and the caller must not open another.
         val opened = builder.call("createTab")
         val view = opened.call("getView")
-        CliTabs.remember(opened.call("getContent").it as Content, Program(view))
+        CliTabs.remember(project, opened.call("getContent").it as Content, Program(view))
         view.call("createSendTextBuilder").call("shouldExecute").call("send", command)
         return Outcome.RUNS
     }

@@ -21,6 +21,9 @@ interface TerminalToolWindowTabsManager {
         /** Whether a program runs in a tab; throws if the terminal does. */
         var runs: () -> Boolean = { true }
 
+        /** The tab that was made last. */
+        var last: TerminalToolWindowTab? = null
+
         /** A method that is missing. */
         var lacks: String? = null
 
@@ -73,7 +76,11 @@ private class Calls(private val project: Project) :
 
     override fun tabName(name: String?) = noting("tab $name")
 
-    override fun createTab() = also { it.content }
+    override fun createTab() =
+        also {
+            it.content
+            TerminalToolWindowTabsManager.last = it
+        }
 
     override suspend fun hasChildProcesses(): Boolean {
         val runs = TerminalToolWindowTabsManager.runs

@@ -1,0 +1,16 @@
+// Stand-ins for the files by which terminals show among the editors.
+
+package com.intellij.terminal.frontend.editor
+
+import com.intellij.terminal.frontend.toolwindow.TerminalToolWindowTab
+import com.intellij.terminal.frontend.toolwindow.TerminalView
+import com.intellij.testFramework.LightVirtualFile
+
+/** That of 2025.3. */
+class TerminalViewVirtualFile(val terminalView: TerminalView) : LightVirtualFile("cli.txt")
+
+/** That of newer platforms. */
+class NewerTerminalViewVirtualFile(val tab: TerminalToolWindowTab) : LightVirtualFile("cli.txt")
+
+/** That of the classic terminal. */
+class TerminalSessionVirtualFileImpl(val terminalWidget: Any) : LightVirtualFile("cli.txt")
