@@ -312,7 +312,9 @@ function View:discard()
   if self.group then
     pcall(api.nvim_del_augroup_by_id, self.group)
   end
-  for _, buffer in ipairs({ self.right, self.left }) do
+  local own = { self.right, self.left }
+  windows.close_floats(own)
+  for _, buffer in ipairs(own) do
     if api.nvim_buf_is_valid(buffer) then
       pcall(api.nvim_buf_delete, buffer, { force = true })
     end

@@ -36,6 +36,29 @@ function M.of(buffer)
   return vim.fn.win_findbuf(buffer)[1]
 end
 
+local function is_floating(window)
+  return api.nvim_win_get_config(window).relative ~= ''
+end
+
+--- Closes the floating windows of each tab page that has no other windows than those of `buffers`. Neovim
+--- crashes if a tab page loses its last ordinary window while another one is current and a float remains
+--- (neovim#30425).
+function M.close_floats(buffers)
+  for _, tab in ipairs(api.nvim_list_tabpages()) do
+    local floating, ordinary = {}, {}
+    for _, window in ipairs(api.nvim_tabpage_list_wins(tab)) do
+      table.insert(is_floating(window) and floating or ordinary, window)
+    end
+    local is_closing = vim.tbl_isempty(vim.tbl_filter(function(window)
+      return not vim.tbl_contains(buffers, api.nvim_win_get_buf(window))
+    end, ordinary))
+    for _, window in ipairs(is_closing and floating or {}) do
+      -- It may have closed with another one.
+      pcall(api.nvim_win_close, window, true)
+    end
+  end
+end
+
 local function find_first_change(window)
   api.nvim_win_call(window, function()
     if vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then

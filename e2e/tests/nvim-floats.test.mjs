@@ -1,0 +1,45 @@
+// Owns that a decision survives floating windows over the proposal.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { noNeovim as skip, openProposal } from '../lib/neovim.mjs';
+
+const ACCEPTED = { status: 'accepted', content: 'new\nnew2\n' };
+const REJECTED = { status: 'rejected', content: undefined };
+
+/** Shows every message in a floating window of the current tab page, as Snacks and nvim-notify do. */
+const NOTIFIER = `vim.notify = function(message)
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, { message })
+  vim.api.nvim_open_win(buffer, false, {
+    relative = 'editor', width = 40, height = 1, row = 1, col = 60,
+    style = 'minimal', focusable = false,
+  })
+end`;
+
+describe('Neovim lives when, below a floating window, a proposal ends', { skip, concurrency: true }, () => {
+  for (const [keys, expected] of Object.entries({
+    ':w<CR>': ACCEPTED,
+    ZZ: ACCEPTED,
+    ':q<CR>': REJECTED,
+    ':tabclose<CR>': REJECTED,
+    ':tabfirst | GeminiCompanion accept<CR>': ACCEPTED,
+    ':tabfirst | GeminiCompanion reject<CR>': REJECTED,
+  })) {
+    test(`by ${keys}`, async (t) => {
+      const { neovim, decision } = await openProposal(t, { init: NOTIFIER });
+      await neovim.type(keys);
+      assert.deepEqual(await decision, expected);
+      await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+      assert.deepEqual(await neovim.lua('return vim.fn.getline(1, "$")'), ['1', '2', '3']);
+    });
+  }
+
+  test('by its CLI', async (t) => {
+    const { neovim, client, file, decision } = await openProposal(t, { init: NOTIFIER });
+    await client.resolveDiffFromCli(file, 'accepted');
+    assert.deepEqual(await decision, ACCEPTED);
+    await neovim.until('#vim.api.nvim_list_tabpages() == 1');
+  });
+});
