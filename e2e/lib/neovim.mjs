@@ -111,7 +111,7 @@ export class Neovim {
   async typeAndAnswer(keys, answer) {
     await within(this.#rpc.input(keys), 'Neovim');
     await until(
-      async () => (await this.#rpc.mode).blocking,
+      async () => (await this.#rpc.mode).mode.startsWith('r'),
       () => `${keys} asks nothing`,
     );
     await this.type(answer);
@@ -162,8 +162,14 @@ export class Neovim {
     return this.until(`(require('gemini_companion.server').status() or {}).pid`);
   }
 
-  /** Waits until a proposal shows; `{right, left}` with the lines of its sides. */
+  /** Waits until a proposal takes the keys; `{right, left}` with the lines of its sides. */
   async proposal(file) {
+    await this.until(`vim.api.nvim_buf_get_name(0) == 'gemini-companion://proposal' .. ...`, file);
+    return this.sides(file);
+  }
+
+  /** The same for one that stays in the background. */
+  async proposalBehind(file) {
     await this.until(`vim.tbl_contains(require('gemini_companion.diff').paths(), ...)`, file);
     return this.sides(file);
   }

@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { IdeClient } from '../lib/ide-client.mjs';
-import { noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
 
 const REJECTED = { status: 'rejected', content: undefined };
 const accepted = (content) => ({ status: 'accepted', content });
@@ -63,12 +63,28 @@ test('a proposal shows beside the file, in a tab page of its own', { skip }, asy
   assert.equal(await neovim.lua('return vim.o.eventignore'), '');
 });
 
+test('the bar says whether the user has changed the proposal', { skip }, async (t) => {
+  const { neovim } = await openProposal(t);
+  const proposed = ' Proposed by the CLI (:w accepts, :q rejects)';
+  assert.equal((await bars(neovim))[1], proposed);
+  const changed = ' Proposed by the CLI, changed by you (:w accepts, :q! rejects)';
+  for (const [keys, bar] of [
+    ['x', changed],
+    ['u', proposed],
+    ['ccmine<Esc>', changed],
+  ]) {
+    await neovim.type(keys);
+    assert.equal((await bars(neovim))[1], bar, keys);
+  }
+});
+
 test('a proposal says whether it creates its file', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   // The real client has one proposal for a file at a time; another may put one in place of the other.
   const session = await neovim.session(sandbox);
   const filePath = path.join(sandbox.project, 'new', 'a.lua');
   await session.callTool('openDiff', { filePath, newContent: 'local a = 1\n' });
+  await neovim.proposal(filePath);
   const created = [' No file yet', ' New file, proposed by the CLI (:w accepts, :q rejects)'];
   assert.deepEqual(await bars(neovim), created);
   assert.match(await neovim.messages(), /The CLI proposes the new file new\/a\.lua$/);
@@ -250,65 +266,6 @@ test('what the user opens in place of a proposal is an ordinary window', { skip 
   }
 });
 
-const mode = (neovim) => neovim.lua('return vim.api.nvim_get_mode().mode');
-
-test('whoever does not want it keeps the focus', { skip }, async (t) => {
-  const setup = `{ cmd = vim.env.GEMINI_COMPANION, focus = false, mappings = false }`;
-  const env = { GEMINI_COMPANION: process.env.GEMINI_COMPANION };
-  const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup, env });
-  const file = sandbox.file('a.txt', 'old\n');
-  await neovim.edit(sandbox.file('other.txt'));
-  const decision = client.openDiff(file, 'new\n');
-  await neovim.proposal(file);
-  assert.match(await neovim.lua('return vim.fn.bufname()'), /other\.txt$/);
-  assert.match(await neovim.messages(), /an edit to a\.txt; :GeminiCompanion show$/);
-  await neovim.type(':GeminiCompanion show<CR>');
-  assert.match(await neovim.lua('return vim.fn.bufname()'), /^gemini-companion:.*a\.txt$/);
-  assert.equal(
-    await neovim.lua(
-      'return vim.fn.maparg(vim.api.nvim_replace_termcodes("<LocalLeader>a", true, true, true), "n")',
-    ),
-    '',
-  );
-  await neovim.type(':w<CR>');
-  assert.deepEqual(await decision, accepted(''));
-});
-
-test('whoever is typing goes on typing', { skip }, async (t) => {
-  const { sandbox, neovim, client } = await openNeovimWithClient(t);
-  const file = sandbox.file('a.txt', 'old\n');
-  const other = sandbox.file('other.txt', 'one\n');
-  await neovim.edit(other);
-  await neovim.type('A two');
-  const decision = client.openDiff(file, 'new\n');
-  await neovim.proposal(file);
-  assert.equal(await mode(neovim), 'i');
-  await neovim.type(' three<Esc>');
-  assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'one two three');
-  await neovim.type('u');
-  assert.equal(await neovim.lua('return vim.fn.getline(1)'), 'one');
-  await neovim.type('<C-r>i');
-  await client.resolveDiffFromCli(file, 'rejected');
-  assert.deepEqual(await decision, REJECTED);
-  await oneTab(neovim);
-  assert.equal(await mode(neovim), 'i');
-});
-
-test('from a terminal one comes to the proposal, and back to typing', { skip }, async (t) => {
-  const { sandbox, neovim, client } = await openNeovimWithClient(t);
-  const file = sandbox.file('a.txt', 'old\n');
-  await neovim.type(':terminal cat<CR>i');
-  assert.equal(await mode(neovim), 't');
-  const decision = client.openDiff(file, 'new\n');
-  await neovim.proposal(file);
-  await neovim.until(`vim.api.nvim_get_mode().mode == 'n'`);
-  assert.match(await neovim.lua('return vim.fn.bufname()'), /^gemini-companion:/);
-  await neovim.type(':w<CR>');
-  assert.deepEqual(await decision, accepted(''));
-  await neovim.until(`vim.api.nvim_get_mode().mode == 't'`);
-  assert.match(await neovim.lua('return vim.fn.bufname()'), /^term:/);
-});
-
 test('a proposal waits until the user has finished a command', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   await neovim.edit(sandbox.file('other.txt', 'word\nword\n'));
@@ -357,6 +314,7 @@ test('a proposal that ends while the user types a command never shows', { skip }
   assert.deepEqual(await neovim.lua(`return ${paths}`), []);
 
   await session.callTool('openDiff', { filePath, newContent: 'first\n' });
+  await neovim.proposal(filePath);
   await neovim.type('ccwritten<Esc>:let g:');
   await proposeAndClose();
   await endCommand();
@@ -370,6 +328,7 @@ test('nothing is decided about a proposal while the next one for its file waits'
   const session = await neovim.session(sandbox);
   const filePath = sandbox.file('a.txt', 'old\n');
   await session.callTool('openDiff', { filePath, newContent: 'first\n' });
+  await neovim.proposal(filePath);
   await neovim.type('ccwritten<Esc>:w');
   const second = session.callTool('openDiff', { filePath, newContent: 'second\n' });
   await neovim.until(`(vim.wo.statusline .. vim.fn.getwinvar(0, '&winbar')):find('No CLI waits')`);
@@ -389,6 +348,7 @@ test('what the user wrote stays when the next proposal can not be shown', { skip
   const session = await neovim.session(sandbox);
   const filePath = path.join(sandbox.project, 'new.txt');
   await session.callTool('openDiff', { filePath, newContent: 'first\n' });
+  await neovim.proposal(filePath);
   await neovim.type('ccwritten<Esc>');
   fs.mkdirSync(filePath);
   const { isError } = await session.callTool('openDiff', { filePath, newContent: 'second\n' });

@@ -170,6 +170,7 @@ test('what changes while a proposal waits to be shown is told as well', { skip }
   const session = await neovim.session(sandbox);
   const filePath = sandbox.file('a.txt', 'old\n');
   await session.callTool('openDiff', { filePath, newContent: 'first\n' });
+  await neovim.proposal(filePath);
   await neovim.type(':');
   const second = session.callTool('openDiff', { filePath, newContent: 'second\n' });
   await neovim.until(`(vim.wo.statusline .. vim.fn.getwinvar(0, '&winbar')):find('No CLI waits')`);

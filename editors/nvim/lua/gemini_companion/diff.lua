@@ -144,6 +144,10 @@ local function abandon(proposal)
   log.warn(stays:format(short(proposal.path)))
 end
 
+local function say_waits(proposal)
+  log.tell(('still undecided, :GeminiCompanion show: %s'):format(short(proposal.path)))
+end
+
 --- The user has gone to another buffer in its window, which decides nothing.
 local function come_back(proposal)
   if proposal.decided then
@@ -158,7 +162,7 @@ local function come_back(proposal)
   end
   proposal.view = again
   say_places()
-  log.tell(('still undecided, :GeminiCompanion show: %s'):format(short(proposal.path)))
+  say_waits(proposal)
 end
 
 --- Shows a proposal, given as the parameters of `diff/open`, whose file had the bytes `base` when it came.
@@ -173,22 +177,18 @@ local function open(diff, base)
   else
     last_number = last_number + 1
     proposal = { path = path, number = last_number }
+    local function on(act)
+      return function(insists)
+        act(proposal, insists)
+      end
+    end
     local options = { focus = config.options.focus, mappings = config.options.mappings }
     proposal.view = view.open(path, parsed, kind, options, {
-      accept = function(insists)
-        accept_by_user(proposal, insists)
-      end,
-      reject = function()
-        drop(proposal)
-      end,
-      closed = function()
-        drop(proposal)
-      end,
-      left = function()
-        idle.when_idle(function()
-          come_back(proposal)
-        end)
-      end,
+      accept = on(accept_by_user),
+      reject = on(drop),
+      left = on(come_back),
+      waits = on(say_waits),
+      changed = say_places,
       more = function(now)
         kept.offer(kept.hold(path, now), path)
       end,

@@ -33,7 +33,7 @@ function M.remarks(proposal, words)
     words[#words + 1] = 'does not know the unsaved changes in its buffer'
   end
   local more = #words > 0 and ('; it ' .. table.concat(words, ', ')) or ''
-  if not proposal.view:is_current() then
+  if not proposal.view.takes_focus then
     more = more .. '; :GeminiCompanion show'
   end
   return more

@@ -3,7 +3,10 @@
 
 local M = {}
 
+local uv = vim.uv or vim.loop
+
 local EVERY_MS = 50
+local QUIET_MS = 500
 
 local function is_idle()
   local mode = vim.api.nvim_get_mode()
@@ -25,6 +28,25 @@ function M.when_idle(act, patience, give_up)
       M.when_idle(act, patience and patience - EVERY_MS, give_up)
     end, EVERY_MS)
   end
+end
+
+--- Calls `act` as soon as that is possible and no key has been typed for half a second.
+function M.when_quiet(act)
+  local namespace = vim.api.nvim_create_namespace('')
+  local last_key = uv.now()
+  vim.on_key(function()
+    last_key = uv.now()
+  end, namespace)
+  local function look()
+    local rest = last_key + QUIET_MS - uv.now()
+    if rest <= 0 and is_idle() then
+      vim.on_key(nil, namespace)
+      act()
+    else
+      vim.defer_fn(look, math.max(rest, EVERY_MS))
+    end
+  end
+  vim.defer_fn(look, QUIET_MS)
 end
 
 return M

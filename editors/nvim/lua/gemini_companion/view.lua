@@ -44,9 +44,12 @@ end
 
 --- What stands above the two sides, by the kind of the proposal.
 local LABELS = {
-  change = { 'The file as it is', 'Proposed by %s (:w accepts, :q rejects)' },
-  create = { 'No file yet', 'New file, proposed by %s (:w accepts, :q rejects)' },
+  change = { 'The file as it is', 'Proposed by %s' },
+  create = { 'No file yet', 'New file, proposed by %s' },
 }
+
+--- How the right side goes on, by whether the user has changed it.
+local KEYS = { [false] = ' (:w accepts, :q rejects)', [true] = ', changed by you (:w accepts, :q! rejects)' }
 
 --- What the right side says of its place among several proposals.
 local PLACE = '%s — %d of %d'
@@ -105,14 +108,15 @@ end
 --- Says in the bars what accepting does, which of `count` proposals it is, and from which CLI if that
 --- is to be told.
 function View:say(number, count, cli)
-  for side, buffer in ipairs({ self.left, self.right }) do
-    local window = windows.of(buffer)
-    if window then
-      local words = LABELS[self.kind][side]:format(cli or 'the CLI')
-      words = side == 1 and self.private and PRIVATE:format(words) or words
-      local has_place = side == 2 and count > 1
-      windows.label(window, has_place and PLACE:format(words, number, count) or words)
-    end
+  local labels = LABELS[self.kind]
+  local _, is_changed = self:proposal()
+  local left, right = windows.of(self.left), windows.of(self.right)
+  if left then
+    windows.label(left, self.private and PRIVATE:format(labels[1]) or labels[1])
+  end
+  if right then
+    local words = labels[2]:format(cli or 'the CLI') .. KEYS[is_changed]
+    windows.label(right, count > 1 and PLACE:format(words, number, count) or words)
   end
 end
 
@@ -183,6 +187,7 @@ function View:listen()
     self:set_form(self.form)
     vim.bo[self.right].modified = false
   end)
+  on({ 'TextChanged', 'InsertLeave' }, { buffer = self.right, callback = self.on.changed })
   on('BufWinLeave', {
     buffer = self.right,
     callback = function()
@@ -220,16 +225,21 @@ function View:listen()
   })
 end
 
---- Opens a view. `on` has `accept`, `reject`, `closed` and `copy(path)`. Fails by an error.
+--- Whether the user may be led elsewhere: not from text that is being typed, in a file or in a terminal.
+local function is_reading()
+  return api.nvim_get_mode().mode:find('^[nvV\22]') ~= nil
+end
+
+--- Opens a view. `on` has `accept(insists)`, `reject`, `left`, `waits`, `changed`,
+--- `more(text)` and `copy(path)`. Fails by an error.
 function M.open(path, parsed, kind, options, on)
-  local mode = api.nvim_get_mode().mode
   local view = setmetatable({
     path = path,
     kind = kind,
     mappings = options.mappings,
     on = on,
     origin = api.nvim_get_current_win(),
-    from_terminal = mode == 't',
+    from_terminal = api.nvim_get_mode().mode == 't',
     left = new_buffer('gemini-companion://file' .. path, 'nofile'),
     right = new_buffer('gemini-companion://proposal' .. path, 'acwrite'),
   }, View)
@@ -242,16 +252,33 @@ function M.open(path, parsed, kind, options, on)
   -- Before there are windows, whose options a plugin for the type may set.
   set_filetype(view.left, path)
   set_filetype(view.right, path)
-  -- Whoever is typing goes on typing where they are.
-  view.focused = options.focus and mode:find('^[nvV\22t]') ~= nil
-  local ok, why = pcall(windows.open_tab, view, view.focused)
+  local ok, why = pcall(windows.open_tab, view)
   if not ok then
     view:discard()
     error(why, 0)
   end
   view:listen()
   view:map(options.mappings)
+  view.takes_focus = options.focus and is_reading()
+  if view.takes_focus then
+    idle.when_quiet(function()
+      view:take_focus()
+    end)
+  end
   return view
+end
+
+--- Goes to the view. Keys that the user has meant for elsewhere would change or decide it unseen.
+function View:take_focus()
+  if self.closing or self:is_current() then
+    return
+  end
+  if is_reading() then
+    self.origin = api.nvim_get_current_win()
+    self:show()
+  else
+    self.on.waits()
+  end
 end
 
 --- Goes to the view.
@@ -282,9 +309,9 @@ function View:leave()
       return
     end
     if #vim.tbl_filter(api.nvim_win_is_valid, left) > 0 then
-      self.on.left()
+      idle.when_idle(self.on.left)
     else
-      self.on.closed()
+      self.on.reject()
     end
   end)
 end

@@ -88,18 +88,13 @@ local function open_windows(view)
   find_first_change(right)
 end
 
---- Opens the tab page, and comes back from it at once if it is not to take the focus.
-function M.open_tab(view, focus)
+--- Opens the tab page in the background. Nothing that matters to the user's other plugins happens.
+function M.open_tab(view)
   local origin = api.nvim_get_current_win()
   local ignored = vim.o.eventignore
-  if not focus then
-    -- Nothing that matters to the user's other plugins happens.
-    vim.o.eventignore = 'all'
-  end
+  vim.o.eventignore = 'all'
   local ok, why = pcall(open_windows, view)
-  if not focus or not ok then
-    M.go_to(origin)
-  end
+  M.go_to(origin)
   vim.o.eventignore = ignored
   if not ok then
     error(why, 0)
