@@ -258,7 +258,7 @@ test('what the user opens in place of a proposal is an ordinary window', { skip 
   for (const key of ['', '<C-w>o']) {
     const decision = client.openDiff(file, 'new\n');
     await neovim.proposal(file);
-    await neovim.type(`${key}:silent! set nowinfixbuf<CR>:enew<CR>`);
+    await neovim.type(`${key}:enew<CR>`);
     await neovim.until('#vim.api.nvim_tabpage_list_wins(0) == 1');
     await neovim.until('not vim.wo.diff and vim.wo.statusline == ""');
     await neovim.type(':tabonly<CR>');

@@ -21,7 +21,8 @@ describe('a proposal', { skip, concurrency: true }, () => {
   for (const keys of ['<C-o>', '<C-^>', ':bnext<CR>', ':enew<CR>', ':e mine.txt<CR>']) {
     test(`waits when its user leaves it by ${keys}`, async (t) => {
       const scene = await openProposal(t);
-      await scene.neovim.type(`:silent! set nowinfixbuf<CR>${keys}`);
+      await scene.neovim.type(keys);
+      await scene.neovim.until("not vim.fn.bufname():find('^gemini')");
       await isUndecided(scene);
     });
   }
@@ -41,7 +42,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
 
   test('that its user leaves with changes has them', async (t) => {
     const scene = await openProposal(t);
-    await scene.neovim.type('ccedited<Esc>:silent! set nowinfixbuf<CR>:enew!<CR>');
+    await scene.neovim.type('ccedited<Esc>:enew!<CR>');
     await isUndecided(scene, 'edited\nnew2\n');
   });
 

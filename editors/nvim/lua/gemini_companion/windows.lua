@@ -17,9 +17,6 @@ end
 local function dress(window)
   api.nvim_win_call(window, function()
     vim.cmd('diffthis')
-    if vim.fn.exists('&winfixbuf') == 1 then
-      api.nvim_set_option_value('winfixbuf', true, { scope = 'local' })
-    end
   end)
 end
 
