@@ -16,11 +16,21 @@ import { PATIENCE, within } from './inbox.mjs';
 import { Sandbox } from './sandbox.mjs';
 
 const PROGRAM = process.env.GEMINI_COMPANION;
-const NEOVIM = process.env.COMPANION_NEOVIM ?? 'nvim';
+export const NEOVIM = process.env.COMPANION_NEOVIM ?? 'nvim';
 const PLUGIN = fileURLToPath(new URL('../../editors/nvim', import.meta.url));
 
+/** Whether a program is a Neovim for which the plugin is made; undefined if it is none. */
+function isSupported(program) {
+  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
+  const [, major, minor] = stdout?.match(/^NVIM v(\d+)\.(\d+)/) ?? [];
+  return major && (Number(major) > 0 || Number(minor) >= 10);
+}
+
 /** Why there can be no Neovim; false if there can. */
-export const noNeovim = spawnSync(NEOVIM, ['--version']).error ? 'Neovim is not installed' : false;
+export const noNeovim = isSupported(NEOVIM) ? false : 'Neovim 0.10 or newer is not installed';
+
+/** The same for one that is too old, as Debian 12 has it. */
+export const noOldNeovim = isSupported('nvim') === false ? false : 'there is no old Neovim';
 
 /** Of the client: it logs to the console otherwise. */
 const SILENT = Object.fromEntries(

@@ -189,7 +189,7 @@ test('what the user has written stays when its CLI goes', { skip }, async (t) =>
   await neovim.until(`vim.fn.execute('messages'):find('no CLI waits for kept')`);
   assert.deepEqual((await neovim.sides(kept)).right, ['written']);
   assert.match(await neovim.messages(), /no CLI waits for kept\.txt any more; what you changed stays/);
-  const bar = await neovim.lua(`return vim.wo.statusline .. vim.fn.getwinvar(0, '&winbar')`);
+  const bar = await neovim.lua(`return vim.wo.winbar`);
   assert.match(bar, /No CLI waits/);
   await neovim.type(`:w ${sandbox.project}/saved.txt<CR>`);
   assert.equal(fs.readFileSync(path.join(sandbox.project, 'saved.txt'), 'utf8'), 'written\n');

@@ -14,7 +14,7 @@ const accepted = (content) => ({ status: 'accepted', content });
 /** What stands above the file and above the proposal. */
 const bars = (neovim) =>
   neovim.lua(`return vim.tbl_map(function(window)
-    return vim.wo[window][vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline']
+    return vim.wo[window].winbar
   end, vim.api.nvim_tabpage_list_wins(0))`);
 
 const oneTab = (neovim) => neovim.until('#vim.api.nvim_list_tabpages() == 1');
@@ -260,7 +260,7 @@ test('what the user opens in place of a proposal is an ordinary window', { skip 
     await neovim.proposal(file);
     await neovim.type(`${key}:enew<CR>`);
     await neovim.until('#vim.api.nvim_tabpage_list_wins(0) == 1');
-    await neovim.until('not vim.wo.diff and vim.wo.statusline == ""');
+    await neovim.until('not vim.wo.diff and vim.wo.winbar == ""');
     await neovim.type(':tabonly<CR>');
     assert.deepEqual(await decision, REJECTED, 'by :tabonly alone');
   }
@@ -331,7 +331,7 @@ test('nothing is decided about a proposal while the next one for its file waits'
   await neovim.proposal(filePath);
   await neovim.type('ccwritten<Esc>:w');
   const second = session.callTool('openDiff', { filePath, newContent: 'second\n' });
-  await neovim.until(`(vim.wo.statusline .. vim.fn.getwinvar(0, '&winbar')):find('No CLI waits')`);
+  await neovim.until(`vim.wo.winbar:find('No CLI waits')`);
   const accept = await session.callTool('acceptDiff', { filePath });
   assert.equal(accept.isError, true);
   await neovim.type('<CR>');

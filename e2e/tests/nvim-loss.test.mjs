@@ -132,7 +132,7 @@ describe('a file that a client has written by Neovim', { skip, concurrency: true
     const proposed = `${'longer'.repeat(20_000)}\n`;
     await program.callTool('openDiff', { filePath: file, newContent: proposed });
     await neovim.lua(`
-      local uv = vim.uv or vim.loop
+      local uv = vim.uv
       local write = uv.fs_write
       uv.fs_write = function(file, data, at)
         if at + #data <= 50000 then return write(file, data, at) end

@@ -41,7 +41,7 @@ test('the bar of a proposal says that its file is private', { skip }, async (t) 
   sandbox.file('.geminiignore', '*.key\n');
   const left = () =>
     neovim.lua(`local window = vim.api.nvim_tabpage_list_wins(0)[1]
-      return vim.wo[window][vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline']`);
+      return vim.wo[window].winbar`);
   const file = path.join(sandbox.project, 'new.key');
   const decision = client.openDiff(file, 'proposed\n');
   await neovim.proposal(file);

@@ -36,7 +36,7 @@ async function areDecided(decisions, expected) {
 test('one goes from proposal to proposal in the order in which they came', { skip }, async (t) => {
   const { neovim, decisions, run, shown } = await openThree(t);
   const bar = () =>
-    neovim.lua(`return vim.wo[vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline']`);
+    neovim.lua(`return vim.wo.winbar`);
   assert.equal(await shown(), 'b.txt', 'the one that came last');
   assert.match(await bar(), /Proposed by CLI 3 .* — 3 of 3$/);
   for (const name of ['c.txt', 'a.txt', 'b.txt']) {
@@ -173,7 +173,7 @@ test('what changes while a proposal waits to be shown is told as well', { skip }
   await neovim.proposal(filePath);
   await neovim.type(':');
   const second = session.callTool('openDiff', { filePath, newContent: 'second\n' });
-  await neovim.until(`(vim.wo.statusline .. vim.fn.getwinvar(0, '&winbar')):find('No CLI waits')`);
+  await neovim.until(`vim.wo.winbar:find('No CLI waits')`);
   fs.writeFileSync(filePath, 'by hand\n');
   await neovim.type('<Esc>');
   await second;

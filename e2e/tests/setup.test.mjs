@@ -15,7 +15,7 @@ import { GEMINI } from '../lib/gemini-cli.mjs';
 import { installIde } from '../lib/installation.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { NAMESPACE, noNamespace } from '../lib/mounted.mjs';
-import { Neovim, noNeovim } from '../lib/neovim.mjs';
+import { Neovim, NEOVIM, noNeovim, noOldNeovim } from '../lib/neovim.mjs';
 import { QWEN } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 
@@ -31,7 +31,7 @@ function user(t, programs = []) {
   const bin = sandbox.folder('bin');
   for (const name of ['sh', 'env', ...programs]) {
     const file = execFileSync('which', [name], { encoding: 'utf8' }).trim();
-    fs.symlinkSync(file, path.join(bin, name));
+    fs.symlinkSync(file, path.join(bin, path.basename(name)));
   }
   const settings = path.join(sandbox.folder('home', '.gemini'), 'settings.json');
   fs.writeFileSync(settings, SETTINGS);
@@ -47,7 +47,7 @@ function outcomes(json) {
 }
 
 test('Neovim loads what is installed, the client connects', { skip: noNeovim }, async (t) => {
-  const { sandbox, settings, env, setup } = user(t, ['nvim']);
+  const { sandbox, settings, env, setup } = user(t, [NEOVIM]);
   const done = await setup('--yes');
   assert.equal(done.code, 0, done.stderr);
   assert.ok(done.stdout.includes('Neovim: installed the plugin'), done.stdout);
@@ -81,7 +81,7 @@ test('Neovim loads what is installed, the client connects', { skip: noNeovim }, 
 });
 
 test('the user is asked, and may do without Neovim', { skip: noNeovim }, async (t) => {
-  const { sandbox, settings, env } = user(t, ['nvim']);
+  const { sandbox, settings, env } = user(t, [NEOVIM]);
   const program = path.join(sandbox.home, '.local/bin/gemini-companion');
   /** Runs it in a terminal in which these answers are typed, each once it is asked for one. */
   const asked = (...answers) => {
@@ -115,7 +115,7 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn([sys.argv[1], "setup"], read, lambd
 });
 
 test('Neovim alone needs no zip', { skip: noNeovim }, async (t) => {
-  const { setup } = user(t, ['nvim']);
+  const { setup } = user(t, [NEOVIM]);
   const { code, stdout } = await setup('neovim', '--json');
   assert.equal(code, 0);
   assert.equal(outcomes(stdout).Neovim, 'done');
@@ -124,24 +124,23 @@ test('Neovim alone needs no zip', { skip: noNeovim }, async (t) => {
 test('a Neovim that is too old does not get the plugin', async (t) => {
   const { sandbox, env, setup } = user(t);
   const nvim = path.join(env.PATH, 'nvim');
-  fs.writeFileSync(nvim, '#!/bin/sh\necho "NVIM v0.6.1"\n', { mode: 0o755 });
+  fs.writeFileSync(nvim, '#!/bin/sh\necho "NVIM v0.9.5"\n', { mode: 0o755 });
   for (const asked of ['--dry-run', '--yes']) {
     const { code, stdout } = await setup('neovim', asked);
     assert.equal(code, 0);
-    assert.match(stdout, /skip {2}Neovim: 0\.6\.1 is installed, and the plugin needs 0\.7 or newer/);
+    assert.match(stdout, /skip {2}Neovim: 0\.9\.5 is installed, and the plugin needs 0\.10 or newer/);
   }
   assert.ok(!fs.existsSync(path.join(sandbox.home, '.local/share/nvim')));
 });
 
-test('in a Neovim that is too old the plugin says so', { skip: noNeovim }, async (t) => {
+test('in a Neovim that is too old the plugin says so', { skip: noOldNeovim }, async (t) => {
   const plugin = fileURLToPath(
     new URL('../../editors/nvim/plugin/gemini_companion.lua', import.meta.url),
   );
-  const old = ['--cmd', 'lua vim.fn.has = function() return 0 end'];
-  const args = ['--headless', '--clean', ...old, '-S', plugin, '+qa'];
+  const args = ['--headless', '--clean', '-S', plugin, '+qa'];
   const env = Sandbox.of(t).env();
   const { stderr } = await promisify(execFile)('nvim', args, { env });
-  assert.equal(stderr.trim(), 'Companion for Gemini CLI needs Neovim 0.7 or newer');
+  assert.equal(stderr.trim(), 'Companion for Gemini CLI needs Neovim 0.10 or newer');
 });
 
 test('without an editor the rest is done for all clients, and said so', async (t) => {
@@ -233,7 +232,7 @@ async function setUpOn(one, args, mount) {
 
 test('on a disk that is full in the middle a step is done or leaves nothing', async (t) => {
   if (noNamespace) return t.skip(noNamespace);
-  const one = user(t, noNeovim ? [] : ['nvim']);
+  const one = user(t, noNeovim ? [] : [NEOVIM]);
   const args = installIde(one.sandbox);
   if (!noNeovim) args.push('neovim');
   const program = Math.ceil(fs.statSync(PROGRAM).size / 1024);

@@ -3,8 +3,8 @@
 if vim.g.loaded_gemini_companion then
   return
 end
-if vim.fn.has('nvim-0.7') == 0 then
-  return vim.notify('Companion for Gemini CLI needs Neovim 0.7 or newer', vim.log.levels.WARN)
+if vim.fn.has('nvim-0.10') == 0 then
+  return vim.notify('Companion for Gemini CLI needs Neovim 0.10 or newer', vim.log.levels.WARN)
 end
 vim.g.loaded_gemini_companion = 1
 

@@ -19,7 +19,7 @@ use crate::doctor;
 /// Connect the editors of this machine with Gemini CLI.
 ///
 /// It installs the plugin into all JetBrains IDEs that it finds and that it fits (2024.2 and newer),
-/// and that for Neovim (0.7 and newer), if it is there; copies this program to where terminals find
+/// and that for Neovim (0.10 and newer), if it is there; copies this program to where terminals find
 /// it, unless they do; turns on the IDE mode in Gemini CLI's settings; gives it the extension by which
 /// its model hears of problems; and ends with the next steps, or what doctor says. It shows first
 /// what it would do, and asks. It writes into your own folders only, keeps what was there, and can

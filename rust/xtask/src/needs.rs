@@ -97,7 +97,7 @@ const TESTS: [Need; 13] = [
     (Sign::Program("dropbear"), "dropbear-bin"),
     // A disk that does not answer.
     (Sign::Program("bindfs"), "bindfs"),
-    // The plugin for Neovim.
+    // The plugin for Neovim, and one that is too old for it.
     (Sign::Program("nvim"), "neovim"),
     (Sign::Program("luacheck"), "lua-check"),
 ];

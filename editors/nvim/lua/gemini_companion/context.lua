@@ -7,7 +7,7 @@ local text = require('gemini_companion.text')
 local M = {}
 
 local api = vim.api
-local uv = vim.uv or vim.loop
+local uv = vim.uv
 
 --- By number of the buffer, what was told: `{path, line, character, selected}`.
 local told = {}

@@ -39,9 +39,7 @@ local function buffer_of(path)
 end
 
 local function has_tools(buffer)
-  local by_buffer = vim.lsp.get_clients and { bufnr = buffer }
-  local clients = by_buffer and vim.lsp.get_clients(by_buffer) or vim.lsp.buf_get_clients(buffer)
-  return next(clients) ~= nil or looked_at[buffer] ~= nil or #vim.diagnostic.get(buffer) > 0
+  return #vim.lsp.get_clients({ bufnr = buffer }) > 0 or looked_at[buffer] ~= nil or #vim.diagnostic.get(buffer) > 0
 end
 
 --- What has to happen before the problems of a file can be told: `{path, buffer, waits, incomplete}`.
@@ -78,7 +76,7 @@ local function is_settled(question)
     return false
   end
   local quiet = #vim.diagnostic.get(buffer) > 0 and QUIET_MS or QUIET_WITHOUT_MS
-  return vim.loop.now() - looked.time >= quiet
+  return vim.uv.now() - looked.time >= quiet
 end
 
 --- How many UTF-16 units a part of a line has; none where the buffer has no such part.
@@ -152,9 +150,9 @@ end
 function M.tell(params, done)
   local severity = SEVERITIES[params.severity] or SEVERITIES.information
   local questions = vim.tbl_map(begin, params.paths)
-  local began = vim.loop.now()
+  local began = vim.uv.now()
   local function look()
-    local is_late = vim.loop.now() - began >= TIME_MS
+    local is_late = vim.uv.now() - began >= TIME_MS
     for _, question in ipairs(questions) do
       if not is_late and not is_settled(question) then
         vim.defer_fn(look, EVERY_MS)
@@ -176,7 +174,7 @@ function M.start()
   if not config.options.diagnostics then
     return
   end
-  local now = vim.loop.now() - QUIET_MS
+  local now = vim.uv.now() - QUIET_MS
   for _, buffer in ipairs(api.nvim_list_bufs()) do
     if #vim.diagnostic.get(buffer) > 0 then
       looked_at[buffer] = { tick = vim.b[buffer].changedtick, time = now }
@@ -186,7 +184,7 @@ function M.start()
   api.nvim_create_autocmd('DiagnosticChanged', {
     group = group,
     callback = function(event)
-      looked_at[event.buf] = { tick = vim.b[event.buf].changedtick, time = vim.loop.now() }
+      looked_at[event.buf] = { tick = vim.b[event.buf].changedtick, time = vim.uv.now() }
     end,
   })
   api.nvim_create_autocmd('BufWipeout', {

@@ -3,7 +3,7 @@
 local M = {}
 
 local api = vim.api
-local uv = vim.uv or vim.loop
+local uv = vim.uv
 
 --- The buffer in which a file is loaded, by whatever name; nil if there is none.
 function M.buffer(path)

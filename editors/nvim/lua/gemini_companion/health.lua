@@ -2,22 +2,12 @@
 
 local M = {}
 
--- Since Neovim 0.8 these are in `vim.health`, since 0.10 without `report_`.
-local old = vim.health or require('health')
-local start = old.start or old.report_start
-local ok = old.ok or old.report_ok
-local info = old.info or old.report_info
-local warn = old.warn or old.report_warn
-local problem = old.error or old.report_error
+local start, ok, info, warn = vim.health.start, vim.health.ok, vim.health.info, vim.health.warn
+local problem = vim.health.error
 
 local function check_programs()
   start('Programs')
-  if vim.fn.has('nvim-0.7') == 1 then
-    local version = vim.version()
-    ok(('Neovim %d.%d.%d'):format(version.major, version.minor, version.patch))
-  else
-    problem('Neovim is older than 0.7')
-  end
+  ok(('Neovim %s'):format(vim.version()))
   local command = require('gemini_companion.config').command()
   local path = vim.fn.exepath(command[1] or '')
   if path == '' then
@@ -42,7 +32,7 @@ local function check_programs()
 end
 
 local function check_discovery_file(path)
-  local stat = (vim.uv or vim.loop).fs_stat(path)
+  local stat = vim.uv.fs_stat(path)
   if not stat then
     problem('The discovery file is gone: ' .. path, { ':GeminiCompanion restart' })
   elseif bit.band(stat.mode, tonumber('077', 8)) ~= 0 then

@@ -3,7 +3,7 @@
 
 local M = {}
 
-local uv = vim.uv or vim.loop
+local uv = vim.uv
 
 local EVERY_MS = 50
 local QUIET_MS = 500

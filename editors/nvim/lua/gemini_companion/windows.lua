@@ -5,26 +5,21 @@ local M = {}
 
 local api = vim.api
 
---- Labels a side of the diff above its text or, where that is not possible, below.
+--- Labels a side of the diff above its text.
 function M.label(window, words)
-  api.nvim_win_call(window, function()
-    local option = vim.fn.exists('&winbar') == 1 and 'winbar' or 'statusline'
-    api.nvim_set_option_value(option, ' ' .. words, { scope = 'local' })
-  end)
+  vim.wo[window][0].winbar = ' ' .. words
 end
 
 --- Makes a window a side of the diff.
 local function dress(window)
-  api.nvim_win_call(window, function()
-    vim.cmd('diffthis')
-  end)
+  api.nvim_win_call(window, vim.cmd.diffthis)
 end
 
 --- Makes it an ordinary window again, for what the user has opened in it meanwhile.
 function M.undress(window)
   api.nvim_win_call(window, function()
     vim.cmd('diffoff')
-    vim.cmd(vim.fn.exists('&winbar') == 1 and 'setlocal winbar<' or 'setlocal statusline<')
+    vim.cmd('setlocal winbar<')
   end)
 end
 
