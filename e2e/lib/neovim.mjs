@@ -92,6 +92,7 @@ export class Neovim {
       () => connect(socket),
       () => `Neovim says ${this.#output}`,
     );
+    connection.on('error', () => {}); // it may end while keys are typed
     this.#rpc = attach({ reader: connection, writer: connection, options: { logger: SILENT } });
     this.#rpc.on('disconnect', () => {});
     if (ui) await within(this.#rpc.uiAttach(120, 40, { rgb: true }), 'Neovim');

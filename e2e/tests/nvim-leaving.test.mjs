@@ -54,6 +54,16 @@ describe('a proposal', { skip, concurrency: true }, () => {
     });
   }
 
+  for (const keys of [':xa<CR>', ':wqa<CR>', ' x', ' X', '<C-w>h:wqall<CR>']) {
+    test(`is accepted unchanged by ${keys}`, async (t) => {
+      const { neovim, decision } = await openProposal(t, {
+        init: `vim.keymap.set('n', ' x', '<Cmd>x<CR>') vim.keymap.set('n', ' X', '<cmd>xa<cr>')`,
+      });
+      neovim.type(keys).catch(() => {}); // it may end
+      assert.deepEqual(await decision, ACCEPTED);
+    });
+  }
+
   for (const keys of [':saveas copy.txt<CR>', ':file copy.txt<CR>:w<CR>']) {
     test(`is saved elsewhere and waits after ${keys}`, async (t) => {
       const { sandbox, neovim, decision } = await openProposal(t);

@@ -23,7 +23,7 @@ const HELP: &str = "doc/gemini_companion.txt";
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
 /// What is in the plugin.
-const FILES: [(&str, &str); 28] = files![
+const FILES: [(&str, &str); 29] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/autowrite.lua"
     "lua/gemini_companion/buffer.lua"
@@ -32,6 +32,7 @@ const FILES: [(&str, &str); 28] = files![
     "lua/gemini_companion/context.lua"
     "lua/gemini_companion/diagnostics.lua"
     "lua/gemini_companion/diff.lua"
+    "lua/gemini_companion/exits.lua"
     "lua/gemini_companion/file.lua"
     "lua/gemini_companion/form.lua"
     "lua/gemini_companion/health.lua"

@@ -3,6 +3,7 @@
 
 local autowrite = require('gemini_companion.autowrite')
 local buffers = require('gemini_companion.buffer')
+local exits = require('gemini_companion.exits')
 local file = require('gemini_companion.file')
 local idle = require('gemini_companion.idle')
 local text = require('gemini_companion.text')
@@ -201,18 +202,7 @@ function View:listen()
       self:leave()
     end,
   })
-  -- `:x` and `ZZ` write what was changed and close the window. Unchanged, it is to be written, too.
-  on('CmdlineLeave', {
-    pattern = ':',
-    callback = function()
-      local command = vim.fn.getcmdline()
-      local exits = command:find('^[%s:]*[xX]i?t?!?%s*$') or command:find('^[%s:]*exit?!?%s*$')
-      if exits and not vim.v.event.abort and api.nvim_get_current_buf() == self.right then
-        vim.bo[self.right].modified = true
-      end
-    end,
-  })
-  vim.keymap.set('n', 'ZZ', '<Cmd>wq<CR>', { buffer = self.right, desc = 'accept the proposal of the CLI' })
+  exits.listen(self, self.group)
   local function follow()
     autowrite.follow(self, self:is_current())
   end
