@@ -112,6 +112,28 @@ test('where no CLI runs, the name is in a register', { skip }, async (t) => {
   assert.equal(await register(neovim), ' @folder/ ');
 });
 
+test('only what exists is added, by whatever name', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovim(t);
+  await neovim.edit(sandbox.file('a%b.txt', 'one\n'));
+  for (const path of ['%', 'a%b.txt', '%:p']) {
+    await neovim.command('let @" = ""', `GeminiCompanion add ${path}`);
+    assert.equal(await register(neovim), ' @a%b.txt ', path);
+  }
+  // As oil.nvim shows a folder.
+  const folder = sandbox.folder('project', 'folder');
+  await neovim.command('enew', `file oil://${folder}/`, 'setlocal buftype=acwrite', '1GeminiCompanion add');
+  assert.equal(await register(neovim), ' @folder/ ');
+
+  await neovim.command('GeminiCompanion add nosuch.txt');
+  assert.match(await neovim.messages(), /nosuch\.txt does not exist$/);
+  // As nvim-tree and neo-tree name theirs, and a file that was never written.
+  for (const name of ['NvimTree_1', 'neo-tree\\ filesystem\\ [1]', 'new.txt']) {
+    await neovim.command('messages clear', 'enew', `file ${name}`, 'GeminiCompanion add');
+    assert.match(await neovim.messages(), /there is no file to add$/, name);
+  }
+  assert.equal(await register(neovim), ' @folder/ ');
+});
+
 test('a proposal stands for its file; nothing to add is an error', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   await neovim.command('GeminiCompanion add');

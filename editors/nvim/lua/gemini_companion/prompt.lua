@@ -82,22 +82,28 @@ function M.naming(path, folder, first, last)
   if path:find('%c') or path:find('\194[\128-\159]') then
     return nil
   end
-  local shown = relative(path, folder) .. (vim.fn.isdirectory(path) == 1 and '/' or '')
+  local is_folder = vim.fn.isdirectory(path) == 1
+  local shown = relative(path, folder) .. (is_folder and '/' or '')
   local escaped = shown:gsub(ESCAPED, '\\%0'):gsub('%.$', '\\.')
   local words = ''
-  if first then
+  if first and not is_folder then
     words = first == last and (' (line %d)'):format(first) or (' (lines %d-%d)'):format(first, last)
   end
   return '@' .. escaped .. words
 end
 
---- The file that is meant: `path`, or what the current buffer shows.
+--- The file or folder that is meant, if it exists: `path`, which may be `%` and the like, or what the
+--- current buffer shows. A buffer of oil.nvim shows a folder.
 local function target(path)
-  local name = path or api.nvim_buf_get_name(0):gsub('^gemini%-companion://%l+', '')
-  if name == '' or (not path and vim.bo.buftype == 'terminal') then
-    return nil
+  local name = path or api.nvim_buf_get_name(0):gsub('^gemini%-companion://%l+', ''):gsub('^oil://', '')
+  if path and not vim.uv.fs_stat(path) then
+    local ok, expanded = pcall(vim.fn.expandcmd, path)
+    name = ok and expanded or path
   end
   local full = vim.fn.fnamemodify(name, ':p')
+  if name == '' or not vim.uv.fs_stat(full) then
+    return nil
+  end
   return full == '/' and full or (full:gsub('/$', ''))
 end
 
@@ -116,7 +122,7 @@ end
 function M.add(path, first, last)
   local file = target(path)
   if not file then
-    return false, 'there is no file to add'
+    return false, path and ('%s does not exist'):format(path) or 'there is no file to add'
   end
   local terminal = terminals()[1]
   local name = M.naming(file, terminal and folder_of(terminal) or vim.fn.getcwd(), first, last)
