@@ -74,6 +74,21 @@ test('a program that is no CLI receives the form of the file', { skip }, async (
   assert.equal(params.content, `${BOM}a\r\nc\r\n`);
 });
 
+test('what a CLI writes without a proposal shows soon', { skip }, async (t) => {
+  const { sandbox, neovim } = await openNeovimWithClient(t);
+  const [back, changed, front] = ['back', 'changed', 'front'].map((name) => sandbox.file(name, 'old\n'));
+  await neovim.command('set hidden');
+  for (const file of [back, changed, front]) {
+    await neovim.edit(file);
+    if (file === changed) await neovim.type('ccmine<Esc>');
+  }
+  for (const file of [back, changed, front]) fs.writeFileSync(file, 'by the CLI\n');
+  const first = (file) => `vim.fn.getbufline('${file}', 1)[1]`;
+  for (const file of [back, front]) await neovim.until(`${first(file)} == 'by the CLI'`);
+  assert.equal(await neovim.lua(`return ${first(changed)}`), 'mine');
+  assert.doesNotMatch(await neovim.messages(), /W1\d:/);
+});
+
 test('what the user changes is sent in the form of the file', { skip }, async (t) => {
   const window = await openNeovimWithClient(t);
   const cases = {

@@ -3,6 +3,7 @@
 
 local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
+local reload = require('gemini_companion.reload')
 local text = require('gemini_companion.text')
 
 local M = {}
@@ -51,10 +52,7 @@ local function begin(path)
   elseif vim.bo[buffer].modified then
     question.incomplete = 'its buffer has changes that are not saved'
   else
-    if vim.fn.getbufvar(buffer, '&autoread') == 1 then
-      -- An autocommand of the user's may fail then.
-      pcall(vim.cmd, 'silent! checktime ' .. buffer)
-    else
+    if not reload.refresh(buffer) then
       question.incomplete = "with 'noautoread' its buffer may have an older text"
     end
     if has_tools(buffer) then

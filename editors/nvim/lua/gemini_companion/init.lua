@@ -62,6 +62,7 @@ function M.start()
   local server, context, diff, terminal, workspace = modules()
   local diagnostics = require('gemini_companion.diagnostics')
   local log = require('gemini_companion.log')
+  local reload = require('gemini_companion.reload')
   local status = server.status()
   if status and status.stopping then
     after_exit = M.start
@@ -81,10 +82,15 @@ function M.start()
       diff.start(server.notify)
       diagnostics.start()
       context.start(server.notify)
+      reload.start(function()
+        local status = server.status()
+        return status ~= nil and status.clients > 0
+      end)
     end,
     exit = function()
       context.stop()
       diagnostics.stop()
+      reload.stop()
       terminal.unset()
       diff.stop()
       local go_on = after_exit

@@ -1,7 +1,7 @@
--- Owns the look at a file that the CLI is about to write: its buffer is to show what was written,
--- and to lose nothing.
+-- Reloads the buffers of files that the CLI writes, with a proposal or without. Nothing is lost by it.
 
 local file = require('gemini_companion.file')
+local idle = require('gemini_companion.idle')
 local kept = require('gemini_companion.kept')
 local log = require('gemini_companion.log')
 
@@ -13,6 +13,9 @@ local api = vim.api
 local EVERY_MS = 100
 local LATER_MS = 1000
 local PATIENCE_MS = 10000
+
+--- Runs while files are looked at that no proposal is for.
+local timer
 
 --- Has the buffer of a file that was written read it again. One with changes that were not saved
 --- is left as it is, and the user is told.
@@ -39,6 +42,43 @@ function M.reload(path, is_new)
     })
     pcall(vim.cmd, 'silent checktime ' .. buffer)
     pcall(api.nvim_del_autocmd, reading)
+  end
+end
+
+--- Has a buffer without changes read its file again if that has changed; only with 'autoread', otherwise Neovim
+--- would ask. Returns whether the buffer has the file's text now.
+function M.refresh(buffer)
+  if vim.bo[buffer].modified or vim.fn.getbufvar(buffer, '&autoread') ~= 1 then
+    return false
+  end
+  -- An autocommand of the user's may fail then.
+  pcall(vim.cmd, 'silent! checktime ' .. buffer)
+  return true
+end
+
+local function refresh_all()
+  for _, buffer in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buftype == '' then
+      M.refresh(buffer)
+    end
+  end
+end
+
+--- Looks for changed files from now on while `is_needed()`: a CLI may write without a proposal.
+function M.start(is_needed)
+  timer = vim.uv.new_timer()
+  local function look()
+    if is_needed() then
+      idle.when_idle(refresh_all, 0, function() end)
+    end
+  end
+  timer:start(LATER_MS, LATER_MS, vim.schedule_wrap(look))
+end
+
+function M.stop()
+  if timer then
+    timer:close()
+    timer = nil
   end
 end
 
