@@ -84,6 +84,19 @@ test(
   },
 );
 
+test('a Neovim that a CLI starts as its editor is no second companion', { skip }, async (t) => {
+  for (const name of ['GEMINI_CLI_NO_RELAUNCH', 'QWEN_CODE_NO_RELAUNCH']) {
+    const sandbox = Sandbox.of(t);
+    const neovim = await Neovim.start(sandbox, { env: { [name]: 'true' } });
+    await neovim.until(
+      `table.concat(require('gemini_companion.log').lines()):find('a CLI has started this Neovim')`,
+    );
+    assert.deepEqual(discoveryFiles(sandbox), []);
+    await neovim.command('GeminiCompanion start');
+    await neovim.ready();
+  }
+});
+
 test('the environment is as before once the companion has stopped', { skip }, async (t) => {
   const env = { GEMINI_CLI_IDE_PID: '1', GEMINI_CLI_IDE_SERVER_PORT: '2' };
   const { sandbox, neovim } = await openNeovim(t, { env });

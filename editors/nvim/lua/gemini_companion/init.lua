@@ -8,6 +8,9 @@ local config = require('gemini_companion.config')
 local after_exit
 local folders
 
+--- What the CLIs set for the programs that they start: the editor of the user, and commands of the model.
+local CLI_VARIABLES = { 'GEMINI_CLI_NO_RELAUNCH', 'GEMINI_CLI', 'QWEN_CODE_NO_RELAUNCH', 'QWEN_CODE' }
+
 local function modules()
   return require('gemini_companion.server'),
     require('gemini_companion.context'),
@@ -24,11 +27,20 @@ function M.setup(options)
   end
 end
 
---- Starts the companion unless the user does not want that.
+--- Starts the companion unless the user does not want that, or a CLI has started this Neovim as its editor:
+--- the CLI would find two companions for the folder, one of which ends soon.
 function M.autostart()
-  if config.options.autostart then
-    M.start()
+  if not config.options.autostart then
+    return
   end
+  for _, name in ipairs(CLI_VARIABLES) do
+    if vim.env[name] then
+      local words = 'not started, because a CLI has started this Neovim (%s is set); :GeminiCompanion start'
+      require('gemini_companion.log').add(words:format(name))
+      return
+    end
+  end
+  M.start()
 end
 
 local function follow_folders()
