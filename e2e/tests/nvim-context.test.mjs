@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { IdeClient } from '../lib/ide-client.mjs';
-import { noNeovim as skip, openNeovimWithClient } from '../lib/neovim.mjs';
+import { noNeovim as skip, openNeovim, openNeovimWithClient } from '../lib/neovim.mjs';
 
 const paths = (files) => files.map((file) => file.path);
 const are =
@@ -40,6 +40,21 @@ test(
     assert.deepEqual([again[0].isActive, again[0].cursor], [true, { line: 1, character: 1 }]);
   },
 );
+
+test('folders within others are left out on Windows as well', { skip }, async (t) => {
+  const { neovim } = await openNeovim(t);
+  const folders = await neovim.lua(String.raw`
+    vim.fn.has = function(feature) return feature == 'win32' and 1 or 0 end
+    vim.fn.isdirectory = function() return 1 end
+    vim.fn.fnamemodify = function(path) return path:sub(-1) == '\\' and path or path .. '\\' end
+    package.loaded['gemini_companion.workspace'] = nil
+    local config = require('gemini_companion.config')
+    return vim.tbl_map(function(workspace)
+      config.options.workspace = workspace
+      return require('gemini_companion.workspace').folders()
+    end, { { 'C:\\a', 'C:\\a\\b', 'C:\\ab' }, { 'D:\\a', 'D:\\' } })`);
+  assert.deepEqual(folders, [['C:\\a', 'C:\\ab'], ['D:\\']]);
+});
 
 test('a file that Neovim was started with is told', { skip }, async (t) => {
   const { sandbox, client } = await openNeovimWithClient(t, {

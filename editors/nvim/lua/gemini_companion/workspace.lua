@@ -15,7 +15,13 @@ local function window_directories()
   return list
 end
 
+local IS_WINDOWS = vim.fn.has('win32') == 1
+--- Separators at the end of a path that is not a root.
+local TRAILING = IS_WINDOWS and '([^:])[/\\]+$' or '(.)/+$'
+
 local function is_inside(path, folder)
+  local options = { expand_env = false, win = IS_WINDOWS }
+  path, folder = vim.fs.normalize(path, options), vim.fs.normalize(folder, options)
   return vim.startswith(path, folder:sub(-1) == '/' and folder or folder .. '/')
 end
 
@@ -28,8 +34,7 @@ function M.folders()
   end
   local existing = {}
   for _, folder in ipairs(wanted or window_directories()) do
-    local path = vim.fn.fnamemodify(folder, ':p')
-    path = #path > 1 and path:gsub('/+$', '') or path
+    local path = vim.fn.fnamemodify(folder, ':p'):gsub(TRAILING, '%1')
     if vim.fn.isdirectory(path) == 1 then
       existing[path] = true
     end
