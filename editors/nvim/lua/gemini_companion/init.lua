@@ -95,8 +95,7 @@ function M.start()
       diagnostics.start()
       context.start(server.notify)
       reload.start(function()
-        local status = server.status()
-        return status ~= nil and status.clients > 0
+        return M.status().clients > 0
       end)
     end,
     exit = function()
