@@ -144,6 +144,7 @@ test('a selection in a block is what yanking it would give', { skip }, async (t)
         for to = 1, 6 do
           for _, columns in ipairs({ { 1, 1 }, { 1, 3 }, { 3, 5 }, { 4, 2 }, { 7, 9 }, { 2, 12 } }) do
             compare(('%dG%d|%s%dG%d|'):format(from, columns[1], mode, to, columns[2]))
+            compare(('%dG%d|<C-v>%dG$'):format(from, columns[1], to))
           end
         end
       end
