@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -92,8 +93,10 @@ export class Neovim {
       () => connect(socket),
       () => `Neovim says ${this.#output}`,
     );
-    connection.on('error', () => {}); // it may end while keys are typed
-    this.#rpc = attach({ reader: connection, writer: connection, options: { logger: SILENT } });
+    // Neovim may end while it is written to; an error of its reader would be in nobody's hands.
+    connection.on('error', () => {});
+    const reader = connection.pipe(new PassThrough());
+    this.#rpc = attach({ reader, writer: connection, options: { logger: SILENT } });
     this.#rpc.on('disconnect', () => {});
     if (ui) await within(this.#rpc.uiAttach(120, 40, { rgb: true }), 'Neovim');
   }
