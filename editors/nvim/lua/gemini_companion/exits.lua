@@ -5,23 +5,22 @@ local M = {}
 
 local api = vim.api
 
---- The commands that write one buffer, and those that write all, by their full names.
-local ONE = { xit = true, exit = true }
-local ALL = { xall = true, wqall = true }
+--- The commands by their full names: whether they write all buffers, or the current one.
+local WRITES_ALL = { xit = false, exit = false, xall = true, wqall = true }
 
---- Whether a command line begins with a command that is to write the proposal of a view.
-local function writes(view, line)
+--- Returns whether a command line writes all buffers as it leaves; nil if it does not begin with such a command.
+local function writes_all(line)
   local ok, command = pcall(api.nvim_parse_cmd, line, {})
-  if not ok or #command.args > 0 then
-    return false
+  if ok and #command.args == 0 then
+    return WRITES_ALL[command.cmd]
   end
-  return (ONE[command.cmd] and api.nvim_get_current_buf() == view.right) or (ALL[command.cmd] and view:is_current())
 end
 
 --- Listens for the commands, typed or in a mapping of the user's.
 function M.listen(view, group)
   local function prepare(line)
-    if writes(view, line) then
+    local all = writes_all(line)
+    if (all and view:is_current()) or (all == false and api.nvim_get_current_buf() == view.right) then
       vim.bo[view.right].modified = true
     end
   end
@@ -38,7 +37,7 @@ function M.listen(view, group)
   vim.keymap.set('n', 'ZZ', '<Cmd>wq<CR>', options)
   for _, mapping in ipairs(api.nvim_get_keymap('n')) do
     local line = (mapping.rhs or ''):match('^<[Cc][Mm][Dd]>(.*)<[Cc][Rr]>$')
-    if line then
+    if line and writes_all(line) ~= nil then
       vim.keymap.set('n', mapping.lhs, function()
         prepare(line)
         return mapping.rhs

@@ -34,8 +34,8 @@ end
 function M.when_quiet(act)
   local namespace = vim.api.nvim_create_namespace('')
   local last_key = uv.now()
-  vim.on_key(function()
-    last_key = uv.now()
+  vim.on_key(function(_, typed)
+    last_key = typed ~= '' and uv.now() or last_key
   end, namespace)
   local function look()
     local rest = last_key + QUIET_MS - uv.now()
