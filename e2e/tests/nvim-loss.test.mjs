@@ -101,6 +101,29 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
   });
 });
 
+describe('Neovim does not leave', { skip, concurrency: true }, () => {
+  const init = `vim.keymap.set('n', ' X', '<Cmd>xa<CR>')`;
+  for (const keys of [':wqa<CR>', ':xa<CR>', ' X']) {
+    test(`by ${keys} with a proposal whose file has changed`, async (t) => {
+      const { neovim, file, decision } = await openProposal(t, { init });
+      await neovim.type('ccan hour of work<Esc>');
+      fs.writeFileSync(file, 'by hand\n');
+      await neovim.type(keys);
+      assert.match(await neovim.messages(), /changed since it came, :w! accepts it: a\.txt/);
+      await neovim.type(':wqa!<CR>').catch(() => {}); // it ends
+      assert.deepEqual(await decision, accepted('an hour of work\nnew2\n'));
+    });
+
+    test(`by ${keys} with a changed proposal that is not in sight`, async (t) => {
+      const { neovim, file } = await openProposal(t, { init });
+      await neovim.type('ccan hour of work<Esc>:tabfirst<CR>');
+      await neovim.type(keys.replace(' X', ':xall<CR>'));
+      assert.match(await neovim.messages(), /still undecided, :GeminiCompanion show: a\.txt/);
+      assert.deepEqual((await neovim.sides(file)).right, ['an hour of work', 'new2']);
+    });
+  }
+});
+
 describe('a file that a client has written by Neovim', { skip, concurrency: true }, () => {
   test('is left alone if it has changed since the proposal came', async (t) => {
     const { neovim, client, file } = await openProposal(t);

@@ -179,7 +179,7 @@ local function open(diff, base)
     proposal = { path = path, number = last_number }
     local function on(act)
       return function(insists)
-        act(proposal, insists)
+        return act(proposal, insists)
       end
     end
     local options = { focus = config.options.focus, mappings = config.options.mappings }

@@ -1,4 +1,4 @@
--- Makes the commands that write changes and leave, such as `:x`, write an unchanged proposal as well: by
+-- Makes the commands that write changes and leave, such as `:x`, accept an unchanged proposal as well: by
 -- themselves they would close it, which rejects it.
 
 local M = {}
@@ -8,28 +8,40 @@ local api = vim.api
 --- The commands by their full names: whether they write all buffers, or the current one.
 local WRITES_ALL = { xit = false, exit = false, xall = true, wqall = true }
 
---- Returns whether a command line writes all buffers as it leaves; nil if it does not begin with such a command.
-local function writes_all(line)
+--- Returns whether a command line writes all buffers as it leaves, and whether with `!`; nil if it does not
+--- begin with such a command.
+local function parse(line)
   local ok, command = pcall(api.nvim_parse_cmd, line, {})
   if ok and #command.args == 0 then
-    return WRITES_ALL[command.cmd]
+    return WRITES_ALL[command.cmd], command.bang
   end
+end
+
+--- Prepares a view for a command line. Returns whether Neovim may leave: it would without a proposal that
+--- could not be accepted, or with changes of the user's that are not in sight.
+local function prepare(view, line)
+  local writes_all, insists = parse(line)
+  if view.closing then
+    return true
+  elseif writes_all and view:is_current() then
+    return view.on.accept(insists)
+  elseif writes_all and select(2, view:proposal()) then
+    view.on.waits()
+    return false
+  elseif writes_all == false and api.nvim_get_current_buf() == view.right then
+    vim.bo[view.right].modified = true
+  end
+  return true
 end
 
 --- Listens for the commands, typed or in a mapping of the user's.
 function M.listen(view, group)
-  local function prepare(line)
-    local all = writes_all(line)
-    if (all and view:is_current()) or (all == false and api.nvim_get_current_buf() == view.right) then
-      vim.bo[view.right].modified = true
-    end
-  end
   api.nvim_create_autocmd('CmdlineLeave', {
     group = group,
     pattern = ':',
     callback = function()
-      if not vim.v.event.abort then
-        prepare(vim.fn.getcmdline())
+      if not vim.v.event.abort and not prepare(view, vim.fn.getcmdline()) then
+        vim.cmd('let v:event.abort = v:true')
       end
     end,
   })
@@ -37,11 +49,12 @@ function M.listen(view, group)
   vim.keymap.set('n', 'ZZ', '<Cmd>wq<CR>', options)
   for _, mapping in ipairs(api.nvim_get_keymap('n')) do
     local line = (mapping.rhs or ''):match('^<[Cc][Mm][Dd]>(.*)<[Cc][Rr]>$')
-    if line and writes_all(line) ~= nil then
+    if line and parse(line) ~= nil then
       vim.keymap.set('n', mapping.lhs, function()
-        prepare(line)
-        return mapping.rhs
-      end, { buffer = view.right, expr = true, desc = mapping.desc })
+        if prepare(view, line) then
+          api.nvim_feedkeys(api.nvim_replace_termcodes(mapping.rhs, true, true, true), 'in', false)
+        end
+      end, options)
     end
   end
 end
