@@ -32,7 +32,9 @@ pub(crate) fn test(sh: &Shell, long: bool) -> Result {
     })?;
     step("workflows", || workflows::lint(sh))?;
     step("the plugin for Neovim", || {
+        let stylua = tools::stylua(sh)?;
         let _dir = sh.push_dir("editors/nvim");
+        cmd!(sh, "{stylua} --check .").run()?;
         Ok(cmd!(sh, "luacheck --quiet --no-color .").run()?)
     })?;
     step("Rust tests", || Ok(cmd!(sh, "cargo test --quiet --workspace --locked").run()?))?;

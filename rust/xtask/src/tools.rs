@@ -11,6 +11,11 @@ pub(crate) fn cargo_deny(sh: &Shell) -> Result<PathBuf> {
     cargo_tool(sh, "cargo-deny", "0.20.2")
 }
 
+/// stylua, the formatter of the plugin for Neovim.
+pub(crate) fn stylua(sh: &Shell) -> Result<PathBuf> {
+    cargo_tool(sh, "stylua", "2.6.0")
+}
+
 /// cargo-cyclonedx, for the list of what a program is made of.
 pub(crate) fn cargo_cyclonedx(sh: &Shell) -> Result<PathBuf> {
     cargo_tool(sh, "cargo-cyclonedx", "0.5.9")

@@ -54,10 +54,11 @@ function M.text()
   end
   local is_to_line_ends = mode == BLOCK and vim.fn.winsaveview().curswant >= vim.v.maxcol
   local lines = is_to_line_ends and to_line_ends(first[2], last[2]) or vim.fn.getregion(first, last, { type = mode })
-  -- Functions of Vim's have NUL as a line feed.
-  local text = table.concat(vim.tbl_map(function(line)
-    return (line:gsub('\n', '\0'))
-  end, lines), '\n')
+  for index, line in ipairs(lines) do
+    -- Functions of Vim's have NUL as a line feed.
+    lines[index] = line:gsub('\n', '\0')
+  end
+  local text = table.concat(lines, '\n')
   local has_line_end = mode == 'v' and vim.o.selection ~= 'exclusive' and last[3] >= vim.fn.col({ last[2], '$' })
   return cut(text .. ((mode == 'V' or has_line_end) and '\n' or ''))
 end
