@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 
 import { noNeovim as skip, openProposal } from '../lib/neovim.mjs';
 
-const ACCEPTED = { status: 'accepted', content: 'new\nnew2\n' };
+const ACCEPTED = { status: 'accepted', content: '' };
 const REJECTED = { status: 'rejected', content: undefined };
 
 /** Shows every message in a floating window of the current tab page, as Snacks and nvim-notify do. */
