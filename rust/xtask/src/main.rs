@@ -45,6 +45,9 @@ enum Command {
         /// Also run what takes long: half an hour of random use, fuzzers with a million inputs each.
         #[arg(long)]
         long: bool,
+        /// Run only the steps whose names contain this, such as "window".
+        #[arg(long, value_name = "STEP", conflicts_with = "portable")]
+        only: Option<String>,
         /// Run only what Windows and macOS have all for, too: Rust, and the program with the client.
         #[arg(long, conflicts_with = "long")]
         portable: bool,
@@ -174,7 +177,7 @@ fn run(args: &Args) -> Result {
     needs::ensure(&sh, &args.command.works(), args.yes)?;
     match &args.command {
         Command::Test { portable: true, .. } => test::test_portable(&sh),
-        Command::Test { long, .. } => test::test(&sh, *long),
+        Command::Test { long, only, .. } => test::test(&sh, *long, only.as_deref()),
         Command::Demo { screenshots } => e2e::demo(&sh, *screenshots),
         Command::Bare { commands } => bare::run(&sh, commands),
         Command::BenchIde => e2e::bench_ide(&sh),
