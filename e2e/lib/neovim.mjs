@@ -28,7 +28,9 @@ function isSupported(program) {
 }
 
 /** Why there can be no Neovim; false if there can. */
-export const noNeovim = isSupported(NEOVIM) ? false : 'Neovim 0.10 or newer is not installed';
+export const noNeovim = isSupported(NEOVIM)
+  ? false
+  : 'no Neovim 0.10 or newer; COMPANION_NEOVIM may name one';
 
 /** The same for one that is too old, as Debian 12 has it. */
 export const noOldNeovim = isSupported('nvim') === false ? false : 'there is no old Neovim';
