@@ -1,6 +1,7 @@
 //! What is around a ledger, and how it gets on.
 
 mod check;
+mod others;
 mod processes;
 mod steps;
 
@@ -28,6 +29,8 @@ pub(super) enum Request {
     Close(Question, bool),
     Pong(DiffId),
     Get(EventId),
+    /// Of another client.
+    OfOther,
 }
 
 /// The answer to a request; none if the server ended before it gave one.
@@ -97,6 +100,10 @@ pub(super) struct World {
     kills: u8,
     stops: u8,
     closes: u8,
+    others: u8,
+    other: SessionId,
+    /// The view shows a proposal of the other client.
+    is_others_shown: bool,
 }
 
 impl World {
@@ -126,9 +133,14 @@ impl World {
             kills: script.kills,
             stops: script.stops,
             closes: script.closes,
+            others: script.others,
+            other: SessionId::new(),
+            is_others_shown: false,
         };
-        let effects = world.ledger.session_begun(session, CLIENT);
-        world.carry_out(effects);
+        for session in [session, world.other] {
+            let effects = world.ledger.session_begun(session, CLIENT);
+            world.carry_out(effects);
+        }
         world.save_all();
         world.attach(&EventId::default(), false);
         world
@@ -151,6 +163,7 @@ impl World {
                 let proposed = Proposed::new(&script.proposed(*question), CLIENT);
                 self.ledger.open(self.session, &path, proposed, call)
             }
+            Request::OfOther => panic!("it is served at once"),
             Request::Close(question, _) => {
                 self.ledger.close(self.session, &Arc::from(script.paths[*question]), true, call)
             }
@@ -236,17 +249,26 @@ impl World {
         let Some((call, ask)) = self.asks.pop_front() else { return };
         let effects = match (call, ask) {
             (Some(call), Ask::Open(path)) => {
+                if self.calls.get(&call) == Some(&Request::OfOther) {
+                    return self.show_other(&path, call);
+                }
                 let Some(Request::Open(question)) = self.calls.get(&call) else { return };
+                self.is_others_shown &= script.paths[0] != &*path;
                 assert_eq!(script.paths[*question], &*path);
                 self.views.insert(path, *question);
                 self.ledger.completed(call, None)
             }
             (Some(call), Ask::Close(path) | Ask::Abandon(path)) => match self.views.remove(&path) {
                 Some(question) => self.ledger.completed(call, Some(text(question))),
+                None if self.is_others_shown && script.paths[0] == &*path => {
+                    self.is_others_shown = false;
+                    self.ledger.completed(call, Some(others::text()))
+                }
                 None => self.ledger.failed(call, "no such view"),
             },
             (None, Ask::Abandon(path)) => {
                 self.views.remove(&path);
+                self.is_others_shown &= script.paths[0] != &*path;
                 Vec::new()
             }
             (_, ask) => panic!("{ask:?}"),
@@ -298,7 +320,9 @@ impl World {
                 Effect::Answer(call, answer) => {
                     self.hurried.remove(&call);
                     let request = self.calls.remove(&call).expect("a call is answered once");
-                    self.held.push((records, Reply { request, answer: Some(answer) }));
+                    if request != Request::OfOther {
+                        self.held.push((records, Reply { request, answer: Some(answer) }));
+                    }
                 }
                 _ => {}
             }

@@ -56,6 +56,7 @@ impl World {
     pub(super) fn restart(&mut self, script: &Script) {
         self.hurried.clear();
         let unanswered = std::mem::take(&mut self.calls).into_values();
+        let unanswered = unanswered.filter(|request| *request != Request::OfOther);
         let held = std::mem::take(&mut self.held).into_iter().map(|(_, reply)| reply.request);
         // The client learns of both long before the next process is there.
         let failed = unanswered.chain(held).map(|request| Reply { request, answer: None });
@@ -85,6 +86,7 @@ impl World {
             }
         }
         self.views.clear();
+        self.is_others_shown = false;
         self.asks.clear();
     }
 }

@@ -15,6 +15,8 @@ pub(crate) struct Script {
     pub(crate) stops: u8,
     /// How many questions the user answers in the terminal.
     pub(crate) closes: u8,
+    /// How often another client asks about the path of the first question.
+    pub(crate) others: u8,
     /// The user changes every second proposal: this is the first that stays unchanged.
     pub(crate) unchanged: Question,
 }
@@ -42,6 +44,11 @@ pub(crate) enum Step {
     Decide(Question, bool),
     /// or in the terminal.
     Terminal(Question, bool),
+    /// Another client proposes an edit of the same file, or closes what it takes for its own,
+    OtherOpens,
+    OtherCloses,
+    /// and the user decides about its proposal.
+    DecideOther(bool),
     /// The client has not shown for long whether a decision has arrived.
     Expire(CallId),
     /// The stream breaks after so many events have arrived,
@@ -83,6 +90,12 @@ impl World {
             steps.extend(self.views.values().map(|question| Step::Decide(*question, accept)));
             steps.extend(answerable().map(|question| Step::Terminal(*question, accept)));
         }
+        if self.others > 0 && !self.is_stopping {
+            steps.extend([Step::OtherOpens, Step::OtherCloses]);
+        }
+        if self.is_others_shown {
+            steps.extend([true, false].map(Step::DecideOther));
+        }
         if is_quiet {
             steps.extend(self.hurried.iter().map(|call| Step::Expire(*call)));
         }
@@ -117,6 +130,9 @@ impl World {
                 world.closes -= 1;
                 world.requests.push(world.client.close(question, accept));
             }
+            Step::OtherOpens => world.open_other(script),
+            Step::OtherCloses => world.close_other(script),
+            Step::DecideOther(accept) => world.decide_other(script, accept),
             Step::Expire(call) => {
                 let effects = world.ledger.expired(call);
                 world.carry_out(effects);
