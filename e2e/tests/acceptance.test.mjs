@@ -85,12 +85,13 @@ describe('an edit that is accepted unchanged', () => {
   }
 
   test('is made once if a script accepts it', async (t) => {
-    const insert = (file) => replace(file, 'two', 'two\ntwo and a half');
+    const insert = (file) => replace(file, 'two', 'half\ntwo');
     const { sandbox, companion, file, end } = await propose(t, insert);
     const script = await Session.open(sandbox, companion);
     await script.callTool('acceptDiff', { filePath: file });
-    await end;
-    assert.equal(read(file), 'one\ntwo\ntwo and a half\nthree\n');
+    const { results } = await end;
+    assert.match(results[0].output, /Successfully modified/);
+    assert.equal(read(file), 'one\nhalf\ntwo\nthree\n');
   });
 
   test('is made after a restart of the companion', async (t) => {

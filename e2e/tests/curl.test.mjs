@@ -219,6 +219,7 @@ test(
     assert.doesNotMatch((await call('acceptDiff'))[1], /"isError":true/);
     assert.deepEqual(await next('notifications/ide/diffAccepted'), { filePath: file, content });
     assert.deepEqual(await accepted, UNCHANGED);
+    assert.equal(fs.readFileSync(file, 'utf8'), 'one\nété\n', 'it is the CLI that writes the file');
 
     const rejected = client.openDiff(file, 'three\n');
     await neovim.proposal(file);

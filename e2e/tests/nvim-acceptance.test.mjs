@@ -22,7 +22,7 @@ async function propose(t, tool, old) {
   const file = sandbox.file('a.txt', old);
   const end = runCore(sandbox, [tool(file)]);
   await Promise.race([neovim.proposal(file), end]);
-  return { neovim, file, end };
+  return { sandbox, neovim, file, end };
 }
 
 test('an unchanged edit is made in the file as it is by then', { skip }, async (t) => {
@@ -51,3 +51,26 @@ for (const [name, tool, old, keys, expected] of [
     assert.equal(read(file), expected);
   });
 }
+
+test('an edit that a script accepts is made once', { skip }, async (t) => {
+  const insert = (file_path) => ({
+    name: 'replace',
+    args: { file_path, instruction: '', old_string: 'two', new_string: 'half\ntwo' },
+  });
+  const { sandbox, neovim, file, end } = await propose(t, insert, 'one\ntwo\n');
+  const script = await neovim.session(sandbox);
+  await script.callTool('acceptDiff', { filePath: file });
+  const { results } = await end;
+  assert.match(results[0].output, /Successfully modified/);
+  assert.equal(read(file), 'one\nhalf\ntwo\n');
+});
+
+test('an edit that the file has already is not made again without a word', { skip }, async (t) => {
+  const { neovim, file, end } = await propose(t, replace, 'two\n');
+  fs.writeFileSync(file, 'TWO\n');
+  await neovim.type(':w<CR>');
+  assert.match(await neovim.messages(), /has this text already, :w! can make the edit twice/);
+  await neovim.type(':q!<CR>');
+  await end;
+  assert.equal(read(file), 'TWO\n');
+});

@@ -1,6 +1,7 @@
 // Owns Qwen Code itself, as installed, in a terminal that nobody has prepared. Its model is a script.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
 import { proposeEdit } from '../lib/cli-edit.mjs';
@@ -66,6 +67,24 @@ describe('in any terminal', { skip }, () => {
     editor.accept(file, 'changed by the user\n');
     await terminal.shows(/✓ WriteFile[^]*\+ changed by the user[^]*That was all\./);
     assert.equal(read(), 'changed by the user\n');
+  });
+
+  /** It would write an empty text. */
+  test('a command that edits a file does what was proposed, accepted unchanged', async (t) => {
+    const window = await openWindow(t);
+    const file = window.sandbox.file('a.txt', 'one\ntwo\n');
+    const command = `sed -i 's/two/TWO/' ${file}`;
+    const terminal = await startCli(window, [
+      { name: 'read_file', args: { file_path: file } },
+      { name: 'run_shell_command', args: { command, is_background: false } },
+      'That was all.',
+    ]);
+    await window.companion.next('companion/sessions');
+    await terminal.enter('edit it');
+    await window.editor.view(file);
+    window.editor.accept(file);
+    await terminal.shows(/That was all\./);
+    assert.equal(fs.readFileSync(file, 'utf8'), 'one\nTWO\n');
   });
 
   test('the CLI does not write what the user has deleted, not even all of it', async (t) => {

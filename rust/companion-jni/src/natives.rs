@@ -77,7 +77,7 @@ natives! {
         accepted: jboolean,
         content: jbyte[]
     ) -> jint;
-    fn diff_written(core: jlong, file_path: JString);
+    fn withdraw_acceptance(core: jlong, file_path: JString) -> jboolean;
     fn terminal_environment(core: jlong) -> [JString];
     fn diagnosis(core: jlong) -> JString;
     fn status(core: jlong) -> JString;
@@ -259,14 +259,13 @@ fn diff_resolved<'a>(
     })
 }
 
-fn diff_written<'a>(
+fn withdraw_acceptance<'a>(
     env: &mut Env<'a>,
     _: Class<'a>,
     core: jlong,
     file_path: JString<'a>,
-) -> Result<()> {
-    CORES.get(core)?.diff_written(&file_path.try_to_string(env)?);
-    Ok(())
+) -> Result<jboolean> {
+    Ok(CORES.get(core)?.withdraw_acceptance(&file_path.try_to_string(env)?))
 }
 
 /// Names and values in turn.

@@ -40,6 +40,9 @@ pub struct ClientInfo<'a> {
     /// For programs.
     #[serde(borrow, default)]
     pub name: Cow<'a, str>,
+    /// Any form.
+    #[serde(borrow, default)]
+    pub version: Cow<'a, str>,
 }
 
 /// Name and version of a program.

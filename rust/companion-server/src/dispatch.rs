@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use companion_protocol::dialect::replays_edits;
+use companion_protocol::dialect::{empty_is_unchanged, replays_edits};
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Params, Payload, Response, code, invalid_params,
     parse_request,
@@ -42,8 +42,14 @@ pub(crate) fn initialize(
 ) -> Result<(InitializeResult, ClientTraits), ErrorObject> {
     let params: InitializeParams<'_> =
         params.parse().map_err(|error| invalid_params("initialize", &error))?;
-    let client =
-        ClientTraits { replays_edits: replays_edits(&params.client_info.name), repeats_requests };
+    let client = ClientTraits {
+        replays_edits: replays_edits(&params.client_info.name),
+        empty_is_unchanged: empty_is_unchanged(
+            &params.client_info.name,
+            &params.client_info.version,
+        ),
+        repeats_requests,
+    };
     let result = InitializeResult {
         protocol_version: negotiate(params.protocol_version.as_deref()),
         capabilities: ServerCapabilities::default(),

@@ -271,11 +271,11 @@ impl Server {
         self.inner.core.diffs.decided(path, None)
     }
 
-    /// The editor has written the text of a proposal whose acceptance was
-    /// [`Queued`](Delivery::Queued). If its client comes back, it receives a rejection, because it
-    /// would make the edit a second time.
-    pub fn diff_written(&self, path: &str) {
-        self.inner.core.diffs.written(path);
+    /// Turns an acceptance that is [`Queued`](Delivery::Queued) into a rejection, because the editor is
+    /// about to write the text itself: the client would make the edit a second time. Returns whether it
+    /// is certain that the client does not.
+    pub fn withdraw_acceptance(&self, path: &str) -> bool {
+        self.inner.core.diffs.withdraw(path)
     }
 
     /// Stops the server, in the order of [`shutdown`], and waits for it, 2 s at most. Once it

@@ -25,7 +25,12 @@ function M.waits(proposal, insists)
   proposal.view:show_file()
   -- Otherwise `:wq` would close it next, which is to reject it.
   vim.bo[proposal.view.right].modified = true
-  log.warn(('changed since it came, :w! accepts it: %s'):format(vim.fn.fnamemodify(proposal.path, ':~:.')))
+  -- The CLI would look for the place of its edit again, and can find it in what the edit has put there.
+  local words = now == proposal.content
+      and proposal.replays_edits
+      and 'has this text already, :w! can make the edit twice'
+    or 'changed since it came, :w! accepts it'
+  log.warn(('%s: %s'):format(words, vim.fn.fnamemodify(proposal.path, ':~:.')))
   return true
 end
 

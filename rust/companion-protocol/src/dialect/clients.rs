@@ -8,7 +8,7 @@ pub static GEMINI: Dialect = Dialect {
     id: "gemini",
     name: "Gemini CLI",
     client_names: &["streamable-http-client", "stdio-client"], // `ide-client.js`
-    replays_edits: true, // `edit.js` and `write-file.js`, `onConfirm`
+    empty_is_unchanged_since: Some(61), // `edit.js` and `write-file.js`, `onConfirm`
     variables: Variables {
         port: "GEMINI_CLI_IDE_SERVER_PORT",
         workspace_path: "GEMINI_CLI_IDE_WORKSPACE_PATH",
@@ -57,7 +57,7 @@ pub static QWEN: Dialect = Dialect {
     id: "qwen",
     name: "Qwen Code",
     client_names: &["streamable-http-client", "stdio-client"], // `ide-client.ts`
-    replays_edits: true, // `coreToolScheduler.ts`, `payload?.newContent`
+    empty_is_unchanged_since: None,
     variables: Variables {
         port: "QWEN_CODE_IDE_SERVER_PORT",
         workspace_path: "QWEN_CODE_IDE_WORKSPACE_PATH",

@@ -23,9 +23,9 @@ pub struct Dialect {
     pub name: &'static str,
     /// The names of its MCP clients in `clientInfo` of `initialize`.
     pub client_names: &'static [&'static str],
-    /// Whether an acceptance with an empty text makes it carry out the edit as the model wrote it.
-    /// With a text it forgets that edit, and writes the text over the whole file.
-    pub replays_edits: bool,
+    /// The first minor version 0.x that takes an acceptance with an empty text for an unchanged
+    /// proposal. With a text it forgets the model's edit and writes the text over the whole file.
+    pub empty_is_unchanged_since: Option<u32>,
     /// The environment variables that it reads.
     pub variables: Variables,
     /// Where its discovery files are.
@@ -264,14 +264,25 @@ impl<'de> Deserialize<'de> for &'static Dialect {
     }
 }
 
-/// Whether a client carries out an unchanged edit by itself, if it is told an empty text.
+/// Whether a client writes accepted files, and makes an unchanged edit by itself. `name` is that in its
+/// `clientInfo`.
+pub fn replays_edits(name: &str) -> bool {
+    ALL.into_iter().any(|client| client.client_names.contains(&name))
+}
+
+/// Whether an acceptance with an empty text stands for the unchanged proposal to a client, by its
+/// `clientInfo`.
 ///
-/// `client_name` is the name in its `clientInfo`. Several clients can share a name: then all of
-/// them must.
-pub fn replays_edits(client_name: &str) -> bool {
-    let mut clients =
-        ALL.into_iter().filter(|of| of.client_names.contains(&client_name)).peekable();
-    clients.peek().is_some() && clients.all(|client| client.replays_edits)
+/// Qwen Code shares the names of Gemini CLI and calls itself 1.0.0. It would write an empty file for
+/// a `sed -i` that it shows as an edit, and needs no empty text: it compares the texts. So in doubt
+/// the answer is no.
+pub fn empty_is_unchanged(name: &str, version: &str) -> bool {
+    let mut numbers = version.split('.').map(str::parse::<u32>);
+    let (Some(Ok(0)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else { return false };
+    ALL.into_iter().any(|client| {
+        client.client_names.contains(&name)
+            && client.empty_is_unchanged_since.is_some_and(|since| minor >= since)
+    })
 }
 
 /// The one with this id.
@@ -312,15 +323,19 @@ mod tests {
     }
 
     #[test]
-    fn only_the_clients_that_are_known_replay_edits() {
-        for (name, expected) in [
-            ("streamable-http-client", true),
-            ("stdio-client", true),
-            ("gemini-companion", false),
-            ("Visual Studio Code", false),
-            ("", false),
+    fn clients_are_told_apart_by_name_and_version() {
+        for (name, version, replays, empty) in [
+            ("streamable-http-client", "0.61.0", true, true),
+            ("stdio-client", "0.62.0-nightly.20261125", true, true),
+            ("streamable-http-client", "1.0.0", true, false),
+            ("streamable-http-client", "0.24.4", true, false),
+            ("streamable-http-client", "", true, false),
+            ("streamable-http-client", "0", true, false),
+            ("gemini-companion", "0.61.0", false, false),
+            ("", "0.61.0", false, false),
         ] {
-            assert_eq!(replays_edits(name), expected, "{name}");
+            assert_eq!(replays_edits(name), replays, "{name}");
+            assert_eq!(empty_is_unchanged(name, version), empty, "{name} {version}");
         }
     }
 

@@ -207,9 +207,15 @@ impl Diffs {
         self.step(|ledger| ledger.decided(path, accepted.map(Arc::new)))
     }
 
-    /// The editor has written an accepted text, because its client is away.
-    pub(crate) fn written(&self, path: &str) {
-        self.step(|ledger| ledger.written(path));
+    /// The editor is about to write an accepted text, because its client is away.
+    pub(crate) fn withdraw(&self, path: &str) -> bool {
+        let mut is_withdrawn = false;
+        self.step(|ledger| {
+            let (withdrawn, effects) = ledger.withdraw(path);
+            is_withdrawn = withdrawn;
+            effects
+        });
+        is_withdrawn
     }
 
     pub(crate) fn session_begun(&self, session: SessionId, client: ClientTraits) {

@@ -109,6 +109,8 @@ pub(super) struct Queued {
     is_restored: bool,
     /// The stream that it was sent on.
     sent: Option<u64>,
+    /// It was sent on that stream or on one before.
+    was_sent: bool,
     /// A ping went behind it there.
     is_pinged: bool,
     /// It was sent there long ago.
@@ -117,7 +119,17 @@ pub(super) struct Queued {
 
 impl Queued {
     fn new(diff: DiffId, path: Arc<str>, accepted: Option<Text>, is_restored: bool) -> Self {
-        Self { diff, path, accepted, is_restored, sent: None, is_pinged: false, is_old: false }
+        Self {
+            diff,
+            path,
+            accepted,
+            is_restored,
+            sent: None,
+            // The last process may have sent it.
+            was_sent: is_restored,
+            is_pinged: false,
+            is_old: false,
+        }
     }
 
     fn len(&self) -> usize {
@@ -182,12 +194,10 @@ impl Outbox {
         })
     }
 
-    /// Makes a rejection of the acceptance for `path`, unless it may have been received.
-    pub(super) fn withdraw(&mut self, path: &str) -> Option<DiffId> {
-        let mut unsent = self.queue.iter_mut().filter(|queued| queued.sent.is_none());
-        let queued = unsent.find(|queued| &*queued.path == path && queued.accepted.is_some())?;
-        queued.accepted = None;
-        Some(queued.diff)
+    /// The acceptance for `path`, unless the client may have received it.
+    pub(super) fn unsent(&mut self, path: &str) -> Option<&mut Queued> {
+        let mut unsent = self.queue.iter_mut().filter(|queued| !queued.was_sent);
+        unsent.find(|queued| &*queued.path == path && queued.accepted.is_some())
     }
 
     /// Takes a decision out.
@@ -230,6 +240,7 @@ impl Outbox {
         let mut queue = self.queue.iter_mut();
         let queued = queue.find(|queued| queued.sent.is_none() && may(queued))?;
         queued.sent = Some(number);
+        queued.was_sent = true;
         let ping = !stopping || stream.must_ping(queued);
         queued.is_pinged = ping;
         queued.is_old = false;

@@ -33,11 +33,11 @@ impl Proposed {
     }
 
     /// The content that the client receives for an accepted text: nothing if the text is
-    /// unchanged and the client replays edits.
+    /// unchanged and the client understands that.
     pub(crate) fn content(self, accepted: &Text) -> Text {
         let is_unchanged =
             || accepted.len() == self.length && KEY.hash_one(accepted.as_str()) == self.digest;
-        if self.client.replays_edits && is_unchanged() {
+        if self.client.empty_is_unchanged && is_unchanged() {
             Text::default()
         } else {
             Arc::clone(accepted)

@@ -46,8 +46,10 @@ impl fmt::Display for SessionId {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ClientTraits {
-    /// It carries out an edit by itself if it receives no text with the acceptance.
+    /// It writes accepted files, and makes an unchanged edit by itself.
     pub(crate) replays_edits: bool,
+    /// It takes an acceptance with an empty text for an unchanged proposal.
+    pub(crate) empty_is_unchanged: bool,
     /// It sends a request again if it knows no answer, as the bridge does.
     pub(crate) repeats_requests: bool,
 }

@@ -38,18 +38,22 @@ impl Ledger {
         effects
     }
 
-    /// The editor has written an accepted text that waits for its client. The client must not make
-    /// the edit again, so the acceptance becomes a rejection.
-    pub(crate) fn written(&mut self, path: &str) -> Vec<Effect> {
+    /// The editor is about to write an accepted text that waits for its client. The client must not
+    /// make the edit again, so the acceptance becomes a rejection. Returns whether it does: it does not
+    /// if the client may have received it. Of several for that path it is the last one.
+    pub(crate) fn withdraw(&mut self, path: &str) -> (bool, Vec<Effect>) {
         let mut effects = Vec::new();
-        let mut outboxes = self.outboxes.iter_mut();
-        let waiting = outboxes.find_map(|(of, outbox)| Some((*of, outbox.withdraw(path)?)));
-        if let Some((session, diff)) = waiting {
-            // The next process rejects what has only been opened.
-            self.record(Record::Settled(diff), &mut effects);
-            self.record(Record::Opened(diff, session, Arc::from(path)), &mut effects);
-        }
-        effects
+        let outboxes = self.outboxes.iter_mut();
+        let last = outboxes.filter_map(|(session, outbox)| Some((outbox.unsent(path)?, *session)));
+        let Some((queued, session)) = last.max_by_key(|(queued, _)| queued.diff) else {
+            return (false, effects);
+        };
+        queued.accepted = None;
+        let diff = queued.diff;
+        // The next process rejects what has only been opened.
+        self.record(Record::Settled(diff), &mut effects);
+        self.record(Record::Opened(diff, session, Arc::from(path)), &mut effects);
+        (true, effects)
     }
 
     /// The editor has done what it was asked, with the proposal's text if it was to close.

@@ -124,10 +124,10 @@ fn a_text_accepted_while_the_diff_is_being_closed_is_not_lost() {
 }
 
 /// The notification that the client receives for a decision, and the answer to its `closeDiff`.
-fn heard(proposal: &str, replays_edits: bool, left: &str) -> [Option<String>; 2] {
+fn heard(proposal: &str, empty_is_unchanged: bool, left: &str) -> [Option<String>; 2] {
     let mut book = Book::new();
     let proposed =
-        Proposed::new(proposal, ClientTraits { replays_edits, ..ClientTraits::default() });
+        Proposed::new(proposal, ClientTraits { empty_is_unchanged, ..ClientTraits::default() });
     let open = |book: &mut Book| {
         let call = book.call();
         book.ledger.open(book.a, &path(), proposed, call);
@@ -136,7 +136,7 @@ fn heard(proposal: &str, replays_edits: bool, left: &str) -> [Option<String>; 2]
     open(&mut book);
     let whole = if left.is_empty() && !proposal.is_empty() { "\n" } else { left };
     let decided = Effect::Decided(book.a, path(), Some(text(whole)));
-    assert!(book.decided(Some(left)).contains(&decided), "whoever watches sees the whole text");
+    assert!(book.decided(Some(left)).contains(&decided), "watchers see the whole text");
     let sent = book.ledger.next(book.a, 1).0.unwrap();
     book.ledger.ping_answered(book.a, sent.diff);
 
@@ -148,7 +148,7 @@ fn heard(proposal: &str, replays_edits: bool, left: &str) -> [Option<String>; 2]
 }
 
 #[test]
-fn only_an_unchanged_edit_is_left_to_a_client_that_replays_it() {
+fn only_an_unchanged_edit_is_left_to_a_client_that_understands() {
     for (proposal, left, replayed) in [
         ("a\nb\n", "a\nb\n", true),
         ("\n", "\n", true),
@@ -166,11 +166,11 @@ fn only_an_unchanged_edit_is_left_to_a_client_that_replays_it() {
 
 #[test]
 fn what_the_user_has_deleted_is_no_unchanged_proposal() {
-    for replays_edits in [true, false] {
+    for empty_is_unchanged in [true, false] {
         let line = || Some("\n".to_owned());
-        assert_eq!(heard("proposed", replays_edits, ""), [line(), line()]);
+        assert_eq!(heard("proposed", empty_is_unchanged, ""), [line(), line()]);
         let nothing = || Some(String::new());
-        assert_eq!(heard("", replays_edits, ""), [nothing(), nothing()]);
+        assert_eq!(heard("", empty_is_unchanged, ""), [nothing(), nothing()]);
     }
 }
 
@@ -236,23 +236,31 @@ fn who_has_not_heard_of_its_own_diff_closes_no_other_one() {
 
 /// The stream is down when the user accepts. Then the user has the editor write the text.
 #[test]
-fn an_acceptance_that_the_editor_has_carried_out_is_not_carried_out_again() {
+fn an_acceptance_that_the_editor_carries_out_is_not_carried_out_again() {
     let mut book = Book::new();
-    book.opened(book.a);
-    book.ledger.detach(book.a, 1);
-    book.decided(Some("edited"));
-    assert_eq!(book.ledger.written(&path()).len(), 2, "two records, for the next process");
-    assert_eq!(book.ledger.written(&path()), [], "it is withdrawn once");
-    book.ledger.attach(book.a, 2, &EventId::default(), false);
-    assert_eq!(book.ledger.next(book.a, 2).0.unwrap().accepted, None);
+    for client in [book.b, book.a] {
+        book.ledger.detach(client, 1);
+        book.opened(client);
+        book.decided(Some("edited"));
+    }
+    let (is_withdrawn, effects) = book.ledger.withdraw(&path());
+    assert!(is_withdrawn && effects.len() == 2, "two records, for the next process");
+    for (client, accepted) in [(book.a, None), (book.b, Some(text("edited")))] {
+        book.ledger.attach(client, 2, &EventId::default(), false);
+        assert_eq!(book.ledger.next(client, 2).0.unwrap().accepted, accepted, "the last one alone");
+    }
 
     // A client that was sent the decision may have made the edit.
     let mut book = Book::new();
     book.opened(book.a);
     book.decided(Some("edited"));
     let sent = book.ledger.next(book.a, 1).0.unwrap();
-    assert_eq!(book.ledger.written(&path()), []);
-    book.ledger.ping_answered(book.a, sent.diff);
+    assert_eq!(book.ledger.withdraw(&path()), (false, Vec::new()));
+    book.ledger.detach(book.a, 1);
+    assert_eq!(book.ledger.withdraw(&path()), (false, Vec::new()));
+    book.ledger.attach(book.a, 2, &EventId::default(), false);
+    assert_eq!(book.ledger.withdraw(&path()), (false, Vec::new()));
+    assert_eq!(book.ledger.next(book.a, 2).0.unwrap().accepted, sent.accepted);
 }
 
 /// Another client's view may be left in the editor, if it could not open this one.

@@ -54,7 +54,13 @@ open class RecordingCore : CompanionCore {
         return delivery
     }
 
-    override fun diffWritten(filePath: String) = tell("written $filePath")
+    /** Whether the CLI has certainly not received an acceptance that is queued. */
+    var isUnsent = true
+
+    override fun withdrawAcceptance(filePath: String): Boolean {
+        tell("withdrawn $filePath")
+        return isUnsent
+    }
 
     override fun diffRejected(filePath: String): Delivery {
         tell("rejected $filePath")

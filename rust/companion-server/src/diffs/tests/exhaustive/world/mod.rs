@@ -20,7 +20,8 @@ pub(super) use steps::{Script, Step};
 pub(super) type Question = usize;
 
 /// As the real one is.
-const CLIENT: ClientTraits = ClientTraits { replays_edits: true, repeats_requests: false };
+const CLIENT: ClientTraits =
+    ClientTraits { replays_edits: true, empty_is_unchanged: true, repeats_requests: false };
 
 /// What a client sends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

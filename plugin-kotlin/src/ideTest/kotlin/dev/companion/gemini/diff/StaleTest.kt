@@ -74,7 +74,22 @@ class StaleTest : QuestionTestCase() {
         view.click("Apply")
         await("the end") { !view.isOpen }
         assertEquals("new", file.readText())
-        assertEquals(listOf("accepted a.txt 'new'", "written a.txt"), told)
+        assertEquals(listOf("accepted a.txt 'new'", "withdrawn a.txt"), told)
+        assertEquals(emptyList<String>(), questions)
+    }
+
+    fun `test what the CLI may have received is put into the file after a question`() {
+        val file = file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        core.delivery = Delivery.QUEUED
+        core.isUnsent = false
+        view.click("Accept")
+        applyAndBeAsked(view, "the edit of a.txt can be made twice")
+        assertEquals("old", file.readText())
+        answering(1)
+        view.click("Apply")
+        await("the end") { !view.isOpen }
+        assertEquals("new", file.readText())
     }
 
     fun `test an unchanged edit that its CLI makes again is not said to replace what has changed`() {
@@ -85,6 +100,9 @@ class StaleTest : QuestionTestCase() {
         await("the word about it") { "It has changed meanwhile." in view.banner }
         view.click("Accept")
         assertTrue(questions.single(), "Gemini CLI keeps the changes if its tool is Edit" in questions.single())
+        change("a.txt", "new")
+        view.click("Accept")
+        assertTrue(questions.last(), "a.txt already has the proposed text." in questions.last())
         view.type("mine")
         view.click("Accept")
         assertTrue(questions.last(), "The accepted text replaces the changes." in questions.last())

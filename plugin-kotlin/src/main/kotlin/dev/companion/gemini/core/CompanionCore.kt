@@ -103,10 +103,10 @@ interface CompanionCore : AutoCloseable {
     fun diffRejected(filePath: String): Delivery
 
     /**
-     * The accepted text has been written here because its CLI is away. If the CLI comes back, it receives a rejection:
-     * it would make the edit a second time.
+     * Turns an acceptance that is [Delivery.QUEUED] into a rejection, because the text is about to be written here: the CLI
+     * would make the edit a second time. Returns whether it is certain that the CLI does not.
      */
-    fun diffWritten(filePath: String)
+    fun withdrawAcceptance(filePath: String): Boolean
 
     /** Stops it, within 2 s. */
     override fun close()

@@ -62,7 +62,8 @@ class NativeCompanionCore private constructor(
     override fun diffRejected(filePath: String) =
         ask(Delivery.UNKNOWN) { delivery(NativeCore.diffResolved(it, filePath, false, null)) }
 
-    override fun diffWritten(filePath: String) = tell { NativeCore.diffWritten(it, filePath) }
+    /** A server that is closed sends nothing more. */
+    override fun withdrawAcceptance(filePath: String) = ask(true) { NativeCore.withdrawAcceptance(it, filePath) }
 
     override fun close() {
         isClosed = true

@@ -74,7 +74,7 @@ internal object NativeCore {
     external fun diffResolved(core: Long, filePath: String, accepted: Boolean, content: ByteArray?): Int
 
     @JvmStatic
-    external fun diffWritten(core: Long, filePath: String)
+    external fun withdrawAcceptance(core: Long, filePath: String): Boolean
 
     /** Names and values in turn. */
     @JvmStatic

@@ -134,6 +134,10 @@ internal class Proposal(
     /** Whether the user has changed what came. */
     val isEdited: Boolean get() = !document.immutableCharSequence.contentEquals(proposed.plain)
 
+    /** Whether the file has the text of the proposal already. */
+    val isInFile: Boolean
+        get() = target.document?.immutableCharSequence?.contentEquals(document.immutableCharSequence) == true
+
     /** The file, as the user is told of it. */
     val shownPath: String get() = ShownPath.of(project, target.path)
 

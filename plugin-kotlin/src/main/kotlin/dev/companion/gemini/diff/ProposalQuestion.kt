@@ -18,6 +18,9 @@ internal object ProposalQuestion {
         return !proposal.takesBack || ask(project, question, "diff.ask.none", "diff.apply")
     }
 
+    fun isAppliedTwice(project: Project, proposal: Proposal): Boolean =
+        ask(project, message("diff.ask.apply.queued", proposal.shownPath), "diff.ask.none", "diff.apply")
+
     /** No question: why it can't be put into the file. */
     fun tellUnapplied(project: Project, why: String) =
         Messages.showErrorDialog(project, Platform.dialogMessage(why), message("diff.apply"))
@@ -34,8 +37,12 @@ internal object ProposalQuestion {
     enum class Stale { KEEP, SHOW, ACCEPT }
 
     fun stale(project: Project, proposal: Proposal): Stale {
-        val isReplayed = proposal.replaysEdits && !proposal.isEdited
-        val question = message(if (isReplayed) "diff.ask.stale.replayed" else "diff.ask.stale", proposal.shownPath)
+        val key = when {
+            !proposal.replaysEdits || proposal.isEdited -> "diff.ask.stale"
+            proposal.isInFile -> "diff.ask.stale.same"
+            else -> "diff.ask.stale.replayed"
+        }
+        val question = message(key, proposal.shownPath)
         val answers = listOf(message("diff.ask.keep"), message("diff.changed.show"), message("diff.ask.stale.accept"))
         return Stale.values().getOrElse(ask(project, question, answers)) { Stale.KEEP }
     }

@@ -3,6 +3,7 @@
 package dev.companion.gemini.diff
 
 import com.intellij.openapi.project.Project
+import dev.companion.gemini.core.Delivery
 import java.util.concurrent.Executor
 
 /** Calls [finish] for a proposal whose file has its text. For the EDT. */
@@ -24,14 +25,21 @@ internal class UnheardProposals(
 
     private fun apply(proposal: Proposal, target: Target) {
         proposal.retarget(target)
-        if (!ProposalQuestion.isApplied(project, proposal)) return
+        if (!ProposalQuestion.isApplied(project, proposal) || !isMadeOnce(proposal)) return
         writer.write(target, proposal) { flushed ->
             sayingWhyNot {
                 flushed.getOrThrow()
-                proposal.core.diffWritten(proposal.path)
                 if (proposal.state == Proposal.State.UNHEARD) finish(proposal)
             }
         }
+    }
+
+    /** Whether the CLI does not make the edit, too, or the user wants to apply it all the same. */
+    private fun isMadeOnce(proposal: Proposal): Boolean {
+        if (!proposal.isQueued) return true
+        if (!proposal.core.withdrawAcceptance(proposal.path)) return ProposalQuestion.isAppliedTwice(project, proposal)
+        proposal.keepUnheard(Delivery.UNKNOWN)
+        return true
     }
 
     private fun sayingWhyNot(work: () -> Unit) =
