@@ -11,7 +11,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::rules::{MAX_BYTES, Rules};
+use super::rules::{MAX_BYTES, MAX_COMPILED, Rules};
 
 /// Rules that were replaced hold as well until the files have been at rest for that long: many programs
 /// write a file anew by emptying or removing it first, and what it names is not to be told in between.
@@ -19,12 +19,6 @@ pub(super) const SETTLE: Duration = Duration::from_millis(500);
 
 /// How many changes are followed in that time. With more everything is private meanwhile.
 pub(super) const MAX_CHANGES: usize = 16;
-
-/// How many bytes ignore files may take in all, in memory and in one look.
-pub(super) const MEMORY: usize = 48 << 20;
-
-/// What a rule takes that has wildcards. Others take less.
-pub(super) const RULE: usize = 12 << 10;
 
 /// How many wrong lines of a file are told one by one.
 const TOLD_LINES: usize = 5;
@@ -84,8 +78,8 @@ impl Files {
         if before.len() > MAX_CHANGES {
             before = vec![(Some(Arc::new(Rules::All)), now + SETTLE)];
         }
-        let size = content.len() + RULE * rules.as_ref().map_or(0, |rules| rules.len());
-        if files.values().map(|known| known.holding.size).sum::<usize>() + size > MEMORY {
+        let size = content.len() + rules.as_ref().map_or(0, |rules| rules.size());
+        if files.values().map(|known| known.holding.size).sum::<usize>() + size > MAX_COMPILED {
             files.clear();
         }
         let holding = Holding { rules, before, size };

@@ -21,8 +21,8 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::paths::{Roots, resolve, without_parents};
-use files::{Files, Holding, MEMORY};
-use rules::{NAMES, is_named, lowercase};
+use files::{Files, Holding};
+use rules::{MAX_COMPILED, NAMES, is_named, lowercase};
 pub(crate) use watched::Watched;
 
 /// The most folders between a root and a file. Nobody has as many, and each costs looks at the disk.
@@ -149,7 +149,7 @@ impl Look<'_> {
                 read
             });
             on_the_way.push(holdings.clone());
-            if self.size > MEMORY {
+            if self.size > MAX_COMPILED {
                 return true;
             }
             folder.push(name);

@@ -9,6 +9,15 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 pub(super) const MAX_BYTES: usize = 1 << 20;
 /// The most rules of a file. Each takes memory, and time whenever the file changes.
 const MAX_RULES: usize = 2000;
+/// The longest rule, in bytes.
+const MAX_RULE: usize = 1 << 10;
+
+/// The most bytes that the compiled rules of all files may take together.
+pub(super) const MAX_COMPILED: usize = 48 << 20;
+/// Bytes that a short rule with wildcards takes when it is compiled.
+pub(super) const RULE_SIZE: usize = 12 << 10;
+/// Bytes that each further byte of a rule takes when it is compiled.
+pub(super) const COMPILED_BYTE: usize = 256;
 
 /// The names of ignore files. The rules of one take back nothing that those of another name.
 pub(super) const NAMES: [&str; 3] = [".geminiignore", ".aiexclude", ".aiignore"];
@@ -21,7 +30,8 @@ const NAMES_ALL_IF_EMPTY: &str = ".aiexclude";
 pub(super) enum Rules {
     /// Everything is named.
     All,
-    Some(Gitignore),
+    /// The rules, and how many bytes they take, at most.
+    Some(Gitignore, usize),
 }
 
 /// Why a file can't be used, so that everything below its folder stays private.
@@ -29,6 +39,7 @@ pub(super) enum Rules {
 pub(super) enum Refusal {
     TooLarge,
     TooMany,
+    TooLong,
     NoText,
     TooComplex,
 }
@@ -38,6 +49,7 @@ impl fmt::Display for Refusal {
         match self {
             Self::TooLarge => write!(f, "it has more than {} KB", MAX_BYTES >> 10),
             Self::TooMany => write!(f, "it has more than {MAX_RULES} rules"),
+            Self::TooLong => write!(f, "a rule is longer than {MAX_RULE} bytes"),
             Self::NoText => f.write_str("it is no text in UTF-8"),
             Self::TooComplex => f.write_str("its rules are too complex"),
         }
@@ -61,7 +73,7 @@ impl Rules {
             return Ok((Self::All, Vec::new()));
         }
         let mut rules = GitignoreBuilder::new("");
-        let (mut count, mut wrong) = (0, Vec::new());
+        let (mut count, mut size, mut wrong) = (0, 0, Vec::new());
         for (line, text) in (1..).zip(text.split(|byte| *byte == b'\n')) {
             // Some old editors end lines with this alone.
             for text in text.split(|byte| *byte == b'\r').map(<[u8]>::trim_ascii_start) {
@@ -72,6 +84,13 @@ impl Rules {
                 if count > MAX_RULES {
                     return Err(Refusal::TooMany);
                 }
+                if text.len() > MAX_RULE {
+                    return Err(Refusal::TooLong);
+                }
+                size += compiled_size(text);
+                if size > MAX_COMPILED {
+                    return Err(Refusal::TooComplex);
+                }
                 let added = std::str::from_utf8(text).is_ok_and(|rule| add(&mut rules, rule));
                 if !added && wrong.last() != Some(&line) {
                     wrong.push(line);
@@ -79,24 +98,30 @@ impl Rules {
             }
         }
         let rules = rules.build().map_err(|_| Refusal::TooComplex)?;
-        Ok((Self::Some(rules), wrong))
+        Ok((Self::Some(rules, size), wrong))
     }
 
-    /// How many rules they are.
-    pub(super) fn len(&self) -> usize {
-        if let Self::Some(rules) = self { rules.len() } else { 0 }
+    /// How many bytes they take, at most.
+    pub(super) fn size(&self) -> usize {
+        if let Self::Some(_, size) = self { *size } else { 0 }
     }
 
     /// What the last rule about it says of `path`, which is relative to the file's folder, in lower
     /// case and with slashes: that it is named, or taken back.
     fn judge(&self, path: &str, is_dir: bool) -> Option<bool> {
-        let Self::Some(rules) = self else { return Some(true) };
+        let Self::Some(rules, _) = self else { return Some(true) };
         match rules.matched(path, is_dir) {
             Match::None => None,
             Match::Ignore(_) => Some(true),
             Match::Whitelist(_) => Some(false),
         }
     }
+}
+
+/// Bytes that a rule takes when it is compiled, at most. One with braces is compiled twice.
+fn compiled_size(rule: &[u8]) -> usize {
+    let forms = if rule.contains(&b'{') { 2 } else { 1 };
+    forms * (RULE_SIZE + COMPILED_BYTE * rule.len())
 }
 
 /// Adds a rule, if it is one.
@@ -272,11 +297,13 @@ mod tests {
         assert_eq!(refusal(&rules(MAX_RULES + 1, plain)), Some(Refusal::TooMany));
         assert_eq!(refusal(&rules(100_000, plain)), Some(Refusal::TooLarge));
         assert_eq!(refusal(&rules(MAX_RULES, wild)), None);
-        let one = "*a".repeat(100_000);
-        assert_eq!(refusal(one.as_bytes()), Some(Refusal::TooComplex));
+        let long = |count| format!("{}\n", "?".repeat(MAX_RULE)).repeat(count).into_bytes();
+        assert_eq!(refusal(&long(40)), None);
+        assert_eq!(refusal(&long(400)), Some(Refusal::TooComplex));
+        assert_eq!(refusal(&b"?".repeat(MAX_RULE + 1)), Some(Refusal::TooLong));
         assert_eq!(refusal(&b"a\n".repeat(100_000)), Some(Refusal::TooMany));
         assert_eq!(refusal(&vec![b'#'; 10 << 20]), Some(Refusal::TooLarge));
-        assert_eq!(refusal(&vec![b'a'; MAX_BYTES]), None);
+        assert_eq!(refusal(&vec![b'#'; MAX_BYTES]), None);
         // As the shells of Windows write it.
         assert_eq!(refusal(b"\xff\xfe*\0.\0k\0e\0y\0"), Some(Refusal::NoText));
         assert_eq!(refusal(b"\x7fELF\x02\x01\x01\0\0"), Some(Refusal::NoText));

@@ -3,7 +3,8 @@
 use std::ffi::OsStr;
 
 use super::*;
-use crate::privacy::files::{MAX_CHANGES, RULE, SETTLE};
+use crate::privacy::files::{MAX_CHANGES, SETTLE};
+use crate::privacy::rules::{COMPILED_BYTE, RULE_SIZE};
 use crate::privacy::watched::UNWATCHED;
 
 const RULES: &str = "project/.geminiignore";
@@ -19,11 +20,12 @@ fn a_file_may_lie_deep_but_not_deeper() {
 async fn ignore_files_may_take_all_of_their_memory_and_no_more() {
     let scene = Scene::new(&[(RULES, "*.key")]);
     scene.check(&["project/x.key"], &[]);
-    let many = "a\n".repeat(2000);
-    let few = "a\n".repeat(MEMORY / RULE - 2 * 2000 - 1);
-    // So that all texts together take as much as one rule.
-    let comment = "#".repeat(RULE - 2 * many.len() - few.len());
-    let last = few + &comment;
+    let rule = "a".repeat(100) + "\n";
+    let size = RULE_SIZE + COMPILED_BYTE * 100 + rule.len();
+    let many = rule.repeat(MAX_COMPILED / size / 3);
+    // All that is left.
+    let last =
+        many.clone() + "#" + &"#".repeat(MAX_COMPILED - size * (many.len() / rule.len()) * 3 - 1);
     for (folder, text) in [("project", &many), ("project/b", &many), ("project/b/c", &last)] {
         scene.write(&format!("{folder}/.geminiignore"), text);
     }
@@ -32,6 +34,22 @@ async fn ignore_files_may_take_all_of_their_memory_and_no_more() {
     scene.check(&["project/x.key"], &[]);
     scene.write("project/b/c/.geminiignore", &(last + "#"));
     scene.check(&["project/b/c/x"], &["project/b/x"]);
+}
+
+#[test]
+fn a_few_long_rules_take_as_much_memory_as_many_short_ones() {
+    let scene = Scene::new(&[]);
+    let rules = format!("{}\n", "?".repeat(1000)).repeat(40);
+    for depth in 0..12 {
+        scene.write(&format!("project/{}.geminiignore", "d/".repeat(depth)), &rules);
+    }
+    scene.check(&[&format!("project/{}x", "d/".repeat(11))], &["project/d/x"]);
+}
+
+#[test]
+fn below_a_rule_that_is_too_long_everything_is_private() {
+    let scene = Scene::new(&[("project/a/.aiignore", &"a".repeat(1025))]);
+    scene.check(&["project/a/x"], &["project/x"]);
 }
 
 #[tokio::test(start_paused = true)]
