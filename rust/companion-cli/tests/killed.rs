@@ -79,7 +79,7 @@ fn one_that_was_killed_long_ago_is_another_one() {
     let (token, state) = (editor.token.clone(), editor.state());
     let dir = editor.kill();
     let file = File::options().append(true).open(state).unwrap();
-    file.set_modified(SystemTime::now() - Duration::from_secs(301)).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(41)).unwrap();
     let editor = Editor::start(dir);
     assert_ne!(editor.token, token);
     let mut reply = String::new();

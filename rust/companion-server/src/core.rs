@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::bodies::Bodies;
-use crate::config::Config;
+use crate::config::{Config, Limits};
 use crate::context::{ContextModel, EditorContext};
 use crate::diagnostics::EditorDiagnostics;
 use crate::diffs::{Diffs, Journal, Left};
@@ -17,7 +17,7 @@ use crate::host::EditorHost;
 use crate::kind::Kinds;
 use crate::monitor::{MonitorStream, Monitors};
 use crate::places::Places;
-use crate::resume::{SIGN_OF_LIFE, Token};
+use crate::resume::Token;
 use crate::runtime::Steps;
 use crate::session::{ClientTraits, Full, Session, SessionId, Sessions};
 use crate::threads::Threads;
@@ -139,9 +139,10 @@ impl Core {
     /// Keeps quiet streams alive and ends abandoned sessions, until the server stops. Without
     /// any it sleeps: an idle editor should let the processor sleep, too.
     pub(crate) async fn keep_house(self: Arc<Self>) {
-        let interval = self.config.limits.keep_alive;
+        let Limits { keep_alive, retry, .. } = self.config.limits;
+        // The next process resumes this one for twice `retry` after its last sign of life.
+        let interval = if self.journal.is_some() { keep_alive.min(retry) } else { keep_alive };
         let keeping = async {
-            let mut next_sign = Instant::now();
             let mut next_age = Instant::now();
             loop {
                 if self.sessions.is_empty() && self.monitors.is_empty() {
@@ -164,10 +165,7 @@ impl Core {
                 }
                 self.monitors.keep_alive();
                 self.sessions.keep_alive().wake().await;
-                if let Some(journal) = &self.journal
-                    && next_sign <= Instant::now()
-                {
-                    next_sign = Instant::now() + SIGN_OF_LIFE;
+                if let Some(journal) = &self.journal {
                     journal.alive();
                 }
             }

@@ -42,9 +42,6 @@ const CLAIM: Duration = Duration::from_secs(3);
 /// How long to wait for a process of the same editor that is ending. It takes 2 s at most.
 const ENDING: Duration = Duration::from_millis(2500);
 
-/// How often a server that has clients gives a sign of life.
-pub(crate) const SIGN_OF_LIFE: Duration = Duration::from_mins(1);
-
 /// Removes the files of killed servers, or only looks for them if it is a `dry_run`. Servers that run keep
 /// theirs. Returns the folder of the files, if there are any.
 ///

@@ -15,9 +15,9 @@ use sha2::{Digest, Sha256};
 use super::lines::{self, Head};
 use crate::diffs::Left;
 
-/// How long after its last sign of life a server can be resumed. Its clients come back 20 s after
-/// it has ended, and twice at most; so by then they have gone.
-const RESUMABLE: Duration = Duration::from_mins(5);
+/// How long after its last sign of life a server can be resumed: twice `Limits::retry`. Its clients come
+/// back once after that time. Longer would give their token to another program on a port that was free.
+const RESUMABLE: Duration = Duration::from_secs(40);
 /// How many companions of one workspace and editor can be resumed.
 const SLOTS: usize = 16;
 /// The largest file that is read: it holds the texts of decisions that were not delivered.
@@ -296,8 +296,8 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_can_be_resumed_for_five_minutes() {
-        let five = Duration::from_mins(5);
-        assert_eq!([five, five + Duration::from_nanos(1)].map(is_over), [false, true]);
+    fn what_was_left_can_be_resumed_for_twice_the_time_of_a_retry() {
+        let retry = crate::config::Limits::default().retry;
+        assert_eq!([2 * retry, 2 * retry + Duration::from_nanos(1)].map(is_over), [false, true]);
     }
 }

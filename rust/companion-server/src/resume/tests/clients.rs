@@ -317,7 +317,7 @@ async fn only_what_this_process_has_to_tell_comes_with_an_answer() {
 
 /// By the file's time, for the next process.
 #[tokio::test]
-async fn a_server_that_has_clients_gives_a_sign_of_life_each_minute_at_most() {
+async fn a_server_that_has_clients_gives_a_sign_of_life_as_often_as_they_come_back() {
     let dir = TempDir::new().unwrap();
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
@@ -327,11 +327,10 @@ async fn a_server_that_has_clients_gives_a_sign_of_life_each_minute_at_most() {
     let file = fs::File::options().append(true).open(path).unwrap();
     // The keep-alives come each 20.48 s; the clock stands still while the disk is busy.
     pause();
-    for (seconds, is_alive) in [(25, true), (50, false), (25, true)] {
+    for _ in 0..3 {
         file.set_modified(old).unwrap();
-        sleep(Duration::from_secs(seconds)).await;
-        let is_young = file.metadata().unwrap().modified().unwrap() > old + Duration::from_mins(1);
-        assert_eq!(is_young, is_alive, "{seconds} s");
+        sleep(Duration::from_secs(21)).await;
+        assert!(file.metadata().unwrap().modified().unwrap() > old + Duration::from_mins(1));
     }
 }
 
