@@ -1,7 +1,9 @@
 //! What the parts of one server share.
 
+use std::fs::File;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -38,6 +40,8 @@ pub(crate) struct Core {
     pub(crate) bodies: Bodies,
     /// For a server that can be resumed.
     pub(crate) journal: Option<Arc<Journal>>,
+    /// The lock by which the next process knows that this one is not ending.
+    running: Mutex<Option<File>>,
     /// Of the runtime that it runs on.
     steps: Steps,
     /// There is a session or a monitor, to keep house for.
@@ -53,17 +57,18 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// With `left`, which the last process left, it is a server that can be resumed.
+    /// With `last`, the state of the last process and the lock of a running one, the server can be resumed.
     pub(crate) fn new(
         port: u16,
         token: &Token,
         config: Config,
         host: Arc<dyn EditorHost>,
-        left: Option<Left>,
+        last: Option<(Left, File)>,
         threads: Arc<Threads>,
         steps: Steps,
     ) -> Self {
         let limits = &config.limits;
+        let (left, running) = last.unzip();
         let journal = left.is_some().then(|| Arc::new(Journal::new()));
         let left = left.unwrap_or_default();
         let sessions = left.sessions.iter().map(|(id, client)| (*id, *client));
@@ -96,6 +101,7 @@ impl Core {
             listening: TaskTracker::new(),
             tasks: TaskTracker::new(),
             journal,
+            running: Mutex::new(running),
             steps,
             diagnostics,
             sessions,
@@ -103,6 +109,11 @@ impl Core {
             diffs,
             config,
         }
+    }
+
+    /// Shows the next process that this one is ending.
+    pub(crate) fn begin_to_end(&self) {
+        *self.running.lock() = None;
     }
 
     /// A session for a new client; the oldest idle ones may have to go for it.

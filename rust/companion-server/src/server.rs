@@ -22,7 +22,7 @@ use crate::core::Core;
 use crate::discovery::{Discovery, workspace_path};
 use crate::host::{Delivery, EditorHost};
 use crate::listen::{Listeners, Missing};
-use crate::resume::{self, Resume, Token};
+use crate::resume::{self, Resume, Resumed, Token};
 use crate::runtime::{Guest, Runtime};
 use crate::threads::Threads;
 use crate::{http, shutdown};
@@ -102,8 +102,10 @@ impl Server {
             sockets.into_iter().map(on_runtime).collect::<io::Result<Vec<_>>>()?
         };
         let threads = Arc::new(Threads::new(runtime.alive().clone())?);
-        let (token, left, saving) = match last.map(|last| last.begin(port, &threads)) {
-            Some((token, left, saving)) => (token, Some(left), Some(saving)),
+        let (token, last, saving) = match last.map(|last| last.begin(port, &threads)) {
+            Some(Resumed { token, left, running, saving }) => {
+                (token, Some((left, running)), Some(saving))
+            }
             None => (Token::random(), None, None),
         };
         let roots: Vec<_> = config
@@ -114,7 +116,7 @@ impl Server {
             .collect();
         let workspace_path = workspace_path(Platform::CURRENT, &roots);
 
-        let core = Arc::new(Core::new(port, &token, config, host, left, threads, runtime.steps()));
+        let core = Arc::new(Core::new(port, &token, config, host, last, threads, runtime.steps()));
         if let (Some(journal), Some(saving)) = (&core.journal, saving) {
             let (diffs, threads) = (Arc::clone(&core.diffs), Arc::clone(&core.threads));
             handle.spawn(resume::keep(diffs, threads, Arc::clone(journal), saving));

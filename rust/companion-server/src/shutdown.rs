@@ -35,6 +35,7 @@ const ALL: Duration = Duration::from_millis(1900);
 pub(crate) async fn shut_down(core: &Core, mut removal: Option<Removal>) {
     let begun = Instant::now();
     let end = begun + ALL;
+    core.begin_to_end();
     if let Some(removal) = &mut removal {
         removal.begin().await;
     }
@@ -68,6 +69,7 @@ pub(crate) async fn shut_down(core: &Core, mut removal: Option<Removal>) {
 
 /// Steps 1 to 4, without waiting.
 pub(crate) fn begin(core: &Core, discovery: &Discovery) {
+    core.begin_to_end();
     drop(discovery.remove());
     core.diffs.stop();
     core.diffs.end_texts();

@@ -21,7 +21,7 @@ use crate::config::{Config, Limits};
 use crate::core::Core;
 use crate::host::{DiagnosticsResponder, EditorHost, Proposal, Responder};
 use crate::http::{ReplyBody, route};
-use crate::resume::{self, Resume, Token};
+use crate::resume::{self, Resume, Resumed, Token};
 use crate::runtime::Steps;
 use crate::threads::Threads;
 
@@ -114,8 +114,8 @@ impl Rig {
 
     fn launch(config: Config, last: Option<Resume>) -> Self {
         let threads = Arc::new(Threads::of_test());
-        let (left, saving) = match last.map(|last| last.begin(PORT, &threads)) {
-            Some((_, left, saving)) => (Some(left), Some(saving)),
+        let (last, saving) = match last.map(|last| last.begin(PORT, &threads)) {
+            Some(Resumed { left, running, saving, .. }) => (Some((left, running)), Some(saving)),
             None => (None, None),
         };
         let token = Token::for_tests(TOKEN);
@@ -131,7 +131,7 @@ impl Rig {
             &token,
             config,
             Arc::clone(&host),
-            left,
+            last,
             threads,
             Steps::from_now(),
         ));

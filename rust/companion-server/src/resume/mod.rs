@@ -39,7 +39,7 @@ const DIRS: [&str; 2] = ["companion-for-gemini-cli", "resume"];
 /// How long to wait for the disk with all of this, and for a process that is ending.
 const CLAIM: Duration = Duration::from_secs(3);
 
-/// How long to wait for a process of the same editor that is ending. It takes 2 s at most.
+/// How long to wait for a server that is ending. It takes 2 s at most.
 const ENDING: Duration = Duration::from_millis(2500);
 
 /// Removes the files of killed servers, or only looks for them if it is a `dry_run`. Servers that run keep
@@ -66,6 +66,7 @@ pub fn remove_left(dry_run: bool) -> io::Result<Option<PathBuf>> {
 /// takes it, no other process has it.
 pub(crate) struct Resume {
     slot: Slot,
+    running: std::fs::File,
     /// The port is 0 if no clients are to be met again.
     head: Head,
     left: Left,
@@ -76,7 +77,7 @@ impl Resume {
     /// is where programs keep their state; `None`: where they do on this system.
     ///
     /// Nothing, and a warning in the log, if that can't be had: the server then starts as one
-    /// that nobody knows. Waits a little if the last process of this very editor is just ending.
+    /// that nobody knows. Waits a little if the last process is ending.
     pub(crate) fn claim(runtime: &Runtime, dir: Option<PathBuf>, config: &Config) -> Option<Self> {
         let config = config.clone();
         on_disk(runtime, move || Self::try_claim(dir, &config))
@@ -91,10 +92,10 @@ impl Resume {
         let Settings { workspace, ide_name, ide_pid, diffs, .. } = &config.settings;
         let dir = PrivateDir::open(&dir, &DIRS)?;
         let key = slots::key(ide_name, workspace.first().map(PathBuf::as_path));
-        let Claim { slot, last } = slots::claim(dir, &key, *ide_pid, ENDING)?;
+        let Claim { slot, running, last } = slots::claim(dir, &key, *ide_pid, ENDING)?;
         let afresh = Head::new(*ide_pid, *diffs);
         let Some((head, left, age)) = last else {
-            return Ok(Self { slot, head: afresh, left: Left::default() });
+            return Ok(Self { slot, running, head: afresh, left: Left::default() });
         };
         let why = if slots::is_over(age) {
             "its clients have gone"
@@ -103,12 +104,12 @@ impl Resume {
             "its clients believe that edits are reviewed here"
         } else {
             log::info!("resuming the last run; clients wait for {}", left.diffs.len());
-            return Ok(Self { slot, head: head.continued(*ide_pid, *diffs), left });
+            return Ok(Self { slot, running, head: head.continued(*ide_pid, *diffs), left });
         };
         log::info!("not resuming the last run: {why}");
         // Should this start fail, a later one must not resume it either.
         slot.clear()?;
-        Ok(Self { slot, head: afresh, left: Left::default() })
+        Ok(Self { slot, running, head: afresh, left: Left::default() })
     }
 
     /// Does as [`Listeners::bind`], at the port that the clients of the last run know, or at
@@ -142,18 +143,17 @@ impl Resume {
             "not listening on port {known} again: {why}. CLIs that were connected to it have to \
              reconnect (/ide enable)"
         );
-        let Self { slot, head: Head { ide_pid, diffs, .. }, .. } = self;
+        let Self { slot, running, head: Head { ide_pid, diffs, .. }, .. } = self;
         let afresh = on_disk(runtime, move || {
             slot.clear()?;
-            Ok(Self { slot, head: Head::new(ide_pid, diffs), left: Left::default() })
+            Ok(Self { slot, running, head: Head::new(ide_pid, diffs), left: Left::default() })
         });
         (Listeners::bind(port, more), afresh)
     }
 
-    /// What a server goes on with: the token, what clients wait for, and the means to save that.
-    /// Saves that it now listens on `port`.
-    pub(crate) fn begin(self, port: u16, threads: &Threads) -> (Token, Left, JoinHandle<Saving>) {
-        let Self { slot, mut head, left } = self;
+    /// Saves that the server now listens on `port`, and returns the state to continue with.
+    pub(crate) fn begin(self, port: u16, threads: &Threads) -> Resumed {
+        let Self { slot, running, mut head, left } = self;
         head.port = port;
         let token = head.token.clone();
         let mut saving = Saving { file: File::new(slot, head, left.clone()), failed: false };
@@ -166,8 +166,17 @@ impl Resume {
         if written.recv_timeout(DISK).is_err() {
             log::warn!("the disk with what a restart needs does not answer");
         }
-        (token, left, saving)
+        Resumed { token, left, running, saving }
     }
+}
+
+/// State that a server continues with.
+pub(crate) struct Resumed {
+    pub(crate) token: Token,
+    pub(crate) left: Left,
+    /// Locked until the server begins to end. The next process waits for the end then.
+    pub(crate) running: std::fs::File,
+    pub(crate) saving: JoinHandle<Saving>,
 }
 
 /// Does something before the server runs. Nothing, and a warning in the log, if that can't be done

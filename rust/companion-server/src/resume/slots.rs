@@ -56,6 +56,8 @@ impl Slot {
 /// A slot, and what the last process left in it, how long ago, if that is for us.
 pub(super) struct Claim {
     pub(super) slot: Slot,
+    /// Locked until the server begins to end.
+    pub(super) running: File,
     pub(super) last: Option<(Head, Left, Duration)>,
 }
 
@@ -80,7 +82,7 @@ pub(super) fn key(ide: &str, root: Option<&Path>) -> String {
 
 /// Takes a slot: that of this very editor if there is one, else one whose editor has gone, else an
 /// empty one. An editor that is alive may come back to its own. Files that no server will resume
-/// are removed. A process of the same editor that is ending is waited for, as long as `patience`.
+/// are removed. Waits at most `patience` for a server that is ending, if its slot suits.
 pub(super) fn claim(
     dir: PrivateDir,
     key: &str,
@@ -89,7 +91,7 @@ pub(super) fn claim(
 ) -> io::Result<Claim> {
     let begun = Instant::now();
     let mut told = false;
-    let (name, lock, fit) = loop {
+    let (name, lock, running, fit) = loop {
         let in_time = begun.elapsed() < patience;
         // Whoever sweeps removes locks that nobody holds, so nobody may be about to take one.
         let choosing = dir.try_lock(CHOOSING)?;
@@ -109,7 +111,7 @@ pub(super) fn claim(
             }
         }
         if !std::mem::replace(&mut told, true) {
-            log::info!("the last companion of this editor still runs; waiting for its end");
+            log::info!("the last companion is ending; waiting for its end");
         }
         drop(choosing);
         std::thread::sleep(Duration::from_millis(10));
@@ -117,16 +119,16 @@ pub(super) fn claim(
     // Now nobody else writes it.
     let last = if fit == Fit::Empty { None } else { usable(read(&dir, &name, lines::read)) };
     let last = last.map(|((head, left), age)| (head, left, age));
-    Ok(Claim { slot: Slot { dir, file: file_name(&name), _lock: lock }, last })
+    Ok(Claim { slot: Slot { dir, file: file_name(&name), _lock: lock }, running, last })
 }
 
-/// The name of the slot that suits best, and its lock; nothing if it is worth waiting for it.
+/// The name of the slot that suits best, and its locks; nothing if its server is ending.
 fn choose(
     dir: &PrivateDir,
     key: &str,
     ide_pid: u32,
     wait: bool,
-) -> io::Result<Option<(String, File, Fit)>> {
+) -> io::Result<Option<(String, File, File, Fit)>> {
     let mut slots = Vec::new();
     for number in 0..SLOTS {
         let name = format!("{key}-{number}");
@@ -141,9 +143,11 @@ fn choose(
     }
     slots.sort_unstable();
     for (fit, _, name) in slots {
-        match dir.try_lock(&format!("{name}.lock"))? {
-            Some(lock) => return Ok(Some((name, lock, fit))),
-            None if fit == Fit::Same && wait => return Ok(None),
+        let lock = dir.try_lock(&format!("{name}.lock"))?;
+        let Some(running) = dir.try_lock(&format!("{name}.running"))? else { continue };
+        match lock {
+            Some(lock) => return Ok(Some((name, lock, running, fit))),
+            None if fit != Fit::Empty && wait => return Ok(None),
             None => {}
         }
     }
@@ -247,6 +251,7 @@ mod tests {
 
     /// A process that runs as long as the tests do.
     const ALIVE: u32 = 1;
+    const DEAD: u32 = 0x3fff_fffe;
 
     fn open(dir: &TempDir) -> PrivateDir {
         PrivateDir::open(dir.path(), &["slots"]).unwrap()
@@ -264,17 +269,31 @@ mod tests {
     }
 
     #[test]
-    fn the_same_editors_last_process_is_waited_for_and_that_is_said_once() {
-        let dir = TempDir::new().unwrap();
-        let running = take(&dir, Duration::ZERO).unwrap();
-        leave(&running, ALIVE);
-        logged();
-        let next = take(&dir, Duration::from_millis(200)).unwrap();
-        assert_ne!(next.file, running.file);
-        let waiting = "INFO the last companion of this editor still runs; waiting for its end";
-        assert_eq!(logged(), [waiting]);
-        assert_ne!(take(&dir, Duration::ZERO).unwrap().file, running.file);
-        assert!(logged().is_empty(), "there is no time to wait");
+    fn a_server_that_is_ending_is_waited_for_and_that_is_said_once() {
+        for editor in [ALIVE, DEAD] {
+            let dir = TempDir::new().unwrap();
+            let ending = take(&dir, Duration::ZERO).unwrap();
+            leave(&ending, editor);
+            logged();
+            let next = take(&dir, Duration::from_millis(200)).unwrap();
+            assert_ne!(next.file, ending.file);
+            assert_eq!(logged(), ["INFO the last companion is ending; waiting for its end"]);
+            assert_ne!(take(&dir, Duration::ZERO).unwrap().file, ending.file);
+            assert!(logged().is_empty(), "there is no time to wait");
+        }
+    }
+
+    #[test]
+    fn a_server_that_runs_is_not_waited_for() {
+        for editor in [ALIVE, DEAD] {
+            let dir = TempDir::new().unwrap();
+            let claim = claim(open(&dir), "key", ALIVE, Duration::ZERO).unwrap();
+            leave(&claim.slot, editor);
+            logged();
+            let next = take(&dir, Duration::from_mins(1)).unwrap();
+            assert_ne!(next.file, claim.slot.file);
+            assert!(logged().is_empty());
+        }
     }
 
     #[test]

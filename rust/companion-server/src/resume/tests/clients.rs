@@ -51,6 +51,7 @@ pub(super) async fn kill(dir: &TempDir, rig: Rig) {
     let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
     let content = fs::read(file).unwrap();
     // The kernel gives the lock back; here the orderly end does, which also writes.
+    rig.core.begin_to_end();
     let journal = rig.core.journal.clone().unwrap();
     journal.end();
     journal.ended().await;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use companion_protocol::settings::Settings;
 use tempfile::TempDir;
 
-use super::{Resume, Saving};
+use super::{Resume, Resumed, Saving};
 use crate::config::Config;
 use crate::runtime::Runtime;
 use crate::threads::Threads;
@@ -28,7 +28,7 @@ fn config(root: &str, pid: u32) -> Config {
 fn begin(last: Resume, port: u16) -> (String, Saving) {
     let runtime = Runtime::start().unwrap();
     let threads = Threads::new(runtime.alive().clone()).unwrap();
-    let (token, _, saving) = last.begin(port, &threads);
+    let Resumed { token, saving, .. } = last.begin(port, &threads);
     (token.expose().to_owned(), runtime.handle().block_on(saving).unwrap())
 }
 

@@ -161,7 +161,8 @@ fn files_that_no_server_will_resume_are_removed() {
     for file in &others {
         fs::write(file, "text").unwrap();
     }
-    let group = [left.clone(), stem.with_extension("lock")].into_iter().chain(others);
+    let locks = ["lock", "running"].map(|extension| stem.with_extension(extension));
+    let group = [left.clone()].into_iter().chain(locks).chain(others);
     for file in group.chain(by_port(4001)) {
         grow_old(&file, Duration::from_mins(1));
     }
