@@ -10,6 +10,7 @@ mod editor;
 mod env;
 mod find;
 mod hook;
+mod logging;
 mod mcp;
 mod running;
 mod serve;
@@ -23,11 +24,10 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    // Libraries below may log what peers sent.
-    env_logger::Builder::new()
-        .filter_module("companion", args.log_level)
-        .filter_module("gemini_companion", args.log_level)
-        .init();
+    if let Err(error) = logging::start(args.log_level) {
+        eprintln!("error: can't start the log: {error}");
+        return ExitCode::FAILURE;
+    }
     let result = match args.command {
         Command::Serve(args) => serve::serve(args).map(|()| ExitCode::SUCCESS),
         Command::Doctor(args) => doctor::doctor(&args),
@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Command::Mcp(args) => mcp::mcp(args).map(|()| ExitCode::SUCCESS),
         Command::Hook(args) => Ok(hook::hook(args)),
     };
+    logging::flush();
     match result {
         Ok(code) => code,
         Err(error) => {

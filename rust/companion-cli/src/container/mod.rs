@@ -86,6 +86,7 @@ pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>
     }
     // By their names only on the command line: everybody on this machine can read that.
     command.envs(&prepared.variables);
+    crate::logging::flush();
     run_instead(command)
         .map_err(|error| format!("can't start {}: {error}", prepared.words[0]).into())
 }

@@ -1,0 +1,80 @@
+//! Writes the log to stderr from a thread, so that an editor that leaves stderr unread holds up nobody.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use env_logger::Target;
+use log::LevelFilter;
+
+/// The most lines that wait to be read. Further ones are dropped.
+const MAX_LINES: usize = 1024;
+
+/// How long the end of the program waits for a reader.
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
+
+static LINES: OnceLock<SyncSender<Line>> = OnceLock::new();
+
+enum Line {
+    Text(Vec<u8>),
+    /// All lines before this one are written.
+    Flush(SyncSender<()>),
+}
+
+/// Starts the log of this program, without libraries, which may log what peers sent.
+pub(crate) fn start(level: LevelFilter) -> io::Result<()> {
+    let (sender, lines) = sync_channel(MAX_LINES);
+    let dropped = Arc::<AtomicUsize>::default();
+    let queue = Queue { lines: sender.clone(), dropped: Arc::clone(&dropped) };
+    std::thread::Builder::new().name("log".to_owned()).spawn(move || write(&lines, &dropped))?;
+    let _ = LINES.set(sender);
+    env_logger::Builder::new()
+        .filter_module("companion", level)
+        .filter_module("gemini_companion", level)
+        .target(Target::Pipe(Box::new(queue)))
+        .init();
+    Ok(())
+}
+
+/// Waits until the log is written, if somebody reads it.
+pub(crate) fn flush() {
+    let (flushed, wait) = sync_channel(1);
+    if LINES.get().is_some_and(|lines| lines.try_send(Line::Flush(flushed)).is_ok()) {
+        let _ = wait.recv_timeout(FLUSH_TIMEOUT);
+    }
+}
+
+struct Queue {
+    lines: SyncSender<Line>,
+    dropped: Arc<AtomicUsize>,
+}
+
+impl Write for Queue {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if self.lines.try_send(Line::Text(line.to_vec())).is_err() {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn write(lines: &Receiver<Line>, dropped: &AtomicUsize) {
+    let mut stderr = io::stderr();
+    for line in lines {
+        // Without a reader there is nobody to complain to.
+        let _ = match line {
+            Line::Text(line) => stderr.write_all(&line),
+            Line::Flush(flushed) => flushed.send(()).map_err(io::Error::other),
+        };
+        let count = dropped.swap(0, Ordering::Relaxed);
+        if count > 0 {
+            let _ = writeln!(stderr, "[{count} lines of the log were dropped: nobody read stderr]");
+        }
+    }
+}
