@@ -20,7 +20,7 @@ pub(super) struct File {
     /// What the records come to.
     left: Left,
     /// Where records are appended; nothing if the file must be written anew.
-    end: Option<std::fs::File>,
+    pub(super) end: Option<std::fs::File>,
     appended: usize,
     /// How many records did not fit.
     left_out: usize,
