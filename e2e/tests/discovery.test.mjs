@@ -88,6 +88,9 @@ test('a companion clears away what dead processes left, and nothing else', async
     `gemini-ide-server-${process.pid}-1.json`,
   ];
   for (const name of [...kept, ...stale]) fs.writeFileSync(path.join(folder, name), '{}');
+  // Younger ones may be of another container.
+  const old = Date.now() / 1000 - 600;
+  for (const name of stale) fs.utimesSync(path.join(folder, name), old, old);
   const { ready } = await Companion.start(sandbox);
   // Which takes a moment, since there may be many.
   await until('the stale files are gone', () => {

@@ -135,6 +135,9 @@ test('files of companions that were killed go, and all others stay', async (t) =
     return file;
   };
   const ours = write('2.lock', content);
+  // A younger one may be of another container.
+  const old = Date.now() / 1000 - 600;
+  fs.utimesSync(ours, old, old);
   const others = [
     write('1.lock', '{'),
     write('3.lock', content),

@@ -16,12 +16,16 @@ use super::File;
 /// How long a local port may take to refuse or accept. Windows tries for 2 s before it refuses.
 const PROBE: Duration = Duration::from_secs(4);
 
+/// How long a file stays whose process does not run here. It may be of a container that has just started.
+pub(super) const YOUNG: Duration = Duration::from_mins(10);
+
 /// The largest file that is looked into.
 const MAX_FILE: u64 = 1 << 20;
 
 /// Removes our own user's files of dead processes, and those that an earlier server of the same
 /// editor left behind when it was killed, unless somebody listens at their port: where a folder
-/// is shared but process ids are not, as by containers, a process only seems to be dead.
+/// is shared but process ids are not, as by containers, a process only seems to be dead. Ports may not be
+/// shared either, so young files of processes that are not seen here stay.
 ///
 /// Takes its time: there may be thousands, and a port may be slow to answer. Ends early once
 /// `removed` says that `ours` is to go.
@@ -48,8 +52,10 @@ pub(super) fn sweep(ours: &File, removed: &AtomicBool) {
         let Some(owner) = Owner::of(ours.dialect.naming, &dir, &name) else { continue };
         let may_be_stale = match owner.pid {
             Some(pid) if pid == ours.pid => owner.port.is_some_and(|port| port != ours.port),
-            Some(pid) => !processes.has(pid),
-            None => owner.port != Some(ours.port),
+            Some(pid) => {
+                !processes.has(pid) && (owner.port == Some(ours.port) || is_old(&dir, &name))
+            }
+            None => owner.port != Some(ours.port) && is_old(&dir, &name),
         };
         // At our own port it is we who listen.
         let is_unused = |port| port == ours.port || nobody_listens(port);
@@ -99,6 +105,12 @@ impl Owner {
 
 /// What the names of unfinished files end with.
 const TEMPORARY: &str = ".tmp";
+
+fn is_old(dir: &PrivateDir, name: &str) -> bool {
+    let age = dir.written(name).map(|written| written.elapsed());
+    // A time in the future says nothing.
+    !matches!(age, Ok(Ok(age)) if age < YOUNG)
+}
 
 fn nobody_listens(port: u16) -> bool {
     let refused = TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), PROBE);

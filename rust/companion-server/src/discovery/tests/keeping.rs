@@ -233,7 +233,9 @@ async fn thousands_of_stale_files_hold_up_nothing() {
     for pid in 0..STALE {
         // Above all that are given to processes.
         let pid = 2_000_000_000 + u32::try_from(pid).unwrap();
-        fs::write(folder.join(GEMINI.naming.file_name(pid, port)), "{}").unwrap();
+        let file = folder.join(GEMINI.naming.file_name(pid, port));
+        fs::write(&file, "{}").unwrap();
+        set_age(&file, sweep::YOUNG);
     }
     let kept = Kept::start_in(tmp, &GEMINI);
     assert!(in_place(&kept.discovery).is_some(), "they go later");

@@ -5,6 +5,7 @@ mod attacks;
 mod keeping;
 
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use companion_protocol::dialect::{self, Base, Dialect, GEMINI, QWEN};
 use companion_protocol::ide::{DiscoveryFile, IdeInfo};
@@ -99,6 +100,12 @@ fn a_server_stands_in_for_an_editor_that_is_not_seen_to_run() {
     assert_eq!(file.ppid, Some(std::process::id()));
 }
 
+/// As if the file had been written that long ago.
+fn set_age(file: &Path, age: Duration) {
+    let file = std::fs::File::options().write(true).open(file).unwrap();
+    file.set_modified(SystemTime::now() - age).unwrap();
+}
+
 /// Files in a folder that is swept, and which of them are to stay.
 struct Swept {
     dir: tempfile::TempDir,
@@ -113,9 +120,17 @@ impl Swept {
     fn goes(&mut self, name: String, content: &str) {
         let file = self.dir.path().join(name);
         std::fs::write(&file, content).unwrap();
+        set_age(&file, sweep::YOUNG);
         #[cfg(unix)]
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600))
             .unwrap();
+    }
+
+    /// One that was written just now.
+    fn young(&mut self, name: String, content: &str) {
+        let file = self.dir.path().join(&name);
+        self.stays(name, content);
+        set_age(&file, Duration::ZERO);
     }
 
     fn stays(&mut self, name: String, content: &str) {
@@ -162,6 +177,8 @@ fn stale_files_go_and_all_others_stay() {
     ] {
         swept.stays(name, "{}");
     }
+    // Its process and its port may be those of another container.
+    swept.young(format!("gemini-ide-server-{}-{closed}.json", dead_pid()), "{}");
     swept.check(&GEMINI, ours, our_port);
 }
 
@@ -174,7 +191,7 @@ fn a_file_that_tells_its_process_is_swept_only_if_a_server_like_this_wrote_it() 
         serde_json::to_string(&DiscoveryFile { ppid: Some(pid), ..content(port) }).unwrap()
     };
     // All at once, so that they are different ones.
-    let closed = [(); 8].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    let closed = [(); 10].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
     let closed = closed.map(|one| one.local_addr().unwrap().port());
     let lock = |port: u16| format!("{port}.lock");
     let mut swept = Swept::new();
@@ -188,6 +205,8 @@ fn a_file_that_tells_its_process_is_swept_only_if_a_server_like_this_wrote_it() 
     swept.stays(lock(closed[6]), &json(1, dead));
     swept.stays(lock(closed[7]), &json(closed[7], dead).replace("ideInfo", "ideName"));
     swept.stays(lock(our_port) + ".tmp", "");
+    swept.young(lock(closed[8]), &json(closed[8], dead));
+    swept.young(lock(closed[9]) + ".tmp", "{\"po");
     swept.stays("7x.lock".to_owned(), "");
     swept.check(&QWEN, ours, our_port);
 }
