@@ -19,6 +19,7 @@ use crate::core::Core;
 use crate::diffs::{Request, ToolResult};
 use crate::host::Proposal;
 use crate::session::Session;
+use crate::workspace::DISK_SILENT;
 use companion_platform::{Platform, is_absolute};
 
 /// The longest path of any system, in UTF-16 units: that of Windows.
@@ -189,20 +190,22 @@ async fn diagnostics(
     let deadline = Instant::now() + core.config.limits.diagnostics_timeout;
     let check_told = async |path: &str, deadline: Instant| {
         let patience = deadline.saturating_duration_since(Instant::now());
-        let checked = core.workspace.check_told(path, patience).await;
-        checked.map_err(|why| format!("getDiagnostics: {why}"))
+        core.workspace.check_told(path, patience).await
     };
+    let refusal = |why| format!("getDiagnostics: {why}");
     let is_one = file_path.is_some();
     let mut paths = Vec::new();
     if let Some(path) = file_path {
-        check_told(&path, deadline).await?;
+        check_told(&path, deadline).await.map_err(refusal)?;
         paths.push(path);
     } else {
         let mut open = core.context.open_files();
         open.truncate(MAX_FILES);
         for path in open {
-            if check_told(&path, deadline).await.is_ok() {
-                paths.push(path);
+            match check_told(&path, deadline).await {
+                Ok(()) => paths.push(path),
+                Err(DISK_SILENT) => return Err(refusal(DISK_SILENT)),
+                Err(_) => {}
             }
         }
     }
@@ -216,7 +219,7 @@ async fn diagnostics(
     let deadline = deadline.max(Instant::now() + LAST_LOOK);
     for path in paths {
         match check_told(&path, deadline).await {
-            Err(why) if is_one => return Err(why),
+            Err(why) if is_one || why == DISK_SILENT => return Err(refusal(why)),
             Err(_) => report.files.retain(|file| file.found.path != path),
             Ok(()) => {}
         }

@@ -21,6 +21,9 @@ use crate::paths::{Roots, resolve, without_parents};
 use crate::privacy::Privacy;
 use crate::threads::Threads;
 
+/// Why nothing is known of a path yet.
+pub(crate) const DISK_SILENT: &str = "the disk does not answer";
+
 pub(crate) struct Workspace {
     roots: Roots,
     privacy: Arc<Privacy>,
@@ -93,7 +96,7 @@ impl Workspace {
         match timeout(patience, look).await {
             Ok(Ok(found)) => found,
             Ok(Err(_)) => Err("the path leads nowhere, or can't be followed"),
-            Err(_elapsed) => Err("the disk does not say where the path leads"),
+            Err(_elapsed) => Err(DISK_SILENT),
         }
     }
 }

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::Workspace;
+use super::{DISK_SILENT, Workspace};
 use crate::testing::{Asked, Rig};
 use crate::threads::Threads;
 
@@ -176,9 +176,33 @@ async fn a_dead_disk_holds_up_neither_the_server_nor_more_than_one_thread() {
     let soon = Duration::from_millis(50);
     for _ in 0..3 {
         let said = workspace.check("/a", soon).await;
-        assert_eq!(said, Err("the disk does not say where the path leads"));
+        assert_eq!(said, Err(DISK_SILENT));
     }
     drop(dead);
     assert_eq!(workspace.check("/a", Duration::from_mins(1)).await, Ok(()));
     assert_eq!(*LOOKS.lock(), 2, "those in between have not looked");
+}
+
+#[tokio::test(start_paused = true)]
+async fn problems_of_open_files_are_not_told_while_their_disk_does_not_answer() {
+    let scene = Scene::of_project().await;
+    let (rig, path) = (&scene.rig, scene.at("project/a.txt"));
+    rig.core.context.update(|model| model.focused(&path, 1));
+    let empty = json!({});
+    let call = || rig.call(&scene.session, "getDiagnostics", &empty);
+    // As a look does that waits for the disk.
+    let wait = || Arc::clone(&rig.core.workspace.looking).try_acquire_owned().unwrap();
+    let silent = "getDiagnostics: the disk does not answer";
+
+    let waits = wait();
+    assert_eq!(call().await["content"][0]["text"], silent);
+    drop(waits);
+    let editor = async {
+        let Asked::Diagnostics(responder, _) = rig.asked().await else { panic!() };
+        let waits = wait();
+        responder.complete_json(r#"{ "files": [] }"#);
+        waits
+    };
+    let (answer, _waits) = tokio::join!(call(), editor);
+    assert_eq!(answer["content"][0]["text"], silent);
 }
