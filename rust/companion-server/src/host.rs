@@ -255,13 +255,17 @@ pub struct Responders(Mutex<(u64, HashMap<u64, Asked>)>);
 impl Responders {
     /// Keeps a responder, and returns its number, which is never used again.
     pub fn add(&self, responder: impl Into<Asked>) -> u64 {
-        let (last, responders) = &mut *self.0.lock();
+        let mut kept = self.0.lock();
+        let (last, responders) = &mut *kept;
         *last += 1;
+        let number = *last;
         // An editor that does not answer must not cost memory for ever.
         let over: Vec<_> = responders.extract_if(|_, asked| !asked.is_awaited()).collect();
-        responders.insert(*last, responder.into());
+        responders.insert(number, responder.into());
+        drop(kept);
+        // To fail them may lead to another request.
         drop(over);
-        *last
+        number
     }
 
     /// The request of that number, if nobody has taken it.

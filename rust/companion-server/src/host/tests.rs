@@ -100,3 +100,35 @@ async fn no_other_thread_than_the_servers_asks_the_editor() {
     assert_eq!(call.await["content"][0]["text"], "no text");
     assert!(matches!(rig.asked().await, testing::Asked::Close(..)));
 }
+
+/// Who asks the editor again once a request has failed.
+#[derive(Default)]
+struct AsksAgain {
+    responders: Responders,
+    /// For each failure, whether the editor could be asked at once.
+    could_ask: Mutex<Vec<bool>>,
+}
+
+impl Asker for AsksAgain {
+    fn completed(&self, _: CallId, _: Option<String>) {}
+
+    fn failed(&self, _: CallId, _: &str) {
+        self.could_ask.lock().push(self.responders.0.try_lock().is_some());
+    }
+
+    fn unreadable(&self, _: CallId, _: &str) {}
+
+    fn is_awaited(&self, _: CallId) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_request_that_is_given_up_may_lead_to_another() {
+    let asker = Arc::new(AsksAgain::default());
+    let weak: Weak<dyn Asker> = Arc::<AsksAgain>::downgrade(&asker);
+    for call in 0..2 {
+        asker.responders.add(Responder::new(weak.clone(), Some(CallId(call))));
+    }
+    assert_eq!(*asker.could_ask.lock(), [true]);
+}
