@@ -189,9 +189,8 @@ impl EditorContext {
 
     /// Tells the editor which of its files are private, if others are than before.
     fn note_private(&self, private: &[String]) {
-        let mut before = self.private.lock();
-        if *before != private {
-            private.clone_into(&mut before);
+        let before = std::mem::replace(&mut *self.private.lock(), private.to_vec());
+        if before != private {
             self.host.private_files_changed(private);
         }
     }
