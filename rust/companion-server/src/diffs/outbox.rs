@@ -109,8 +109,8 @@ pub(super) struct Queued {
     is_restored: bool,
     /// The stream that it was sent on.
     sent: Option<u64>,
-    /// It was sent on that stream or on one before.
-    was_sent: bool,
+    /// On how many streams it was sent.
+    attempts: u32,
     /// A ping went behind it there.
     is_pinged: bool,
     /// It was sent there long ago.
@@ -126,7 +126,7 @@ impl Queued {
             is_restored,
             sent: None,
             // The last process may have sent it.
-            was_sent: is_restored,
+            attempts: is_restored.into(),
             is_pinged: false,
             is_old: false,
         }
@@ -196,7 +196,7 @@ impl Outbox {
 
     /// The acceptance for `path`, unless the client may have received it.
     pub(super) fn unsent(&mut self, path: &str) -> Option<&mut Queued> {
-        let mut unsent = self.queue.iter_mut().filter(|queued| !queued.was_sent);
+        let mut unsent = self.queue.iter_mut().filter(|queued| queued.attempts == 0);
         unsent.find(|queued| &*queued.path == path && queued.accepted.is_some())
     }
 
@@ -240,7 +240,7 @@ impl Outbox {
         let mut queue = self.queue.iter_mut();
         let queued = queue.find(|queued| queued.sent.is_none() && may(queued))?;
         queued.sent = Some(number);
-        queued.was_sent = true;
+        queued.attempts += 1;
         let ping = !stopping || stream.must_ping(queued);
         queued.is_pinged = ping;
         queued.is_old = false;
