@@ -53,7 +53,7 @@ struct Queue {
 
 impl Write for Queue {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        if self.lines.try_send(Line::Text(escape(line))).is_err() {
+        if self.lines.try_send(Line::Text(line.to_vec())).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
         Ok(line.len())
@@ -62,21 +62,6 @@ impl Write for Queue {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Escapes control characters within a line: names of folders may have any.
-fn escape(line: &[u8]) -> Vec<u8> {
-    let line = String::from_utf8_lossy(line);
-    let mut escaped = String::with_capacity(line.len());
-    for character in line.trim_end_matches('\n').chars() {
-        if character.is_control() {
-            escaped.extend(character.escape_default());
-        } else {
-            escaped.push(character);
-        }
-    }
-    escaped.push('\n');
-    escaped.into_bytes()
 }
 
 fn write(lines: &Receiver<Line>, dropped: &AtomicUsize) {
@@ -91,19 +76,5 @@ fn write(lines: &Receiver<Line>, dropped: &AtomicUsize) {
         if count > 0 {
             let _ = writeln!(stderr, "[{count} lines of the log were dropped: nobody read stderr]");
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_with_control_characters_stays_on_its_line() {
-        let (sender, lines) = sync_channel(1);
-        let mut queue = Queue { lines: sender, dropped: Arc::default() };
-        queue.write_all("WARN /é\n\u{1b}[2J\t: odd\n".as_bytes()).unwrap();
-        let Line::Text(line) = lines.recv().unwrap() else { panic!() };
-        assert_eq!(String::from_utf8(line).unwrap(), "WARN /é\\n\\u{1b}[2J\\t: odd\n");
     }
 }
