@@ -47,8 +47,8 @@ pub struct Limits {
     /// How long the client waits before it comes back to a stream that ended, and so how long a
     /// restart may take that it does not notice.
     pub retry: Duration,
-    /// The most sessions. Beyond them, the oldest idle session is evicted whose client waits for no
-    /// decision; without such a session, a new client is refused with 503.
+    /// The most sessions. When they are reached, the oldest idle one goes; if none is idle,
+    /// a new client is refused with 503.
     pub sessions: usize,
     /// The most sessions without a stream, whose clients have probably gone without saying so.
     pub idle_sessions: usize,

@@ -136,7 +136,7 @@ pub(crate) struct Sessions {
     host: Arc<dyn EditorHost>,
 }
 
-/// Every place for a session is taken by a client that is connected or waits for a decision.
+/// Every place for a session is taken by a client that is connected.
 #[derive(Debug)]
 pub(crate) struct Full;
 
@@ -161,8 +161,8 @@ impl Sessions {
         Self { by_id: Mutex::new(left.collect()), streams: AtomicUsize::new(0), limits, host }
     }
 
-    /// Makes a session, and evicts the sessions that have been idle for the longest time. Returns also
-    /// those. Never evicts a session whose client `waits` for a decision.
+    /// Makes a session. Returns also those that had to go for it: the ones that have been idle for
+    /// the longest time. `waits` says whose clients may wait for a decision; they go last.
     pub(crate) fn create(
         &self,
         client: ClientTraits,
@@ -182,12 +182,11 @@ impl Sessions {
         let too_many_idle = (idle.len() + 1).saturating_sub(self.limits.idle_sessions);
         let too_many = (by_id.len() + 1).saturating_sub(self.limits.sessions);
         let excess = too_many_idle.max(too_many);
-        if excess > 0 {
-            idle.retain(|(_, id)| !waits(*id));
-            idle.sort_unstable();
-        }
-        if excess > idle.len() {
+        if too_many > idle.len() {
             return Err(Full);
+        }
+        if excess > 0 {
+            idle.sort_by_cached_key(|(since, id)| (waits(*id), *since));
         }
         let gone: Vec<_> = idle.into_iter().take(excess).map(|(_, id)| id).collect();
         for id in &gone {

@@ -70,22 +70,6 @@ async fn a_session_goes_last_whose_diff_is_open() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_client_is_refused_before_one_that_waits_for_a_decision_is_evicted() {
-    let rig = Rig::limits(|limits| limits.idle_sessions = 2);
-    let waiting = [rig.initialize().await, rig.initialize().await];
-    open(&rig, &waiting[0]).await;
-    open_at(&rig, &waiting[1], "/b").await;
-    let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
-    assert_eq!(rig.send("POST", "/mcp", &[], body).await.status(), 503);
-    for session in &waiting {
-        assert_eq!(status(&rig, session).await, 200);
-    }
-    let headers = [("mcp-session-id", &*waiting[0])];
-    assert_eq!(rig.send("DELETE", "/mcp", &headers, "").await.status(), 204);
-    assert_eq!(rig.send("POST", "/mcp", &[], body).await.status(), 200);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_session_stays_whose_request_is_being_answered() {
     let rig = Rig::limits(|limits| limits.idle_sessions = 1);
     let asking = rig.initialize().await;
