@@ -47,13 +47,14 @@ pub struct Limits {
     /// How long the client waits before it comes back to a stream that ended, and so how long a
     /// restart may take that it does not notice.
     pub retry: Duration,
-    /// The most sessions. When they are reached, the oldest idle one goes; if none is idle,
-    /// a new client is refused with 503.
+    /// The most sessions. When they are reached, the oldest idle one goes; if none is idle but those
+    /// that wait for a decision, a new client is refused with 503.
     pub sessions: usize,
-    /// The most sessions without a stream, whose clients have probably gone without saying so.
+    /// The most sessions without a stream, whose clients have probably gone without saying so. Beyond,
+    /// the same happens.
     pub idle_sessions: usize,
     /// How long the views of a client wait for it while it has no stream. Then they are closed, and
-    /// should it come back, it hears that its diffs are rejected.
+    /// should it come back, it hears that its diffs are rejected. Until then no new client evicts it.
     pub session_away: Duration,
     /// How long a session may stay without a stream.
     pub session_gone: Duration,

@@ -136,7 +136,7 @@ pub(crate) struct Sessions {
     host: Arc<dyn EditorHost>,
 }
 
-/// Every place for a session is taken by a client that is connected.
+/// Every place for a session is taken by a client that is connected, or that waits for a decision.
 #[derive(Debug)]
 pub(crate) struct Full;
 
@@ -162,7 +162,8 @@ impl Sessions {
     }
 
     /// Makes a session. Returns also those that had to go for it: the ones that have been idle for
-    /// the longest time. `waits` says whose clients may wait for a decision; they go last.
+    /// the longest time. `waits` says whose clients may wait for a decision; they go last, and not
+    /// while they may be between two streams.
     pub(crate) fn create(
         &self,
         client: ClientTraits,
@@ -182,11 +183,12 @@ impl Sessions {
         let too_many_idle = (idle.len() + 1).saturating_sub(self.limits.idle_sessions);
         let too_many = (by_id.len() + 1).saturating_sub(self.limits.sessions);
         let excess = too_many_idle.max(too_many);
-        if too_many > idle.len() {
-            return Err(Full);
-        }
         if excess > 0 {
+            idle.retain(|(since, id)| since.elapsed() >= self.limits.session_away || !waits(*id));
             idle.sort_by_cached_key(|(since, id)| (waits(*id), *since));
+        }
+        if excess > idle.len() {
+            return Err(Full);
         }
         let gone: Vec<_> = idle.into_iter().take(excess).map(|(_, id)| id).collect();
         for id in &gone {

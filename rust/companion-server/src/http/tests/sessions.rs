@@ -69,6 +69,33 @@ async fn a_session_goes_last_whose_diff_is_open() {
     assert_eq!(status(&rig, &waiting).await, 200);
 }
 
+/// It proposes, and has no stream for a moment.
+#[tokio::test(start_paused = true)]
+async fn a_newcomer_is_refused_before_a_client_that_waits_for_a_decision_loses_it() {
+    let rig = Rig::limits(|limits| limits.idle_sessions = 2);
+    let waiting = rig.initialize().await;
+    open(&rig, &waiting).await;
+    let other = rig.initialize().await;
+    open_at(&rig, &other, "/b").await;
+    let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+    assert_eq!(rig.send("POST", "/mcp", &[], body).await.status(), 503);
+    rig.core.diffs.decided("/a", Some("text".to_owned()));
+    let mut stream = rig.stream(&waiting).await;
+    stream.context().await;
+    assert_eq!(stream.message().await.unwrap()["params"]["content"], "text");
+    assert_eq!(rig.send("POST", "/mcp", &[], body).await.status(), 200, "one has a stream");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_stays_away_makes_room_though_its_diff_was_open() {
+    let rig = Rig::limits(|limits| limits.idle_sessions = 1);
+    let away = rig.initialize().await;
+    open(&rig, &away).await;
+    sleep(Limits::default().session_away).await;
+    rig.initialize().await;
+    assert_eq!(status(&rig, &away).await, 404);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_session_stays_whose_request_is_being_answered() {
     let rig = Rig::limits(|limits| limits.idle_sessions = 1);
