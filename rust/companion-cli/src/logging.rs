@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use companion_protocol::ide::log_line;
 use env_logger::Target;
 use log::LevelFilter;
 
@@ -33,6 +34,7 @@ pub(crate) fn start(level: LevelFilter) -> io::Result<()> {
     env_logger::Builder::new()
         .filter_module("companion", level)
         .filter_module("gemini_companion", level)
+        .format_indent(None)
         .target(Target::Pipe(Box::new(queue)))
         .init();
     Ok(())
@@ -52,11 +54,12 @@ struct Queue {
 }
 
 impl Write for Queue {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        if self.lines.try_send(Line::Text(line.to_vec())).is_err() {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let line = log_line(String::from_utf8_lossy(bytes).trim_end_matches('\n')) + "\n";
+        if self.lines.try_send(Line::Text(line.into_bytes())).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
-        Ok(line.len())
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

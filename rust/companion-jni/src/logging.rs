@@ -1,5 +1,6 @@
 //! Log lines on their way to the IDE's log, by way of the thread that calls Kotlin.
 
+use companion_protocol::ide::log_line;
 use log::{Level, LevelFilter, Log, Metadata, Record};
 use parking_lot::Mutex;
 
@@ -36,7 +37,7 @@ impl Log for Forward {
         if self.enabled(record.metadata())
             && let Some(sink) = &*SINK.lock()
         {
-            sink(record.level(), record.args().to_string());
+            sink(record.level(), log_line(&record.args().to_string()));
         }
     }
 

@@ -41,6 +41,22 @@ pub fn one_line(text: &str, limit: usize) -> String {
     }
 }
 
+/// `text` as one line of a log: with codes for characters that end a line, control a terminal or turn
+/// the direction of writing.
+pub fn log_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                line.extend(c.escape_unicode());
+            }
+            c if c.is_control() => line.extend(c.escape_default()),
+            c => line.push(c),
+        }
+    }
+    line
+}
+
 /// What the client is told about the editor: the parameters of `ide/contextUpdate`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

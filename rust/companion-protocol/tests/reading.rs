@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use companion_protocol::diagnostics::Severity;
-use companion_protocol::ide::truncate_utf16;
+use companion_protocol::ide::{log_line, truncate_utf16};
 use companion_protocol::jsonrpc::{
     Id, MAX_BATCH, Message, ParseError, Payload, code, describe, parse, parse_request,
 };
@@ -20,6 +20,15 @@ fn one(text: &str) -> Result<Message<'_>, ParseError> {
 
 fn id(text: &str) -> Id {
     Id::new(&RawValue::from_string(text.to_owned()).unwrap()).unwrap()
+}
+
+#[test]
+fn a_log_shows_codes_for_what_ends_a_line_or_moves_what_follows() {
+    let hostile = "a\r\n\t\u{1b}\u{85}\u{200e}\u{200f}\u{2028}\u{202e}\u{2066}\u{2069}";
+    let shown = r"a\r\n\t\u{1b}\u{85}\u{200e}\u{200f}\u{2028}\u{202e}\u{2066}\u{2069}";
+    assert_eq!(log_line(hostile), shown);
+    let plain = r#"C:\é "文" 😀 'x'"#;
+    assert_eq!(log_line(plain), plain);
 }
 
 #[test]
