@@ -8,7 +8,7 @@ import org.jetbrains.plugins.terminal.LocalTerminalCustomizer
 
 /**
  * Every terminal asks it, also the newest: that prefers an interface which 2024.2 lacks, and still asks this class.
- * Not the EDT.
+ * Not the EDT, as far as was read; there it would not wait for a server that starts.
  *
  * A shell in WSL gets none: there another 127.0.0.1 answers, if any, and the paths are others. The README says how a CLI
  * gets from there to here.
@@ -21,7 +21,7 @@ class TerminalEnvironment : LocalTerminalCustomizer() {
         envs: MutableMap<String, String>,
     ): Array<String> {
         if (CliPlace.isInWsl(workingDirectory, command.asList())) return command
-        CompanionService.getInstance(project).core?.let { envs.putAll(it.terminalEnvironment) }
+        CompanionService.getInstance(project).awaitCore()?.let { envs.putAll(it.terminalEnvironment) }
         return command
     }
 }

@@ -26,6 +26,9 @@ import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.diagnostics.DiagnosticsService
 import dev.companion.gemini.diff.ProposalService
 import dev.companion.gemini.platform.Platform
+import java.awt.EventQueue
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
 
 /**
@@ -55,6 +58,18 @@ class CompanionService internal constructor(
 
     /** Null unless a server runs. */
     val core: CompanionCore? get() = slot.core
+
+    /** Open until the first try to start a server has ended, or there is to be none. */
+    private val firstTry = CountDownLatch(1)
+
+    /**
+     * The server, or null. Off the EDT this waits, for two seconds at most, for one that starts with the project: terminals
+     * that the IDE restores start as early.
+     */
+    fun awaitCore(): CompanionCore? {
+        if (!EventQueue.isDispatchThread()) firstTry.await(START_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)
+        return core
+    }
 
     /** How many folders CLIs are told. */
     val rootCount: Int get() = slot.settings?.workspace?.size ?: 0
@@ -118,6 +133,7 @@ class CompanionService internal constructor(
     private fun mayStart(): Boolean {
         if (project.isDefault || IdeMode.isWelcomeScreen(project)) return false
         if (IdeMode.isRemote()) changeState { CompanionState.Remote } else started = true
+        if (!started) firstTry.countDown()
         return started
     }
 
@@ -152,6 +168,8 @@ class CompanionService internal constructor(
         } catch (e: Throwable) {
             val message = ServerLaunch.report(e)
             changeState { CompanionState.Failed(message) }
+        } finally {
+            firstTry.countDown()
         }
         // Its proposals have ended with it, and the IDE may take no more work.
         if (project.isDisposed) return
@@ -230,6 +248,8 @@ class CompanionService internal constructor(
     }
 
     companion object {
+        private const val START_TIMEOUT_MILLIS = 2_000L
+
         fun getInstance(project: Project): CompanionService = Platform.service(project, CompanionService::class.java)
     }
 }
