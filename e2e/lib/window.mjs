@@ -35,7 +35,12 @@ export class Window {
   }
 
   async start(...args) {
-    const options = { args: ['--resume', '--log-level', 'trace', ...args] };
+    await this.startOn(undefined, ...args);
+  }
+
+  /** The same, on another `machine`. */
+  async startOn(machine, ...args) {
+    const options = { args: ['--resume', '--log-level', 'trace', ...args], machine };
     this.companion = await Companion.start(this.sandbox, options);
     this.editor = new Editor(this.companion);
   }

@@ -13,7 +13,7 @@ import { IdeClient } from '../lib/ide-client.mjs';
 import { until } from '../lib/inbox.mjs';
 import { Proxy } from '../lib/proxy.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
-import { Window, accepted, endStreams, propose, saved } from '../lib/window.mjs';
+import { REJECTED, Window, accepted, endStreams, propose, saved } from '../lib/window.mjs';
 
 /** The status of a request in a session of another companion. */
 async function statusIn(companion, session) {
@@ -173,4 +173,33 @@ test('a state directory that can’t be used costs nothing but the restart', asy
   const companion = await Companion.start(sandbox, { args: ['--resume'] });
   await companion.logged(/WARN.*a restart will disconnect the CLIs: /);
   await IdeClient.connect(sandbox);
+});
+
+/** Has room for files of 64 KB. */
+const fullDisk = {
+  prefix: () => ['bash', '-c', `trap '' XFSZ; ulimit -f 64; exec "$@"`, 'bash'],
+  env: {},
+};
+
+test('a text that has no space on the disk costs no other client its connection', async (t) => {
+  const window = await Window.open(t);
+  await window.stop();
+  await window.startOn(fullDisk);
+  const before = window.companion.ready;
+  const proxy = await Proxy.start(window.sandbox, window.companion);
+  const clients = [];
+  for (const _ of [1, 2]) clients.push(await window.connect(proxy.env(window.sandbox)));
+  const small = await propose(window, clients[0], 'a.txt');
+  const large = await propose(window, clients[1], 'b.txt');
+  await endStreams(window, proxy);
+  window.editor.accept(small.file, 'the user’s own words');
+  await saved(window, small.file, 'the user’s own words');
+  window.editor.accept(large.file, 'x'.repeat(200_000));
+  await until('it is said', () => window.companion.log.includes('no space for 1 accepted texts'));
+  await saved(window, small.file, 'the user’s own words');
+  await window.stop();
+  await window.start();
+  assert.deepEqual(window.companion.ready, before);
+  assert.deepEqual(await small.decision, accepted('the user’s own words'));
+  assert.deepEqual(await large.decision, REJECTED);
 });

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::lines::{Head, write_line};
 use super::slots::{MAX_FILE, Slot};
-use crate::diffs::{Batch, Left};
+use crate::diffs::{Batch, Left, Record};
 
 /// How many bytes are appended before the file is written anew.
 const APPENDED: usize = 64 << 10;
@@ -53,27 +53,38 @@ impl File {
         let mut lines = Vec::new();
         write_line(&mut lines, &self.head);
         let mut left_out = 0;
-        // The longest texts come last.
+        // Where the file can end: before each text. The longest texts come last.
+        let mut ends = Vec::new();
         for record in self.left.records() {
             let end = lines.len();
             write_line(&mut lines, &record);
             if lines.len() > WRITTEN {
                 lines.truncate(end);
                 left_out += 1;
+            } else if matches!(record, Record::Accepted(..)) {
+                ends.push(end);
             }
+        }
+        let mut written = self.slot.write(&lines);
+        if written.is_err() {
+            // Without the old one there may be space.
+            self.slot.clear()?;
+            written = self.slot.write(&lines);
+        }
+        while written.is_err()
+            && let Some(end) = ends.pop()
+        {
+            lines.truncate(end);
+            left_out += 1;
+            written = self.slot.write(&lines);
         }
         if left_out > self.left_out {
             log::warn!(
-                "{left_out} accepted texts are too long to be saved with all others; after a \
-                 restart their CLIs take them for rejected"
+                "the disk has no space for {left_out} accepted texts; after a restart their CLIs \
+                 take them for rejected"
             );
         }
         self.left_out = left_out;
-        let written = self.slot.write(&lines).or_else(|_full| {
-            // Without the old one there may be space.
-            self.slot.clear()?;
-            self.slot.write(&lines)
-        });
         if written.is_err() {
             self.slot.clear()?;
         }

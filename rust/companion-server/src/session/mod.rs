@@ -178,17 +178,18 @@ impl Sessions {
                 !(session.is_returning() && since.elapsed() < 3 * self.limits.retry)
             })
             .map(|(since, session)| (since, session.id))
+            // It may be between two streams.
+            .filter(|(since, id)| since.elapsed() >= self.limits.session_away || !waits(*id))
             .collect();
         // The new one counts as idle until its stream comes.
         let too_many_idle = (idle.len() + 1).saturating_sub(self.limits.idle_sessions);
         let too_many = (by_id.len() + 1).saturating_sub(self.limits.sessions);
         let excess = too_many_idle.max(too_many);
-        if excess > 0 {
-            idle.retain(|(since, id)| since.elapsed() >= self.limits.session_away || !waits(*id));
-            idle.sort_by_cached_key(|(since, id)| (waits(*id), *since));
-        }
-        if excess > idle.len() {
+        if too_many > idle.len() {
             return Err(Full);
+        }
+        if excess > 0 {
+            idle.sort_by_cached_key(|(since, id)| (waits(*id), *since));
         }
         let gone: Vec<_> = idle.into_iter().take(excess).map(|(_, id)| id).collect();
         for id in &gone {

@@ -72,7 +72,7 @@ async fn a_session_goes_last_whose_diff_is_open() {
 /// It proposes, and has no stream for a moment.
 #[tokio::test(start_paused = true)]
 async fn a_newcomer_is_refused_before_a_client_that_waits_for_a_decision_loses_it() {
-    let rig = Rig::limits(|limits| limits.idle_sessions = 2);
+    let rig = Rig::limits(|limits| limits.sessions = 2);
     let waiting = rig.initialize().await;
     open(&rig, &waiting).await;
     let other = rig.initialize().await;
@@ -83,7 +83,17 @@ async fn a_newcomer_is_refused_before_a_client_that_waits_for_a_decision_loses_i
     let mut stream = rig.stream(&waiting).await;
     stream.context().await;
     assert_eq!(stream.message().await.unwrap()["params"]["content"], "text");
-    assert_eq!(rig.send("POST", "/mcp", &[], body).await.status(), 200, "one has a stream");
+}
+
+#[tokio::test(start_paused = true)]
+async fn clients_that_wait_for_a_decision_keep_no_newcomer_out() {
+    let rig = Rig::limits(|limits| limits.idle_sessions = 1);
+    let waiting = rig.initialize().await;
+    open(&rig, &waiting).await;
+    let newcomer = rig.initialize().await;
+    for session in [&waiting, &newcomer] {
+        assert_eq!(status(&rig, session).await, 200);
+    }
 }
 
 #[tokio::test(start_paused = true)]
