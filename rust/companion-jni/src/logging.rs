@@ -37,7 +37,10 @@ impl Log for Forward {
         if self.enabled(record.metadata())
             && let Some(sink) = &*SINK.lock()
         {
-            sink(record.level(), log_line(&record.args().to_string()));
+            let text = record.args().to_string();
+            // A stack trace of the JVM, which only this crate logs, has lines.
+            let is_own = record.target().starts_with("companion_jni");
+            sink(record.level(), if is_own { text } else { log_line(&text) });
         }
     }
 
