@@ -63,10 +63,8 @@ impl Ledger {
                 let opening = self.open.get_mut(&path).and_then(|diff| diff.opening.take());
                 opening.map(|call| Effect::Answer(call, Answer::Opened)).into_iter().collect()
             }
-            Some(Asked::Close { shown, told, proposed }) => {
-                // If its own view did not show, the text is that of the view before, and may be
-                // another client's.
-                let content = content.filter(|_| shown.is_some());
+            Some(Asked::Close { told, proposed, is_own, .. }) => {
+                let content = content.filter(|_| is_own);
                 let content = content.map(|text| proposed.content(&proposed.accept(text)));
                 vec![self.closed(call, told, content)]
             }

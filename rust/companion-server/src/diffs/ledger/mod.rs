@@ -74,6 +74,8 @@ struct Diff {
     /// The call that waits until the view shows. Until then a decision for the path is about an
     /// earlier view, and ends nothing.
     opening: Option<CallId>,
+    /// Until then the view of another client may show.
+    is_over_other: bool,
     /// The calls of acceptDiff and rejectDiff that wait for the end.
     deciding: Vec<(CallId, bool)>,
 }
@@ -87,6 +89,8 @@ enum Asked {
         /// The caller and its diff, if a notification tells it of the end.
         told: Option<(SessionId, DiffId)>,
         proposed: Proposed,
+        /// The view is not one of another client.
+        is_own: bool,
     },
     Decide(Arc<str>),
 }
@@ -163,7 +167,10 @@ impl Ledger {
         if let Some(diff) = outbox.find(path).map(|queued| queued.diff) {
             self.take(asker, diff, &mut effects);
         }
+        let mut is_over_other = false;
         if let Some(earlier) = self.open.remove(path) {
+            is_over_other =
+                earlier.asker != asker || (earlier.is_over_other && earlier.opening.is_some());
             // The same client has already replaced its waiter: a word about the earlier diff
             // would end the new one.
             if earlier.asker == asker {
@@ -175,7 +182,8 @@ impl Ledger {
         }
         let id = self.next_diff;
         self.next_diff = id.next();
-        let diff = Diff { id, asker, proposed, opening: Some(call), deciding: Vec::new() };
+        let opening = Some(call);
+        let diff = Diff { id, asker, proposed, opening, is_over_other, deciding: Vec::new() };
         self.open.insert(Arc::clone(path), diff);
         self.asked.insert(call, Asked::Open(Arc::clone(path)));
         self.record(Record::Opened(id, asker, Arc::clone(path)), &mut effects);
@@ -208,10 +216,11 @@ impl Ledger {
         }
         let told = (!suppress).then_some((caller, diff.id));
         let proposed = diff.proposed;
+        let is_own = shown.is_some() || !diff.is_over_other;
         self.end(diff, Outcome::Closed, &mut effects);
         // A client that is being disabled or ends does not look at the text (`ide-client.js`, `disconnect`).
         let ask = if told.is_some() { Ask::Abandon } else { Ask::Close };
-        self.asked.insert(call, Asked::Close { shown, told, proposed });
+        self.asked.insert(call, Asked::Close { shown, told, proposed, is_own });
         effects.push(Effect::Ask(Some(call), ask(Arc::clone(path))));
         effects
     }

@@ -263,12 +263,17 @@ fn an_acceptance_that_the_editor_carries_out_is_not_carried_out_again() {
     assert_eq!(book.ledger.next(book.a, 2).0.unwrap().accepted, sent.accepted);
 }
 
-/// Another client's view may be left in the editor, if it could not open this one.
+/// It may be left in the editor, if that could not open the view of the first one.
 #[test]
-fn a_view_that_has_not_shown_has_no_text() {
+fn the_text_in_the_view_of_another_client_is_no_answer() {
+    let close = |mut book: Book| {
+        book.open(book.a);
+        let (call, _) = book.close(book.a, true);
+        let effects = book.ledger.completed(call, Some(text("typed")));
+        answer(&effects, call).clone()
+    };
+    assert_eq!(close(Book::new()), closed("typed"), "word of the view is on its way");
     let mut book = Book::new();
-    book.open(book.a);
-    let (call, _) = book.close(book.a, true);
-    let effects = book.ledger.completed(call, Some(text("of another client")));
-    assert_eq!(*answer(&effects, call), Answer::Closed(None));
+    book.opened(book.b);
+    assert_eq!(close(book), Answer::Closed(None));
 }

@@ -84,7 +84,7 @@ class StaleTest : QuestionTestCase() {
         core.delivery = Delivery.QUEUED
         core.isUnsent = false
         view.click("Accept")
-        applyAndBeAsked(view, "the edit of a.txt can be made twice")
+        applyAndBeAsked(view, "a.txt can be made twice")
         assertEquals("old", file.readText())
         answering(1)
         view.click("Apply")
