@@ -69,6 +69,7 @@ test('a program that is no CLI receives the form of the file', { skip }, async (
   const stream = await program.stream();
   const filePath = sandbox.file('a.txt', `${BOM}a\r\nb\r\n`);
   await program.callTool('openDiff', { filePath, newContent: 'a\nc\n' });
+  await neovim.proposal(filePath);
   await neovim.type(':w<CR>');
   const { params } = await stream.messages.next(({ method }) => method === 'ide/diffAccepted');
   assert.equal(params.content, `${BOM}a\r\nc\r\n`);

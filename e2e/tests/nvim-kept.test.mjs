@@ -122,6 +122,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     const program = await neovim.session(sandbox);
     const file = sandbox.file('a.txt', 'old\n');
     await program.callTool('openDiff', { filePath: file, newContent: 'new\n' });
+    await neovim.proposal(file);
     await neovim.type('ccthe user’s own<Esc>');
     await program.callTool('acceptDiff', { filePath: file });
     assert.equal(fs.readFileSync(file, 'utf8'), 'the user’s own\n');
