@@ -269,7 +269,11 @@ describe('in a window', () => {
     const file = scene.sandbox.file('merged.txt', 'one\ntwo\n');
     const args = { file_path: file, instruction: '', old_string: 'two', new_string: 'TWO' };
     const end = runCore(scene.sandbox, [{ name: 'replace', args }]);
-    const { title } = await Promise.race([scene.proposal(file), end]);
+    // The focus is in an editor, so the proposal has no tab yet.
+    const waits = scene.ide.until(({ texts }) => texts.includes('Review'), 'a proposal that waits');
+    await Promise.race([waits, end]);
+    await scene.ide.click('text', { text: 'Review' });
+    const { title } = await scene.proposal(file);
     fs.writeFileSync(file, 'zero\none\ntwo\n');
     await scene.ide.robot('invoke', { action: 'Synchronize' });
     await scene.ide.tab(title, ({ banners }) => /It has changed meanwhile/.test(banners.flat()[0]));
