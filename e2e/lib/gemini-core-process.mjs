@@ -1,5 +1,5 @@
 // Runs the real core of Gemini CLI without its terminal: its tools, their confirmation by the editor, and the model's
-// history. The model says what the first argument has it say. Prints what came of it, as JSON.
+// history. The model calls the tools of the first argument. Prints the results, as JSON.
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -12,7 +12,7 @@ import { Scheduler } from '@google/gemini-cli-core/dist/src/scheduler/scheduler.
 import { ENVIRONMENT } from './gemini-cli.mjs';
 
 Object.assign(process.env, ENVIRONMENT);
-const { calls, rounds } = JSON.parse(process.argv[2]);
+const calls = JSON.parse(process.argv[2]);
 
 const says = (parts) => ({
   method: 'generateContentStream',
@@ -22,7 +22,7 @@ const proposal = calls.map(({ name, args }, id) => ({
   functionCall: { id: `${id}`, name, args },
 }));
 const script = path.join(os.tmpdir(), 'core-replies.jsonl');
-const replies = [...Array(rounds).fill(says(proposal)), says([{ text: 'done' }])];
+const replies = [says(proposal), says([{ text: 'done' }])];
 fs.writeFileSync(script, replies.map((reply) => JSON.stringify(reply)).join('\n'));
 
 const config = new Config({

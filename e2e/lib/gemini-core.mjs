@@ -7,13 +7,13 @@ import { promisify } from 'node:util';
 const PROGRAM = fileURLToPath(new URL('gemini-core-process.mjs', import.meta.url));
 
 /**
- * Has the model call tools, `{name, args}`, all at once, `rounds` times. Resolves once the model has the last result, to
+ * Has the model call tools, `{name, args}`, all at once. Resolves once the model has the last result, to
  * `{results, history}`: the results, each an object, and the length of the history in characters of JSON.
  */
-export async function runCore(sandbox, calls, { env = {}, rounds = 1 } = {}) {
+export async function runCore(sandbox, calls, { env = {} } = {}) {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [PROGRAM, JSON.stringify({ calls, rounds })],
+    [PROGRAM, JSON.stringify(calls)],
     { cwd: sandbox.project, env: sandbox.env({ REMOTE_CONTAINERS: '1', ...env }), maxBuffer: 1 << 26 },
   );
   return JSON.parse(stdout.slice(stdout.lastIndexOf('{"results"')));

@@ -19,7 +19,6 @@ pub(crate) fn test_portable(sh: &Shell) -> Result {
 
 /// Runs all steps, or those whose names contain `only`.
 pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
-    // All runners of tests hand it on.
     let mut count = 0;
     let mut step = |name: &str, run: &mut dyn FnMut() -> Result| {
         if only.is_none_or(|only| name.contains(only)) {
@@ -29,6 +28,7 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
             Ok(())
         }
     };
+    // All runners of tests hand it on.
     let _long = sh.push_env("COMPANION_TEST_LONG", if long { "1" } else { "" });
     step("formatting", &mut || Ok(cmd!(sh, "cargo fmt --all --check").run()?))?;
     step("lints", &mut || {
