@@ -233,10 +233,9 @@ impl Ledger {
         suppress: bool,
         call: CallId,
     ) -> Vec<Effect> {
-        let Some(outbox) = self.outboxes.get_mut(&caller) else {
-            return vec![Effect::Answer(call, Answer::Closed(None))];
-        };
-        let Some(Queued { diff, accepted, .. }) = outbox.find(path).cloned() else {
+        let outbox = self.outboxes.get_mut(&caller);
+        let decided = outbox.and_then(|outbox| Some((outbox.find(path).cloned()?, outbox)));
+        let Some((Queued { diff, accepted, .. }, outbox)) = decided else {
             return vec![Effect::Answer(call, Answer::Closed(None))];
         };
         if !suppress {
