@@ -156,9 +156,9 @@ impl PrivateDir {
             .inspect_err(|_| drop(self.remove(&temporary)))
     }
 
-    /// A file that was written here, to append to.
-    pub fn append(&self, name: &str) -> io::Result<File> {
-        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    /// Opens an existing file to write to any part of it.
+    pub fn open_to_write(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(File::from(rustix::fs::openat(&self.fd, name, flags, Mode::empty())?))
     }
 

@@ -141,9 +141,9 @@ impl PrivateDir {
             .inspect_err(|_| drop(self.remove(&temporary)))
     }
 
-    /// A file that was written here, to append to.
-    pub fn append(&self, name: &str) -> io::Result<File> {
-        OpenOptions::new().append(true).open(self.path.join(name))
+    /// Opens an existing file to write to any part of it.
+    pub fn open_to_write(&self, name: &str) -> io::Result<File> {
+        OpenOptions::new().write(true).open(self.path.join(name))
     }
 
     /// When a file was written.

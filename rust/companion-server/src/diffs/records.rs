@@ -42,32 +42,31 @@ pub(crate) struct LeftDiff {
 }
 
 impl Left {
-    /// Takes a record. Returns whether a text is out of it by that, which must not stay on the disk.
-    pub(crate) fn apply(&mut self, record: Record) -> bool {
-        let has_text =
-            |diff: &LeftDiff| diff.accepted.as_ref().is_some_and(|text| !text.is_empty());
-        match record {
+    /// Applies a record. Returns the diffs whose texts no longer count and must not stay on the disk.
+    pub(crate) fn apply(&mut self, record: Record) -> Vec<DiffId> {
+        let over = match record {
             Record::Session(session, client) => {
                 self.sessions.insert(session, client);
-                false
+                Vec::new()
             }
             Record::Gone(session) => {
                 self.sessions.remove(&session);
-                let gone = self.diffs.extract_if(.., |_, diff| diff.session == session);
-                gone.filter(|(_, diff)| has_text(diff)).count() > 0
+                self.diffs.extract_if(.., |_, diff| diff.session == session).collect()
             }
             Record::Opened(diff, session, path) => {
                 self.diffs.insert(diff, LeftDiff { session, path, accepted: None });
-                false
+                Vec::new()
             }
             Record::Accepted(diff, text) => {
                 if let Some(diff) = self.diffs.get_mut(&diff) {
                     diff.accepted = Some(text);
                 }
-                false
+                Vec::new()
             }
-            Record::Settled(diff) => self.diffs.remove(&diff).is_some_and(|diff| has_text(&diff)),
-        }
+            Record::Settled(diff) => self.diffs.remove_entry(&diff).into_iter().collect(),
+        };
+        let with_text = over.into_iter().filter(|(_, diff)| diff.accepted.is_some());
+        with_text.map(|(diff, _)| diff).collect()
     }
 
     /// The fewest records that come to it, the texts last and the longest of them at the end.

@@ -1,55 +1,80 @@
-//! The file of a server that runs. Records are appended; once a text need not be told
-//! any more the file is written anew without it, so that no text stays on the disk.
+//! Keeps the resume file of a running server.
+//!
+//! Records are appended. A text that has been delivered is erased in place, so that no text stays
+//! on the disk longer than needed. The file is rewritten once it has doubled: however many texts
+//! wait in it, each record costs a bounded number of bytes on average.
 
-use std::io::{self, Write};
+use std::collections::BTreeMap;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::ops::Range;
 
 use super::lines::{Head, write_line};
 use super::slots::{MAX_FILE, Slot};
-use crate::diffs::{Batch, Left, Record};
+use crate::diffs::{Batch, DiffId, Left, Record};
 
-/// How many bytes are appended before the file is written anew.
-const APPENDED: usize = 64 << 10;
+/// The bytes that are appended at least before the file is rewritten.
+const MIN_APPENDED: usize = 64 << 10;
 
-/// How large it is then at most, so that the next process reads it after all that is appended.
-const WRITTEN: usize = MAX_FILE - APPENDED;
+/// The largest file that is written, in bytes. It may double before it is rewritten.
+const MAX_WRITTEN: usize = MAX_FILE / 2;
 
-/// The file of a server that runs.
+/// The resume file of a running server.
 pub(super) struct File {
     slot: Slot,
     head: Head,
-    /// What the records come to.
+    /// The state that the records lead to.
     left: Left,
-    /// Where records are appended; nothing if the file must be written anew.
-    pub(super) end: Option<std::fs::File>,
-    appended: usize,
+    /// The open file. `None` if it must be rewritten.
+    pub(super) file: Option<std::fs::File>,
+    /// Its length when it was rewritten, in bytes.
+    written: usize,
+    /// Its length now, in bytes.
+    length: usize,
+    /// Where the lines with texts are.
+    texts: BTreeMap<DiffId, Range<usize>>,
     /// How many records did not fit.
     left_out: usize,
 }
 
 impl File {
     pub(super) fn new(slot: Slot, head: Head, left: Left) -> Self {
-        Self { slot, head, left, end: None, appended: 0, left_out: 0 }
+        let texts = BTreeMap::new();
+        Self { slot, head, left, file: None, written: 0, length: 0, texts, left_out: 0 }
     }
 
-    /// Takes what has happened.
+    /// Saves the records of `batch`.
     pub(super) fn take(&mut self, batch: Batch) -> io::Result<()> {
         let mut lines = Vec::new();
-        let mut anew = batch.ends;
+        let mut over = Vec::new();
         for record in batch.records {
+            let begin = self.length + lines.len();
             write_line(&mut lines, &record);
-            anew |= self.left.apply(record);
+            if let Record::Accepted(diff, _) = &record {
+                self.texts.insert(*diff, begin..self.length + lines.len() - 1);
+            }
+            over.extend(self.left.apply(record));
         }
-        self.appended += lines.len();
-        anew |= self.appended > APPENDED;
-        // What was not written whole is no end to go on from.
-        self.end = self.end.take().filter(|_| !anew).and_then(|end| append(end, &lines).ok());
-        if self.end.is_some() { Ok(()) } else { self.write() }
+        let over: Vec<_> = over.iter().filter_map(|diff| self.texts.remove(diff)).collect();
+        let length = self.length + lines.len();
+        let is_due = batch.ends || length > self.written + self.written.max(MIN_APPENDED);
+        if let Some(file) = self.file.take().filter(|_| !is_due)
+            && let Ok(file) = append(file, self.length, &lines).and_then(|file| erase(file, &over))
+        {
+            self.file = Some(file);
+            self.length = length;
+            return Ok(());
+        }
+        self.write()
     }
 
-    /// Puts the file in place, with no more than is needed. If that fails there is none: what
-    /// clients hear from the next process may be too little, but nothing that is over.
+    /// Rewrites the file with the records that still count.
+    ///
+    /// # Errors
+    /// The disk does not take it. Then there is no file: the next process may resend too little,
+    /// but nothing that is out of date.
     pub(super) fn write(&mut self) -> io::Result<()> {
-        self.end = None;
+        self.file = None;
+        self.texts.clear();
         let mut lines = Vec::new();
         write_line(&mut lines, &self.head);
         let mut left_out = 0;
@@ -58,11 +83,12 @@ impl File {
         for record in self.left.records() {
             let end = lines.len();
             write_line(&mut lines, &record);
-            if lines.len() > WRITTEN {
+            if lines.len() > MAX_WRITTEN {
                 lines.truncate(end);
                 left_out += 1;
-            } else if matches!(record, Record::Accepted(..)) {
-                ends.push(end);
+            } else if let Record::Accepted(diff, _) = record {
+                self.texts.insert(diff, end..lines.len() - 1);
+                ends.push((end, diff));
             }
         }
         let mut written = self.slot.write(&lines);
@@ -72,8 +98,9 @@ impl File {
             written = self.slot.write(&lines);
         }
         while written.is_err()
-            && let Some(end) = ends.pop()
+            && let Some((end, diff)) = ends.pop()
         {
+            self.texts.remove(&diff);
             lines.truncate(end);
             left_out += 1;
             written = self.slot.write(&lines);
@@ -88,18 +115,29 @@ impl File {
         if written.is_err() {
             self.slot.clear()?;
         }
-        self.end = Some(written?);
-        self.appended = 0;
+        self.file = Some(written?);
+        self.written = lines.len();
+        self.length = lines.len();
         Ok(())
     }
 }
 
-/// Appends to the file, or shows by its time that the server lives.
-fn append(mut end: std::fs::File, lines: &[u8]) -> io::Result<std::fs::File> {
+/// Writes `lines` behind the first `length` bytes, or touches the file to show that the server lives.
+fn append(mut file: std::fs::File, length: usize, lines: &[u8]) -> io::Result<std::fs::File> {
     if lines.is_empty() {
-        end.set_modified(std::time::SystemTime::now())?;
+        file.set_modified(std::time::SystemTime::now())?;
     } else {
-        end.write_all(lines)?;
+        file.seek(SeekFrom::Start(length as u64))?;
+        file.write_all(lines)?;
     }
-    Ok(end)
+    Ok(file)
+}
+
+/// Overwrites these lines with spaces, from their beginning.
+fn erase(mut file: std::fs::File, lines: &[Range<usize>]) -> io::Result<std::fs::File> {
+    for line in lines {
+        file.seek(SeekFrom::Start(line.start as u64))?;
+        file.write_all(&vec![b' '; line.len()])?;
+    }
+    Ok(file)
 }

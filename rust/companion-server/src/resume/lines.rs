@@ -44,11 +44,12 @@ pub(super) fn read_head(content: &[u8]) -> Option<Head> {
     (head.version == VERSION).then_some(head)
 }
 
-/// What a file says; nothing if it is damaged. A line that was not finished counts for nothing.
+/// Reads a file; `None` if it is damaged. A line that is unfinished or erased does not count.
 pub(super) fn read(content: &[u8]) -> Option<(Head, Left)> {
     let head = read_head(content)?;
     let mut left = Left::default();
-    for line in lines(content).skip(1).filter(|line| line.ends_with(b"\n")) {
+    let counts = |line: &&[u8]| line.ends_with(b"\n") && !line.starts_with(b" ");
+    for line in lines(content).skip(1).filter(counts) {
         left.apply(serde_json::from_slice::<Record>(line).ok()?);
     }
     Some((head, left))

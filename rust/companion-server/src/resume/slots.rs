@@ -35,10 +35,10 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Puts the file in place, and returns it for appending.
+    /// Replaces the file, and returns it to be written to.
     pub(super) fn write(&self, content: &[u8]) -> io::Result<File> {
         self.dir.write(&self.file, content)?;
-        self.dir.append(&self.file)
+        self.dir.open_to_write(&self.file)
     }
 
     /// Leaves nothing for the next process. In a folder that has become read-only the file can't

@@ -16,7 +16,7 @@ fn left(dir: &TempDir) -> Value {
     let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
     let text = fs::read_to_string(file).unwrap();
     let mut left = Vec::<(Value, Value)>::new();
-    for line in text.lines().skip(1) {
+    for line in text.lines().skip(1).filter(|line| !line.starts_with(' ')) {
         let record: Value = serde_json::from_str(line).unwrap();
         if let Some(opened) = record.get("opened") {
             left.push((opened[0].clone(), json!([opened[2]])));

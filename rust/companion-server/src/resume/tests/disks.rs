@@ -1,7 +1,7 @@
 //! What is left where the disk takes nothing more, or not what it should.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -50,8 +50,9 @@ fn left(dir: &TempDir) -> Left {
     Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap().left
 }
 
-/// Something is in the way of whatever is written anew, as a full disk would be.
-fn obstruct(dir: &TempDir) -> PathBuf {
+/// Makes a rewrite necessary and impossible, as a disk that is full does after a failed append.
+fn obstruct(dir: &TempDir, saving: &mut Saving) -> PathBuf {
+    saving.file.file = None;
     let obstacle = file(dir).with_extension("jsonl.tmp");
     fs::create_dir(&obstacle).unwrap();
     obstacle
@@ -63,7 +64,7 @@ fn a_text_is_gone_from_the_disk_once_its_end_can_not_be_saved() {
     let dir = TempDir::new().unwrap();
     let (token, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
     assert!(take(&mut saving, accepted("the user’s text")));
-    obstruct(&dir);
+    obstruct(&dir, &mut saving);
     assert!(!take(&mut saving, vec![Record::Settled(diff("1"))]));
     assert!(files(dir.path(), ".jsonl").is_empty());
     drop(saving);
@@ -76,7 +77,7 @@ fn once_the_disk_takes_it_again_all_that_counts_is_saved() {
     let dir = TempDir::new().unwrap();
     let (token, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
     assert!(take(&mut saving, accepted("the user’s text")));
-    let obstacle = obstruct(&dir);
+    let obstacle = obstruct(&dir, &mut saving);
     let [first, second] = [SessionId::new(), SessionId::new()];
     let opened = Record::Opened(diff("2"), first, "/b".into());
     assert!(!take(
@@ -104,6 +105,7 @@ fn in_a_folder_that_has_become_read_only_the_file_is_emptied() {
     let file = file(&dir);
     let folder = file.parent().unwrap();
     fs::set_permissions(folder, fs::Permissions::from_mode(0o500)).unwrap();
+    saving.file.file = None;
     assert!(!take(&mut saving, vec![Record::Settled(diff("1"))]));
     drop(saving);
     assert_eq!(fs::read_to_string(&file).unwrap(), "");
@@ -150,24 +152,71 @@ fn the_log_says_once_that_nothing_can_be_saved_and_once_that_it_can_again() {
     }
 }
 
-/// What is over stays in it until then.
+fn is_replaced(file: &fs::File) -> bool {
+    file.metadata().unwrap().nlink() == 0
+}
+
+/// A client that reads nothing must not make the decisions of others expensive.
 #[test]
-fn the_file_is_written_anew_once_more_than_64_kb_were_appended() {
-    for (bytes, is_anew) in [(64 << 10, false), ((64 << 10) + 1, true)] {
+fn a_delivered_text_is_erased_without_rewriting_the_file() {
+    let dir = TempDir::new().unwrap();
+    let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
+    let unread = Arc::new("unread".repeat(100_000));
+    assert!(take(&mut saving, all_accepted(&[&unread])));
+    let written = fs::File::open(file(&dir)).unwrap();
+    for number in 1..=100 {
+        let id = diff(&number.to_string());
+        let opened = Record::Opened(id, SessionId::new(), "/a".into());
+        let text = Arc::new(format!("the user’s text {number}"));
+        assert!(take(&mut saving, vec![opened, Record::Accepted(id, text)]));
+        assert!(fs::read_to_string(file(&dir)).unwrap().contains("the user’s text"));
+        assert!(take(&mut saving, vec![Record::Settled(id)]));
+        assert!(!fs::read_to_string(file(&dir)).unwrap().contains("the user’s text"));
+    }
+    assert!(!is_replaced(&written));
+    drop(saving);
+    let left: Vec<_> = left(&dir).diffs.into_values().map(|diff| diff.accepted).collect();
+    assert_eq!(left, [Some(unread)]);
+}
+
+/// The end of a process can interrupt the erasure, which begins at the start of the line.
+#[test]
+fn a_text_that_is_erased_in_part_counts_for_nothing() {
+    let dir = TempDir::new().unwrap();
+    let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
+    let mut records = accepted("the user’s text");
+    assert!(take(&mut saving, records.split_off(0)));
+    drop(saving);
+    let content = fs::read_to_string(file(&dir)).unwrap();
+    let line = content.find("{\"accepted\"").unwrap();
+    let mut erased = content.into_bytes();
+    erased[line..line + 10].fill(b' ');
+    fs::write(file(&dir), erased).unwrap();
+    let left: Vec<_> = left(&dir).diffs.into_values().map(|diff| diff.accepted).collect();
+    assert_eq!(left, [None]);
+}
+
+/// Records that no longer count stay in the file until then.
+#[test]
+fn the_file_is_rewritten_once_it_has_doubled_and_grown_by_64_kb() {
+    for written in [0, 200_000] {
         let dir = TempDir::new().unwrap();
         let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
-        let [over, stays] = [SessionId::new(), SessionId::new()];
-        let before = fs::metadata(file(&dir)).unwrap().len();
-        assert!(take(
-            &mut saving,
-            vec![Record::Session(over, ClientTraits::default()), Record::Gone(over)]
-        ));
-        let opened = |path: &str| vec![Record::Opened(diff("1"), stays, path.into())];
-        let line = serde_json::to_string(&opened("")[0]).unwrap() + "\n";
-        let appended = fs::metadata(file(&dir)).unwrap().len() - before;
-        let path = "x".repeat(bytes - usize::try_from(appended).unwrap() - line.len());
-        assert!(take(&mut saving, opened(&path)));
-        let content = fs::read_to_string(file(&dir)).unwrap();
-        assert_eq!(!content.contains("gone"), is_anew, "{bytes} bytes");
+        let stays = Record::Opened(diff("1"), SessionId::new(), "x".repeat(written).into());
+        assert!(take(&mut saving, vec![stays]));
+        assert!(saving.tell(super::super::file::File::write));
+        let file_before = fs::File::open(file(&dir)).unwrap();
+        let before = file_before.metadata().unwrap();
+        let mut length = before.len();
+        while !is_replaced(&file_before) {
+            length = fs::metadata(file(&dir)).unwrap().len();
+            let over = SessionId::new();
+            let session = Record::Session(over, ClientTraits::default());
+            assert!(take(&mut saving, vec![session, Record::Gone(over)]));
+        }
+        let grown = length - before.len();
+        let expected = before.len().max(64 << 10);
+        assert!((expected - 300..=expected).contains(&grown), "{grown} after {}", before.len());
+        assert_eq!(fs::metadata(file(&dir)).unwrap().len(), before.len());
     }
 }
