@@ -63,6 +63,10 @@ pub struct Limits {
     /// How many bytes of decisions one session may leave without showing that it got them, before
     /// it may open no further diff.
     pub queued_bytes: usize,
+    /// The most bytes of texts of all sessions: of proposals that are open, and of decisions and
+    /// answers that clients have not read. Beyond that no further diff opens, unless it is the
+    /// only one.
+    pub held_bytes: usize,
     /// The most streams of `GET /events`, and of notifications that wait for a slow one.
     pub monitors: usize,
 }
@@ -85,6 +89,7 @@ impl Limits {
             session_gone: Duration::from_hours(1),
             diffs_per_session: 256,
             queued_bytes: 128 << 20,
+            held_bytes: 256 << 20,
             monitors: 16,
         }
     }

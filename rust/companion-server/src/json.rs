@@ -2,10 +2,11 @@
 //! once, it would take its memory twice more, and its first byte would wait for the last.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::Serialize;
+
+use crate::text::Text;
 
 /// How many bytes of a text are written at a time. What has a shorter text is written at once.
 const PIECE: usize = 64 << 10;
@@ -21,7 +22,7 @@ enum Part {
 
 /// What has not been written of a text.
 struct Rest {
-    text: Arc<String>,
+    text: Text,
     from: usize,
     depth: Depth,
 }
@@ -41,11 +42,7 @@ impl Json {
     }
 
     /// What `message` writes with that text, which is the last string in it.
-    pub(crate) fn with_text(
-        text: Arc<String>,
-        depth: Depth,
-        message: impl Fn(&str) -> Vec<u8>,
-    ) -> Self {
+    pub(crate) fn with_text(text: Text, depth: Depth, message: impl Fn(&str) -> Vec<u8>) -> Self {
         if text.len() <= PIECE {
             return message(&text).into();
         }
@@ -172,9 +169,9 @@ mod tests {
     use super::*;
 
     /// A text of about that length, with all that is escaped, and characters of each length.
-    fn text(length: usize) -> Arc<String> {
+    fn text(length: usize) -> Text {
         let line: String = (0..0x80).map(char::from).chain("é€😀\u{2028}".chars()).collect();
-        Arc::new(line.repeat(length / line.len() + 1))
+        line.repeat(length / line.len() + 1).into()
     }
 
     fn event(text: &str) -> Vec<u8> {
@@ -190,10 +187,10 @@ mod tests {
     fn a_text_in_pieces_is_the_same_text() {
         // The pieces end within each of the characters in turn.
         for length in (PIECE / 2..PIECE / 2 + 9).chain(3 * PIECE..3 * PIECE + 9) {
-            let text = Arc::new("x".repeat(length % 9) + &text(length));
-            let whole = Json::with_text(Arc::clone(&text), Depth::String, event);
+            let text = Text::from("x".repeat(length % 9) + &text(length));
+            let whole = Json::with_text(text.clone(), Depth::String, event);
             assert!(whole.into_bytes() == event(&text), "{length}");
-            let whole = Json::with_text(Arc::clone(&text), Depth::StringInString, answer);
+            let whole = Json::with_text(text.clone(), Depth::StringInString, answer);
             assert!(whole.into_bytes() == answer(&text), "{length}");
         }
     }
@@ -201,7 +198,7 @@ mod tests {
     #[test]
     fn only_what_is_long_comes_in_pieces_and_none_is_large() {
         let event = |text| Json::with_text(text, Depth::String, event).into_event();
-        for short in [Arc::default(), text(PIECE / 2)] {
+        for short in [Text::default(), text(PIECE / 2)] {
             let event = event(short);
             let length = event.len().expect("it is known");
             assert_eq!(event.map(|piece| piece.len()).collect::<Vec<_>>(), [length]);
@@ -216,7 +213,7 @@ mod tests {
     #[test]
     fn an_array_has_its_elements_in_pieces() {
         let elements = || {
-            [text(10 * PIECE), Arc::default(), text(3 * PIECE)]
+            [text(10 * PIECE), Text::default(), text(3 * PIECE)]
                 .map(|text| Json::with_text(text, Depth::StringInString, answer))
         };
         let whole = elements().map(Json::into_bytes).join(&b","[..]);

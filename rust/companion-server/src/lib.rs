@@ -36,6 +36,7 @@ mod shutdown;
 mod sse;
 #[cfg(test)]
 mod testing;
+mod text;
 mod threads;
 mod tools;
 mod workspace;

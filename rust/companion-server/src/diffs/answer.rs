@@ -4,8 +4,8 @@ use companion_protocol::ide::ClosedDiff;
 use companion_protocol::jsonrpc::{Id, Response};
 use companion_protocol::mcp::CallToolResult;
 
-use super::Text;
 use crate::json::{self, Depth, Json};
+use crate::text::Text;
 
 /// How a diff ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,5 @@
 //! The requests to the editor: what it is asked for the ledger, and what it says became of that.
 
-use std::sync::Arc;
-
 use super::Diffs;
 use super::ledger::Ask;
 use crate::host::{Asker, CallId, Proposal, Responder};
@@ -24,7 +22,8 @@ impl Diffs {
 
 impl Asker for Diffs {
     fn completed(&self, call: CallId, content: Option<String>) {
-        self.step(|ledger| ledger.completed(call, content.map(Arc::new)));
+        let content = content.map(|text| self.texts.hold(text));
+        self.step(|ledger| ledger.completed(call, content));
     }
 
     fn failed(&self, call: CallId, message: &str) {

@@ -32,6 +32,7 @@ use crate::host::{CallId, Delivery, EditorHost, Proposal};
 use crate::monitor::Monitors;
 use crate::session::{ClientTraits, SessionId, Sessions};
 use crate::sse;
+use crate::text::{HeldTexts, Text};
 pub(crate) use answer::{Answer, ToolResult};
 use calls::{Answered, Calls, Waiter};
 pub(crate) use id::DiffId;
@@ -42,9 +43,6 @@ use proposed::Proposed;
 pub(crate) use records::{Left, Record};
 use repeats::Repeats;
 pub(crate) use repeats::{Request, Sent};
-
-/// The text of a file: a proposal's, as the user left it.
-pub(crate) type Text = Arc<String>;
 
 /// How long a call waits to hear from its own client whether a decision has arrived.
 const ACKNOWLEDGEMENT: Duration = Duration::from_secs(1);
@@ -57,6 +55,8 @@ pub(crate) struct Diffs {
     ledger: Mutex<Ledger>,
     calls: Calls,
     repeats: Repeats,
+    /// The texts of this process that clients have not read. The resume file bounds the others.
+    texts: HeldTexts,
     /// Bytes of proposals that may wait for the editor to take and to show them.
     untaken: Arc<Semaphore>,
     /// Something has happened, by which a client may have shown that it got what it is told.
@@ -91,6 +91,7 @@ impl Diffs {
             ledger: Mutex::new(ledger),
             calls: Calls::default(),
             repeats: Repeats::new(untaken(&limits)),
+            texts: HeldTexts::default(),
             untaken: Arc::new(Semaphore::new(untaken(&limits))),
             arrived: Notify::new(),
             sessions,
@@ -123,6 +124,13 @@ impl Diffs {
         if count >= self.limits.diffs_per_session || bytes >= self.limits.queued_bytes {
             return ToolResult::error(
                 "Too many diffs are open, or decided and not yet read from the event stream.",
+            );
+        }
+        let held = self.texts.bytes() + self.ledger.lock().proposed_bytes();
+        if held > 0 && held + proposal.new_content.len() > self.limits.held_bytes {
+            return ToolResult::error(
+                "Proposals that are open, and decisions that their clients have not read, take too \
+                 much memory. Decide or close some, then try again.",
             );
         }
         let size = proposal.file_path.len() + proposal.new_content.len() + QUEUED;
@@ -204,7 +212,8 @@ impl Diffs {
 
     /// The user has decided.
     pub(crate) fn decided(&self, path: &str, accepted: Option<String>) -> Delivery {
-        self.step(|ledger| ledger.decided(path, accepted.map(Arc::new)))
+        let accepted = accepted.map(|text| self.texts.hold(text));
+        self.step(|ledger| ledger.decided(path, accepted))
     }
 
     /// The editor is about to write an accepted text, because its client is away.

@@ -10,8 +10,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{DiffId, Text};
+use super::DiffId;
 use crate::host::CallId;
+use crate::text::Text;
 
 /// How many bytes of decisions that were sent long ago are kept for a client that answers no ping,
 /// besides the newest.

@@ -1,10 +1,10 @@
 //! Compares an accepted text with the proposal, without keeping the proposal.
 
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use super::Text;
 use crate::session::ClientTraits;
+use crate::text::Text;
 
 /// What is kept of a proposed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,22 +25,27 @@ impl Proposed {
         Self { length: text.len(), digest: KEY.hash_one(text), client }
     }
 
+    /// The length of the proposal, in bytes.
+    pub(crate) fn len(self) -> usize {
+        self.length
+    }
+
     /// The text that the user accepts by leaving the proposal as `text`. Clients take an empty
     /// text for an unchanged proposal (`resolution.content ?`), so an emptied one becomes a line
     /// without text.
     pub(crate) fn accept(self, text: Text) -> Text {
-        if text.is_empty() && self.length > 0 { Arc::new("\n".to_owned()) } else { text }
+        if text.is_empty() && self.length > 0 { "\n".to_owned().into() } else { text }
     }
 
     /// The content that the client receives for an accepted text: nothing if the text is
     /// unchanged and the client understands that.
     pub(crate) fn content(self, accepted: &Text) -> Text {
         let is_unchanged =
-            || accepted.len() == self.length && KEY.hash_one(accepted.as_str()) == self.digest;
+            || accepted.len() == self.length && KEY.hash_one(&**accepted) == self.digest;
         if self.client.empty_is_unchanged && is_unchanged() {
             Text::default()
         } else {
-            Arc::clone(accepted)
+            accepted.clone()
         }
     }
 }

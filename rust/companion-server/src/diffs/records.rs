@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{DiffId, Text};
+use super::DiffId;
 use crate::session::{ClientTraits, SessionId};
+use crate::text::Text;
 
 /// What happened, one line of the file each.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -78,7 +78,7 @@ impl EventStream {
 
 fn decision(Outgoing { path, accepted, .. }: &Outgoing) -> Json {
     let message = match accepted {
-        Some(text) => Json::with_text(Arc::clone(text), Depth::String, |text| {
+        Some(text) => Json::with_text(text.clone(), Depth::String, |text| {
             json::write(&ide::diff_accepted(path, text), text.len())
         }),
         None => Json::new(&ide::diff_rejected(path)),

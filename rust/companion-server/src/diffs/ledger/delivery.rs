@@ -2,8 +2,9 @@
 
 use super::{Asked, Effect, Ledger};
 use crate::diffs::outbox::{Closing, EventId, Outbox, Outgoing, Queued, Wants};
-use crate::diffs::{Answer, DiffId, Text};
+use crate::diffs::{Answer, DiffId};
 use crate::session::SessionId;
+use crate::text::Text;
 
 impl Ledger {
     /// A stream of a session begins; what has not arrived by the last one is sent again. If it is

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::{Ask, Asked, Effect, Ledger, Outcome};
 use crate::diffs::outbox::{Closing, Wants};
 use crate::diffs::records::Record;
-use crate::diffs::{Answer, CallId, DiffId, Text};
+use crate::diffs::{Answer, CallId, DiffId};
 use crate::session::SessionId;
+use crate::text::Text;
 
 const NO_ANSWER: &str = "The editor did not answer in time.";
 

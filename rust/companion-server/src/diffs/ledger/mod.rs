@@ -18,13 +18,14 @@ mod editor;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::DiffId;
 use super::answer::{Answer, Outcome};
 use super::outbox::{Closing, Outbox, Queued, Wants};
 use super::proposed::Proposed;
 use super::records::Record;
-use super::{DiffId, Text};
 use crate::host::CallId;
 use crate::session::{ClientTraits, SessionId};
+use crate::text::Text;
 
 /// What follows from a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -346,6 +347,11 @@ impl Ledger {
     /// How many diffs are open.
     pub(crate) fn len(&self) -> usize {
         self.open.len()
+    }
+
+    /// The bytes of all proposals that are open.
+    pub(crate) fn proposed_bytes(&self) -> usize {
+        self.open.values().map(|diff| diff.proposed.len()).sum()
     }
 
     /// How many diffs the session has open.

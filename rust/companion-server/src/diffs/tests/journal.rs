@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Book, text};
+use super::Book;
 use crate::diffs::ledger::Effect;
 use crate::diffs::{DiffId, Journal, Left, Record};
 use crate::session::{ClientTraits, SessionId};
+use crate::text::HeldTexts;
 
 /// The records of the book's two clients.
 const BEGUN: u64 = 2;
@@ -27,17 +28,18 @@ async fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
             append(&journal, opened);
             book.ledger.completed(call, None);
             let before = if is_taken { journal.next().await.records } else { Vec::new() };
-            let accepted = text("accepted");
-            let decided = book.ledger.decided(&super::path(), Some(Arc::clone(&accepted)));
+            let texts = HeldTexts::default();
+            let accepted = Some(texts.hold("accepted".to_owned()));
+            let decided = book.ledger.decided(&super::path(), accepted);
             append(&journal, decided);
-            assert!(Arc::strong_count(&accepted) > 1);
+            assert!(texts.bytes() > 0);
             let over = if is_gone {
                 book.ledger.session_gone(book.a)
             } else {
                 book.ledger.ping_answered(book.a, DiffId(1))
             };
             append(&journal, over);
-            assert_eq!(Arc::strong_count(&accepted), 1, "taken {is_taken}, gone {is_gone}");
+            assert_eq!(texts.bytes(), 0, "taken {is_taken}, gone {is_gone}");
 
             // Each record still counts, and they come to nothing.
             let records = [before, journal.next().await.records].concat();
@@ -66,7 +68,7 @@ fn a_diff_that_is_over_has_nothing_long_that_waits_for_the_disk() {
 fn a_text_that_no_longer_counts_is_named() {
     let [first, second] = [SessionId::new(), SessionId::new()];
     let opened = |number, session| Record::Opened(DiffId(number), session, "/a".into());
-    let accepted = |number| Record::Accepted(DiffId(number), Arc::new("text".to_owned()));
+    let accepted = |number| Record::Accepted(DiffId(number), "text".to_owned().into());
     let mut left = Left::default();
     for (record, over) in [
         (Record::Session(first, ClientTraits::default()), vec![]),

@@ -15,9 +15,10 @@ use serde_json::{Value, json};
 use super::answer::{Outcome, ToolResult};
 use super::ledger::{Ask, Effect, Ledger};
 use super::proposed::Proposed;
-use super::{Answer, DiffId, EventId, Outgoing, Record, Text};
+use super::{Answer, DiffId, EventId, Outgoing, Record};
 use crate::host::CallId;
 use crate::session::{ClientTraits, SessionId};
+use crate::text::Text;
 
 /// A ledger with two clients, and their streams.
 struct Book {
@@ -36,7 +37,7 @@ fn proposed() -> Proposed {
 }
 
 fn text(text: &str) -> Text {
-    Arc::new(text.to_owned())
+    text.to_owned().into()
 }
 
 impl Book {
@@ -85,7 +86,9 @@ impl Book {
     fn told(&self, effects: &[Effect]) -> Vec<String> {
         let name = |id: &SessionId| if *id == self.a { "a" } else { "b" };
         let tell = |effect: &Effect| match effect {
-            Effect::Decided(to, _, Some(text)) => Some(format!("{} accepted {text}", name(to))),
+            Effect::Decided(to, _, Some(text)) => {
+                Some(format!("{} accepted {}", name(to), &**text))
+            }
             Effect::Decided(to, _, None) => Some(format!("{} rejected", name(to))),
             Effect::Ask(_, Ask::Open(..)) => Some("open".to_owned()),
             Effect::Ask(_, Ask::Close(_)) => Some("close".to_owned()),

@@ -280,6 +280,42 @@ async fn texts_that_are_not_read_are_bounded_in_bytes() {
     open_at(&rig, &session, "/c").await;
 }
 
+/// A holder of the token can have as many sessions as it likes.
+#[tokio::test]
+async fn texts_of_all_sessions_are_bounded_in_bytes() {
+    let rig = Rig::limits(|limits| limits.held_bytes = 1000);
+    let sessions = [rig.initialize().await, rig.initialize().await, rig.initialize().await];
+    let arguments =
+        |path: &str, length| json!({ "filePath": path, "newContent": "x".repeat(length) });
+    let refused = async |session: &str, path: &str, length| {
+        let result = rig.call(session, "openDiff", &arguments(path, length)).await;
+        assert_eq!(result["isError"], true, "{result}");
+    };
+    let open = async |session: &str, path: &str, length| {
+        let arguments = arguments(path, length);
+        let (result, ()) = tokio::join!(rig.call(session, "openDiff", &arguments), rig.show());
+        assert_eq!(result, json!({ "content": [] }));
+    };
+    // A proposal that is larger opens all the same, if it is the only one.
+    open(&sessions[0], "/a", 2000).await;
+    refused(&sessions[1], "/b", 1).await;
+    // It is decided and not read.
+    rig.core.diffs.decided("/a", Some("y".repeat(600)));
+    refused(&sessions[1], "/b", 500).await;
+    open(&sessions[1], "/b", 400).await;
+    refused(&sessions[2], "/c", 1).await;
+    // What has been read, or is rejected, is held no more.
+    let mut stream = rig.stream(&sessions[0]).await;
+    stream.context().await;
+    stream.message().await.unwrap();
+    rig.stream_after(&sessions[0], stream.last_id.as_deref()).await;
+    drop(stream);
+    open(&sessions[2], "/c", 500).await;
+    refused(&sessions[2], "/d", 101).await;
+    rig.core.diffs.decided("/b", None);
+    open(&sessions[2], "/d", 101).await;
+}
+
 fn parse(id: &str) -> crate::session::SessionId {
     crate::session::SessionId::parse(id).unwrap()
 }

@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use tempfile::TempDir;
 
@@ -12,6 +11,7 @@ use crate::diffs::{Batch, DiffId, Left, Record};
 use crate::resume::{Resume, Saving};
 use crate::session::{ClientTraits, SessionId};
 use crate::testing::logged;
+use crate::text::Text;
 
 fn take(saving: &mut Saving, records: Vec<Record>) -> bool {
     saving.tell(|file| file.take(Batch { records, ends: false }))
@@ -24,23 +24,22 @@ fn diff(number: &str) -> DiffId {
 /// A client has come and asked, and the user has accepted.
 fn accepted(text: &str) -> Vec<Record> {
     let session = SessionId::new();
-    let text = Arc::new(text.to_owned());
     let opened = Record::Opened(diff("1"), session, "/a".into());
     vec![
         Record::Session(session, ClientTraits::default()),
         opened,
-        Record::Accepted(diff("1"), text),
+        Record::Accepted(diff("1"), text.to_owned().into()),
     ]
 }
 
 /// A client has asked about so many files, and the user has accepted each with such a text.
-fn all_accepted(texts: &[&Arc<String>]) -> Vec<Record> {
+fn all_accepted(texts: &[&Text]) -> Vec<Record> {
     let session = SessionId::new();
     let mut records = vec![Record::Session(session, ClientTraits::default())];
     for (number, text) in texts.iter().enumerate() {
         let diff = diff(&number.to_string());
         records.push(Record::Opened(diff, session, format!("/{number}").into()));
-        records.push(Record::Accepted(diff, Arc::clone(text)));
+        records.push(Record::Accepted(diff, (*text).clone()));
     }
     records
 }
@@ -119,8 +118,8 @@ fn of_more_than_is_read_the_longest_text_is_not_saved() {
     let dir = TempDir::new().unwrap();
     let (token, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
     // As JSON it is six times as long.
-    let long = Arc::new("\u{1}".repeat(45_000_000));
-    let short = Arc::new("the user’s text".to_owned());
+    let long = Text::from("\u{1}".repeat(45_000_000));
+    let short = Text::from("the user’s text".to_owned());
     assert!(take(&mut saving, all_accepted(&[&long, &short])));
     assert!(take(&mut saving, vec![Record::Session(SessionId::new(), ClientTraits::default())]));
     drop(saving);
@@ -161,13 +160,13 @@ fn is_replaced(file: &fs::File) -> bool {
 fn a_delivered_text_is_erased_without_rewriting_the_file() {
     let dir = TempDir::new().unwrap();
     let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
-    let unread = Arc::new("unread".repeat(100_000));
+    let unread = Text::from("unread".repeat(100_000));
     assert!(take(&mut saving, all_accepted(&[&unread])));
     let written = fs::File::open(file(&dir)).unwrap();
     for number in 1..=100 {
         let id = diff(&number.to_string());
         let opened = Record::Opened(id, SessionId::new(), "/a".into());
-        let text = Arc::new(format!("the user’s text {number}"));
+        let text = format!("the user’s text {number}").into();
         assert!(take(&mut saving, vec![opened, Record::Accepted(id, text)]));
         assert!(fs::read_to_string(file(&dir)).unwrap().contains("the user’s text"));
         assert!(take(&mut saving, vec![Record::Settled(id)]));

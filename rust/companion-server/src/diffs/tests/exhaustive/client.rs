@@ -2,10 +2,10 @@
 //! first notification for that path ends, whatever it was meant for.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::world::{Question, Reply, Request, Script};
-use crate::diffs::{Answer, EventId, Outgoing, Text};
+use crate::diffs::{Answer, EventId, Outgoing};
+use crate::text::Text;
 
 /// What came of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -175,7 +175,7 @@ impl Client {
 
 /// The text of the view of a question, as the user has left it.
 pub(super) fn text(question: Question) -> Text {
-    Arc::new(format!("text {question}"))
+    format!("text {question}").into()
 }
 
 impl Script {

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use super::{CLIENT, Fate, Request, Script, World};
+use crate::diffs::Answer;
 use crate::diffs::ledger::Effect;
 use crate::diffs::proposed::Proposed;
-use crate::diffs::{Answer, Text};
 use crate::host::CallId;
+use crate::text::Text;
 
 /// The text of its view, which is nothing for the client.
 pub(super) fn text() -> Text {
-    Arc::new("of the other client".to_owned())
+    "of the other client".to_owned().into()
 }
 
 impl World {

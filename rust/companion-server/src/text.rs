@@ -1,0 +1,91 @@
+//! Counts the bytes of texts that wait for a client.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The text of a file, as the user left a proposal. Copies share it.
+#[derive(Clone, Default)]
+pub(crate) struct Text(Arc<Held>);
+
+#[derive(Default)]
+struct Held {
+    text: String,
+    counter: Option<Arc<AtomicUsize>>,
+}
+
+/// The number of bytes of all texts that somebody holds. Any thread may use it.
+#[derive(Default)]
+pub(crate) struct HeldTexts(Arc<AtomicUsize>);
+
+impl HeldTexts {
+    /// Counts `text` until its last copy is dropped.
+    pub(crate) fn hold(&self, text: String) -> Text {
+        self.0.fetch_add(text.len(), Ordering::Relaxed);
+        Text(Arc::new(Held { text, counter: Some(Arc::clone(&self.0)) }))
+    }
+
+    /// The bytes of all texts.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(counter) = &self.counter {
+            counter.fetch_sub(self.text.len(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// A text that is not counted.
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self(Arc::new(Held { text, counter: None }))
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0.text
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Text {}
+
+impl Hash for Text {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::from)
+    }
+}
