@@ -20,10 +20,10 @@ export class Session {
   #companion;
   #lastId = 0;
 
-  /** Shakes hands. */
-  static async open(sandbox, companion) {
+  /** Initializes a session. `clientInfo` is the name and the version of the client. */
+  static async open(sandbox, companion, clientInfo) {
     const session = new Session(sandbox, companion);
-    const { headers } = await session.post(session.message('initialize'));
+    const { headers } = await session.post(session.message('initialize', { clientInfo }));
     session.headers = { 'mcp-session-id': headers.get('mcp-session-id') };
     await session.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
     return session;
@@ -68,11 +68,17 @@ export class Session {
     return request(this.#companion, '/mcp', { method: 'DELETE', headers: this.headers });
   }
 
-  /** Opens the stream of notifications, on which pings are answered. */
-  stream() {
+  /** Opens the stream of notifications, and answers its pings. `last` is the newest event id. */
+  stream(last) {
     // The companion may be gone by then.
     const pong = (id) => this.post({ jsonrpc: '2.0', id, result: {} }).catch(() => {});
-    return EventStream.open(this.#sandbox, this.#companion, '/mcp', this.headers, pong);
+    const headers = { ...this.headers, ...(last && { 'last-event-id': last }) };
+    return EventStream.open(this.#sandbox, this.#companion, '/mcp', headers, pong);
+  }
+
+  /** Continues with the next process of the companion. */
+  resume(companion) {
+    this.#companion = companion;
   }
 }
 
@@ -83,6 +89,8 @@ export class EventStream {
   comments = new Inbox('a comment');
   /** The value of `retry:`. */
   retries = new Inbox('a retry');
+  /** The newest event id. */
+  lastId;
   #abort = new AbortController();
   #ended;
   #pong;
@@ -124,6 +132,7 @@ export class EventStream {
       fields[name] = value;
     }
     if ('' in fields) this.comments.push(fields['']);
+    if ('id' in fields) this.lastId = fields.id;
     if ('retry' in fields) this.retries.push(Number(fields.retry));
     const message = 'data' in fields && JSON.parse(fields.data);
     if (message?.method === 'ping') this.#pong(message.id);

@@ -130,9 +130,16 @@ export async function endStreams({ companion }, proxy) {
 /** Waits until the next companion would know of `file`, and which text the user accepted. */
 export async function saved(window, file, content) {
   await until('it is saved', () => {
-    const records = window.state().trimEnd().split('\n').map(JSON.parse);
+    // A text that was delivered is erased with spaces.
+    const lines = window
+      .state()
+      .split('\n')
+      .filter((line) => line.trim());
+    const records = lines.map((line) => JSON.parse(line));
     const opened = records.findLast(({ opened }) => opened?.[2] === file)?.opened;
-    const accepted = records.find(({ accepted }) => opened && accepted?.[0] === opened[0])?.accepted;
+    const accepted = records.find(
+      ({ accepted }) => opened && accepted?.[0] === opened[0],
+    )?.accepted;
     return opened && accepted?.[1] === content;
   });
 }
