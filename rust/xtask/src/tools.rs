@@ -16,6 +16,11 @@ pub(crate) fn stylua(sh: &Shell) -> Result<PathBuf> {
     cargo_tool(sh, "stylua", "2.6.0")
 }
 
+/// emmylua_check, which checks the types of the plugin for Neovim.
+pub(crate) fn emmylua_check(sh: &Shell) -> Result<PathBuf> {
+    cargo_tool(sh, "emmylua_check", "0.25.1")
+}
+
 /// cargo-cyclonedx, for the list of what a program is made of.
 pub(crate) fn cargo_cyclonedx(sh: &Shell) -> Result<PathBuf> {
     cargo_tool(sh, "cargo-cyclonedx", "0.5.9")

@@ -8,6 +8,8 @@ local in_sight = {}
 local before
 
 --- A view is in sight now, or is not.
+---@param view GeminiCompanion.View
+---@param is_in_sight boolean
 function M.follow(view, is_in_sight)
   in_sight[view] = is_in_sight or nil
   if next(in_sight) and not before then

@@ -5,6 +5,8 @@ local M = {}
 local api = vim.api
 
 --- Puts lines into a buffer, also one that the user can't change.
+---@param buffer integer
+---@param lines string[]
 function M.set_lines(buffer, lines)
   local options = vim.bo[buffer]
   local modifiable = options.modifiable
@@ -14,6 +16,8 @@ function M.set_lines(buffer, lines)
 end
 
 --- Fills a buffer in a way that can't be undone.
+---@param buffer integer
+---@param lines string[]
 function M.fill(buffer, lines)
   local options = vim.bo[buffer]
   local levels = options.undolevels
@@ -24,6 +28,8 @@ function M.fill(buffer, lines)
 end
 
 --- The text of a buffer that is loaded, as `text.parse` returns it.
+---@param buffer integer
+---@return GeminiCompanion.Text
 function M.parsed(buffer)
   local options = vim.bo[buffer]
   return {
@@ -35,6 +41,8 @@ function M.parsed(buffer)
 end
 
 --- Gives a buffer the form of a text.
+---@param buffer integer
+---@param parsed GeminiCompanion.Text
 function M.set_form(buffer, parsed)
   local options = vim.bo[buffer]
   options.fileformat = parsed.dos and 'dos' or 'unix'
@@ -46,6 +54,11 @@ end
 --- Has `:e` put the lines back that `original()` returns, and `u` after it what was there: by itself Neovim
 --- would look for a file of that name, find none, and leave nothing. `read()` is called afterwards. Returns what
 --- gives the text of the buffer as it was when it was unloaded last, nil if it never was.
+---@param buffer integer
+---@param group? integer
+---@param original fun(): string[]
+---@param read fun()
+---@return fun(): GeminiCompanion.Text?
 function M.outlive_edit(buffer, group, original, read)
   local before
   api.nvim_create_autocmd('BufUnload', {

@@ -75,6 +75,7 @@ local function add(path, first, last)
   end
 end
 
+---@type table<string, fun(path?: string, first?: integer, last?: integer)>
 local commands = {
   add = add,
   status = function()
@@ -114,6 +115,9 @@ end
 
 --- Runs a subcommand, by default `status`. What follows its name is a path, or nothing; lines only if
 --- the user has given some.
+---@param arguments string
+---@param first? integer
+---@param last? integer
 function M.run(arguments, first, last)
   local name, path = arguments:match('^%s*(%S*)%s*(.-)%s*$')
   name = name == '' and 'status' or name
@@ -127,6 +131,9 @@ function M.run(arguments, first, last)
 end
 
 --- What may come next in the command line.
+---@param lead string
+---@param line string
+---@return string[]
 function M.complete(lead, line)
   local words = vim.split(line:gsub('^.-GeminiCompanion%s+', ''), '%s+')
   if #words == 2 and words[1] == 'add' then

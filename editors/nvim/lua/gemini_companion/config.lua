@@ -30,9 +30,11 @@ local types = {
 }
 
 --- The options that hold.
+---@type GeminiCompanion.Options
 M.options = vim.deepcopy(defaults)
 
 --- Takes the user's options; an unknown or mistyped one is an error that names it.
+---@param options? GeminiCompanion.Options
 function M.set(options)
   for name, value in pairs(options or {}) do
     local allowed = types[name]
@@ -59,9 +61,13 @@ function M.set(options)
 end
 
 --- The program and its first arguments, as a list.
+---@return string[]
 function M.command()
   local cmd = M.options.cmd
-  return type(cmd) == 'string' and { cmd } or cmd
+  if type(cmd) == 'string' then
+    return { cmd }
+  end
+  return cmd --[[@as string[] ]]
 end
 
 return M

@@ -117,6 +117,7 @@ local function look_at_soon(buffer)
 end
 
 --- From now on tells everything by `notify(method, params)`, beginning with what is there.
+---@param notify_with GeminiCompanion.Notify
 function M.start(notify_with)
   local before = told
   notify, told, active = notify_with, {}, nil
@@ -171,6 +172,7 @@ function M.start(notify_with)
 end
 
 --- The path of the file that was told to have the focus.
+---@return string?
 function M.front()
   return active and told[active] and told[active].path
 end

@@ -145,6 +145,8 @@ local function answer(question, severity, is_late)
 end
 
 --- Answers for the texts that are on the disk; those of buffers with changes stay as they are.
+---@param params GeminiCompanion.DiagnosticsRequest
+---@param done fun(result: table)
 function M.tell(params, done)
   local severity = SEVERITIES[params.severity] or SEVERITIES.information
   local questions = vim.tbl_map(begin, params.paths)

@@ -322,6 +322,7 @@ M.requests = {
 }
 
 --- From now on decisions are told by `notify(method, params)`.
+---@param notify_with GeminiCompanion.Notify
 function M.start(notify_with)
   notify = notify_with
 end
@@ -340,6 +341,7 @@ end
 
 --- The open proposals in the order in which they came: `{path, kind, cli, is_changed, is_current}`, where
 --- `cli` is there if those of several CLIs are open.
+---@return GeminiCompanion.ListedProposal[]
 function M.list()
   return vim.tbl_map(function(proposal)
     local _, is_changed = proposal.view:proposal()
@@ -354,6 +356,7 @@ function M.list()
 end
 
 --- Their paths.
+---@return string[]
 function M.paths()
   return vim.tbl_map(function(proposal)
     return proposal.path

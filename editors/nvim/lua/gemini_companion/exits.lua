@@ -35,6 +35,8 @@ local function prepare(view, line)
 end
 
 --- Listens for the commands, typed or in a mapping of the user's.
+---@param view GeminiCompanion.View
+---@param group integer
 function M.listen(view, group)
   api.nvim_create_autocmd('CmdlineLeave', {
     group = group,

@@ -6,6 +6,8 @@ local api = vim.api
 local uv = vim.uv
 
 --- The buffer in which a file is loaded, by whatever name; nil if there is none.
+---@param path string
+---@return integer?
 function M.buffer(path)
   local real = uv.fs_realpath(path)
   for _, buffer in ipairs(api.nvim_list_bufs()) do
@@ -18,12 +20,17 @@ function M.buffer(path)
 end
 
 --- What changes whenever a file is written; nil if there is none.
+---@param path string
+---@return string?
 function M.state(path)
   local stat = uv.fs_stat(path)
   return stat and ('%d.%d %d %d'):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino)
 end
 
 --- All bytes of a file; nil and a message if that is not to be had, nil alone if there is no file.
+---@param path string
+---@return string? bytes
+---@return string? why
 function M.read(path)
   local stat = uv.fs_stat(path)
   if not stat then
@@ -62,6 +69,10 @@ end
 
 --- Writes all bytes of a file, with the folders that it needs. Returns whether that worked, and if not, why;
 --- the file is then as it was.
+---@param path string
+---@param bytes string
+---@return boolean
+---@return string? why
 function M.write(path, bytes)
   local before, why = M.read(path)
   if why then

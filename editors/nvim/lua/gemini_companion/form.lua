@@ -7,6 +7,10 @@ local M = {}
 
 --- The proposal in the form of the file: a file with `\r\n` or a BOM keeps them, though the CLI
 --- leaves them out of what it proposes. With the words about that.
+---@param path string
+---@param content string
+---@return GeminiCompanion.Text
+---@return string[] words
 function M.of(path, content)
   local bytes, why = file.read(path)
   if why then
@@ -27,6 +31,9 @@ function M.of(path, content)
 end
 
 --- What the user is told of a proposal when it comes.
+---@param proposal GeminiCompanion.Proposal
+---@param words string[]
+---@return string
 function M.remarks(proposal, words)
   local buffer = file.buffer(proposal.path)
   if buffer and vim.bo[buffer].modified then

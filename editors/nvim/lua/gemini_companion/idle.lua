@@ -18,6 +18,9 @@ end
 
 --- Calls `act` as soon as that is possible, at once if it is. If it isn't for `patience` ms, if
 --- given, `give_up` is called instead.
+---@param act fun()
+---@param patience? integer
+---@param give_up? fun()
 function M.when_idle(act, patience, give_up)
   if is_idle() then
     act()
@@ -31,6 +34,7 @@ function M.when_idle(act, patience, give_up)
 end
 
 --- Calls `act` as soon as that is possible and no key has been typed for half a second.
+---@param act fun()
 function M.when_quiet(act)
   local namespace = vim.api.nvim_create_namespace('')
   local last_key = uv.now()

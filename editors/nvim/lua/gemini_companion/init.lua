@@ -20,6 +20,7 @@ local function modules()
 end
 
 --- Sets options; see `:help gemini_companion-options`.
+---@param options? GeminiCompanion.Options
 function M.setup(options)
   config.set(options)
   if options and options.silent ~= nil then
@@ -70,6 +71,7 @@ local function listen()
 end
 
 --- Starts the companion. Returns whether it runs.
+---@return boolean
 function M.start()
   local server, context, diff, terminal, workspace = modules()
   local diagnostics = require('gemini_companion.diagnostics')
@@ -127,12 +129,14 @@ function M.stop()
 end
 
 --- Stops it, if it runs, and starts it again.
+---@return boolean
 function M.restart()
   M.stop()
   return M.start()
 end
 
 --- Has CLIs told nothing of files and problems from now on, or has them told again.
+---@param silent boolean
 function M.silence(silent)
   config.options.silent = silent
   require('gemini_companion.server').notify('workspace/silent', { silent = silent })
@@ -154,14 +158,23 @@ end
 
 --- Accepts, rejects, or goes to a proposal: that of `path`, or else the one in sight. Returns
 --- whether there is one, and if not, why.
+---@param path? string
+---@return boolean
+---@return string? why
 function M.accept(path)
   return require('gemini_companion.diff').accept(path)
 end
 
+---@param path? string
+---@return boolean
+---@return string? why
 function M.reject(path)
   return require('gemini_companion.diff').reject(path)
 end
 
+---@param path? string
+---@return boolean
+---@return string? why
 function M.show(path)
   return require('gemini_companion.diff').show(path)
 end

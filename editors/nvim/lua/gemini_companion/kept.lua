@@ -11,6 +11,9 @@ local M = {}
 local api = vim.api
 
 --- Whether a file has that text, as `text.parse` returns it, with whatever line ends.
+---@param path string
+---@param parsed GeminiCompanion.Text
+---@return boolean
 function M.is_written(path, parsed)
   local bytes = file.read(path)
   return bytes ~= nil and vim.deep_equal(text.parse(bytes).lines, parsed.lines)
@@ -32,6 +35,8 @@ local function save(buffer, name, path)
 end
 
 --- Saves a copy of a proposal, and tells the user.
+---@param parsed GeminiCompanion.Text
+---@param path string
 function M.copy(parsed, path)
   local ok, why = file.write(path, text.render(parsed))
   local saved = ('saved as %s, and not decided'):format(vim.fn.fnamemodify(path, ':~:.'))
@@ -40,6 +45,10 @@ end
 
 --- Puts the text into a hidden buffer of its own, with which Neovim does not end without a word; unless the
 --- user has dropped it.
+---@param path string
+---@param parsed GeminiCompanion.Text
+---@param is_dropped? boolean
+---@return integer buffer
 function M.hold(path, parsed, is_dropped)
   local buffer = api.nvim_create_buf(false, false)
   pcall(api.nvim_buf_set_name, buffer, ('gemini-companion://kept/%d%s'):format(buffer, path))
@@ -69,11 +78,15 @@ function M.hold(path, parsed, is_dropped)
 end
 
 --- Whether it is still there, and nowhere else.
+---@param buffer integer
+---@return boolean
 function M.is_held(buffer)
   return api.nvim_buf_is_valid(buffer) and vim.bo[buffer].modified
 end
 
 --- Tells the user where the text is.
+---@param buffer integer
+---@param path string
 function M.offer(buffer, path)
   vim.bo[buffer].buflisted = true
   local offer = ':sbuffer %d has what you wrote for %s, which is not in the file'
@@ -81,6 +94,7 @@ function M.offer(buffer, path)
 end
 
 --- The CLI has written it. Where the user looks at it, or has written on, it stays.
+---@param buffer integer
 function M.release(buffer)
   if not api.nvim_buf_is_valid(buffer) or #vim.fn.win_findbuf(buffer) > 0 then
     return

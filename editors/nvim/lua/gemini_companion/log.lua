@@ -8,6 +8,7 @@ local MOST_LINES = 500
 local lines = {}
 
 --- Remembers a line.
+---@param line string
 function M.add(line)
   lines[#lines + 1] = os.date('%H:%M:%S ') .. vim.fn.strtrans(line)
   if #lines > MOST_LINES then
@@ -16,6 +17,8 @@ function M.add(line)
 end
 
 --- Remembers a line and tells the user. `level` is one of `vim.log.levels`, by default INFO.
+---@param line string
+---@param level? integer
 function M.tell(line, level)
   M.add(line)
   -- A message that does not fit, or one after another, would make Neovim wait for a key.
@@ -27,15 +30,18 @@ function M.tell(line, level)
   vim.notify(shown, level or vim.log.levels.INFO, { title = 'Gemini companion' })
 end
 
+---@param line string
 function M.warn(line)
   M.tell(line, vim.log.levels.WARN)
 end
 
 --- Answers a command of the user's that can't be done, without a line to remember.
+---@param why string
 function M.fail(why)
   vim.api.nvim_echo({ { 'GeminiCompanion: ' .. vim.fn.strtrans(why), 'ErrorMsg' } }, true, {})
 end
 
+---@return string[]
 function M.lines()
   return vim.list_slice(lines)
 end

@@ -3,6 +3,9 @@
 local M = {}
 
 --- Which CLI a proposal is from, if those of several are among `proposals`.
+---@param proposal GeminiCompanion.Proposal
+---@param proposals table<any, GeminiCompanion.Proposal>
+---@return string?
 function M.cli(proposal, proposals)
   for _, other in pairs(proposals) do
     if other.cli ~= proposal.cli then
@@ -13,6 +16,7 @@ end
 
 --- Has each say which of them it is, and from whom; or that nobody waits for it. `proposals` are in the
 --- order in which they came.
+---@param proposals GeminiCompanion.Proposal[]
 function M.say(proposals)
   local waiting = {}
   for _, proposal in ipairs(proposals) do

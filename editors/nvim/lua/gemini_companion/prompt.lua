@@ -78,6 +78,11 @@ end
 
 --- Names a file as the user of a CLI does that runs in `folder`. Neither CLI knows lines, so they are
 --- put in words, for the model. Nil for a name with control characters: Enter would send the prompt.
+---@param path string
+---@param folder string
+---@param first? integer
+---@param last? integer
+---@return string?
 function M.naming(path, folder, first, last)
   if path:find('%c') or path:find('\194[\128-\159]') then
     return nil
@@ -119,6 +124,11 @@ end
 
 --- Puts the name of a file, with lines of it or without, into the prompt of a CLI; never with Enter.
 --- Where none runs, into a register. Returns whether there is such a file, and if not, why.
+---@param path? string
+---@param first? integer
+---@param last? integer
+---@return boolean
+---@return string? why
 function M.add(path, first, last)
   local file = target(path)
   if not file then

@@ -19,6 +19,8 @@ local timer
 
 --- Has the buffer of a file that was written read it again. One with changes that were not saved
 --- is left as it is, and the user is told.
+---@param path string
+---@param is_new? boolean
 function M.reload(path, is_new)
   local buffer = file.buffer(path)
   if not buffer then
@@ -47,6 +49,8 @@ end
 
 --- Has a buffer without changes read its file again if that has changed; only with 'autoread', otherwise Neovim
 --- would ask. Returns whether the buffer has the file's text now.
+---@param buffer integer
+---@return boolean
 function M.refresh(buffer)
   if vim.bo[buffer].modified or vim.fn.getbufvar(buffer, '&autoread') ~= 1 then
     return false
@@ -65,6 +69,7 @@ local function refresh_all()
 end
 
 --- Looks for changed files from now on while `is_needed()`: a CLI may write without a proposal.
+---@param is_needed fun(): boolean
 function M.start(is_needed)
   timer = vim.uv.new_timer()
   local function look()
@@ -86,6 +91,10 @@ end
 --- With `written`, which is the text that the user has written, that is to be what is written; until it is,
 --- however late, it is kept. While `is_busy()` its CLI may write it later: Qwen Code writes all files of a
 --- turn at its end.
+---@param path string
+---@param before? string
+---@param written? GeminiCompanion.Text
+---@param is_busy fun(): boolean?
 function M.expect(path, before, written, is_busy)
   local held = written and kept.hold(path, written)
   local waited, is_written, is_offered = 0, false, false

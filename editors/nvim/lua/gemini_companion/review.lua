@@ -26,10 +26,14 @@ local function step(by)
 end
 
 --- Goes to the proposal that came after the one in sight, or before it; beyond the last, the first.
+---@return boolean
+---@return string? why
 function M.next()
   return step(1)
 end
 
+---@return boolean
+---@return string? why
 function M.prev()
   return step(-1)
 end
@@ -61,12 +65,16 @@ end
 
 --- Accepts all in the order in which they came, each with what the user has changed in it, but those whose
 --- files have changed since. Asks first.
+---@return boolean
+---@return string? why
 function M.accept_all()
   return all('Accept', diff.accept, function(count)
     return count > 1
   end)
 end
 
+---@return boolean
+---@return string? why
 function M.reject_all()
   return all('Reject', diff.reject, function(count, changed)
     return count > 1 or changed > 0
@@ -88,6 +96,8 @@ local function enter()
 end
 
 --- Lists all in the quickfix window, where Enter goes to one.
+---@return boolean
+---@return string? why
 function M.list()
   local proposals = diff.list()
   if #proposals == 0 then

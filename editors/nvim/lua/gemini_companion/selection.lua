@@ -37,6 +37,7 @@ end
 
 --- Returns the selected text of the current window, empty outside of Visual and Select mode. Of a large one
 --- it is the beginning, which is all that the server keeps.
+---@return string
 function M.text()
   local mode = vim.fn.mode()
   mode = VISUAL[mode] or mode

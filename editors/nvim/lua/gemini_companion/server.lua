@@ -114,6 +114,10 @@ end
 
 --- Starts it, unless it runs. `on` has `ready(params)`, `exit(expected)`, and `request`, a table of
 --- `method = function(params, done, fail)`. Returns whether it runs, and if not, why.
+---@param folders string[]
+---@param on GeminiCompanion.ServerHandler
+---@return boolean
+---@return string? why
 function M.start(folders, on)
   if current and not current.stopping then
     return true
@@ -177,6 +181,9 @@ function M.wait()
 end
 
 --- Tells something that has happened in the editor, if somebody is there to hear it.
+---@param method string
+---@param params table
+---@return boolean
 function M.notify(method, params)
   if current and current.ready and not current.stopping then
     send(current, { method = method, params = params })
@@ -187,6 +194,7 @@ end
 
 --- nil while none runs, else `{pid, stopping, clients, private, port, discovery_files, env}`; the
 --- port, the files by the client's name, and what is for terminals come once it is ready.
+---@return GeminiCompanion.ServerStatus?
 function M.status()
   local server = current
   return server

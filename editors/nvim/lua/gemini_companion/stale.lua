@@ -6,6 +6,8 @@ local log = require('gemini_companion.log')
 local M = {}
 
 --- What a file has now: its bytes, or false if there is none.
+---@param path string
+---@return string|false
 function M.bytes(path)
   return file.read(path) or false
 end
@@ -13,6 +15,9 @@ end
 --- Warns the user, and returns true, if the CLI may overwrite what has changed in the file: with a text that the
 --- user has edited always, with an unchanged one if its tool writes whole files. No editor knows the tool.
 --- `insists` says whether the user accepts all the same; if nil, accepting again does.
+---@param proposal GeminiCompanion.Proposal
+---@param insists? boolean
+---@return boolean
 function M.waits(proposal, insists)
   local now = M.bytes(proposal.path)
   if insists == nil then

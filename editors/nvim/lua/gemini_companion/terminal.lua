@@ -6,6 +6,7 @@ local M = {}
 local before = {}
 
 --- Sets the variables for all terminals and jobs that start from now on.
+---@param env table<string, string>
 function M.set(env)
   for name, value in pairs(env) do
     if before[name] == nil then

@@ -31,21 +31,29 @@ local function repaired(bytes)
 end
 
 --- `text` with U+FFFD for each byte that is not UTF-8. JSON can't have such bytes, buffers can.
+---@param text string
+---@return string
 function M.utf8(text)
   return (text:gsub('[\128-\255]+', repaired))
 end
 
 --- How many UTF-16 units a text has.
+---@param text string
+---@return integer
 function M.utf16_units(text)
   if vim.fn.has('nvim-0.11') == 1 then
     return vim.str_utfindex(text, 'utf-16')
   end
+  ---@diagnostic disable-next-line: missing-parameter The form of 0.10.
   return select(2, vim.str_utfindex(text))
 end
 
 --- A text as buffers have it: `{lines, dos, bomb, eol, empty}`; `empty` is what tells no text at all
 --- from one empty line. `dos` says that `\r\n` ends a line for certain; otherwise it does if it ends
 --- them all.
+---@param text string
+---@param dos? boolean
+---@return GeminiCompanion.Text
 function M.parse(text, dos)
   local bomb = text:sub(1, 3) == BOM
   if bomb then
@@ -69,6 +77,8 @@ function M.parse(text, dos)
 end
 
 --- The other way round.
+---@param parsed GeminiCompanion.Text
+---@return string
 function M.render(parsed)
   local line_end = parsed.dos and '\r\n' or '\n'
   return (parsed.bomb and BOM or '')

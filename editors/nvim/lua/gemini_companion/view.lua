@@ -13,6 +13,7 @@ local M = {}
 
 local api = vim.api
 
+---@class GeminiCompanion.View
 local View = {}
 View.__index = View
 
@@ -87,6 +88,8 @@ function View:show_file()
 end
 
 --- Puts a text, as `text.parse` returns it, in place of the proposal; the user can undo that.
+---@param parsed GeminiCompanion.Text
+---@param kind GeminiCompanion.Kind
 function View:replace(parsed, kind)
   -- Whoever is typing has an undo step of their own.
   api.nvim_buf_call(self.right, function()
@@ -108,6 +111,9 @@ end
 
 --- Says in the bars what accepting does, which of `count` proposals it is, and from which CLI if that
 --- is to be told.
+---@param number integer
+---@param count integer
+---@param cli? string
 function View:say(number, count, cli)
   local labels = LABELS[self.kind]
   local _, is_changed = self:proposal()
@@ -130,19 +136,30 @@ function View:say_orphan()
 end
 
 --- The buffer's own options say how its text will lie in the file, so the user can change that.
+---@param parsed GeminiCompanion.Text
 function View:set_form(parsed)
   buffers.set_form(self.right, parsed)
   self.form = { dos = parsed.dos, bomb = parsed.bomb, eol = parsed.eol }
 end
 
+--- The text that the CLI proposed, as `text.parse` returns it.
+---@return GeminiCompanion.Text
+function View:original()
+  local form = self.form
+  return { lines = self.shown, dos = form.dos, bomb = form.bomb, eol = form.eol }
+end
+
 --- The proposal as it is now, or was when its buffer was unloaded: as `text.parse` returns it, and whether
 --- the user has changed it.
+---@return GeminiCompanion.Text
+---@return boolean is_changed
 function View:proposal()
+  ---@type GeminiCompanion.Text
   local now
   if api.nvim_buf_is_loaded(self.right) then
     now = buffers.parsed(self.right)
   else
-    now = self.unloaded() or vim.tbl_extend('error', { lines = self.shown }, self.form)
+    now = self.unloaded() or self:original()
   end
   local same = vim.deep_equal(now.lines, self.shown)
   for name, value in pairs(self.form) do
@@ -151,6 +168,7 @@ function View:proposal()
   return now, not same
 end
 
+---@param mappings GeminiCompanion.Mappings|false
 function View:map(mappings)
   local actions = { accept = self.on.accept, reject = self.on.reject }
   for _, buffer in ipairs({ self.left, self.right }) do
@@ -222,6 +240,12 @@ end
 
 --- Opens a view. `on` has `accept(insists)`, `reject`, `left`, `waits`, `changed`,
 --- `more(text)` and `copy(path)`. Fails by an error.
+---@param path string
+---@param parsed GeminiCompanion.Text
+---@param kind GeminiCompanion.Kind
+---@param options { focus: boolean, mappings: GeminiCompanion.Mappings|false }
+---@param on GeminiCompanion.ViewHandler
+---@return GeminiCompanion.View
 function M.open(path, parsed, kind, options, on)
   local view = setmetatable({
     path = path,
@@ -280,6 +304,7 @@ function View:show()
 end
 
 --- Whether it is in sight, in whichever tab page. A window of Neovim's own, for `:wall`, is not.
+---@return boolean
 function View:is_current()
   for _, window in ipairs(vim.fn.win_findbuf(self.right)) do
     local is_here = api.nvim_win_get_tabpage(window) == api.nvim_get_current_tabpage()
@@ -307,12 +332,13 @@ function View:leave()
 end
 
 --- Opens it again in the background, as it was left. Returns the new view; fails by an error.
+---@return GeminiCompanion.View
 function View:open_again()
   local now, changed = self:proposal()
   self.closing = true
   self:discard()
   local options = { focus = false, mappings = self.mappings }
-  local parsed = vim.tbl_extend('error', { lines = self.shown }, self.form)
+  local parsed = self:original()
   local again = M.open(self.path, parsed, self.kind, options, self.on)
   again.private = self.private
   if changed then

@@ -6,6 +6,8 @@ local M = {}
 local api = vim.api
 
 --- Labels a side of the diff above its text.
+---@param window integer
+---@param words string
 function M.label(window, words)
   vim.wo[window][0].winbar = ' ' .. words
 end
@@ -16,6 +18,7 @@ local function dress(window)
 end
 
 --- Makes it an ordinary window again, for what the user has opened in it meanwhile.
+---@param window integer
 function M.undress(window)
   api.nvim_win_call(window, function()
     vim.cmd('diffoff')
@@ -24,6 +27,8 @@ function M.undress(window)
 end
 
 --- A window that shows a buffer, if there is one.
+---@param buffer integer
+---@return integer?
 function M.of(buffer)
   return vim.fn.win_findbuf(buffer)[1]
 end
@@ -35,6 +40,7 @@ end
 --- Closes the floating windows of each tab page that has no other windows than those of `buffers`. Neovim
 --- crashes if a tab page loses its last ordinary window while another one is current and a float remains
 --- (neovim#30425).
+---@param buffers integer[]
 function M.close_floats(buffers)
   for _, tab in ipairs(api.nvim_list_tabpages()) do
     local floating, ordinary = {}, {}
@@ -60,6 +66,7 @@ local function find_first_change(window)
 end
 
 --- Goes to a window. Of the user's own autocommands some may fail then; we are there nevertheless.
+---@param window integer
 function M.go_to(window)
   pcall(api.nvim_set_current_win, window)
 end
@@ -81,6 +88,7 @@ local function open_windows(view)
 end
 
 --- Opens the tab page in the background. Nothing that matters to the user's other plugins happens.
+---@param view GeminiCompanion.View
 function M.open_tab(view)
   local origin = api.nvim_get_current_win()
   local ignored = vim.o.eventignore

@@ -27,6 +27,7 @@ end
 
 --- The folders, absolute and sorted, those within others left out: the CLI lets its model read
 --- every folder that is listed.
+---@return string[]
 function M.folders()
   local wanted = config.options.workspace
   if type(wanted) == 'function' then

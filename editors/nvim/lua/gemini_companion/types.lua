@@ -1,0 +1,131 @@
+---@meta
+-- Declares the types that several modules share. No module loads this file.
+
+--- A text as buffers have it.
+---@class GeminiCompanion.Text
+---@field lines string[]
+---@field dos boolean `\r\n` ends the lines
+---@field bomb boolean the text begins with a byte order mark
+---@field eol boolean the last line has an end
+---@field empty? boolean the text has no line at all, unlike one empty line
+
+--- How a text lies in a file.
+---@class GeminiCompanion.Form
+---@field dos boolean
+---@field bomb boolean
+---@field eol boolean
+
+--- The options of the user, see `:help gemini_companion-options`.
+---@class GeminiCompanion.Options
+---@field cmd? string|string[]
+---@field clients? string[]
+---@field autostart? boolean
+---@field workspace? string[]|fun(): string[]
+---@field focus? boolean
+---@field diffs? boolean
+---@field diagnostics? boolean
+---@field silent? boolean
+---@field trusted? boolean
+---@field log_level? string
+---@field mappings? GeminiCompanion.Mappings|false
+
+---@class GeminiCompanion.Mappings
+---@field accept? string|false
+---@field reject? string|false
+
+---@alias GeminiCompanion.Kind 'change'|'create'
+
+--- The parameters of the request `diff/open`.
+---@class GeminiCompanion.OpenDiff
+---@field filePath string
+---@field kind GeminiCompanion.Kind
+---@field ["private"] boolean
+---@field cli integer
+---@field replaysEdits boolean
+---@field newContent string
+
+--- The parameters of the notification `companion/ready`.
+---@class GeminiCompanion.Ready
+---@field port integer
+---@field discoveryFiles table<string, string>
+---@field env table<string, string>
+
+--- The parameters of the request `editor/diagnostics`.
+---@class GeminiCompanion.DiagnosticsRequest
+---@field paths string[]
+---@field severity? string
+
+--- A proposal that is open.
+---@class GeminiCompanion.Proposal
+---@field path string as the CLI wrote it
+---@field number integer its place in the order in which they came
+---@field cli integer
+---@field replays_edits boolean
+---@field content string the proposed text
+---@field base string|false the bytes of the file when the proposal came, `false` without a file
+---@field warned? string|false the bytes about which the user was warned
+---@field view GeminiCompanion.View
+---@field decided? boolean
+---@field orphan? boolean no CLI waits for it
+
+--- A proposal as others see it.
+---@class GeminiCompanion.ListedProposal
+---@field path string
+---@field kind GeminiCompanion.Kind
+---@field cli? string the name of its CLI, if proposals of several are open
+---@field is_changed boolean
+---@field is_current boolean
+
+--- The functions that a view calls.
+---@class GeminiCompanion.ViewHandler
+---@field accept fun(insists?: boolean): boolean?
+---@field reject fun()
+---@field left fun()
+---@field waits fun()
+---@field changed fun()
+---@field more fun(text: GeminiCompanion.Text)
+---@field copy fun(path: string)
+
+---@class GeminiCompanion.View
+---@field path string
+---@field kind GeminiCompanion.Kind
+---@field mappings GeminiCompanion.Mappings|false
+---@field on GeminiCompanion.ViewHandler
+---@field left integer the buffer with the file
+---@field right integer the buffer with the proposal
+---@field origin integer the window from which the user came
+---@field from_terminal boolean
+---@field shown string[] the proposed lines
+---@field form GeminiCompanion.Form
+---@field group? integer
+---@field closing? boolean
+---@field ["private"]? boolean
+---@field takes_focus? boolean
+---@field was_current? boolean
+---@field unloaded? fun(): GeminiCompanion.Text?
+
+--- A companion that runs.
+---@class GeminiCompanion.Server
+---@field job integer
+---@field pid integer
+---@field ready? GeminiCompanion.Ready
+---@field clients integer
+---@field ["private"] string[]
+---@field stopping? boolean
+---@field on GeminiCompanion.ServerHandler
+
+---@class GeminiCompanion.ServerHandler
+---@field ready fun(params: GeminiCompanion.Ready)
+---@field exit fun(expected: boolean)
+---@field request table<string, fun(params: table, done: fun(result?: table), fail: fun(why: string))>
+
+---@class GeminiCompanion.ServerStatus
+---@field pid integer
+---@field stopping boolean
+---@field clients integer
+---@field ["private"] string[]
+---@field port? integer
+---@field discovery_files? table<string, string>
+---@field env? table<string, string>
+
+---@alias GeminiCompanion.Notify fun(method: string, params: table): boolean?
