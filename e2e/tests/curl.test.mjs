@@ -43,16 +43,15 @@ const post = (message, ...headers) => [
 
 const sessionIn = (reply) => /^mcp-session-id: (.+?)\r$/m.exec(reply)[1];
 
-/** The README's chapter on curl: how it gets the token, and the commands with what they print. */
+/** The page docs/http.md: the commands that get the token, and the others with what they print. */
 function documented() {
-  const readme = fs.readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const chapter = readme.split('\n## ').find((chapter) => chapter.startsWith('Looking at it with'));
-  const [, setUp] = /```sh\n(file=[^]*?)```/.exec(chapter);
-  const examples = [...chapter.matchAll(/```console\n\$ ((?:.*\\\n)*.*)\n([^]*?)```/g)];
+  const page = fs.readFileSync(new URL('../../docs/http.md', import.meta.url), 'utf8');
+  const [, setUp] = /```sh\n(file=[^]*?)```/.exec(page);
+  const examples = [...page.matchAll(/```console\n\$ ((?:.*\\\n)*.*)\n([^]*?)```/g)];
   return { setUp, examples: examples.map(([, command, output]) => ({ command, output })) };
 }
 
-test('the commands of the README do what it says', { skip }, async (t) => {
+test('the commands of docs/http.md do what it says', { skip }, async (t) => {
   const window = await openWindow(t);
   const { setUp, examples } = documented();
   const checked = [];

@@ -1,4 +1,4 @@
-// Owns the README's recipes for Gemini CLI away from its editor: each is run as it stands there.
+// Runs the recipes of docs/remote.md for Gemini CLI away from its editor, as they stand there.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -17,17 +17,16 @@ import { noTerminal, Terminal } from '../lib/terminal.mjs';
 
 const skip = noNamespaces || noTerminal;
 
-/** The README's recipes: the first shell block that has `words` in it. */
+/** The recipes of docs/remote.md: the first shell block that has `words` in it. */
 function recipe(words) {
-  const readme = fs.readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const chapter = readme.split('\n## ').find((chapter) => chapter.startsWith('In a container'));
-  const blocks = [...chapter.matchAll(/```sh\n([^]*?)```/g)].map(([, block]) => block);
+  const page = fs.readFileSync(new URL('../../docs/remote.md', import.meta.url), 'utf8');
+  const blocks = [...page.matchAll(/```sh\n([^]*?)```/g)].map(([, block]) => block);
   const found = blocks.find((block) => block.includes(words));
-  assert.ok(found, `the README has no recipe with ${words}`);
+  assert.ok(found, `docs/remote.md has no recipe with ${words}`);
   return found;
 }
 
-/** An editor on a host with the programs that the README tells to install. */
+/** An editor on a host with the programs that docs/remote.md needs. */
 async function openHost(sandbox, args = ['--listen', HOST_ADDRESS]) {
   const host = await Host.create(sandbox);
   const companion = await Companion.start(sandbox, { machine: host, args });
@@ -62,7 +61,7 @@ async function reviews({ sandbox, editor }, terminal) {
   assert.equal(fs.readFileSync(file, 'utf8'), 'changed by the user\n');
 }
 
-describe('as the README says', { skip }, () => {
+describe('as docs/remote.md says', { skip }, () => {
   for (const [place, words] of [
     ['in a container', 'docker run'],
     ['in its own sandbox', 'gemini --sandbox'],
