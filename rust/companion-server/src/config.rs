@@ -100,3 +100,42 @@ impl Default for Limits {
         Self::of(&Settings::default())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A default as the document writes it: whole megabytes, and the largest unit of time.
+    fn written(value: &str) -> String {
+        let Some(seconds) = value.strip_suffix('s') else {
+            let number: usize = value.parse().unwrap();
+            let megabytes = number >> 20;
+            return if megabytes > 0 { format!("{megabytes} MB") } else { number.to_string() };
+        };
+        let seconds: u64 = seconds.parse().unwrap();
+        match (seconds % 3600, seconds % 60) {
+            (0, _) => format!("{} h", seconds / 3600),
+            (_, 0) => format!("{} min", seconds / 60),
+            _ => format!("{seconds} s"),
+        }
+    }
+
+    #[test]
+    fn the_document_has_the_defaults() {
+        let document = include_str!("../../../docs/architecture/limits.md");
+        let rows = document.lines().filter_map(|line| line.strip_prefix("| `"));
+        let documented: Vec<_> = rows
+            .map(|row| {
+                let (field, rest) = row.split_once("` | ").unwrap();
+                (field.to_owned(), rest.split(" | ").next().unwrap().to_owned())
+            })
+            .collect();
+        let limits = format!("{:#?}", Limits::default());
+        let defaults: Vec<_> = limits
+            .lines()
+            .filter_map(|line| line.trim().trim_end_matches(',').split_once(": "))
+            .map(|(field, value)| (field.to_owned(), written(value)))
+            .collect();
+        assert_eq!(documented, defaults);
+    }
+}

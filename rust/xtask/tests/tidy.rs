@@ -189,10 +189,10 @@ fn what_differs_between_systems_is_in_one_place() {
     }
 }
 
-/// SECURITY.md says of each attack which tests show what it gets: a file, then names in backticks.
+/// The threat model names for each attack the tests that show its result: a file, then names in backticks.
 #[test]
 fn the_tests_that_the_threat_model_names_exist() {
-    let model = std::fs::read_to_string(root().join("SECURITY.md")).unwrap();
+    let model = std::fs::read_to_string(root().join("docs/architecture/threat-model.md")).unwrap();
     let mut tests = 0;
     for item in model.split("\n- [").skip(1) {
         let item = item.split("\n\n").next().unwrap();
