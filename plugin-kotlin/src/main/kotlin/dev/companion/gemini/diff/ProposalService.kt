@@ -249,6 +249,7 @@ class ProposalService internal constructor(
     private fun acceptNow(proposal: Proposal, next: Proposal? = null) {
         if (proposal.state != Proposal.State.OPEN) return
         val text = proposal.accepted
+        LocalHistoryLabel.putBefore(project, proposal)
         val delivery = proposal.core.diffAccepted(proposal.path, text)
         written.lookAt(proposal.target.path)
         when {

@@ -27,6 +27,7 @@ internal class TargetWriter(
      */
     fun write(target: Target, proposal: Proposal, then: (Result<Unit>) -> Unit) {
         assertEdt()
+        LocalHistoryLabel.putBefore(project, proposal)
         val known = target.file?.takeIf { it.isValid }
         val file = naming(target) { if (known == null) create(target, proposal) else overwrite(known, proposal) }
         background.execute {
