@@ -31,6 +31,7 @@ import java.nio.file.Path
 class ProposalService internal constructor(
     private val project: Project,
     flush: (VirtualFile) -> Unit,
+    alerts: SystemAlerts = SystemAlerts.OfPlatform(project),
 ) : Disposable {
     constructor(project: Project) : this(project, PostponedWrites::flush)
 
@@ -43,6 +44,7 @@ class ProposalService internal constructor(
     private val writer = TargetWriter(project, background, queue, flush)
     private val unheard = UnheardProposals(project, background, queue, writer, ::finishDelivered)
     private val notices = ProposalNotices(project, ::reviewHidden, ::review)
+    private val alert = BackgroundAlert(alerts, this)
     internal val slips = Slips()
 
     /** The user has just agreed that the project is closed. EDT. */
@@ -235,6 +237,7 @@ class ProposalService internal constructor(
             throw e
         }
         changed()
+        alert.proposalArrived(proposal)
     }
 
     /** Who closed it is told by [ClosedTabs]. Its moving to another window closes a tab, too, but opens one at once. */
@@ -337,6 +340,7 @@ class ProposalService internal constructor(
         updateTitles()
         ProposalOrder.update(waiting())
         targets.update(proposals)
+        if (waiting().isEmpty()) alert.allDecided()
         notices.showWaiting(proposals.filterNot { tabs.isOpen(it.file) })
         project.messageBus.syncPublisher(ProposalListener.TOPIC).proposalsChanged(waiting().size)
     }
