@@ -13,6 +13,7 @@ import com.intellij.openapi.fileTypes.FileType
 import com.intellij.openapi.fileTypes.PlainTextFileType
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Disposer
+import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
@@ -21,6 +22,8 @@ import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
+import java.util.concurrent.Future
+import java.util.concurrent.TimeUnit
 
 /** What the CLI proposed, ready to be shown. Made off the EDT. */
 internal class ProposedText(
@@ -43,6 +46,9 @@ internal class ProposedText(
     /** Whether an editor of the file holds the same text as the file. */
     val isPlain: Boolean
 
+    /** The first comparison with the file; later ones follow what the user types. */
+    val changes: LineChanges?
+
     init {
         assertNotEdt()
         val shown = sequenceOf(target.type, PlainTextFileType.INSTANCE).firstNotNullOfOrNull { type ->
@@ -52,6 +58,10 @@ internal class ProposedText(
         type = shown.first
         document = shown.second
         isPlain = type === target.type
+        val (current, proposed) = project.read {
+            Pair(target.document?.immutableCharSequence ?: "", document.immutableCharSequence)
+        }
+        changes = LineChanges.between(current, proposed)
     }
 }
 
@@ -104,6 +114,17 @@ internal class Proposal(
     private val isReadOnly get() = target.file?.isWritable == false
 
     private var form = target.form(proposed.form)
+    private var comparison: Future<*>? = null
+
+    /** The changed lines as last compared; null if the texts are too large. */
+    var changes: LineChanges? = proposed.changes
+        private set
+
+    /** The changed lines if neither text has changed since. */
+    val currentChanges: LineChanges?
+        get() = changes?.takeIf { it.isOf(current, document.immutableCharSequence) }
+
+    private val current: CharSequence get() = target.document?.immutableCharSequence ?: ""
     private var targetListening: Disposable? = null
 
     val path: String get() = file.targetPath
@@ -189,6 +210,12 @@ internal class Proposal(
 
     init {
         listen()
+        document.addDocumentListener(
+            object : DocumentListener {
+                override fun documentChanged(event: DocumentEvent) = later(::compare)
+            },
+            this,
+        )
     }
 
     fun stand(place: Place) {
@@ -205,6 +232,7 @@ internal class Proposal(
         this.target = target
         changed = isAnother()
         listen()
+        compare()
         file.editors.forEach(ProposalEditor::showProposal)
     }
 
@@ -238,7 +266,9 @@ internal class Proposal(
         file.editors.forEach(ProposalEditor::showBanner)
     }
 
-    override fun dispose() = Unit
+    override fun dispose() {
+        comparison?.cancel(false)
+    }
 
     /** As the file has it now; of a deleted one, as it was. */
     private fun form(): TextForm = if (target.file?.isValid == true) target.form(proposed.form) else form
@@ -252,8 +282,7 @@ internal class Proposal(
         target.document?.addDocumentListener(
             object : DocumentListener {
                 /** Any thread: documents of files are also changed by background write actions. */
-                override fun documentChanged(event: DocumentEvent) =
-                    ApplicationManager.getApplication().invokeLater(::noteChange, ModalityState.any(), project.disposed)
+                override fun documentChanged(event: DocumentEvent) = later(::noteChange)
             },
             listening,
         )
@@ -264,11 +293,38 @@ internal class Proposal(
         if (state == State.ENDED) return
         changed = isAnother()
         file.editors.forEach(ProposalEditor::showBanner)
+        compare()
     }
+
+    /** Compares the texts again, off the EDT, once the user pauses. */
+    private fun compare() {
+        assertEdt()
+        if (state == State.ENDED || currentChanges != null) return
+        comparison?.cancel(false)
+        val (now, proposed) = Pair(current, document.immutableCharSequence)
+        val work = {
+            val found = LineChanges.between(now, proposed)
+            later {
+                if (state != State.ENDED && current === now && document.immutableCharSequence === proposed) {
+                    changes = found
+                    file.editors.forEach(ProposalEditor::showBanner)
+                }
+            }
+        }
+        val timers = AppExecutorUtil.getAppScheduledExecutorService()
+        comparison = timers.schedule(work, COMPARISON_DELAY_MILLIS, TimeUnit.MILLISECONDS)
+    }
+
+    private fun later(work: () -> Unit) =
+        ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)
 
     private fun isAnother(): Boolean {
         val now = target.document?.immutableCharSequence ?: return false
         return before != null && !now.contentEquals(before)
+    }
+
+    private companion object {
+        const val COMPARISON_DELAY_MILLIS = 100L
     }
 }
 

@@ -63,7 +63,7 @@ internal class ProposalBanner(
             Proposal.State.OPEN -> {
                 val place = proposal.place.takeIf { it.count > 1 }?.let { message("diff.place", it.number, it.count) }
                 val remarks = proposal.remarks.map { message(it.key) }
-                (listOfNotNull(place, proposal.offer) + remarks).joinToString(" ")
+                (listOfNotNull(place, proposal.offer, proposal.changes?.summary) + remarks).joinToString(" ")
             }
 
             Proposal.State.UNHEARD -> {

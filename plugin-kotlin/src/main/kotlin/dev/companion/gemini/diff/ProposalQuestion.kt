@@ -53,6 +53,7 @@ internal object ProposalQuestion {
         val question = listOfNotNull(
             message("diff.ask.accept", round.acceptable.size),
             message("diff.ask.accept.edited", round.acceptable.count(Proposal::isEdited)),
+            counted(round.acceptable),
             if (left.isEmpty()) null else message("diff.ask.accept.left", left.size) + lines(left),
         )
         return chosen(project, question, round.acceptable, "diff.ask.accept.all")
@@ -63,6 +64,7 @@ internal object ProposalQuestion {
         val question = listOf(
             message("diff.ask.reject", round.all.size),
             message("diff.ask.reject.edited", round.all.count(Proposal::isEdited)),
+            counted(round.all),
         )
         return chosen(project, question, round.all, "diff.ask.reject.all")
     }
@@ -81,6 +83,11 @@ internal object ProposalQuestion {
         val answer = ask(project, question.filter(String::isNotEmpty).joinToString("\n"), choices.map { it.first })
         return choices.getOrNull(answer)?.second.orEmpty()
     }
+
+    /** The files and how many lines change in each. */
+    private fun counted(proposals: List<Proposal>): String =
+        lines(proposals.map { proposal -> listOfNotNull(proposal.shownPath, proposal.changes?.summary).joinToString("  ") })
+            .removePrefix("\n")
 
     private fun lines(of: List<String>): String {
         val more = of.size - SHOWN

@@ -67,6 +67,7 @@ internal class StatusPopup(private val project: Project) {
     private fun proposal(proposal: Proposal): List<JComponent> =
         listOfNotNull(
             link(proposal.shownPath) { proposals.review(proposal) },
+            proposal.changes?.let { JBLabel(it.summary) },
             proposal.place.cli?.let { JBLabel(Place.shown(it)) },
             JBLabel(message("status.popup.new")).takeIf { proposal.kind == ProposalKind.CREATE },
             link(message("diff.accept")) { proposals.accept(proposal) },
