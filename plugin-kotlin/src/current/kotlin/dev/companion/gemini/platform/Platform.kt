@@ -30,6 +30,10 @@ object Platform {
     fun notificationGroup(): NotificationGroup =
         NotificationGroupManager.getInstance().getNotificationGroup("Companion for Gemini CLI")
 
+    /** The group of notifications that stay until the user has handled them. */
+    fun stickyNotificationGroup(): NotificationGroup =
+        NotificationGroupManager.getInstance().getNotificationGroup("Companion for Gemini CLI: proposals")
+
     /** Whether the user trusts the project. 2024.2 and 2024.3 lack the successor, `TrustedProjects.isProjectTrusted`. */
     @Suppress("DEPRECATION")
     fun isTrusted(project: Project): Boolean? = project.isTrusted()

@@ -4,6 +4,7 @@ package dev.companion.gemini.diff
 
 import com.intellij.notification.Notification
 import com.intellij.notification.NotificationAction
+import com.intellij.notification.NotificationGroup
 import com.intellij.notification.NotificationType
 import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.fileTypes.PlainTextFileType
@@ -37,7 +38,9 @@ internal class ProposalNotices(
             CompanionBundle.message("diff.waiting.more", proposals.size - 1).takeIf { proposals.size > 1 },
             CompanionBundle.message("diff.waiting"),
         )
-        if (isNews) waiting = tell(text.joinToString(" "), CompanionBundle.message("diff.show"), review)
+        if (!isNews) return
+        val group = Platform.stickyNotificationGroup()
+        waiting = tell(text.joinToString(" "), CompanionBundle.message("diff.show"), group, review)
     }
 
     /** Leads back to what the user wrote, which is otherwise gone with the proposal, and says [why]. */
@@ -61,9 +64,13 @@ internal class ProposalNotices(
         tell(text, CompanionBundle.message("diff.show")) { left.forEach { (proposal, _) -> show(proposal) } }
     }
 
-    private fun tell(text: String, label: String, action: () -> Unit): Notification {
-        val notification = Platform
-            .notificationGroup()
+    private fun tell(
+        text: String,
+        label: String,
+        group: NotificationGroup = Platform.notificationGroup(),
+        action: () -> Unit,
+    ): Notification {
+        val notification = group
             .createNotification(XmlStringUtil.escapeString(text), NotificationType.INFORMATION)
             .addAction(NotificationAction.createSimple(label, Runnable(action)))
         notification.notify(project)

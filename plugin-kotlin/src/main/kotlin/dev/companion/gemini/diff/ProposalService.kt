@@ -44,6 +44,7 @@ class ProposalService internal constructor(
     private val writer = TargetWriter(project, background, queue, flush)
     private val unheard = UnheardProposals(project, background, queue, writer, ::finishDelivered)
     private val notices = ProposalNotices(project, ::reviewHidden, ::review)
+    private val targetBanners = TargetBanners(project, ::review)
     private val alert = BackgroundAlert(alerts, this)
     internal val slips = Slips()
 
@@ -340,6 +341,7 @@ class ProposalService internal constructor(
         updateTitles()
         ProposalOrder.update(waiting())
         targets.update(proposals)
+        targetBanners.update(waiting())
         if (waiting().isEmpty()) alert.allDecided()
         notices.showWaiting(proposals.filterNot { tabs.isOpen(it.file) })
         project.messageBus.syncPublisher(ProposalListener.TOPIC).proposalsChanged(waiting().size)

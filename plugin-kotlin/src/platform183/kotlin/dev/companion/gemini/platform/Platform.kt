@@ -3,6 +3,7 @@
 package dev.companion.gemini.platform
 
 import com.intellij.ProjectTopics
+import com.intellij.notification.NotificationDisplayType
 import com.intellij.notification.NotificationGroup
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.actionSystem.AnAction
@@ -19,6 +20,10 @@ import com.intellij.util.messages.Topic
 object Platform {
     private val notifications by lazy { NotificationGroup.balloonGroup("Companion for Gemini CLI") }
 
+    private val stickyNotifications by lazy {
+        NotificationGroup("Companion for Gemini CLI: proposals", NotificationDisplayType.STICKY_BALLOON, true)
+    }
+
     /** Tells when a project's roots have changed. */
     val rootsTopic: Topic<ModuleRootListener> get() = ProjectTopics.PROJECT_ROOTS
 
@@ -27,6 +32,9 @@ object Platform {
     fun <T : Any> service(project: Project, type: Class<T>): T = ServiceManager.getService(project, type)
 
     fun notificationGroup(): NotificationGroup = notifications
+
+    /** The group of notifications that stay until the user has handled them. */
+    fun stickyNotificationGroup(): NotificationGroup = stickyNotifications
 
     /** Whether the user trusts the project, or null where the platform has no such thing, as this one. */
     @Suppress("UNUSED_PARAMETER", "FunctionOnlyReturningConstant")
