@@ -140,6 +140,8 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
         val right get() = viewer().editor2
         val banner: String get() = texts(notification()).joinToString(" | ")
 
+        val tooltip: String get() = notification().toolTipText.orEmpty()
+
         /** Replaces all of the proposal as a user does by typing. */
         fun type(text: String) {
             right.selectionModel.setSelection(0, right.document.textLength)

@@ -3,9 +3,12 @@
 package dev.companion.gemini.diff
 
 import com.intellij.diff.DiffContentFactory
+import com.intellij.diff.fragments.LineFragment
+import com.intellij.diff.util.DiffUtil
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.command.WriteCommandAction
 import com.intellij.openapi.editor.Document
 import com.intellij.openapi.editor.event.DocumentEvent
 import com.intellij.openapi.editor.event.DocumentListener
@@ -13,6 +16,7 @@ import com.intellij.openapi.fileTypes.FileType
 import com.intellij.openapi.fileTypes.PlainTextFileType
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Disposer
+import com.intellij.openapi.util.ThrowableComputable
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.CompanionCore
@@ -216,6 +220,21 @@ internal class Proposal(
             },
             this,
         )
+    }
+
+    /** Restores the file's lines in place of one of [currentChanges], as a step that the user can undo. */
+    fun revert(change: LineFragment) {
+        assertEdt()
+        val file = target.document
+        val work = ThrowableComputable<Unit, RuntimeException> {
+            if (file == null) {
+                document.setText("")
+            } else {
+                val (start, end) = Pair(change.startLine2, change.endLine2)
+                DiffUtil.applyModification(document, start, end, file, change.startLine1, change.endLine1)
+            }
+        }
+        WriteCommandAction.writeCommandAction(project).withName(CompanionBundle.message("diff.revert")).compute(work)
     }
 
     fun stand(place: Place) {

@@ -20,6 +20,7 @@ import java.awt.event.KeyEvent
 internal object ProposalActions {
     const val ACCEPT = "Companion.AcceptProposal"
     const val REJECT = "Companion.RejectProposal"
+    const val REVERT = "Companion.RevertChange"
     private const val NEXT = "Companion.NextProposal"
     private const val PREVIOUS = "Companion.PreviousProposal"
 
@@ -28,7 +29,7 @@ internal object ProposalActions {
 
     /** Within the tab, our keys come before an editor's own, such as Ctrl+Enter for a new line. */
     fun register(tab: ProposalPanel, parent: Disposable) {
-        for (id in IN_TAB) {
+        for (id in IN_TAB + REVERT) {
             ActionManager.getInstance().getAction(id).registerCustomShortcutSet(tab, parent)
         }
         CloseByEscapeAction(tab, parent).registerCustomShortcutSet(CommonShortcuts.ESCAPE, tab, parent)

@@ -7,6 +7,7 @@ import com.intellij.openapi.ide.CopyPasteManager
 import com.intellij.openapi.keymap.KeymapUtil
 import com.intellij.openapi.project.Project
 import com.intellij.ui.EditorNotificationPanel
+import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
 import java.awt.EventQueue
 import java.awt.datatransfer.StringSelection
@@ -27,9 +28,16 @@ internal class ProposalBanner(
 
     fun create(): JComponent {
         val banner = EditorNotificationPanel().text(text)
-        banner.toolTipText = text
+        banner.toolTipText = if (proposal.state == Proposal.State.OPEN) tooltip() else text
         for ((label, follow) in links) banner.createActionLabel(label, follow)
         return banner
+    }
+
+    /** The whole text, which may not fit into the banner, and how to take single changes back. */
+    private fun tooltip(): String {
+        val revert = ActionManager.getInstance().getAction(ProposalActions.REVERT)
+        val hint = message("diff.hint", KeymapUtil.getFirstKeyboardShortcutText(revert))
+        return "<html>${XmlStringUtil.escapeString(text)}<br>${XmlStringUtil.escapeString(hint)}</html>"
     }
 
     /** The decisions are at the end, where they stay while others come and go. */

@@ -36,6 +36,7 @@ import dev.companion.gemini.core.assertEdt
 import java.awt.BorderLayout
 import java.awt.Component
 import java.beans.PropertyChangeListener
+import java.lang.ref.WeakReference
 import javax.swing.JComponent
 import javax.swing.JLabel
 import javax.swing.JPanel
@@ -71,6 +72,9 @@ internal class ProposalEditor(
     /** Where the caret was in an editor whose successor the viewer has yet to make. */
     private var caret: Pair<Editor, Int>? = null
 
+    /** The editor that has the [NextChangeAction]. */
+    private var withNextChange: WeakReference<Editor>? = null
+
     val proposal: Proposal? get() = file.proposal
 
     init {
@@ -88,7 +92,7 @@ internal class ProposalEditor(
         val listener = object : EditorFactoryListener {
             /** It is not in the viewer yet. */
             override fun editorCreated(event: EditorFactoryEvent) =
-                ApplicationManager.getApplication().invokeLater(::restoreCaret, ModalityState.any(), project.disposed)
+                ApplicationManager.getApplication().invokeLater(::finishEditors, ModalityState.any(), project.disposed)
         }
         EditorFactory.getInstance().addEditorFactoryListener(listener, this)
     }
@@ -101,8 +105,21 @@ internal class ProposalEditor(
             editorOf(proposal)?.let { caret = Pair(it, it.caretModel.offset) }
             viewer?.setRequest(request(proposal))
             restoreCaret()
+            addNextChange()
             showBanner()
         }
+    }
+
+    private fun finishEditors() {
+        restoreCaret()
+        addNextChange()
+    }
+
+    /** The viewer may replace its editors. */
+    private fun addNextChange() {
+        val editor = proposal?.let(::editorOf)?.takeIf { it !== withNextChange?.get() } ?: return
+        withNextChange = WeakReference(editor)
+        NextChangeAction(editor, this)
     }
 
     private fun restoreCaret() {

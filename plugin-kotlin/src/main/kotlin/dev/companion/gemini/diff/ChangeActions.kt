@@ -1,0 +1,89 @@
+// Defines the actions on single changes of a proposal: revert one, and go to the next.
+
+package dev.companion.gemini.diff
+
+import com.intellij.codeInsight.hint.HintManager
+import com.intellij.diff.fragments.LineFragment
+import com.intellij.diff.tools.util.DiffDataKeys
+import com.intellij.openapi.Disposable
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.editor.Editor
+import com.intellij.openapi.keymap.KeymapUtil
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.platform.CompanionAction
+
+/** Restores the file's lines in the proposal, for the change at the caret. */
+internal class RevertChangeAction : CompanionAction() {
+    override fun update(event: AnActionEvent) {
+        event.presentation.isEnabledAndVisible = find(event) != null
+    }
+
+    override fun actionPerformed(event: AnActionEvent) {
+        val (proposal, change) = find(event) ?: return
+        proposal.revert(change)
+    }
+
+    private fun find(event: AnActionEvent): Pair<Proposal, LineFragment>? {
+        val proposal = ProposalActions.proposal(event) ?: return null
+        val editor = event.getData(CommonDataKeys.EDITOR) ?: return null
+        val line = editor.caretModel.logicalPosition.line
+        val change = proposal.currentChanges?.at(line, inProposal = editor.document === proposal.document)
+        return change?.let { Pair(proposal, it) }
+    }
+}
+
+/**
+ * Goes to the next change and, pressed again after the last one, to the next proposal. The platform's own action stops at
+ * the last change. It has its key in the viewer, so this one has the same key in the editors within.
+ */
+internal class NextChangeAction(
+    private val editor: Editor,
+    parent: Disposable,
+) : CompanionAction() {
+    /** The proposal and the offset of the caret at which the hint shows. */
+    private var hint: Pair<Proposal, Int>? = null
+
+    init {
+        val platformAction = ActionManager.getInstance().getAction(PLATFORM_ACTION)
+        registerCustomShortcutSet(platformAction.shortcutSet, editor.contentComponent, parent)
+    }
+
+    override fun update(event: AnActionEvent) {
+        event.presentation.isEnabled = ProposalActions.proposal(event) != null
+    }
+
+    override fun actionPerformed(event: AnActionEvent) {
+        val project = event.project ?: return
+        val proposal = ProposalActions.proposal(event) ?: return
+        val changes = event.getData(DiffDataKeys.PREV_NEXT_DIFFERENCE_ITERABLE)
+        val place = Pair(proposal, editor.caretModel.offset)
+        when {
+            changes?.canGoNext() == true -> {
+                changes.goNext()
+            }
+
+            ProposalService.getInstance(project).waiting().size < 2 -> {
+                Unit
+            }
+
+            hint == place -> {
+                hint = null
+                ProposalService.getInstance(project).go(proposal, 1)
+            }
+
+            else -> {
+                hint = place
+                HintManager.getInstance().showInformationHint(editor, message("diff.next.hint", keys()))
+            }
+        }
+    }
+
+    private fun keys() =
+        KeymapUtil.getFirstKeyboardShortcutText(ActionManager.getInstance().getAction(PLATFORM_ACTION))
+
+    private companion object {
+        const val PLATFORM_ACTION = "NextDiff"
+    }
+}
