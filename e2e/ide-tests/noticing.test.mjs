@@ -1,0 +1,72 @@
+// Tests in a real window how the user notices a proposal, its size and its single changes.
+
+import assert from 'node:assert/strict';
+import { after, before, describe } from 'node:test';
+
+import { REJECTED, Scene } from '../lib/ide-scene.mjs';
+
+const OLD = 'one\ntwo\nthree\nfour\nfive\n';
+const NEW = 'ONE\ntwo\nthree\nfour\nFIVE\nsix\n';
+
+describe('in a window', () => {
+  const scene = new Scene();
+  before(() => scene.open());
+  after(() => scene.close());
+
+  scene.test('the editor of the file leads to its proposal', async (scene) => {
+    const file = await scene.edit('own.txt', OLD);
+    const decision = scene.client.openDiff(file, NEW);
+    const word = 'The CLI proposes changes to this file.';
+    await scene.ide.until(({ texts }) => texts.includes(word), 'the banner');
+    await scene.picture('own-editor');
+    await scene.ide.click('text', { text: 'Open Proposal' });
+    await scene.proposal(file, ({ right }) => right === NEW);
+    await scene.ide.until(({ texts }) => !texts.includes('Review'), 'no balloon');
+    await scene.ide.until(({ texts }) => texts.some((text) => text.includes('+3 \u22122')), 'the numbers');
+    await scene.picture('line-numbers');
+    await scene.ide.click('text', { text: 'Reject' });
+    assert.deepEqual(await decision, REJECTED);
+    await scene.noProposal();
+    await scene.ide.until(({ texts }) => !texts.includes(word), 'no banner');
+  });
+
+  scene.test('a key reverts the change at the caret', async (scene) => {
+    const file = await scene.edit('revert.txt', OLD);
+    const { title, decision } = await scene.propose(file, NEW);
+    await scene.clickInto(title);
+    await scene.ide.display.press('ctrl+Home');
+    await scene.ide.display.press('ctrl+alt+z');
+    const reverted = 'one\ntwo\nthree\nfour\nFIVE\nsix\n';
+    await scene.proposal(file, ({ right }) => right === reverted);
+    await scene.ide.until(({ texts }) => texts.some((text) => text.includes('+2 \u22121')), 'the numbers');
+    await scene.picture('reverted-change');
+    await scene.ide.display.press('ctrl+Return');
+    assert.deepEqual(await decision, { status: 'accepted', content: reverted });
+    await scene.noProposal();
+  });
+
+  scene.test('F7 leads through the changes and on to the next proposal', async (scene) => {
+    const other = await scene.connect();
+    const [a, b] = [scene.sandbox.file('c.txt', OLD), scene.sandbox.file('d.txt', OLD)];
+    const first = await scene.propose(a, NEW);
+    const second = await scene.propose(b, NEW, other);
+    await scene.turnTo(first.title);
+    await scene.clickInto(first.title);
+    await scene.ide.display.press('ctrl+Home');
+    await scene.ide.display.press('F7');
+    await scene.ide.display.press('F7');
+    const hint = (text) => text.includes('Press F7 again to go to the next proposal');
+    await scene.ide.until(({ texts }) => texts.some(hint), 'the hint');
+    await scene.picture('next-change-hint');
+    await scene.ide.display.press('F7');
+    await scene.ide.tab(second.title, ({ isSelected }) => isSelected);
+    await scene.chooseInList('Reject All\u2026');
+    await scene.ide.until(({ windows }) => windows.length > 1, 'the question');
+    await scene.picture('bulk-question');
+    await scene.ide.click('text', { text: 'Reject 2' });
+    assert.deepEqual(await first.decision, REJECTED);
+    assert.deepEqual(await second.decision, REJECTED);
+    await scene.noProposal();
+    await other.close();
+  });
+});
