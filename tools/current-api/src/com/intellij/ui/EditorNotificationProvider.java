@@ -11,6 +11,6 @@ import org.jetbrains.annotations.NotNull;
 import org.jetbrains.annotations.Nullable;
 
 public interface EditorNotificationProvider extends PossiblyDumbAware {
-  @Nullable Function<? super @NotNull FileEditor, ? extends @Nullable JComponent> collectNotificationData(
+  @Nullable Function<? super FileEditor, ? extends JComponent> collectNotificationData(
     @NotNull Project project, @NotNull VirtualFile file);
 }

@@ -25,4 +25,6 @@ public abstract class AnAction implements PossiblyDumbAware {
 
   public final native void registerCustomShortcutSet(
     @Nullable JComponent component, @Nullable Disposable parentDisposable);
+
+  public final native @NotNull ShortcutSet getShortcutSet();
 }

@@ -4,20 +4,24 @@ package dev.companion.gemini.diff
 
 import com.intellij.codeInsight.hint.HintManager
 import com.intellij.diff.fragments.LineFragment
-import com.intellij.diff.tools.util.DiffDataKeys
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonDataKeys
 import com.intellij.openapi.editor.Editor
+import com.intellij.openapi.editor.ScrollType
 import com.intellij.openapi.keymap.KeymapUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.CompanionAction
 
+private fun line(editor: Editor) = editor.document.getLineNumber(editor.caretModel.offset)
+
 /** Restores the file's lines in the proposal, for the change at the caret. */
 internal class RevertChangeAction : CompanionAction() {
     override fun update(event: AnActionEvent) {
-        event.presentation.isEnabledAndVisible = find(event) != null
+        val isFound = find(event) != null
+        event.presentation.isEnabled = isFound
+        event.presentation.isVisible = isFound
     }
 
     override fun actionPerformed(event: AnActionEvent) {
@@ -28,15 +32,14 @@ internal class RevertChangeAction : CompanionAction() {
     private fun find(event: AnActionEvent): Pair<Proposal, LineFragment>? {
         val proposal = ProposalActions.proposal(event) ?: return null
         val editor = event.getData(CommonDataKeys.EDITOR) ?: return null
-        val line = editor.caretModel.logicalPosition.line
-        val change = proposal.currentChanges?.at(line, inProposal = editor.document === proposal.document)
+        val change = proposal.currentChanges?.at(line(editor), inProposal = editor.document === proposal.document)
         return change?.let { Pair(proposal, it) }
     }
 }
 
 /**
  * Goes to the next change and, pressed again after the last one, to the next proposal. The platform's own action stops at
- * the last change. It has its key in the viewer, so this one has the same key in the editors within.
+ * the last change. The viewer has the same key for it, so this action is registered on the editor within.
  */
 internal class NextChangeAction(
     private val editor: Editor,
@@ -57,11 +60,12 @@ internal class NextChangeAction(
     override fun actionPerformed(event: AnActionEvent) {
         val project = event.project ?: return
         val proposal = ProposalActions.proposal(event) ?: return
-        val changes = event.getData(DiffDataKeys.PREV_NEXT_DIFFERENCE_ITERABLE)
+        val next = proposal.changes?.next(line(editor))
         val place = Pair(proposal, editor.caretModel.offset)
         when {
-            changes?.canGoNext() == true -> {
-                changes.goNext()
+            next != null && next < editor.document.lineCount -> {
+                editor.caretModel.moveToOffset(editor.document.getLineStartOffset(next))
+                editor.scrollingModel.scrollToCaret(ScrollType.CENTER)
             }
 
             ProposalService.getInstance(project).waiting().size < 2 -> {

@@ -4,7 +4,6 @@ package dev.companion.gemini.diff
 
 import com.intellij.diff.DiffContentFactory
 import com.intellij.diff.fragments.LineFragment
-import com.intellij.diff.util.DiffUtil
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
@@ -225,14 +224,9 @@ internal class Proposal(
     /** Restores the file's lines in place of one of [currentChanges], as a step that the user can undo. */
     fun revert(change: LineFragment) {
         assertEdt()
-        val file = target.document
+        val changes = currentChanges ?: return
         val work = ThrowableComputable<Unit, RuntimeException> {
-            if (file == null) {
-                document.setText("")
-            } else {
-                val (start, end) = Pair(change.startLine2, change.endLine2)
-                DiffUtil.applyModification(document, start, end, file, change.startLine1, change.endLine1)
-            }
+            target.document?.let { changes.revert(change, it, document) } ?: document.setText("")
         }
         WriteCommandAction.writeCommandAction(project).withName(CompanionBundle.message("diff.revert")).compute(work)
     }

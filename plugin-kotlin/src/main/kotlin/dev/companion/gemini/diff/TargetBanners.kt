@@ -1,4 +1,4 @@
-// Shows a banner above the editors of files for which a proposal waits.
+// Shows a banner above the editors of a file while a proposal waits for that file.
 
 package dev.companion.gemini.diff
 
