@@ -2,8 +2,6 @@
 
 package dev.companion.gemini.diff
 
-import com.intellij.diff.tools.util.DiffDataKeys
-import com.intellij.diff.tools.util.PrevNextDifferenceIterable
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.actionSystem.AnActionEvent
@@ -18,12 +16,11 @@ import com.intellij.openapi.fileEditor.impl.text.TextEditorProvider
 class ChangeActionTest : DiffTestCase() {
     private val revert: AnAction get() = ActionManager.getInstance().getAction("Companion.RevertChange")
 
-    private fun event(action: AnAction, view: View, changes: PrevNextDifferenceIterable? = null): AnActionEvent {
+    private fun event(action: AnAction, view: View): AnActionEvent {
         val data = mapOf(
             CommonDataKeys.PROJECT.name to project,
             CommonDataKeys.EDITOR.name to view.right,
             PlatformDataKeys.CONTEXT_COMPONENT.name to view.right.contentComponent,
-            DiffDataKeys.PREV_NEXT_DIFFERENCE_ITERABLE.name to changes,
         )
         val event = AnActionEvent.createFromAnAction(action, null, "test", DataContext(data::get))
         action.update(event)
@@ -48,6 +45,23 @@ class ChangeActionTest : DiffTestCase() {
         assertEquals("ONE\ntwo\nTHREE\nfour\n", text(view.right))
     }
 
+    fun `test each kind of change is reverted`() {
+        val text = "one\ntwo\nthree"
+        file("a.txt", text)
+        for ((proposed, line) in listOf(
+            "zero\none\ntwo\nthree" to 0,
+            "one\nthree" to 1,
+            "one\ntwo\nthree\nfour" to 3,
+            "one\ntwo" to 1,
+            "two\nthree" to 0,
+            "" to 0,
+        )) {
+            val view = propose("a.txt", proposed)
+            assertTrue(proposed, revertAt(view, line))
+            assertEquals(proposed, text, text(view.right))
+        }
+    }
+
     fun `test a deletion at the end is reverted`() {
         file("a.txt", "one\ntwo\n")
         val view = propose("a.txt", "one\n")
@@ -64,24 +78,19 @@ class ChangeActionTest : DiffTestCase() {
     }
 
     fun `test after the last change the next key leads to the next proposal`() {
-        propose("a.txt", "two")
+        file("a.txt", "one\ntwo\nthree\n")
+        propose("a.txt", "one\ntwo\nTHREE\n")
         propose("b.txt", "two")
         val view = view("a.txt")
         service.review(checkNotNull(view.file.proposal))
         await("the first proposal") { view.file in myManager.selectedFiles }
         val next = ActionUtil.getActions(view.right.contentComponent).filterIsInstance<NextChangeAction>().single()
-        val atTheEnd = object : PrevNextDifferenceIterable {
-            override fun canGoPrev() = false
-
-            override fun canGoNext() = false
-
-            override fun goPrev() = Unit
-
-            override fun goNext() = error("there is none")
-        }
-        next.actionPerformed(event(next, view, atTheEnd))
+        view.right.caretModel.moveToOffset(0)
+        next.actionPerformed(event(next, view))
+        assertEquals("the key leads to the change", 2, view.right.caretModel.logicalPosition.line)
+        next.actionPerformed(event(next, view))
         assertTrue("the first key shows a hint", view.file in myManager.selectedFiles)
-        next.actionPerformed(event(next, view, atTheEnd))
+        next.actionPerformed(event(next, view))
         await("the next proposal") { view("b.txt").file in myManager.selectedFiles }
     }
 

@@ -49,7 +49,7 @@ class ProposalTabTest : DiffTestCase() {
         val view = propose("no/such/folder/a.xml", "<b/>")
         assertEquals("", text(view.left))
         assertEquals(XmlTokenType.XML_START_TAG_START, view.right.highlighter.createIterator(0).tokenType)
-        val offer = "The CLI proposes the new file ${root.name}/no/such/folder/a.xml. |"
+        val offer = "The CLI proposes the new file ${root.name}/no/such/folder/a.xml. +1 \u22120 |"
         assertTrue(view.banner, view.banner.startsWith(offer))
         assertFalse(File(root, "no").exists())
     }
@@ -71,7 +71,7 @@ class ProposalTabTest : DiffTestCase() {
     fun `test the banner says what is proposed and offers to decide`() {
         file("a.txt", "one")
         assertEquals(
-            "The CLI proposes to change ${root.name}/a.txt. | Accept (Ctrl+Enter) | Reject",
+            "The CLI proposes to change ${root.name}/a.txt. +1 \u22121 | Accept (Ctrl+Enter) | Reject",
             propose("a.txt", "two").banner,
         )
     }
@@ -92,7 +92,7 @@ class ProposalTabTest : DiffTestCase() {
         file("a.key", "one")
         assertEquals(Answer.DONE, answer { service.open(core, it, diff(path("a.key"), "two").copy(private = true)) })
         val banner = view("a.key").banner
-        assertTrue(banner, "a.key. It is private: an ignore file names it. |" in banner)
+        assertTrue(banner, "a.key. +1 \u22121 It is private: an ignore file names it. |" in banner)
     }
 
     fun `test a file that is read-only opens, with a word, and its proposal can be edited`() {
