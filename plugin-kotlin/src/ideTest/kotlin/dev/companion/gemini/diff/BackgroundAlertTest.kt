@@ -26,8 +26,7 @@ class BackgroundAlertTest : DiffTestCase() {
         Disposer.register(testRootDisposable, service)
     }
 
-    private fun alert(name: String) =
-        "Companion for Gemini CLI: The CLI proposes the new file ${root.name}/$name."
+    private fun alert(name: String) = "Companion for Gemini CLI: The CLI proposes the new file ${root.name}/$name."
 
     private fun activate() {
         val frame = WindowManager.getInstance().allProjectFrames.firstOrNull() ?: ANY_FRAME
@@ -59,6 +58,9 @@ class BackgroundAlertTest : DiffTestCase() {
     private companion object {
         /** Nobody looks at it. */
         val ANY_FRAME = java.lang.reflect.Proxy
-            .newProxyInstance(IdeFrame::class.java.classLoader, arrayOf(IdeFrame::class.java)) { _, _, _ -> null } as IdeFrame
+            .newProxyInstance(
+                IdeFrame::class.java.classLoader,
+                arrayOf(IdeFrame::class.java),
+            ) { _, _, _ -> null } as IdeFrame
     }
 }

@@ -119,7 +119,10 @@ class SeveralTest : QuestionTestCase() {
         answering(ALL)
         service.acceptAll()
         val question = questions.single()
-        assertTrue(question, question.startsWith("Accept 1 proposal?\n    ${root.name}/a.txt  +1 \u22120\n3 stay open:\n"))
+        assertTrue(
+            question,
+            question.startsWith("Accept 1 proposal?\n    ${root.name}/a.txt  +1 \u22120\n3 stay open:\n"),
+        )
         assertTrue(question, "changed.txt: It has changed meanwhile." in question)
         assertTrue(question, "locked.txt: It is read-only." in question)
         assertTrue(question, "${outside.name}: It is outside this project." in question)

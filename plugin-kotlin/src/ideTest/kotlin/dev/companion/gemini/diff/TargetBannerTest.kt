@@ -4,8 +4,8 @@ package dev.companion.gemini.diff
 
 import com.intellij.openapi.fileEditor.FileEditor
 import com.intellij.ui.EditorNotificationPanel
-import com.intellij.ui.HyperlinkLabel
 import com.intellij.ui.EditorNotifications
+import com.intellij.ui.HyperlinkLabel
 import com.intellij.util.ui.UIUtil
 import javax.swing.JComponent
 

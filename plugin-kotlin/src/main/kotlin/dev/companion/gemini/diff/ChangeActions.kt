@@ -45,7 +45,7 @@ internal class NextChangeAction(
     private val editor: Editor,
     parent: Disposable,
 ) : CompanionAction() {
-    /** The proposal and the offset of the caret at which the hint shows. */
+    /** Where the hint shows: the proposal and the offset of the caret. */
     private var hint: Pair<Proposal, Int>? = null
 
     init {
@@ -84,8 +84,7 @@ internal class NextChangeAction(
         }
     }
 
-    private fun keys() =
-        KeymapUtil.getFirstKeyboardShortcutText(ActionManager.getInstance().getAction(PLATFORM_ACTION))
+    private fun keys() = KeymapUtil.getFirstKeyboardShortcutText(ActionManager.getInstance().getAction(PLATFORM_ACTION))
 
     private companion object {
         const val PLATFORM_ACTION = "NextDiff"

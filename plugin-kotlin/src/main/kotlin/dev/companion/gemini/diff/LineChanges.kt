@@ -46,7 +46,9 @@ internal class LineChanges private constructor(
         val text = lines.joinToString("\n")
         val isLast = end >= document.lineCount
         when {
-            document.textLength == 0 -> document.setText(text)
+            document.textLength == 0 -> {
+                document.setText(text)
+            }
 
             lines.isEmpty() && !isLast -> {
                 document.replaceString(document.getLineStartOffset(start), document.getLineStartOffset(end), "")
@@ -61,7 +63,9 @@ internal class LineChanges private constructor(
                 document.replaceString(document.getLineStartOffset(start), document.getLineEndOffset(end - 1), text)
             }
 
-            isLast -> document.replaceString(document.textLength, document.textLength, "\n$text")
+            isLast -> {
+                document.replaceString(document.textLength, document.textLength, "\n$text")
+            }
 
             else -> {
                 val at = document.getLineStartOffset(start)

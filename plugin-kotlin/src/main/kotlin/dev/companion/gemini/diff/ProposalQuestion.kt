@@ -86,8 +86,11 @@ internal object ProposalQuestion {
 
     /** The files and how many lines change in each. */
     private fun counted(proposals: List<Proposal>): String =
-        lines(proposals.map { proposal -> listOfNotNull(proposal.shownPath, proposal.changes?.summary).joinToString("  ") })
-            .removePrefix("\n")
+        lines(
+            proposals.map { proposal ->
+                listOfNotNull(proposal.shownPath, proposal.changes?.summary).joinToString("  ")
+            },
+        ).removePrefix("\n")
 
     private fun lines(of: List<String>): String {
         val more = of.size - SHOWN
