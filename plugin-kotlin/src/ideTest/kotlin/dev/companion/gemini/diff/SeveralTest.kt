@@ -56,6 +56,9 @@ class SeveralTest : QuestionTestCase() {
         }
         service.go(null, 1)
         assertTrue("what a click was aimed at is still there", view.component.isAncestorOf(label))
+        view.type("a\nb")
+        await("the new number of lines") { "+2 −0" in view.banner }
+        assertTrue("another number of lines replaces no link", view.component.isAncestorOf(label))
     }
 
     fun `test all are accepted in the order in which they came, as they are then, after one question`() {

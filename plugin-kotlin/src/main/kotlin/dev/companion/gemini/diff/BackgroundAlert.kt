@@ -5,6 +5,7 @@ package dev.companion.gemini.diff
 import com.intellij.openapi.Disposable
 import com.intellij.openapi.application.ApplicationActivationListener
 import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.diagnostic.Logger
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.wm.IdeFrame
 import com.intellij.ui.AppIcon
@@ -23,9 +24,21 @@ internal interface SystemAlerts {
     class OfPlatform(private val project: Project) : SystemAlerts {
         override val isInBackground get() = !ApplicationManager.getApplication().isActive
 
+        /** An alert that fails does not fail the proposal. */
+        @Suppress("TooGenericExceptionCaught")
         override fun show(title: String, text: String) {
-            SystemNotifications.getInstance().notify("Companion for Gemini CLI", title, text)
-            AppIcon.getInstance().requestAttention(project, false)
+            try {
+                SystemNotifications.getInstance().notify("Companion for Gemini CLI", title, text)
+                AppIcon.getInstance().requestAttention(project, false)
+            } catch (e: Exception) {
+                LOG.warn(e)
+            } catch (e: LinkageError) {
+                LOG.warn(CompanionBundle.missing(e))
+            }
+        }
+
+        private companion object {
+            val LOG = Logger.getInstance("#dev.companion.gemini")
         }
     }
 }

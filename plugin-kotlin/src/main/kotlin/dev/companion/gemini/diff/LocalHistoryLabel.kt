@@ -3,15 +3,25 @@
 package dev.companion.gemini.diff
 
 import com.intellij.history.LocalHistory
+import com.intellij.openapi.diagnostic.Logger
 import com.intellij.openapi.project.Project
 import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
 
 internal object LocalHistoryLabel {
-    /** The label names the CLI and the file, and holds no text. EDT. */
+    private val LOG = Logger.getInstance("#dev.companion.gemini")
+
+    /** The label names the CLI and the file, and holds no text. If it fails, the edit goes on. EDT. */
+    @Suppress("TooGenericExceptionCaught")
     fun putBefore(project: Project, proposal: Proposal) {
         assertEdt()
         val name = CompanionBundle.message("diff.history", proposal.place.who, proposal.shownPath)
-        LocalHistory.getInstance().putSystemLabel(project, name)
+        try {
+            LocalHistory.getInstance().putSystemLabel(project, name)
+        } catch (e: Exception) {
+            LOG.warn(e)
+        } catch (e: LinkageError) {
+            LOG.warn(CompanionBundle.missing(e))
+        }
     }
 }

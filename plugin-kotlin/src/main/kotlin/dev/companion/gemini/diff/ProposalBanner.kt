@@ -19,18 +19,31 @@ internal class ProposalBanner(
     private val proposal: Proposal,
 ) {
     private val service = ProposalService.getInstance(project)
-    private val text = text()
+    private var text = text()
     private val links: List<Pair<String, Runnable>> = links()
 
-    /** Whether the user would see no difference. */
-    fun isLike(other: ProposalBanner) =
-        proposal === other.proposal && text == other.text && links.map { it.first } == other.links.map { it.first }
+    private val panel by lazy {
+        EditorNotificationPanel().also { panel ->
+            for ((label, follow) in links) panel.createActionLabel(label, follow)
+            show(panel)
+        }
+    }
 
-    fun create(): JComponent {
-        val banner = EditorNotificationPanel().text(text)
-        banner.toolTipText = if (proposal.state == Proposal.State.OPEN) tooltip() else text
-        for ((label, follow) in links) banner.createActionLabel(label, follow)
-        return banner
+    val component: JComponent get() = panel
+
+    /** Takes over the text of [next] if the links are the same. So the link under the user's mouse stays. */
+    fun becomes(next: ProposalBanner): Boolean {
+        val isSame = proposal === next.proposal && links.map { it.first } == next.links.map { it.first }
+        if (isSame && text != next.text) {
+            text = next.text
+            show(panel)
+        }
+        return isSame
+    }
+
+    private fun show(panel: EditorNotificationPanel) {
+        panel.text(text)
+        panel.toolTipText = if (proposal.state == Proposal.State.OPEN) tooltip() else text
     }
 
     /** The whole text, which may not fit into the banner, and how to take single changes back. */

@@ -157,9 +157,9 @@ internal class ProposalEditor(
         assertEdt()
         val banner = ProposalBanner(project, file.proposal ?: return)
         // Who is about to click is not to lose what is under the mouse.
-        if (this.banner?.isLike(banner) == true) return
+        if (this.banner?.becomes(banner) == true) return
         this.banner = banner
-        panel.banner = banner.create()
+        panel.banner = banner.component
     }
 
     private fun request(proposal: Proposal): DiffRequest {
