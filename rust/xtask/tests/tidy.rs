@@ -198,7 +198,7 @@ fn the_tests_that_the_threat_model_names_exist() {
         let item = item.split("\n\n").next().unwrap();
         let (_, rest) = item.split_once("](").unwrap();
         let (file, names) = rest.split_once("):").unwrap();
-        let text = std::fs::read_to_string(root().join(file));
+        let text = std::fs::read_to_string(root().join("docs/architecture").join(file));
         let text = text.unwrap_or_else(|error| panic!("{file}: {error}"));
         for name in names.split('`').skip(1).step_by(2) {
             let name = name.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,5 +1,5 @@
----@meta
 -- Declares the types that several modules share. No module loads this file.
+---@meta
 
 --- A text as buffers have it.
 ---@class GeminiCompanion.Text
