@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 
 import { Display } from './display.mjs';
 import { Inbox, PATIENCE, until, within } from './inbox.mjs';
+import { javaProgram, launch, windowTitle } from './ide-home.mjs';
 import { writeDarkTheme, writeProjectSettings } from './ide-project.mjs';
 
 const run = promisify(execFile);
@@ -52,7 +53,7 @@ export class Ide {
     sandbox.defer(() => ide.close());
     sandbox.deferKill(() => ide.kill());
     await ide.opened.next();
-    await display.activate(' - IntelliJ Platform$');
+    await display.activate(windowTitle(HOME, project));
     await ide.until(({ isActive }) => isActive, 'a window with the focus');
     return ide;
   }
@@ -65,11 +66,11 @@ export class Ide {
     const plugins = sandbox.folder('plugins');
     link(path.join(plugins, 'robot.jar'), ROBOT);
     if (withPlugin) link(path.join(plugins, 'companion'), PLUGIN);
-    const options = ['--sandbox', sandbox.folder('ide'), '--plugins', plugins];
     const always = [`-Djava.io.tmpdir=${sandbox.tmp}`, '-ea:dev.companion.gemini...'];
-    for (const arg of [...always, ...java]) options.push('--java', arg);
-    this.#process = spawn(path.join(HOME, 'bin/idea.sh'), [...options, project], {
-      env: sandbox.env({ DISPLAY: display.name, LANG: 'C.UTF-8' }),
+    const profile = sandbox.folder('ide');
+    const command = launch(HOME, { profile, plugins, java: [...always, ...java], project });
+    this.#process = spawn(command.program, command.args, {
+      env: sandbox.env({ ...command.env, DISPLAY: display.name, LANG: 'C.UTF-8' }),
     });
     this.#process.stdin.on('error', () => {}); // it has exited, which `exited` tells
     this.#process.stderr.setEncoding('utf8').on('data', (text) => (this.#output += text));
@@ -162,7 +163,7 @@ export class Ide {
 
   /** How many objects there are of each class of a package, after a garbage collection. */
   async objects(prefix) {
-    const jcmd = path.join(HOME, 'jdk/bin/jcmd');
+    const jcmd = javaProgram(HOME, 'jcmd');
     const { stdout } = await run(jcmd, [this.pid, 'GC.class_histogram'], { maxBuffer: 1 << 26 });
     const lines = stdout.matchAll(/^ *\d+: +(\d+) +\d+ +(\S+)/gm);
     const objects = [...lines].map(([, count, name]) => [name, Number(count)]);

@@ -2,9 +2,15 @@
 //!
 //! What is checked, and against what, says `tools/current-api/README.md`.
 
-use xshell::{Shell, cmd};
+use std::fs::File;
+use std::path::Path;
 
-use crate::{Result, kotlin, platform};
+use xshell::{Shell, cmd};
+use zip::ZipArchive;
+
+use crate::dist::archive;
+use crate::installed::Installed;
+use crate::{Result, kotlin, platform, plugin, test_ide};
 
 const TOOL: &str = "tools/current-api";
 const OUTPUT: &str = "target/current-api";
@@ -15,5 +21,36 @@ pub(crate) fn test(sh: &Shell) -> Result {
     let home = platform::platform(sh)?;
     sh.remove_path(OUTPUT)?;
     kotlin::maven(sh, &format!("{TOOL}/pom.xml"), &["compile"])?;
-    Ok(cmd!(sh, "python3 {TOOL}/members.py {OUTPUT}/classes {home} {MEMBERS}").run()?)
+    cmd!(sh, "python3 {TOOL}/members.py {OUTPUT}/classes {home} {MEMBERS}").run()?;
+    compile_for_an_installed_ide(sh, &home)
+}
+
+/// Compiles plugin and robot as `cargo xtask test-ide` does, for a made-up home. Its jars are those of
+/// 2018.3 and, before them, the signatures of today.
+fn compile_for_an_installed_ide(sh: &Shell, platform: &Path) -> Result {
+    let home = sh.current_dir().join(OUTPUT).join("home");
+    let library = home.join("lib");
+    sh.create_dir(&library)?;
+    for jar in sh.read_dir(platform.join("lib"))? {
+        cmd!(sh, "ln --symbolic {jar} {library}").quiet().run()?;
+    }
+    let signatures = sh.current_dir().join(OUTPUT).join("signatures");
+    sh.create_dir(&signatures)?;
+    // META-INF lists the functions of Kotlin that are in no class.
+    for package in ["com", "org", "META-INF"].map(|name| format!("{OUTPUT}/classes/{name}")) {
+        cmd!(sh, "cp --recursive {package} {signatures}").quiet().run()?;
+    }
+    archive::jar(sh, &signatures, &library.join("app-client.jar"))?;
+    let info = r#"{ "name": "Made up", "version": "2024.2", "buildNumber": "242.1",
+        "launch": [{ "launcherPath": "bin/idea" }] }"#;
+    sh.write_file(home.join("product-info.json"), info)?;
+    let (plugin, robot) = test_ide::compile(sh, &Installed::read(sh, &home)?)?;
+    let jar = plugin.join("lib").join(format!("{}.jar", plugin::NAME));
+    for (jar, class) in [(jar, "project/CompanionService"), (robot, "robot/Robot")] {
+        let class = format!("dev/companion/gemini/{class}.class");
+        ZipArchive::new(File::open(&jar)?)?
+            .by_name(&class)
+            .map_err(|error| format!("{} has no {class}: {error}", jar.display()))?;
+    }
+    Ok(())
 }

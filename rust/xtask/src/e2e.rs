@@ -63,14 +63,9 @@ pub(crate) fn test_windows(sh: &Shell, bridge: &Path, program: &Path, drive_c: &
     Ok(test.env("COMPANION_DRIVE_C", drive_c).run()?)
 }
 
-/// The tests in a window, one after the other: there is but one focus.
+/// The tests in a window of the platform of 2018.3.
 pub(crate) fn test_in_window(sh: &Shell) -> Result {
-    let window = Window::prepare(sh)?;
-    let companion = build(sh)?;
-    let packages = sh.current_dir().join("target/npm-with-plugin");
-    npm::pack_for_tests(sh, companion.clone(), Some(&window.plugin), &packages)?;
-    let tests = cmd!(sh, "npm run --silent test:window").env("GEMINI_COMPANION", companion);
-    window.run(sh, npm::with_registry(sh, tests, &packages)?)
+    Window::prepare(sh)?.test(sh, None, None)
 }
 
 /// The main job in a window, with a plugin as `dist` has put it together.
@@ -97,18 +92,49 @@ pub(crate) fn bench_ide(sh: &Shell) -> Result {
 }
 
 /// What it takes to open the IDE with the plugin, and to play its user.
-struct Window {
-    platform: PathBuf,
-    plugin: PathBuf,
-    robot: PathBuf,
+pub(crate) struct Window {
+    pub(crate) platform: PathBuf,
+    pub(crate) plugin: PathBuf,
+    pub(crate) robot: PathBuf,
 }
 
 impl Window {
-    fn prepare(sh: &Shell) -> Result<Self> {
+    pub(crate) fn prepare(sh: &Shell) -> Result<Self> {
         prepare(sh)?;
         let (jar, robot) = kotlin::jar_and_robot(sh)?;
         let plugin = plugin::folder(sh, &jar)?.join(plugin::NAME);
         Ok(Self { platform: platform::platform(sh)?, plugin, robot })
+    }
+
+    /// Runs the tests in a window, or those in the file called `only`, one after the other: there is but one focus.
+    /// `report` has the name of the IDE, and the page for the results.
+    pub(crate) fn test(
+        &self,
+        sh: &Shell,
+        only: Option<&str>,
+        report: Option<(&str, &Path)>,
+    ) -> Result {
+        let companion = build(sh)?;
+        let packages = sh.current_dir().join("target/npm-with-plugin");
+        npm::pack_for_tests(sh, companion.clone(), Some(&self.plugin), &packages)?;
+        let mut tests = sh.read_dir("e2e/ide-tests")?;
+        tests.retain(|file| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            only.is_none_or(|only| name == format!("{only}.test.mjs"))
+        });
+        if tests.is_empty() {
+            return Err(format!("e2e/ide-tests has no {}.test.mjs", only.unwrap_or("*")).into());
+        }
+        let mut node = cmd!(sh, "node --test --test-concurrency=1 --test-reporter=spec");
+        node = node.arg("--test-reporter-destination=stdout");
+        if let Some((name, page)) = report {
+            sh.create_dir(page.parent().unwrap_or(page))?;
+            node = node.env("COMPANION_IDE_NAME", name);
+            node = node.arg("--test-reporter=./lib/page-reporter.mjs");
+            node = node.arg(format!("--test-reporter-destination={}", page.display()));
+        }
+        let node = node.args(tests).env("GEMINI_COMPANION", companion);
+        self.run(sh, npm::with_registry(sh, node, &packages)?)
     }
 
     /// Runs a program of `e2e/` with it.

@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
 use xshell::{Shell, cmd};
 use zip::ZipArchive;
 
 use crate::display::Display;
+use crate::installed::Installed;
 use crate::{Result, kotlin, platform, plugin};
 
 /// Opens `project` in the platform of 2018.3, or in the IDE that is installed in `ide`.
@@ -39,7 +39,8 @@ fn existing(path: &Path) -> Result<PathBuf> {
 
 /// Today's IDEs take the plugin that Gradle builds.
 fn run_installed(sh: &Shell, project: &Path, home: &Path) -> Result {
-    let launcher = Launcher::of(sh, home)?;
+    let ide = Installed::read(sh, home)?;
+    let launcher = ide.launcher.ok_or("leave out --ide to open the platform of 2018.3")?;
     cmd!(sh, "./gradlew --quiet :plugin-kotlin:buildPlugin").run()?;
     let zips = sh.read_dir("target/gradle/distributions")?;
     let zip = zips.iter().find(|file| file.extension() == Some("zip".as_ref()));
@@ -57,31 +58,7 @@ fn run_installed(sh: &Shell, project: &Path, home: &Path) -> Result {
     sh.write_file(&properties, folders.replace('\\', "/"))?;
     println!("opening {}; the IDE's log is in {}/log", project.display(), sandbox.display());
     let display = Display::open()?;
-    let (program, variable) = (launcher.program, launcher.properties_variable);
-    let run = cmd!(sh, "{program} {project}").env(variable, properties);
+    let variable = format!("{}_PROPERTIES", ide.variable);
+    let run = cmd!(sh, "{launcher} {project}").env(variable, properties);
     Ok(run.env("DISPLAY", &display.name).run()?)
-}
-
-/// How an installed IDE is started, by its product-info.json.
-struct Launcher {
-    program: PathBuf,
-    /// The environment variable with the file of properties.
-    properties_variable: String,
-}
-
-impl Launcher {
-    fn of(sh: &Shell, home: &Path) -> Result<Self> {
-        let mac = home.join("Contents/Resources");
-        let folder = if mac.exists() { mac } else { home.to_path_buf() };
-        let file = folder.join("product-info.json");
-        let text = sh.read_file(&file).map_err(|error| format!("no IDE: {error}"))?;
-        let info: Value = serde_json::from_str(&text)?;
-        let program = info["launch"][0]["launcherPath"].as_str();
-        let program = program.ok_or("product-info.json has no launcherPath")?;
-        let base = info["envVarBaseName"].as_str().unwrap_or("IDEA");
-        Ok(Self {
-            program: folder.join(program),
-            properties_variable: format!("{base}_PROPERTIES"),
-        })
-    }
 }

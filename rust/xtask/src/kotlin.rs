@@ -126,6 +126,13 @@ pub(crate) fn fetch_plugins(sh: &Shell) -> Result {
     Ok(cmd!(sh, "mvn {MAVEN_OPTIONS...} {options...} --file {POM} {fetch}").quiet().run()?)
 }
 
+/// Copies what a pom depends on into a folder, which `to` names. Needs no platform.
+pub(crate) fn copy_dependencies(sh: &Shell, pom: &str, to: &[&str]) -> Result {
+    let copy = format!("{DEPENDENCY}:copy-dependencies");
+    let options = [format!("{LOG_LEVEL}=error")];
+    Ok(cmd!(sh, "mvn {MAVEN_OPTIONS...} {options...} --file {pom} {copy} {to...}").quiet().run()?)
+}
+
 /// Maven needs nothing but the platform, which brings its JDK.
 pub(crate) fn maven(sh: &Shell, pom: &str, arguments: &[&str]) -> Result {
     let platform = platform::platform(sh)?;

@@ -9,12 +9,14 @@ mod display;
 mod dist;
 mod e2e;
 mod ide;
+mod installed;
 mod kotlin;
 mod natives;
 mod needs;
 mod platform;
 mod plugin;
 mod test;
+mod test_ide;
 mod tools;
 mod workflows;
 
@@ -79,6 +81,16 @@ enum Command {
         #[arg(long, value_name = "HOME")]
         ide: Option<PathBuf>,
     },
+    /// Run the window tests on an installed IDE, with the plugin compiled for it. A page with the
+    /// results and pictures goes to target/test-ide. Nothing of the user's settings is touched.
+    TestIde {
+        /// The home of the IDE, 2024.2 or newer, or the platform that `cargo xtask platform` builds.
+        #[arg(long, value_name = "HOME")]
+        ide: PathBuf,
+        /// Run only the tests in this file of e2e/ide-tests, such as "review".
+        #[arg(long, value_name = "NAME")]
+        only: Option<String>,
+    },
     /// Make the zip of the plugin for the platform of 2018.3; Gradle makes the one that is released.
     Plugin,
     /// Check that each library of a plugin is of its system and is the one that the Kotlin calls.
@@ -142,7 +154,7 @@ impl Command {
                     Work::Tests,
                 ]
             }
-            Self::Demo { .. } | Self::BenchIde => {
+            Self::Demo { .. } | Self::BenchIde | Self::TestIde { .. } => {
                 vec![Work::Plugin, Work::Client, Work::Display, Work::Robot]
             }
             Self::Bare { .. } => vec![Work::Bare, Work::Client],
@@ -183,6 +195,7 @@ fn run(args: &Args) -> Result {
         Command::BenchIde => e2e::bench_ide(&sh),
         Command::BenchJni => kotlin::bench(&sh),
         Command::Run { project, ide } => ide::run(&sh, project, ide.as_deref()),
+        Command::TestIde { ide, only } => test_ide::run(&sh, ide, only.as_deref()),
         Command::Plugin => plugin::zip(&sh),
         Command::CheckLibraries { native, all } => check_libraries(native, *all),
         Command::Dist { args, gradle } => dist::dist(&sh, args, *gradle),

@@ -16,7 +16,7 @@ pub(crate) fn stylua(sh: &Shell) -> Result<PathBuf> {
     cargo_tool(sh, "stylua", "2.6.0")
 }
 
-/// emmylua_check, which checks the types of the plugin for Neovim.
+/// `emmylua_check`, which checks the types of the plugin for Neovim.
 pub(crate) fn emmylua_check(sh: &Shell) -> Result<PathBuf> {
     cargo_tool(sh, "emmylua_check", "0.25.1")
 }

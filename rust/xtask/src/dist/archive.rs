@@ -51,6 +51,16 @@ fn names(system: System, version: &str) -> (String, String) {
 /// Packs all below `folder`, whose name is the first part of all names.
 pub(crate) fn zip_folder(sh: &Shell, folder: &Path, to: &Path) -> Result {
     let parent = folder.parent().ok_or("a folder with a name is in another")?;
+    zip(&files_below(sh, folder, parent)?, to)
+}
+
+/// Packs all below `folder` into a jar.
+pub(crate) fn jar(sh: &Shell, folder: &Path, to: &Path) -> Result {
+    zip(&files_below(sh, folder, folder)?, to)
+}
+
+/// The files below `folder`, sorted, with their names from `parent`.
+fn files_below(sh: &Shell, folder: &Path, parent: &Path) -> Result<Vec<(String, PathBuf)>> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
@@ -64,7 +74,7 @@ pub(crate) fn zip_folder(sh: &Shell, folder: &Path, to: &Path) -> Result {
         }
     }
     files.sort();
-    zip(&files, to)
+    Ok(files)
 }
 
 fn zip(files: &[(String, PathBuf)], to: &Path) -> Result {

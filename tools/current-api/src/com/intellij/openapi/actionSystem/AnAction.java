@@ -20,6 +20,8 @@ public abstract class AnAction implements PossiblyDumbAware {
   public void update(@NotNull AnActionEvent e) {
   }
 
+  public final native @NotNull Presentation getTemplatePresentation();
+
   public final native void registerCustomShortcutSet(
     @NotNull ShortcutSet shortcutSet, @Nullable JComponent component, @Nullable Disposable parentDisposable);
 

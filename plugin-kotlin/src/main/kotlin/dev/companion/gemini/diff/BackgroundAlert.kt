@@ -31,7 +31,7 @@ internal interface SystemAlerts {
                 SystemNotifications.getInstance().notify("Companion for Gemini CLI", title, text)
                 AppIcon.getInstance().requestAttention(project, false)
             } catch (e: Exception) {
-                LOG.warn(e)
+                LOG.warn("the operating system was not notified", e)
             } catch (e: LinkageError) {
                 LOG.warn(CompanionBundle.missing(e))
             }

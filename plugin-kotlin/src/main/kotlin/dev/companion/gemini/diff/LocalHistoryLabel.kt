@@ -19,7 +19,7 @@ internal object LocalHistoryLabel {
         try {
             LocalHistory.getInstance().putSystemLabel(project, name)
         } catch (e: Exception) {
-            LOG.warn(e)
+            LOG.warn("the Local History has no label", e)
         } catch (e: LinkageError) {
             LOG.warn(CompanionBundle.missing(e))
         }

@@ -4,15 +4,13 @@ package dev.companion.gemini.robot
 
 import com.google.gson.JsonObject
 import com.intellij.ide.DataManager
-import com.intellij.ide.impl.ProjectUtil
 import com.intellij.ide.ui.UISettings
-import com.intellij.notification.EventLog
 import com.intellij.notification.Notification
+import com.intellij.notification.NotificationsManager
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.actionSystem.ActionPlaces
 import com.intellij.openapi.actionSystem.AnActionEvent
 import com.intellij.openapi.actionSystem.CommonDataKeys
-import com.intellij.openapi.actionSystem.ex.ActionUtil
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.command.WriteCommandAction
@@ -57,7 +55,8 @@ internal val DEEDS: Map<String, Command> = mapOf(
 
 /** Follows a link in the last notification about something, as a click in the log of all does. */
 private fun followLog(about: String, link: String) {
-    val notifications = EventLog.getLogModel(project()).notifications.filter { about in it.content }
+    val all = NotificationsManager.getNotificationsManager().getNotificationsOfType(Notification::class.java, project())
+    val notifications = all.filter { about in it.content }
     val links = notifications.flatMap { notification -> notification.actions.map { notification to it } }
     val (notification, action) = links.last { (_, action) -> action.templatePresentation.text == link }
     Notification.fire(notification, action)
@@ -80,7 +79,7 @@ private fun open(command: JsonObject) {
 }
 
 private fun openProject(path: String) {
-    checkNotNull(ProjectUtil.openOrImport(path, null, false)) { "it was not opened" }
+    checkNotNull(Seam.openProject(path)) { "it was not opened" }
 }
 
 /** Gives a proposal the focus, as a click into it does; in a split the one that shows. */
@@ -104,13 +103,13 @@ private fun invoke(id: String, proposal: String?) {
         ?: error("nothing has the focus")
     val context = DataManager.getInstance().getDataContext(component)
     val event = AnActionEvent.createFromAnAction(action, null, ActionPlaces.UNKNOWN, context)
-    ActionUtil.performDumbAwareUpdate(false, action, event, true)
+    Seam.update(action, event)
     check(event.presentation.run { isEnabled && isVisible }) { "the action is disabled" }
     // Later, as it may open a dialog and return only after that, or never.
     ApplicationManager
         .getApplication()
         .invokeLater(
-            { ActionUtil.performActionDumbAwareWithCallbacks(action, event, context) },
+            { Seam.perform(action, event) },
             ModalityState.NON_MODAL,
         )
 }
@@ -126,8 +125,9 @@ private fun leaveEditors(): Boolean {
 
 /** How many tabs a window has before the platform closes some. */
 private fun limitTabs(count: Int) {
-    UISettings.instance.editorTabLimit = count
-    UISettings.instance.fireUISettingsChanged()
+    val settings = checkNotNull(UISettings.instanceOrNull)
+    settings.editorTabLimit = count
+    settings.fireUISettingsChanged()
 }
 
 /** Moves a tab into a window of its own, as dragging it out of the window does. */

@@ -5,7 +5,6 @@ package dev.companion.gemini.robot
 import com.google.gson.Gson
 import com.google.gson.GsonBuilder
 import com.google.gson.JsonObject
-import com.intellij.ide.ApplicationInitializedListener
 import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.application.ModalityState
 import com.intellij.openapi.project.DumbService
@@ -14,14 +13,23 @@ import com.intellij.openapi.startup.StartupActivity
 import java.io.FileDescriptor
 import java.io.FileOutputStream
 import java.io.PrintStream
+import java.util.concurrent.atomic.AtomicBoolean
 import kotlin.concurrent.thread
 
 /**
  * A command is `{id, do, …}`, the answer `{id, value}` or `{id, error}`. Commands that only look are done at once,
  * also while a dialog is open; those that do something wait for their turn, as a user has to.
  */
-class Robot : ApplicationInitializedListener {
-    override fun componentsInitialized() {
+internal object Robot {
+    private val isStarted = AtomicBoolean()
+    private val gson: Gson = GsonBuilder().serializeNulls().create()
+
+    /** Not System.out, which others use and may replace. */
+    private val out = PrintStream(FileOutputStream(FileDescriptor.out), true, "UTF-8")
+
+    /** Takes commands from now on. */
+    fun start() {
+        if (!isStarted.compareAndSet(false, true)) return
         Sampler.start()
         thread(name = "robot", isDaemon = true) {
             System.`in`.bufferedReader().forEachLine { obey(gson.fromJson(it, JsonObject::class.java)) }
@@ -50,28 +58,18 @@ class Robot : ApplicationInitializedListener {
         }
     }
 
-    companion object {
-        private val gson: Gson = GsonBuilder().serializeNulls().create()
-
-        /** Not System.out, which others use and may replace. */
-        private val out = PrintStream(FileOutputStream(FileDescriptor.out), true, "UTF-8")
-
-        /** Tells the script something, in a line that no other output looks like. */
-        fun say(message: Any) = synchronized(out) { out.println("robot " + gson.toJson(message)) }
-    }
+    /** Sends the script a line that no other output looks like. */
+    fun say(message: Any) = synchronized(out) { out.println("robot " + gson.toJson(message)) }
 }
 
-/** Says that a project is open and its indexes are ready. */
+/** Starts the robot with the first project, and reports each project whose indexes are ready. */
 class Greeting : StartupActivity {
-    override fun runActivity(project: Project) =
+    override fun runActivity(project: Project) {
+        Robot.start()
         DumbService.getInstance(project).runWhenSmart {
-            Robot.say(
-                mapOf(
-                    "event" to "opened",
-                    "project" to project.basePath,
-                ),
-            )
+            Robot.say(mapOf("event" to "opened", "project" to project.basePath))
         }
+    }
 }
 
 /** Runs on the EDT. What it returns is a value that JSON has. */

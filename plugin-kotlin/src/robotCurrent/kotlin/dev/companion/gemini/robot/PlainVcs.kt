@@ -1,0 +1,25 @@
+// Owns a version control that knows of no changes: some actions of the platform are there only with one.
+
+package dev.companion.gemini.robot
+
+import com.intellij.openapi.options.Configurable
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.vcs.AbstractVcs
+import com.intellij.openapi.vcs.ProjectLevelVcsManager
+import com.intellij.openapi.vcs.VcsDirectoryMapping
+
+internal class PlainVcs(project: Project) : AbstractVcs(project, NAME) {
+    override fun getDisplayName(): String = NAME
+
+    override fun getConfigurable(): Configurable? = null
+
+    companion object {
+        /** Also in plugin.xml. */
+        private const val NAME = "Plain"
+
+        /** Puts all of a project under it. */
+        fun control(project: Project) {
+            ProjectLevelVcsManager.getInstance(project).directoryMappings = listOf(VcsDirectoryMapping("", NAME))
+        }
+    }
+}

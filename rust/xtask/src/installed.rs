@@ -1,0 +1,148 @@
+//! Reads what an installed IDE says of itself.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use xshell::Shell;
+
+use crate::Result;
+
+/// The oldest branch that the plugin runs on: 2024.2.
+const OLDEST: u32 = 242;
+
+/// The branch of the platform that the tests build.
+const TESTED: u32 = 183;
+
+/// An IDE in its home folder.
+#[derive(Debug)]
+pub(crate) struct Installed {
+    pub(crate) home: PathBuf,
+    /// Such as "`WebStorm` 2024.2.1, build 242.21829.149".
+    pub(crate) name: String,
+    branch: u32,
+    /// The program that starts it; none for the platform of 2018.3.
+    pub(crate) launcher: Option<PathBuf>,
+    /// The beginning of its environment variables.
+    pub(crate) variable: String,
+}
+
+impl Installed {
+    /// # Errors
+    /// `home` has no IDE, or one that the plugin does not run on.
+    pub(crate) fn read(sh: &Shell, home: &Path) -> Result<Self> {
+        let mac = home.join("Contents/Resources");
+        let folder = if mac.exists() { mac } else { home.to_path_buf() };
+        let file = folder.join("product-info.json");
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let (product, build, launcher, variable) = if file.exists() {
+            let info: Value = serde_json::from_str(&sh.read_file(&file)?)
+                .map_err(|error| format!("{} can't be read: {error}", file.display()))?;
+            let missing = |field| format!("{} has no {field}", file.display());
+            let launcher = text(&info["launch"][0]["launcherPath"]);
+            let launcher = launcher.ok_or_else(|| missing("launcherPath"))?;
+            let build = text(&info["buildNumber"]).ok_or_else(|| missing("buildNumber"))?;
+            let names =
+                [&info["name"], &info["version"]].map(|name| text(name).unwrap_or_default());
+            let variable = text(&info["envVarBaseName"]).unwrap_or_else(|| "IDEA".to_owned());
+            (names.join(" "), build, Some(folder.join(launcher)), variable)
+        } else {
+            let build = sh.read_file(home.join("build.txt")).map_err(|_| {
+                format!("{} is not the home of an IDE: it has no product-info.json", home.display())
+            })?;
+            let build = build.trim().rsplit('-').next().unwrap_or_default().to_owned();
+            ("IntelliJ Platform".to_owned(), build, None, "IDEA".to_owned())
+        };
+        let branch = build.split('.').next().and_then(|branch| branch.parse().ok());
+        let branch = branch.ok_or_else(|| format!("{build} is not the number of a build"))?;
+        if branch < OLDEST && branch != TESTED {
+            return Err(
+                format!("{product}, build {build}, is too old: take 2024.2 or newer").into()
+            );
+        }
+        let name = format!("{product}, build {build}");
+        Ok(Self { home: home.to_owned(), name, branch, launcher, variable })
+    }
+
+    /// Whether it is the platform that the tests build.
+    pub(crate) fn is_tested_platform(&self) -> bool {
+        self.branch == TESTED
+    }
+
+    /// The jars of the platform and of its terminal.
+    pub(crate) fn jars(&self, sh: &Shell) -> Result<Vec<PathBuf>> {
+        let contents = self.home.join("Contents");
+        let root = if contents.exists() { &contents } else { &self.home };
+        let folders = ["lib", "lib/modules", "plugins/terminal/lib"];
+        let mut jars = Vec::new();
+        for folder in folders.map(|folder| root.join(folder)) {
+            if folder.exists() {
+                jars.extend(sh.read_dir(folder)?);
+            }
+        }
+        jars.retain(|file| file.extension() == Some("jar".as_ref()));
+        Ok(jars)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+    use super::*;
+
+    /// Reads a home with these files. An error is its message.
+    fn read(files: &[(&str, &str)]) -> std::result::Result<Installed, String> {
+        let sh = Shell::new().unwrap();
+        let home = sh.create_temp_dir().unwrap();
+        for (name, text) in files {
+            sh.write_file(home.path().join(name), text).unwrap();
+        }
+        let home = home.path();
+        Installed::read(&sh, home)
+            .map_err(|error| error.to_string().replace(&home.display().to_string(), "HOME"))
+    }
+
+    fn info(build: &str) -> String {
+        format!(
+            r#"{{"name": "WebStorm", "version": "2024.2.1", "buildNumber": "{build}",
+                "envVarBaseName": "WEBIDE", "launch": [{{"launcherPath": "bin/webstorm"}}]}}"#
+        )
+    }
+
+    #[test]
+    fn an_ide_of_today_says_its_name_its_launcher_and_its_variable() {
+        for folder in ["", "Contents/Resources/"] {
+            let file = format!("{folder}product-info.json");
+            let ide = read(&[(&file, &info("242.21829.149"))]).unwrap();
+            assert_eq!(ide.name, "WebStorm 2024.2.1, build 242.21829.149");
+            assert!(ide.launcher.unwrap().ends_with(format!("{folder}bin/webstorm")));
+            assert_eq!(ide.variable, "WEBIDE");
+        }
+    }
+
+    #[test]
+    fn the_platform_of_the_tests_is_known_by_its_build() {
+        let ide = read(&[("build.txt", "IC-183.5153.4\n")]).unwrap();
+        assert!(ide.is_tested_platform());
+        assert_eq!(ide.name, "IntelliJ Platform, build 183.5153.4");
+    }
+
+    #[test]
+    fn other_folders_are_refused_with_a_sentence() {
+        let too_old = "WebStorm 2024.2.1, build 233.1.2, is too old: take 2024.2 or newer";
+        for (files, expected) in [
+            (vec![], "HOME is not the home of an IDE: it has no product-info.json"),
+            (vec![("product-info.json", info("233.1.2"))], too_old),
+            (
+                vec![("product-info.json", "{}".to_owned())],
+                "HOME/product-info.json has no launcherPath",
+            ),
+            (vec![("product-info.json", info("x"))], "x is not the number of a build"),
+        ] {
+            let files: Vec<_> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+            assert_eq!(read(&files).unwrap_err(), expected);
+        }
+        let broken = read(&[("product-info.json", "{")]).unwrap_err();
+        assert!(broken.starts_with("HOME/product-info.json can't be read: "), "{broken}");
+    }
+}
