@@ -252,7 +252,7 @@ async function play() {
   assert.deepEqual(await answer(second), REJECTED);
   await scene.noProposal();
   await scene.ide.until(
-    ({ texts }) => texts.includes('Show what you had written'),
+    ({ texts }) => texts.includes('Show Your Edits'),
     'the way back to what was written',
   );
   await picture('way-back', 'way-back');

@@ -8,9 +8,9 @@ import { after, before, describe } from 'node:test';
 import { Scene } from '../lib/ide-scene.mjs';
 import { until } from '../lib/inbox.mjs';
 
-const NOT_TOLD = 'Not told to the CLI:';
-const SILENCE = 'Tell This Project’s CLIs Nothing';
-const TELL = 'Tell This Project’s CLIs Again';
+const NOT_TOLD = 'Hidden from the CLI:';
+const SILENCE = 'Don’t Share Context for This Project';
+const TELL = 'Share Context for This Project';
 
 const isOpen = (file) => (files) => files.some(({ path }) => path === file);
 const isNotOpen = (file) => (files) => !files.some(({ path }) => path === file);
@@ -63,7 +63,7 @@ describe('in a window', () => {
     sandbox.file('.geminiignore', '*.pem\n');
     const file = sandbox.file('a.pem', 'old\n');
     const { title, tab, decision } = await scene.propose(file, 'new\n');
-    assert.match(tab.banners.flat().join(), /It is private: an ignore file names it\./);
+    assert.match(tab.banners.flat().join(), /It is private: an ignore file lists it\./);
     await scene.accept(title);
     assert.deepEqual(await decision, { status: 'accepted', content: '' });
   });
@@ -82,7 +82,7 @@ describe('in a window', () => {
     await scene.accept(title);
     assert.equal((await decision).status, 'accepted');
     const texts = await popup();
-    assert.match(texts.join('\n'), /The CLIs of this project are told nothing/);
+    assert.match(texts.join('\n'), /not shared with the CLIs of this project/);
     await scene.picture('silent');
     await close();
     await ide.robot('invoke', { action: 'SaveAll' });

@@ -57,11 +57,11 @@ describe('in a window', () => {
     await scene.accept(title);
     assert.deepEqual(await decision, { status: 'accepted', content: 'mine\n' });
     await scene.noProposal();
-    const offer = (text) => text.includes('denied.txt does not have the text that you had accepted.');
+    const offer = (text) => text.includes('Accepted changes were not written to denied.txt.');
     await ide.until(({ texts }) => texts.some(offer), 'the offer');
     await scene.picture('offered-back');
-    await ide.click('text', { text: 'Show what you had written' });
-    const back = ({ tabs }) => tabs.some(({ title }) => title === 'denied.txt (what you had written)');
+    await ide.click('text', { text: 'Show Your Edits' });
+    const back = ({ tabs }) => tabs.some(({ title }) => title === 'denied.txt (your edits)');
     await ide.until(back, 'what was written');
     assert.equal(fs.readFileSync(file, 'utf8'), 'old\n');
   });
@@ -70,7 +70,7 @@ describe('in a window', () => {
     const file = scene.sandbox.file('latin.txt');
     fs.writeFileSync(file, 'café\n', 'latin1');
     const { decision } = await scene.propose(file, 'caf\ufffd, please\n');
-    const word = (text) => text.endsWith('It is not in UTF-8, as which Gemini CLI reads and writes it.');
+    const word = (text) => text.endsWith('It is not UTF-8. Gemini CLI reads and writes it as UTF-8.');
     await scene.ide.until(({ texts }) => texts.some(word), 'the word about it');
     await scene.picture('not-in-utf-8');
     await scene.ide.click('text', { text: 'Reject' });

@@ -229,10 +229,10 @@ describe('in a window', () => {
     const [a, b] = proposals;
     await begin('RejectAllProposals');
     const { texts } = await asks('Reject 2 proposals?');
-    const answers = texts.filter((text) => /^Only Those of CLI \d+ \(1\)$/.test(text));
+    const answers = texts.filter((text) => /^Only CLI \d+ \(1\)$/.test(text));
     assert.equal(answers.length, 2);
     const [, cli] = /(CLI \d+) proposes/.exec(texts.find((text) => /^2 of 2: /.test(text)));
-    await scene.ide.click('text', { text: `Only Those of ${cli} (1)` });
+    await scene.ide.click('text', { text: `Only ${cli} (1)` });
     assert.deepEqual(await b.decision, REJECTED);
     await scene.accept(a.title);
     assert.deepEqual(await a.decision, UNCHANGED);
@@ -247,8 +247,8 @@ describe('in a window', () => {
     await scene.ide.robot('invoke', { action: 'Synchronize' });
     await scene.ide.tab(title, ({ banners }) => /It has changed meanwhile/.test(banners.flat()[0]));
     await scene.picture('changed');
-    await scene.ide.click('text', { text: 'Show What Changed' });
-    const isShown = ({ texts }) => texts.includes('When the proposal came');
+    await scene.ide.click('text', { text: 'Show Changes' });
+    const isShown = ({ texts }) => texts.includes('When the proposal was created');
     await scene.ide.until(isShown, 'what has changed');
     await scene.picture('what changed');
     await scene.ide.display.press('Escape');

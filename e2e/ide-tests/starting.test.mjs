@@ -5,7 +5,7 @@ import { after, before, describe } from 'node:test';
 
 import { Scene } from '../lib/ide-scene.mjs';
 
-const ADD = 'Add to Gemini CLI’s Prompt';
+const ADD = 'Add to Prompt';
 const RIGHT = 3;
 
 describe('starting, in a window', () => {
@@ -17,7 +17,7 @@ describe('starting, in a window', () => {
   async function add(name) {
     await scene.ide.until(({ texts }) => texts.includes(ADD), `a menu with “${ADD}”`);
     await scene.ide.click('text', { text: ADD });
-    const says = (text) => text.includes(`${name} is on the clipboard.`);
+    const says = (text) => text.includes(`${name} is on the clipboard,`);
     await scene.ide.until(({ texts }) => texts.some(says), `${name} on the clipboard`);
   }
 
@@ -25,7 +25,7 @@ describe('starting, in a window', () => {
     const lines = [
       'The CLI sees open files, selection, problems',
       'You review its edits in tabs; Ctrl+Enter accepts.',
-      'Turn this off in the settings…',
+      'Change this in the settings…',
     ];
     const isThere = ({ texts }) => lines.every((line) => texts.some((text) => text.includes(line)));
     await ide.until(isThere, 'the greeting, each line as a whole');

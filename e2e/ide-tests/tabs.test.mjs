@@ -81,7 +81,7 @@ describe('a proposal in a window', () => {
     await scene.ide.click('text', { text: 'Reject' });
     assert.deepEqual(await decision, REJECTED);
     await scene.noProposal();
-    await scene.ide.click('text', { text: 'Show what you had written' });
+    await scene.ide.click('text', { text: 'Show Your Edits' });
     const back = ({ tabs }) => tabs.find(({ title }) => title.includes('what you had written'));
     await scene.ide.until(back, 'what was written');
   });

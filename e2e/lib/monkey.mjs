@@ -12,7 +12,7 @@ import { randomOf } from './random.mjs';
 
 const PATIENCE = 3_600_000;
 const CLIENTS = 2;
-const BACK = 'Show what you had written';
+const BACK = 'Show Your Edits';
 const FOLDED = /^\d+ more$/;
 
 export class Monkey {

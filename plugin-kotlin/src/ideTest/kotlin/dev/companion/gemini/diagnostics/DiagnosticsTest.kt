@@ -189,9 +189,9 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
         File(root, "folder").mkdir()
         File(root, "a.png").writeBytes(byteArrayOf(1, 0, 2))
         assertEquals(0, ProcessBuilder("mkfifo", path("fifo.json")).start().waitFor())
-        assertEquals("the IDE takes it for plain text", find("a.txt").incomplete)
+        assertEquals("the IDE treats this file as plain text", find("a.txt").incomplete)
         for (name in listOf("none.json", "no\u0000name.json")) {
-            assertEquals(name, "the IDE finds no such file", find(name).incomplete)
+            assertEquals(name, "the IDE does not find this file", find(name).incomplete)
         }
         for (name in listOf("folder", "a.png", "fifo.json")) {
             assertEquals(name, "the IDE does not analyze this file", find(name).incomplete)
@@ -220,7 +220,7 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
             analyze(shown)
             write("hidden.nova", "text\n")
             for (file in listOf(answer.file(), find("hidden.nova"))) {
-                assertEquals("another process analyzes this file, and only while it shows", file.incomplete)
+                assertEquals("another process analyzes this file, and only while its tab is visible", file.incomplete)
             }
         }
 

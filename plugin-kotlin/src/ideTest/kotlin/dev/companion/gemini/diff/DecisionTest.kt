@@ -174,7 +174,7 @@ class DecisionTest : DiffTestCase() {
     }
 
     fun `test what does not show cannot be closed, accepted or rejected`() {
-        val nothing = "failed: No proposal shows for this file."
+        val nothing = "failed: There is no open proposal for this file."
         assertEquals(nothing, answer { service.close(it, path("a.txt")) })
         assertEquals(nothing, answer { service.accept(it, path("a.txt")) })
         assertEquals(nothing, answer { service.reject(it, path("a.txt")) })

@@ -66,13 +66,16 @@ class SeveralTest : QuestionTestCase() {
         view("a.txt").type("mine")
         service.acceptAll()
         val question = questions.single()
-        assertTrue(question, question.startsWith("Accept 3 proposals?\nOne is accepted as you have edited it.\n"))
+        assertTrue(question, question.startsWith("Accept 3 proposals?\nOne includes your edits.\n"))
         assertEquals("Cancel is Cancel", emptyList<String>(), told)
         answering(ALL)
         service.acceptAll()
         assertEquals(listOf("accepted c.txt 'new'", "accepted a.txt 'mine'", "accepted b.txt 'new'"), told)
         assertEquals(emptyList<ProposalFile>(), tabs())
-        assertEquals(emptyList<String>(), notified.filter { "You had edited" in it.content }.map { it.content })
+        assertEquals(
+            emptyList<String>(),
+            notified.filter { "Your edits are still available" in it.content }.map { it.content },
+        )
     }
 
     fun `test what comes while the question is open is not accepted`() {
@@ -105,7 +108,7 @@ class SeveralTest : QuestionTestCase() {
         service.acceptAll()
         assertEquals(listOf("accepted c.txt 'new'"), told)
         val text = notified.last().content
-        assertTrue(text, "a.txt stays open. It was edited while you were asked." in text)
+        assertTrue(text, "a.txt stays open. It was edited while the question was open." in text)
         assertTrue(text, "b.txt stays open. It has changed meanwhile." in text)
     }
 
@@ -134,7 +137,7 @@ class SeveralTest : QuestionTestCase() {
         service.acceptAll()
         assertTrue(
             questions.last(),
-            questions.last().startsWith("None of the proposals can be accepted without a look"),
+            questions.last().startsWith("Review each proposal before you accept it."),
         )
         assertEquals(3, service.waiting().size)
     }
@@ -154,10 +157,10 @@ class SeveralTest : QuestionTestCase() {
         view("b.txt").type("mine")
         answering(ALL)
         service.rejectAll()
-        val begin = "Reject 2 proposals?\nYou have edited one; what you wrote can be had back.\n"
+        val begin = "Reject 2 proposals?\nYou edited one; you can recover your text.\n"
         assertTrue(questions.single(), questions.single().startsWith(begin))
         assertEquals(listOf("rejected a.txt", "rejected b.txt"), told)
-        assertTrue(notified.single { "You had edited it" in it.content }.content.contains("b.txt"))
+        assertTrue(notified.single { "Your edits are still available" in it.content }.content.contains("b.txt"))
     }
 
     fun `test an acceptance that nobody hears is told, and the text stays`() {

@@ -13,13 +13,13 @@ class StaleTest : QuestionTestCase() {
         change("a.txt", "by hand")
         await("the word about it") { "It has changed meanwhile." in view.banner }
         view.click("Accept")
-        assertTrue(questions.single(), "The accepted text replaces the changes." in questions.single())
+        assertTrue(questions.single(), "Gemini CLI replaces the changes with the accepted text" in questions.single())
         assertEquals("to keep editing is no decision", emptyList<String>(), told)
         answering(2)
         view.type("mine")
         view.click("Accept")
         assertEquals(listOf("accepted a.txt 'mine'"), told)
-        assertTrue("Qwen Code may not write it", notified.any { "You had edited it" in it.content })
+        assertTrue("Qwen Code may not write it", notified.any { "Your edits are still available" in it.content })
     }
 
     fun `test a file that another program has changed is seen to be another before anything is decided`() {
@@ -53,7 +53,7 @@ class StaleTest : QuestionTestCase() {
         file.writeText("by another program")
         await("the word about it") { "It has changed meanwhile." in view.banner }
         view.click("Accept")
-        assertTrue(questions.single(), "The accepted text replaces the changes." in questions.single())
+        assertTrue(questions.single(), "Gemini CLI replaces the changes with the accepted text" in questions.single())
         assertEquals(emptyList<String>(), told)
     }
 
@@ -84,7 +84,7 @@ class StaleTest : QuestionTestCase() {
         core.delivery = Delivery.QUEUED
         core.isUnsent = false
         view.click("Accept")
-        applyAndBeAsked(view, "a.txt can be made twice")
+        applyAndBeAsked(view, "a.txt can be edited twice")
         assertEquals("old", file.readText())
         answering(1)
         view.click("Apply")
@@ -105,7 +105,7 @@ class StaleTest : QuestionTestCase() {
         assertTrue(questions.last(), "a.txt already has the proposed text." in questions.last())
         view.type("mine")
         view.click("Accept")
-        assertTrue(questions.last(), "The accepted text replaces the changes." in questions.last())
+        assertTrue(questions.last(), "Gemini CLI replaces the changes with the accepted text" in questions.last())
     }
 
     fun `test a CLI that replays edits receives its own text if nothing was changed`() {
@@ -179,7 +179,7 @@ class StaleTest : QuestionTestCase() {
         assertTrue(questions.single(), "a.txt: It has changed meanwhile." in questions.single())
         answering(CANCEL)
         view.click("Accept")
-        assertTrue(questions.last(), "The accepted text replaces the changes." in questions.last())
+        assertTrue(questions.last(), "Gemini CLI replaces the changes with the accepted text" in questions.last())
         assertEquals(emptyList<String>(), told)
     }
 
@@ -192,7 +192,7 @@ class StaleTest : QuestionTestCase() {
         core.delivery = Delivery.UNKNOWN
         answering(2)
         view.click("Accept")
-        val offers = { notified.count { "You had edited it" in it.content } }
+        val offers = { notified.count { "Your edits are still available" in it.content } }
         assertEquals("it has not ended", 0, offers())
         view.click("Close")
         assertEquals(1, offers())

@@ -74,7 +74,7 @@ class TargetTest : DiffTestCase() {
 
     fun `test what is no path is refused`() {
         for (path in listOf("", "a.txt", "\u0000", "/")) {
-            assertTrue(answer { service.open(it, path, "two") }.startsWith("failed: This is no absolute path"))
+            assertTrue(answer { service.open(it, path, "two") }.startsWith("failed: Not an absolute file path"))
         }
     }
 
@@ -231,7 +231,7 @@ class TargetTest : DiffTestCase() {
         }
 
     fun `test a file that is not in UTF-8 opens, with a word if that makes a difference`() {
-        val word = "It is not in UTF-8"
+        val word = "It is not UTF-8"
         latin("plain.txt", "cafe")
         val plain = propose("plain.txt", "tea")
         assertFalse(plain.banner, word in plain.banner)
@@ -256,7 +256,7 @@ class TargetTest : DiffTestCase() {
         val file = file("a.txt", "one")
         EncodingProjectManager.getInstance(project).setEncoding(virtualFile(file), Charset.forName("ISO-2022-CN"))
         val view = propose("a.txt", "two")
-        assertTrue(view.banner, "It is not in UTF-8" in view.banner)
+        assertTrue(view.banner, "It is not UTF-8" in view.banner)
         val answer = answer { service.accept(it, path("a.txt")) }
         assertTrue(answer, "does not have all characters" in answer)
         assertEquals("one", file.readText())

@@ -39,8 +39,8 @@ class WaitingTest : QuestionTestCase() {
 
     /** The text to which the last notification leads. */
     private fun givenBack(): String? {
-        follow(notified.last { it.actions.single().templatePresentation.text == "Show what you had written" })
-        val tab = myManager.openFiles.last { it.name.contains("what you had written") }
+        follow(notified.last { it.actions.single().templatePresentation.text == "Show Your Edits" })
+        val tab = myManager.openFiles.last { it.name.contains("(your edits)") }
         assertFalse("what is typed there would go with the tab", tab.isWritable)
         return FileDocumentManager.getInstance().getDocument(tab)?.text
     }
@@ -51,7 +51,7 @@ class WaitingTest : QuestionTestCase() {
         assertFalse(view.isOpen)
         assertEquals(emptyList<String>(), told)
         val offer = "The CLI proposes the new file ${root.name}/a.txt."
-        assertEquals(listOf("$offer It waits without a tab."), notices)
+        assertEquals(listOf("$offer Click Review to open its tab."), notices)
         follow(notified.last())
         assertEquals("mine", text(view("a.txt").right))
         assertEquals("nothing waits without a tab", emptyList<String>(), notices)
@@ -165,7 +165,8 @@ class WaitingTest : QuestionTestCase() {
         file("lines.txt", "\uFEFFmine\r\n")
         assertEquals("it may yet come", emptyList<String>(), notices)
         dispatchUntil(30, "the offer") { notices.isNotEmpty() }
-        assertTrue(notices.single(), "denied.txt does not have the text that you had accepted" in notices.single())
+        val lost = Regex("Accepted changes were not written to .*/denied\\.txt\\.")
+        assertTrue(notices.single(), lost in notices.single())
         assertEquals("mine\n", givenBack())
     }
 

@@ -8,7 +8,7 @@ import dev.companion.gemini.core.NativeLibraryException
 class ServerLaunchTest : PlatformTestCase() {
     fun testWhatARestartOfTheIDERepairsAsksForOne() {
         val told = ServerLaunch.report(NativeLibraryException("It is loaded already.", restart = true))
-        assertEquals("It is loaded already. Please restart the IDE.", told)
+        assertEquals("It is loaded already. Restart the IDE.", told)
     }
 
     fun testWhatCanBeExpectedIsNoErrorOfTheIDE() {
@@ -24,7 +24,7 @@ class ServerLaunchTest : PlatformTestCase() {
 
     fun testALibraryThatIsMissingAsksForAnotherInstallation() {
         val told = ServerLaunch.report(NativeLibraryException("There is no library."))
-        assertTrue(told, told.startsWith("There is no library. The plugin runs on Linux"))
-        assertTrue(told, told.endsWith("please install the plugin again."))
+        assertTrue(told, told.startsWith("There is no library. The plugin supports Linux"))
+        assertTrue(told, told.endsWith("reinstall the plugin."))
     }
 }

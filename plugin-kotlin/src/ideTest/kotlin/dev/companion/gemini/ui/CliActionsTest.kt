@@ -205,6 +205,6 @@ class CliActionsTest : ServiceTestCase() {
             await { CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor) == " @a.txt " }
         }
         assertEquals(emptyList<String>(), did)
-        assertTrue("$told", told.size == 2 && told.all { it.startsWith("@a.txt is on the clipboard.") })
+        assertTrue("$told", told.size == 2 && told.all { it.startsWith("@a.txt is on the clipboard,") })
     }
 }

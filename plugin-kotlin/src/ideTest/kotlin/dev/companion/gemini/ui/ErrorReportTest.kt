@@ -53,7 +53,7 @@ class ErrorReportTest : PlatformTestCase() {
     fun testTheIDEOffersIt() {
         val all = Extensions.getRootArea().getExtensionPoint<ErrorReportSubmitter>("com.intellij.errorHandler")
         val reporter = all.extensions.single { it is CompanionErrorReporter }
-        assertEquals("Copy the Report", reporter.reportActionText)
+        assertEquals("Copy Report", reporter.reportActionText)
         val told = ArrayList<SubmittedReportInfo>()
         val event = IdeaLoggingEvent("secret", ServerFault("fault"))
         assertTrue(reporter.submit(arrayOf(event), null, JPanel(), Consumer { told += it }))

@@ -57,9 +57,9 @@ class SettingsPageTest : LightPlatformTestCase() {
         configurable.reset()
         assertEquals("false true false", "${context.isSelected} ${diffs.isSelected} ${diagnostics.isSelected}")
         assertEquals("true false", "${gemini.isSelected} ${qwen.isSelected}")
-        assertEquals("Leave it to the CLI", trust.selectedItem?.toString())
+        assertEquals("The CLI decides", trust.selectedItem?.toString())
         assertEquals("7", limit.text)
-        assertEquals("Everything", log.selectedItem?.toString())
+        assertEquals("Trace", log.selectedItem?.toString())
         assertEquals("npx gemini", command.text)
         assertEquals("10.0.0.1 my.box", "${listen.text} ${hosts.text}")
         assertFalse(configurable.isModified)
@@ -106,7 +106,7 @@ class SettingsPageTest : LightPlatformTestCase() {
             diffs.isSelected = false
             limit.text = wrong
             assertTrue(configurable.isModified)
-            assertEquals("The largest request must be a whole number from 1 to 1024, in MB.", refusal())
+            assertEquals("Enter a whole number from 1 to 1024 for the largest request, in MB.", refusal())
             assertEquals("nothing of a page with an error is applied", Values(), settings.values)
         }
     }
@@ -135,14 +135,14 @@ class SettingsPageTest : LightPlatformTestCase() {
     fun testAHostThatIsNoneIsRefused() {
         hosts.text = "my.box http://build-box"
         val problem = "\"http://build-box\" is not a host: give the name alone, without http:// and without a path"
-        assertEquals("Further host names: $problem.", refusal())
+        assertEquals("Additional host names: $problem.", refusal())
         assertEquals(Values(), settings.values)
     }
 
     fun testSomeClientIsToFindTheIde() {
         gemini.doClick()
         qwen.doClick()
-        assertEquals("Choose one client at least.", refusal())
+        assertEquals("Select at least one CLI.", refusal())
     }
 
     fun testItIsReachedByKeyboard() {

@@ -68,7 +68,7 @@ class StatusTest : ServiceTestCase() {
         assertEquals(NotificationType.ERROR, notification.type)
         assertEquals("Companion for Gemini CLI", notification.title)
         assertEquals("No &lt;port&gt;.", notification.content)
-        assertEquals(listOf("Restart Server", "Settings\u2026", "Copy Diagnostics"), actions(notification))
+        assertEquals(listOf("Restart Server", "Settings\u2026", "Copy Health Report"), actions(notification))
         assertFalse(notification.isExpired)
         state(running(0, "/file"))
         assertTrue("it is over", notification.isExpired)
@@ -81,7 +81,7 @@ class StatusTest : ServiceTestCase() {
         state(running(1, null))
         val notification = shown.first()
         assertEquals(NotificationType.WARNING, notification.type)
-        assertTrue(notification.content, "could not be written: /gone" in notification.content)
+        assertTrue(notification.content, "Cannot write the discovery file: /gone" in notification.content)
         assertEquals(1, shown.count { it.type == NotificationType.WARNING })
     }
 
@@ -89,7 +89,7 @@ class StatusTest : ServiceTestCase() {
         state(running(0, "/file", listOf("127.0.0.1:1"), listOf("can't listen on 172.17.0.1: not there")))
         val notification = shown.single()
         assertEquals(NotificationType.WARNING, notification.type)
-        val text = "Containers may not reach the server: can't listen on 172.17.0.1: not there. Please restart"
+        val text = "Containers may not reach the server: can't listen on 172.17.0.1: not there. Restart the server"
         assertTrue(notification.content, notification.content.replace("&#39;", "'").startsWith(text))
         state(running(0, "/file", listOf("127.0.0.1:1", "172.17.0.1:1")))
         assertTrue("it is over", notification.isExpired)
@@ -108,7 +108,7 @@ class StatusTest : ServiceTestCase() {
             listOf(
                 "The CLI sees open files, selection, problems",
                 "You review its edits in tabs; Ctrl+Enter accepts.",
-                "Turn this off in the settings\u2026",
+                "Change this in the settings\u2026",
             )
         assertEquals(expected, lines)
     }
@@ -118,8 +118,8 @@ class StatusTest : ServiceTestCase() {
             CompanionSettings.Values(context = context, diagnostics = problems, diffs = false)
         }
         assertEquals("The CLI sees open files and the selection", Greeting.told(settings(true, false)))
-        assertEquals("The CLI sees the problems that the IDE finds", Greeting.told(settings(false, true)))
-        assertEquals("The CLI sees nothing of what you do here", Greeting.told(settings(false, false)))
+        assertEquals("The CLI sees problems that the IDE finds", Greeting.told(settings(false, true)))
+        assertEquals("The CLI sees no context or problems", Greeting.told(settings(false, false)))
         assertEquals("You review its edits in its terminal.", Greeting.review(settings(true, true)))
     }
 
@@ -155,7 +155,7 @@ class StatusTest : ServiceTestCase() {
         CompanionNotifications.getInstance(project).sayMissing { hasRun = true }
         val notification = shown.single()
         assertTrue(notification.content, notification.content.endsWith(": npm install -g @google/gemini-cli"))
-        assertEquals(listOf("Copy the Line", "Run Anyway", "Settings\u2026"), actions(notification))
+        assertEquals(listOf("Copy Command", "Run Anyway", "Settings\u2026"), actions(notification))
         val (copy, run) = notification.actions.map { it as NotificationAction }
         val event = TestActionEvent(copy)
         copy.actionPerformed(event, notification)
