@@ -1,5 +1,7 @@
-//! What `gemini-companion serve` and an editor say to each other: JSON-RPC 2.0, one message
-//! per line, the editor's on stdin, ours on stdout.
+//! Defines the messages between `gemini-companion serve` and an editor.
+//!
+//! They are JSON-RPC 2.0 with one message per line: the editor writes to stdin, the companion to
+//! stdout.
 
 use std::collections::BTreeMap;
 
@@ -40,6 +42,9 @@ pub enum EditorNotification {
 
 impl EditorNotification {
     /// Reads the notification `method`.
+    ///
+    /// # Errors
+    /// If the companion does not know the method, or if `params` don't fit it.
     pub fn parse(method: &str, params: Params<'_>) -> Result<Self, ErrorObject> {
         let parsed = match method {
             "editor/opened" => params.parse().map(Self::Opened),
@@ -70,22 +75,22 @@ pub struct FilePath {
     pub path: String,
 }
 
-/// Where the caret went.
+/// A move of the caret.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct CursorMoved {
-    /// The file it is in.
+    /// The file that has the caret, absolute.
     pub path: String,
-    /// Its new place.
+    /// The new position.
     #[serde(flatten)]
     pub cursor: Position,
 }
 
-/// What is selected now.
+/// A new selection.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct SelectionChanged {
-    /// The file it is in.
+    /// The file that has the selection, absolute.
     pub path: String,
-    /// Empty: nothing.
+    /// The selected text; empty if nothing is selected.
     pub text: String,
 }
 
@@ -112,25 +117,25 @@ pub struct Trust {
     pub trusted: bool,
 }
 
-/// Whether clients are told nothing of files and problems.
+/// Whether the user shares no context and no diagnostics with clients.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Silent {
     /// The user's decision.
     pub silent: bool,
 }
 
-/// A decision to take a proposal.
+/// An acceptance of a proposal by the user.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AcceptedDiff {
-    /// As `diff/open` gave it, byte for byte.
+    /// The path from `diff/open`, byte for byte.
     pub file_path: String,
     /// The text that was accepted, with the user's edits.
     #[serde(deserialize_with = "text::content")]
     pub content: String,
 }
 
-/// A diff, by the path that `diff/open` gave.
+/// A proposal, named by the path from `diff/open`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DiffPath {
@@ -144,7 +149,7 @@ pub struct DiffPath {
 pub struct CloseDiff<'a> {
     /// Byte for byte.
     pub file_path: &'a str,
-    /// No client takes the text, since none waits for it any more: the editor keeps what its user has written.
+    /// No client waits for the text any more, so the editor keeps the user's edits.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub abandoned: bool,
 }
@@ -153,66 +158,66 @@ pub struct CloseDiff<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ready<'a> {
-    /// Where the server listens, on 127.0.0.1.
+    /// The port on 127.0.0.1.
     pub port: u16,
-    /// The same as a URL, with the path.
+    /// The URL of the MCP endpoint on that port.
     pub url: String,
-    /// All addresses at which it listens, with port: that one, and those that the user added.
+    /// All addresses with ports where the server listens, including those that the user added.
     pub listening: Vec<String>,
     /// The bearer token of every request.
     pub auth_token: &'a str,
-    /// The discovery file for each client, by its id. Absent if it could not be written (the log
-    /// says why), or if it is for a client that nobody here uses.
+    /// The discovery file for each client, by the client's id. Absent if the server could not write
+    /// it (see the log), or if the client's folder does not exist.
     pub discovery_files: BTreeMap<&'static str, String>,
-    /// What to set in a terminal in which the CLI is to find this companion.
+    /// The variables that a terminal needs so that a CLI in it finds this companion.
     pub env: BTreeMap<&'static str, String>,
 }
 
 /// The parameters of `companion/sessions`.
 #[derive(Debug, Serialize)]
 pub struct Sessions {
-    /// How many CLIs are connected.
+    /// The number of connected clients.
     pub count: usize,
 }
 
 /// The parameters of `companion/private`.
 #[derive(Debug, Serialize)]
 pub struct PrivateFiles<'a> {
-    /// The open files that are not told, because an ignore file names them.
+    /// The open private files: an ignore file matches them, so no client gets them.
     pub paths: &'a [String],
 }
 
-/// A proposal as the editor is to show it: the parameters of the request `diff/open`, whose result
-/// is `{}`.
+/// The parameters of the request `diff/open`: a proposal that the editor must show. The result is
+/// `{}`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenDiff<'a> {
-    /// The file.
+    /// The proposal's file, absolute.
     pub file_path: &'a str,
-    /// What accepting does to it.
+    /// Whether accepting changes or creates the file.
     pub kind: ProposalKind,
-    /// Whether an ignore file names it, so that it is not told otherwise.
+    /// Whether the file is private: an ignore file matches it.
     pub private: bool,
-    /// Which of the connected CLIs it is from, from 1.
+    /// The number of the connected client that made the proposal, from 1.
     pub cli: u32,
-    /// The CLI writes the file itself once the proposal is accepted. If the user has not changed the
-    /// proposal, it makes the model's edit in the file as it is by then.
+    /// The client writes the file itself after an acceptance. If the user has not changed the
+    /// proposal, the client applies the model's edit to the file's current text.
     pub replays_edits: bool,
     /// The whole proposed text.
     pub new_content: &'a str,
 }
 
-/// What accepting a proposal does.
+/// The effect of accepting a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProposalKind {
-    /// Changes a file that there is.
+    /// Changes an existing file.
     Change,
-    /// Creates a file: it does not exist when the proposal comes.
+    /// Creates a file that does not exist when the proposal arrives.
     Create,
 }
 
-/// The result of the request `diff/close`. Those of the other requests are not looked at.
+/// The result of the request `diff/close`. The companion ignores the results of other requests.
 #[derive(Debug, Deserialize)]
 pub struct DiffResult {
     /// The final text of the proposal.

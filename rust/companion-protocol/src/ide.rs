@@ -1,4 +1,4 @@
-//! What Gemini CLI adds to MCP: the editor's context, diffs, and the discovery file.
+//! Defines Gemini CLI's additions to MCP: context, diffs, and the discovery file.
 //!
 //! Source: the companion interface specification and the client's `dist/src/ide/types.js`,
 //! `ideContext.js`, `ide-connection-utils.js` (`@google/gemini-cli-core` 0.61.0).
@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::jsonrpc::Notification;
 
-/// The most open files that the client looks at.
+/// The most open files that the client reads.
 pub const MAX_OPEN_FILES: usize = 10;
 
 /// The longest selection that the client keeps, in UTF-16 code units.
 pub const MAX_SELECTED_TEXT: usize = 16_384;
 
-/// `text` cut to at most `limit` UTF-16 code units, never within a surrogate pair.
+/// Cuts `text` to at most `limit` UTF-16 code units, never within a surrogate pair.
 pub fn truncate_utf16(text: &str, limit: usize) -> &str {
     if text.len() <= limit {
         return text; // a UTF-8 text has at least as many bytes as UTF-16 units
@@ -30,7 +30,7 @@ pub fn truncate_utf16(text: &str, limit: usize) -> &str {
     text
 }
 
-/// `text` on one line, and cut where it is longer than `limit` UTF-16 code units.
+/// Puts `text` on one line, and cuts it to `limit` UTF-16 code units.
 pub fn one_line(text: &str, limit: usize) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
@@ -41,8 +41,8 @@ pub fn one_line(text: &str, limit: usize) -> String {
     }
 }
 
-/// `text` as one line of a log: with codes for characters that end a line, control a terminal or turn
-/// the direction of writing.
+/// Formats `text` as one line of a log. Escapes characters that end a line, control a terminal or
+/// change the writing direction.
 pub fn log_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
@@ -57,7 +57,7 @@ pub fn log_line(text: &str) -> String {
     line
 }
 
-/// What the client is told about the editor: the parameters of `ide/contextUpdate`.
+/// The context that a client gets: the parameters of `ide/contextUpdate`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IdeContext {
@@ -84,18 +84,18 @@ pub struct OpenFile {
     pub path: String,
     /// When it last had the focus, in milliseconds since 1970.
     pub timestamp: u64,
-    /// Present, and true, for the file that has the focus.
+    /// Present and true for the file that has the focus.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_active: bool,
-    /// Where the caret is; only in the active file.
+    /// The caret; only in the active file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<Position>,
-    /// What is selected, at most [`MAX_SELECTED_TEXT`] long; only in the active file.
+    /// The selection, at most [`MAX_SELECTED_TEXT`] long; only in the active file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selected_text: Option<String>,
 }
 
-/// A place in a text, such as a caret's.
+/// A position in a text, such as the caret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     /// 1-based.
@@ -105,7 +105,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// A place, or nothing if a coordinate is 0.
+    /// Creates a position; `None` if a coordinate is 0.
     pub fn new(line: u32, character: u32) -> Option<Self> {
         Some(Self { line: NonZeroU32::new(line)?, character: NonZeroU32::new(character)? })
     }
@@ -129,24 +129,24 @@ pub struct DiffRejected<'a> {
     pub file_path: &'a str,
 }
 
-/// `ide/contextUpdate`.
+/// Makes the notification `ide/contextUpdate`.
 pub fn context_update(context: &IdeContext) -> Notification<&IdeContext> {
     Notification::new("ide/contextUpdate", context)
 }
 
-/// `ide/diffAccepted`.
+/// Makes the notification `ide/diffAccepted`.
 pub fn diff_accepted<'a>(file_path: &'a str, content: &'a str) -> Notification<DiffAccepted<'a>> {
     Notification::new("ide/diffAccepted", DiffAccepted { file_path, content })
 }
 
-/// `ide/diffRejected`.
+/// Makes the notification `ide/diffRejected`.
 pub fn diff_rejected(file_path: &str) -> Notification<DiffRejected<'_>> {
     Notification::new("ide/diffRejected", DiffRejected { file_path })
 }
 
-/// The names and shapes under which `GET /events` shows the same notifications.
+/// Converts the same notifications to the names and shapes of `GET /events`.
 ///
-/// They are those of the Neovim server whose users know them.
+/// They are compatible with an earlier companion server for Neovim.
 pub mod events {
     use super::{DiffAccepted, DiffRejected, IdeContext, Notification, Position, Serialize};
 
@@ -175,7 +175,7 @@ pub mod events {
         selection: Option<&'a str>,
     }
 
-    /// `notifications/context-update`.
+    /// Makes the notification `notifications/context-update`.
     pub fn context_update(context: &IdeContext) -> Notification<Context<'_>> {
         let files = &context.workspace_state.open_files;
         let active_file = files.iter().find(|file| file.is_active).map(|file| ActiveFile {
@@ -188,7 +188,7 @@ pub mod events {
         Notification::new("notifications/context-update", Context { open_files, active_file })
     }
 
-    /// `notifications/ide/diffAccepted`.
+    /// Makes the notification `notifications/ide/diffAccepted`.
     pub fn diff_accepted<'a>(
         file_path: &'a str,
         content: &'a str,
@@ -196,41 +196,41 @@ pub mod events {
         Notification::new("notifications/ide/diffAccepted", DiffAccepted { file_path, content })
     }
 
-    /// `notifications/ide/diffRejected`.
+    /// Makes the notification `notifications/ide/diffRejected`.
     pub fn diff_rejected(file_path: &str) -> Notification<DiffRejected<'_>> {
         Notification::new("notifications/ide/diffRejected", DiffRejected { file_path })
     }
 }
 
-/// The text of a `closeDiff` result. The specification's prose asks for the bare content, but
-/// the client parses JSON (`ide-client.js`, `closeDiff`).
+/// The text of a `closeDiff` result; `{}` if there was no such diff.
 ///
-/// If there was no such diff it is `{}`.
+/// The specification's prose asks for the bare content, but the client parses JSON
+/// (`ide-client.js`, `closeDiff`).
 #[derive(Debug, Serialize)]
 pub struct ClosedDiff<'a> {
     /// The final text of the proposal.
     pub content: &'a str,
 }
 
-/// The discovery file, by which the client finds a companion (`getConnectionConfigFromFile`).
+/// The content of a discovery file. The client reads it in `getConnectionConfigFromFile`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DiscoveryFile {
-    /// Where the server listens.
+    /// The server's port.
     pub port: u16,
     /// The workspace's roots, joined by `:`, or on Windows by `;`.
     pub workspace_path: String,
     /// The bearer token of every request.
     pub auth_token: String,
-    /// The editor's process, for clients that do not look for it in the file's name. They remove
-    /// the file once it does not run.
+    /// The editor's process, for clients that do not read it from the file's name. They remove the
+    /// file when the process has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ppid: Option<u32>,
-    /// Which editor it is.
+    /// The editor that the companion belongs to.
     pub ide_info: IdeInfo,
 }
 
-/// Which editor a companion belongs to.
+/// The editor that a companion belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IdeInfo {

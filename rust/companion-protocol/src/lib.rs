@@ -1,18 +1,18 @@
-//! The messages that a companion exchanges with Gemini CLI and with an editor.
+//! Defines the messages that a companion exchanges with clients and with an editor.
 //!
-//! This crate owns their shapes and nothing else: it does no IO and knows no runtime.
-//! What can be absent is an [`Option`] that is left out of the JSON, because the client's
-//! schemas refuse `null`, and one refused message ends its connection for good.
+//! This crate contains only types, and it does no IO. An optional member is an [`Option`] that is
+//! left out of the JSON: the client's schemas refuse `null`, and one refused message closes the
+//! client's connection permanently.
 //!
 //! - [`jsonrpc`]: the envelope of every message, in both directions.
-//! - [`mcp`]: what the Model Context Protocol adds: handshake and tools.
-//! - [`ide`]: what Gemini CLI adds to that: context, diffs, the discovery file.
-//! - [`diagnostics`]: the problems that an editor knows of its files.
-//! - [`dialect`]: how a client finds a companion.
-//! - [`editor`]: what `gemini-companion serve` and an editor say to each other.
-//! - [`settings`]: what a server is started with.
-//! - [`tool`]: the tools.
-//! - [`status`]: what a server has to say about itself.
+//! - [`mcp`]: handshake and tools, from the Model Context Protocol.
+//! - [`ide`]: Gemini CLI's additions to MCP: context, diffs, the discovery file.
+//! - [`diagnostics`]: the errors and warnings that an editor found in its files.
+//! - [`dialect`]: how each client finds a companion.
+//! - [`editor`]: the messages between `gemini-companion serve` and an editor.
+//! - [`settings`]: the settings of a server.
+//! - [`tool`]: the tools that a companion offers.
+//! - [`status`]: the state of a server, for the editor.
 
 pub mod diagnostics;
 pub mod dialect;

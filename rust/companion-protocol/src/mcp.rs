@@ -1,20 +1,22 @@
-//! The part of the Model Context Protocol that a server with tools only needs:
-//! handshake, protocol versions, tools.
+//! Defines the part of the Model Context Protocol that a server with only tools needs.
+//!
+//! These are the handshake, the protocol versions and the tools.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The header that says, by `true`, that a request was sent before and its sender knows no answer.
-/// It is not part of MCP. A companion carries out such a request once, if the `initialize` of the
-/// session had the header, too: for other clients it keeps no answers.
+/// The header that marks, by `true`, a request that was sent before but got no answer.
+///
+/// It is not part of MCP. A companion runs such a request once, provided that the session's
+/// `initialize` had the header, too. For other clients the companion stores no answers.
 pub const REPEATED: &str = "companion-repeated";
 
 /// The revisions of the protocol that have a handshake, newest first.
 pub const PROTOCOL_VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// The revision to answer with: the one that was asked for if it is spoken here, else the newest.
+/// Returns the revision to answer with: the requested one if it is supported, else the newest.
 pub fn negotiate(requested: Option<&str>) -> &'static str {
     PROTOCOL_VERSIONS
         .into_iter()
@@ -26,15 +28,15 @@ pub fn negotiate(requested: Option<&str>) -> &'static str {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeParams<'a> {
-    /// The revision that the client wants to speak.
+    /// The revision that the client wants to use.
     #[serde(borrow, default)]
     pub protocol_version: Option<Cow<'a, str>>,
-    /// Which program the client is.
+    /// The client's program.
     #[serde(borrow, default)]
     pub client_info: ClientInfo<'a>,
 }
 
-/// Which program a client is.
+/// The program of a client.
 #[derive(Debug, Default, Deserialize)]
 pub struct ClientInfo<'a> {
     /// For programs.
@@ -62,9 +64,9 @@ pub struct Implementation {
 pub struct InitializeResult {
     /// See [`negotiate`].
     pub protocol_version: &'static str,
-    /// What the server can do.
+    /// The server's capabilities.
     pub capabilities: ServerCapabilities,
-    /// Who the server is.
+    /// The server's program.
     pub server_info: Implementation,
     /// For the model behind the client.
     pub instructions: &'static str,
@@ -74,20 +76,20 @@ pub struct InitializeResult {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Empty {}
 
-/// What the server can do: tools, and `logging/setLevel`, which is taken and has no effect.
+/// The server's capabilities: tools, and `logging/setLevel`, which has no effect.
 #[derive(Debug, Default, Serialize)]
 pub struct ServerCapabilities {
-    /// `logging/setLevel` is answered.
+    /// The server answers `logging/setLevel`.
     pub logging: Empty,
-    /// `tools/list` and `tools/call` are answered.
+    /// The server answers `tools/list` and `tools/call`.
     pub tools: ToolsCapability,
 }
 
-/// What the server can do about tools.
+/// The server's capabilities for tools.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolsCapability {
-    /// It tells when its list of tools is another one.
+    /// The server notifies clients when its list of tools changes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub list_changed: bool,
 }
@@ -96,7 +98,7 @@ pub struct ToolsCapability {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolDefinition {
-    /// What `tools/call` calls it.
+    /// The name for `tools/call`.
     pub name: &'static str,
     /// For people.
     pub title: &'static str,
@@ -104,18 +106,18 @@ pub struct ToolDefinition {
     pub description: &'static str,
     /// JSON Schema of the arguments.
     pub input_schema: Value,
-    /// What a client may take for granted.
+    /// Guarantees for the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
 }
 
-/// What a client may take for granted of a tool.
+/// Guarantees about a tool that a client may rely on.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolAnnotations {
-    /// It changes nothing.
+    /// The tool changes nothing.
     pub read_only_hint: bool,
-    /// It deals with things beyond the client's own machine.
+    /// The tool reaches beyond the client's own machine.
     pub open_world_hint: bool,
 }
 
@@ -129,7 +131,7 @@ pub struct ListToolsResult {
 /// The parameters of `tools/call`, with arguments of type `A`.
 #[derive(Debug, Deserialize)]
 pub struct CallToolParams<'a, A> {
-    /// Which tool.
+    /// The name of the tool.
     #[serde(borrow)]
     pub name: Cow<'a, str>,
     /// Its arguments.
@@ -143,9 +145,9 @@ pub struct CallToolParams<'a, A> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallToolResult {
-    /// What the tool has to say; may be empty.
+    /// The tool's answer; may be empty.
     pub content: Vec<TextContent>,
-    /// The same for programs.
+    /// The same answer for programs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<Value>,
     /// The call failed, and `content` says why.
@@ -154,22 +156,22 @@ pub struct CallToolResult {
 }
 
 impl CallToolResult {
-    /// It went well, and there is nothing to say.
+    /// Makes a successful result without content.
     pub fn empty() -> Self {
         Self { content: Vec::new(), structured_content: None, is_error: false }
     }
 
-    /// It went well.
+    /// Makes a successful result with a text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: vec![TextContent::new(text)], ..Self::empty() }
     }
 
-    /// It went well, and programs find the same in `structured`.
+    /// Makes a successful result with a text, and the same as `structured` for programs.
     pub fn structured(text: impl Into<String>, structured: Value) -> Self {
         Self { structured_content: Some(structured), ..Self::text(text) }
     }
 
-    /// It failed.
+    /// Makes a failed result with its reason.
     pub fn error(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::text(text) }
     }

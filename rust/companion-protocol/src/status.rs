@@ -1,4 +1,4 @@
-//! What a server has to say about itself. Across JNI it goes as one JSON text.
+//! Defines the status that a server reports. It crosses JNI as one JSON text.
 
 use std::net::SocketAddr;
 
@@ -6,38 +6,37 @@ use serde::Serialize;
 
 use crate::dialect::Dialect;
 
-/// What a server has to say about itself.
+/// The status of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
     /// The port of all addresses.
     pub port: u16,
-    /// Where it listens: on loopback (or `0.0.0.0`, if the user wants that), and then on further
-    /// addresses.
+    /// The addresses where it listens: first loopback (or `0.0.0.0`, if the user wants that), then
+    /// the user's addresses.
     pub listening: Vec<SocketAddr>,
-    /// Where it does not listen although it was to: a sentence for each address.
+    /// One sentence for each configured address where the server could not listen.
     pub not_listening: Vec<String>,
-    /// The files by which CLIs find it; none for clients that nobody here uses.
+    /// The discovery files; none for a client whose folder does not exist.
     pub discovery_files: Vec<DiscoveryStatus>,
-    /// How many CLIs are connected.
+    /// The number of connected clients.
     pub connected: usize,
-    /// How many diffs are open.
+    /// The number of open proposals.
     pub open_diffs: usize,
-    /// The open files that are not told, because an ignore file names them; the one that has the focus,
-    /// if it is one, and others as far as was looked.
+    /// The open private files: the focused one, and others as far as the server has checked them.
     pub private_files: Vec<String>,
-    /// How many connections and calls of tools are being served.
+    /// The number of connections and tool calls in progress.
     pub tasks: usize,
 }
 
-/// What a server has to say about one of its discovery files.
+/// The status of a discovery file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DiscoveryStatus {
-    /// Whose file it is.
+    /// The client that the file is for.
     pub client: &'static Dialect,
-    /// Where it is, or should be.
+    /// The path, also if the file could not be written.
     pub path: String,
-    /// Whether it is there; if it could not be written, the log says why.
+    /// Whether the file is in place. If the server could not write it, the log has the reason.
     pub in_place: bool,
 }

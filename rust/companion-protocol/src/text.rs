@@ -8,12 +8,12 @@ use memchr::memchr;
 use serde::de::{Deserialize as _, Deserializer, Error};
 use serde_json::value::RawValue;
 
-/// The `content` of a message.
+/// Reads the `content` of a message.
 pub(crate) fn content<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     named("content", <&RawValue>::deserialize(deserializer)?)
 }
 
-/// The same, or `null`.
+/// Reads the `content` of a message that may be `null`.
 pub(crate) fn optional_content<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {
@@ -21,13 +21,13 @@ pub(crate) fn optional_content<'de, D: Deserializer<'de>>(
     if raw.get() == "null" { Ok(None) } else { named("content", raw).map(Some) }
 }
 
-/// The text of the member of that name, or an error that names it.
+/// Reads the text of the member `name`; the error contains the name.
 pub(crate) fn named<E: Error>(name: &str, raw: &RawValue) -> Result<String, E> {
     decode(raw).ok_or_else(|| E::custom(format_args!("{name} must be a string of valid Unicode")))
 }
 
-/// The text of a JSON string. `None` if `raw` is another value, or if it has half of a surrogate
-/// pair, which is no Unicode.
+/// Decodes a JSON string. `None` if `raw` is another value, or if it has half of a surrogate pair,
+/// which is not valid Unicode.
 fn decode(raw: &RawValue) -> Option<String> {
     // A raw value has been checked to be JSON, so it has no unknown escapes.
     let mut rest = raw.get().strip_prefix('"')?.strip_suffix('"')?;
@@ -56,8 +56,8 @@ fn decode(raw: &RawValue) -> Option<String> {
     Some(text)
 }
 
-/// The character that the digits behind `\u` stand for, with the second `\u` of a pair if it takes
-/// two, and how long that is.
+/// Decodes the digits behind `\u`, including the second `\u` of a surrogate pair. Returns the
+/// character and the length of its escape.
 fn unicode_escape(digits: &str) -> Option<(char, usize)> {
     let unit = |at| u16::from_str_radix(digits.get(at..at + 4)?, 16).ok();
     let second = (digits.get(4..6) == Some("\\u")).then(|| unit(6)).flatten();
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_strings_of_unicode() {
+    fn decodes_only_whole_unicode_strings() {
         assert_eq!(decoded(r#""""#).as_deref(), Some(""));
         assert_eq!(decoded(r#""\"\\\/\b\f\n\r\t""#).as_deref(), Some("\"\\/\u{8}\u{c}\n\r\t"));
         assert_eq!(decoded(r#""\u00e9\u6587 \ud83d\ude00!""#).as_deref(), Some("é文 😀!"));
@@ -101,8 +101,8 @@ mod tests {
         }
     }
 
-    /// A JSON string, or what is close to one. Pieces of half an escape stand beside whole ones, so
-    /// that every break within a pair of surrogates comes up.
+    /// Makes a JSON string, or almost one. It mixes whole and half escapes, so that every break within
+    /// a surrogate pair occurs.
     fn string(random: &mut Rng) -> Vec<u8> {
         const PIECES: [&str; 13] = [
             "\\", "u", "\\u", "\\ud83d", "ud83d", "\\ude00", "ude00", "xude00", "\\n", "\\\"",
@@ -126,9 +126,9 @@ mod tests {
         string
     }
 
-    /// What is JSON at all is decoded as `serde_json` does it, or refused where that refuses it.
+    /// Valid JSON is decoded or refused exactly as `serde_json` does it.
     #[test]
-    fn says_what_serde_json_says() {
+    fn agrees_with_serde_json() {
         let long = std::env::var_os("COMPANION_TEST_LONG").is_some_and(|long| long == "1");
         let inputs = if long { 5_000_000 } else { 100_000 };
         let seed = Rng::new().u64(..);

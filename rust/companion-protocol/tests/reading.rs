@@ -1,4 +1,4 @@
-//! What is read from peers, at its edges.
+//! Tests edge cases of messages from peers.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -23,7 +23,7 @@ fn id(text: &str) -> Id {
 }
 
 #[test]
-fn a_log_shows_codes_for_what_ends_a_line_or_moves_what_follows() {
+fn a_log_line_escapes_control_and_direction_characters() {
     let hostile = "a\r\n\t\u{1b}\u{85}\u{200e}\u{200f}\u{2028}\u{202e}\u{2066}\u{2069}";
     let shown = r"a\r\n\t\u{1b}\u{85}\u{200e}\u{200f}\u{2028}\u{202e}\u{2066}\u{2069}";
     assert_eq!(log_line(hostile), shown);
@@ -32,7 +32,7 @@ fn a_log_shows_codes_for_what_ends_a_line_or_moves_what_follows() {
 }
 
 #[test]
-fn a_text_is_cut_by_utf_16_units_and_never_within_a_pair() {
+fn a_text_is_cut_between_utf_16_pairs() {
     for (text, limit, cut) in [
         ("", 0, ""),
         ("abc", 3, "abc"),
@@ -99,7 +99,7 @@ fn only_a_request_is_answered() {
 }
 
 #[test]
-fn a_request_that_is_read_in_one_pass_is_one_that_may_be_read_in_two() {
+fn a_request_reads_the_same_in_one_pass_and_in_two() {
     type Params<'a> = CallToolParams<'a, ToolArguments>;
     let arguments = r#"{"filePath":"/f","newContent":"n"}"#;
     let params = format!(r#"{{"name":"t","arguments":{arguments},"_meta":{{}}}}"#);
@@ -107,7 +107,7 @@ fn a_request_that_is_read_in_one_pass_is_one_that_may_be_read_in_two() {
     for (text, in_one_pass) in [
         (format!(r#"{{{head},"params":{params}}}"#), true),
         (format!(r#" {{"params":{params},{head}}} "#), true),
-        // What has members that say nothing here is read in two.
+        // A request with unknown members is read in two passes.
         (format!(r#"{{{head},"params":{params},"other":1}}"#), false),
         (format!(r#"{{{head},"params":{params},"result":1}}"#), false),
         (format!(r#"{{{head},"params":{params},"params":{params}}}"#), false),
@@ -157,7 +157,7 @@ fn an_error_is_described_without_the_value_that_is_wrong() {
     assert_eq!(describe(short), "invalid length 1, expected a tuple of size 2");
 }
 
-/// Fixed by JSON-RPC and MCP.
+/// JSON-RPC and MCP fix these numbers.
 #[test]
 fn errors_have_their_numbers() {
     let errors = [

@@ -1,4 +1,4 @@
-//! What a model is told of problems.
+//! Tests the report of diagnostics for the model.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -17,13 +17,13 @@ fn file(path: &str, diagnostics: Vec<Diagnostic>) -> (FileDiagnostics, usize) {
     (FileDiagnostics { path: path.to_owned(), diagnostics, incomplete: None }, 0)
 }
 
-/// So many problems, one in each line.
+/// Makes `count` diagnostics, one per line.
 fn problems(severity: Severity, count: u32) -> Vec<Diagnostic> {
     (1..=count).map(|line| problem(severity, line, "m")).collect()
 }
 
 #[test]
-fn a_line_for_each_problem_from_top_to_bottom() {
+fn each_problem_has_a_line_from_top_to_bottom() {
     let mut unused = problem(Severity::Information, 1, "Unused\n  name\u{7}");
     unused.source = Some("Lint".to_owned());
     unused.code = Some("W1".to_owned());
@@ -40,7 +40,7 @@ fn a_line_for_each_problem_from_top_to_bottom() {
 }
 
 #[test]
-fn what_is_not_listed_is_told() {
+fn the_text_counts_omitted_problems() {
     let (mut found, _) = file("/a", problems(Severity::Warning, 51));
     found.incomplete = Some("the IDE is still indexing".to_owned());
     let text = DiagnosticsReport::new([(found, 2)]).text();
@@ -56,7 +56,7 @@ fn what_is_not_listed_is_told() {
 }
 
 #[test]
-fn of_a_file_the_worst_fifty_are_kept() {
+fn a_file_keeps_its_fifty_most_severe_problems() {
     let mut many = problems(Severity::Hint, 60);
     many.push(problem(Severity::Error, 1000, "the error"));
     let report = DiagnosticsReport::new([file("/a", many)]);
@@ -66,7 +66,7 @@ fn of_a_file_the_worst_fifty_are_kept() {
 }
 
 #[test]
-fn of_all_files_the_worst_two_hundred_are_kept() {
+fn a_report_keeps_the_two_hundred_most_severe_problems() {
     let files = (0..5).map(|n| file(&format!("/{n}"), problems(Severity::Warning, 50)));
     let errors = file("/last", problems(Severity::Error, 10));
     let report = DiagnosticsReport::new(files.chain([errors]));
@@ -76,7 +76,7 @@ fn of_all_files_the_worst_two_hundred_are_kept() {
 }
 
 #[test]
-fn the_text_stays_short_whatever_a_tool_has_to_say() {
+fn the_text_stays_short_with_long_messages() {
     let long = "é".repeat(5_000);
     let mut worst = problem(Severity::Error, 40, &long);
     (worst.source, worst.code) = (Some(long.clone()), Some(String::new()));
@@ -90,7 +90,7 @@ fn the_text_stays_short_whatever_a_tool_has_to_say() {
 }
 
 #[test]
-fn no_name_of_a_file_forges_a_line() {
+fn a_file_name_cannot_forge_a_line() {
     let path = "/a\n/b:1:1: error: forged\u{1b}[31m  c";
     let report = DiagnosticsReport::new([file(path, problems(Severity::Error, 1))]);
     let text = report.text();

@@ -1,4 +1,4 @@
-//! What crosses JNI as JSON. The files are what Kotlin's tests read as well.
+//! Tests the JSON that crosses JNI. Kotlin's tests read the same files.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,14 +12,14 @@ use companion_protocol::status::{DiscoveryStatus, Status};
 use serde_json::{Value, json};
 
 #[test]
-fn these_are_the_settings_and_their_defaults() {
+fn the_settings_have_these_defaults() {
     let defaults: Value = serde_json::from_str(include_str!("settings.json")).unwrap();
     let settings = Settings { ide_pid: 1, ..Settings::default() };
     assert_eq!(serde_json::to_value(settings).unwrap(), defaults);
 }
 
 #[test]
-fn this_is_a_status() {
+fn a_status_has_this_json() {
     let status = Status {
         port: 4001,
         listening: vec!["127.0.0.1:4001".parse().unwrap(), "[fd00::1]:4001".parse().unwrap()],
@@ -39,7 +39,7 @@ fn this_is_a_status() {
 }
 
 #[test]
-fn these_are_problems_as_editors_tell_them() {
+fn editors_send_diagnostics_in_this_json() {
     let mut expected: Value = serde_json::from_str(include_str!("diagnostics.json")).unwrap();
     let paths = vec!["/a".to_owned(), "/b".to_owned()];
     let request = DiagnosticsRequest { paths, severity: Severity::default() };
@@ -64,7 +64,7 @@ fn these_are_problems_as_editors_tell_them() {
 }
 
 #[test]
-fn what_is_set_counts_and_the_rest_is_as_usual() {
+fn absent_settings_have_their_defaults() {
     let given = json!({
         "workspace": ["/a", "/b"],
         "trusted": false,

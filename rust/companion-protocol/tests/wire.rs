@@ -1,4 +1,4 @@
-//! Every message that goes over a wire, as it goes.
+//! Tests the JSON of every message.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -59,7 +59,7 @@ fn to_the_client() {
 }
 
 #[test]
-fn to_watchers() {
+fn to_event_listeners() {
     let messages = [
         text(&ide::events::context_update(&context())),
         text(&ide::events::context_update(&IdeContext::default())),
@@ -123,8 +123,8 @@ fn the_discovery_file() {
     insta::assert_snapshot!(text(&file));
 }
 
-/// Reads a notification of the editor's.
-fn told(line: &str) -> Result<EditorNotification, ErrorObject> {
+/// Reads a notification from the editor.
+fn notification(line: &str) -> Result<EditorNotification, ErrorObject> {
     match parse(line.as_bytes()) {
         Ok(Payload::Single(Message::Notification { method, params })) => {
             EditorNotification::parse(&method, params)
@@ -182,14 +182,14 @@ fn from_the_editor() {
         ),
     ];
     for (method, params, expected) in cases {
-        assert_eq!(told(&note(method, params)), Ok(expected));
+        assert_eq!(notification(&note(method, params)), Ok(expected));
     }
 }
 
 #[test]
-fn what_is_wrong_is_told_without_quoting_it() {
+fn an_error_does_not_quote_its_message() {
     let wrong = |method: &str, params: &str| {
-        let error = told(&note(method, params)).unwrap_err();
+        let error = notification(&note(method, params)).unwrap_err();
         format!("{} {}", error.code, error.message)
     };
     let messages = [
@@ -207,7 +207,7 @@ fn what_is_wrong_is_told_without_quoting_it() {
 }
 
 #[test]
-fn versions_are_echoed_if_they_are_spoken() {
+fn a_supported_version_is_echoed() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         assert_eq!(negotiate(Some(version)), version);
     }
@@ -217,7 +217,7 @@ fn versions_are_echoed_if_they_are_spoken() {
 }
 
 #[test]
-fn depth_and_width_cost_no_stack_and_little_memory() {
+fn deep_and_wide_messages_use_no_stack_and_little_memory() {
     for open in ["[", "{\"a\":"] {
         let deep = format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{{"a":{}"#,
@@ -235,7 +235,7 @@ fn depth_and_width_cost_no_stack_and_little_memory() {
     assert!(parse(wide.as_bytes()).is_err());
 }
 
-/// Text that is close to a message.
+/// Makes text that is almost a message.
 fn almost_json() -> impl Strategy<Value = Vec<u8>> {
     let pieces = [
         "{",

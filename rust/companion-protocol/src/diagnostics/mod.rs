@@ -1,8 +1,8 @@
-//! The problems that an editor knows of its files.
+//! Defines diagnostics: the errors and warnings that an editor found in its files.
 //!
-//! The editor is asked by a [`DiagnosticsRequest`] and answers with [`Diagnostics`]; of these a
-//! [`DiagnosticsReport`] is made for the model, which is bounded. Shapes and severities are those
-//! of the Language Server Protocol, but for positions, which start at 1 as people count.
+//! The companion sends a [`DiagnosticsRequest`] to the editor, and the editor answers with
+//! [`Diagnostics`]. From these the companion makes a bounded [`DiagnosticsReport`] for the model.
+//! Shapes and severities come from the Language Server Protocol, except that positions start at 1.
 
 mod report;
 
@@ -12,17 +12,17 @@ use serde_json::{Value, json};
 use crate::ide::Position;
 pub use report::{DiagnosticsReport, FileReport};
 
-/// How bad a problem is, the worst first.
+/// The severity of a diagnostic, the most severe first.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The file can't be used as it is.
+    /// The file does not compile or work.
     Error,
     /// Probably a mistake.
     Warning,
-    /// May be a mistake: a weak warning of JetBrains IDEs.
+    /// Possibly a mistake: a weak warning of JetBrains IDEs.
     #[default]
     Information,
     /// A matter of taste, spelling among them.
@@ -30,7 +30,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Its name, as in JSON.
+    /// The name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -40,7 +40,7 @@ impl Severity {
         }
     }
 
-    /// JSON Schema of the argument by which a model says which problems it wants.
+    /// Makes the JSON Schema of the argument `severity`.
     pub fn schema() -> Value {
         json!({
             "type": "string",
@@ -56,40 +56,41 @@ impl Severity {
 pub struct DiagnosticsRequest {
     /// The files, absolute.
     pub paths: Vec<String>,
-    /// The least severe problems that are wanted.
+    /// The least severe diagnostics to return.
     pub severity: Severity,
 }
 
-/// The result of the request `editor/diagnostics`: what the editor knows after 2.5 s at most, of the
-/// texts that are on the disk.
+/// The result of the request `editor/diagnostics`, for the texts on the disk.
+///
+/// The editor answers within 2.5 s, if necessary with incomplete diagnostics.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostics {
-    /// A file that is missing is one about which the editor says nothing.
+    /// One entry per file. A file without an entry is unknown to the editor.
     pub files: Vec<FileDiagnostics>,
 }
 
-/// The problems of a file.
+/// The diagnostics of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileDiagnostics {
-    /// As it was asked for, byte for byte.
+    /// The path from the request, byte for byte.
     pub path: String,
     /// In any order.
     pub diagnostics: Vec<Diagnostic>,
-    /// Why there may be more of them: a clause for people, such as "the IDE is still indexing".
+    /// Why the list may be incomplete: a clause for people, such as "the IDE is still indexing".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
 }
 
-/// A problem.
+/// An error or warning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What it is, in plain text.
+    /// The message, in plain text.
     pub message: String,
-    /// Where it is.
+    /// The part of the file.
     pub range: Range,
-    /// Who found it, such as a compiler or a linter.
+    /// The tool that found it, such as a compiler or a linter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The name or number of the rule.
@@ -100,8 +101,8 @@ pub struct Diagnostic {
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Range {
-    /// Where it starts.
+    /// The first position.
     pub start: Position,
-    /// Where it ends: the first place that is not part of it.
+    /// The end: the first position that is not part of the range.
     pub end: Position,
 }

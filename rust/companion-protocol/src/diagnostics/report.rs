@@ -1,4 +1,4 @@
-//! What a model is told of problems: not more than it can use, the worst first.
+//! Makes a bounded report of diagnostics for the model, with the most severe first.
 
 use std::fmt::Write;
 
@@ -7,38 +7,38 @@ use serde::{Deserialize, Serialize};
 use super::{Diagnostic, FileDiagnostics};
 use crate::ide::one_line;
 
-/// The most problems of one file.
-const PER_FILE: usize = 50;
+/// The most diagnostics of one file.
+const MAX_PER_FILE: usize = 50;
 
-/// The most problems in all.
-const IN_ALL: usize = 200;
+/// The most diagnostics in a report.
+const MAX_TOTAL: usize = 200;
 
-/// The longest text, in bytes; somewhat more with long paths.
-const TEXT: usize = 16 << 10;
+/// The longest text of a report, in bytes; long paths can exceed it.
+const MAX_TEXT_BYTES: usize = 16 << 10;
 
-/// The longest message of a problem, in UTF-16 units.
-const MESSAGE: usize = 500;
+/// The longest message of a diagnostic, in UTF-16 code units.
+const MAX_MESSAGE: usize = 500;
 
-/// The longest name of a source or a rule, in UTF-16 units.
-const NAME: usize = 100;
+/// The longest name of a source or a rule, in UTF-16 code units.
+const MAX_NAME: usize = 100;
 
 /// The result of the tool `getDiagnostics`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiagnosticsReport {
-    /// In the order in which they were asked for.
+    /// The files in the order of the request.
     pub files: Vec<FileReport>,
 }
 
-/// What is told of a file.
+/// The report of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileReport {
-    /// The file, its problems from top to bottom, and why there may be more of them.
+    /// The file, its diagnostics from top to bottom, and why the list may be incomplete.
     #[serde(flatten)]
     pub found: FileDiagnostics,
-    /// How many are left out because the last answer had them.
+    /// The number of diagnostics left out because the last answer had them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub known: usize,
-    /// How many are left out because there are too many.
+    /// The number of diagnostics left out because of the limits.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub omitted: usize,
 }
@@ -49,13 +49,14 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl DiagnosticsReport {
-    /// Of these files, each with the number of problems that are known already. Keeps the bounds.
+    /// Makes a report within the limits. Each file comes with the number of diagnostics that the model
+    /// already knows.
     pub fn new(files: impl IntoIterator<Item = (FileDiagnostics, usize)>) -> Self {
         let report = |(mut found, known): (FileDiagnostics, usize)| {
-            found.incomplete = found.incomplete.as_deref().map(|why| one_line(why, MESSAGE));
+            found.incomplete = found.incomplete.as_deref().map(|why| one_line(why, MAX_MESSAGE));
             found.diagnostics.sort_by_key(|one| (one.severity, place(one)));
-            let omitted = found.diagnostics.len().saturating_sub(PER_FILE);
-            found.diagnostics.truncate(PER_FILE);
+            let omitted = found.diagnostics.len().saturating_sub(MAX_PER_FILE);
+            found.diagnostics.truncate(MAX_PER_FILE);
             found.diagnostics.iter_mut().for_each(shorten);
             FileReport { found, known, omitted }
         };
@@ -67,7 +68,7 @@ impl DiagnosticsReport {
         report
     }
 
-    /// Leaves out what is too much in all. The problems of each file are sorted by severity.
+    /// Removes the least severe diagnostics beyond [`MAX_TOTAL`]. Each file must be sorted by severity.
     fn keep_the_worst(&mut self) {
         let lines = self.files.iter().enumerate().flat_map(|(index, file)| {
             let path = &file.found.path;
@@ -80,9 +81,9 @@ impl DiagnosticsReport {
         lines.sort_by_key(|(severity, ..)| *severity);
         let mut kept = vec![0; self.files.len()];
         let mut text = 0;
-        for (_, index, length) in lines.into_iter().take(IN_ALL) {
+        for (_, index, length) in lines.into_iter().take(MAX_TOTAL) {
             text += length;
-            if text > TEXT {
+            if text > MAX_TEXT_BYTES {
                 break;
             }
             kept[index] += 1;
@@ -93,7 +94,7 @@ impl DiagnosticsReport {
         }
     }
 
-    /// The same as text: a line for each problem, and sentences about what is not listed.
+    /// Formats the report: one line per diagnostic, and sentences about omitted ones.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let mut clean = Vec::new();
@@ -137,7 +138,7 @@ fn place(diagnostic: &Diagnostic) -> (u32, u32) {
     (start.line.get(), start.character.get())
 }
 
-/// `path:line:character: severity: message [source code]`, as compilers write it.
+/// Formats `path:line:character: severity: message [source code]`, like compilers.
 fn line(path: &str, diagnostic: &Diagnostic) -> String {
     let Diagnostic { severity, message, source, code, .. } = diagnostic;
     let (line, character) = place(diagnostic);
@@ -152,14 +153,14 @@ fn line(path: &str, diagnostic: &Diagnostic) -> String {
 
 fn shorten(diagnostic: &mut Diagnostic) {
     let Diagnostic { message, source, code, .. } = diagnostic;
-    *message = one_line(message, MESSAGE);
+    *message = one_line(message, MAX_MESSAGE);
     for name in [source, code] {
-        let short = name.as_deref().map(|name| one_line(name, NAME));
+        let short = name.as_deref().map(|name| one_line(name, MAX_NAME));
         *name = short.filter(|name| !name.is_empty());
     }
 }
 
-/// A path on one line: the name of a file may have line breaks and escapes in it.
+/// Puts a path on one line, because names of files may contain line breaks and escapes.
 fn visible(path: &str) -> String {
     path.replace(char::is_control, "\u{fffd}")
 }

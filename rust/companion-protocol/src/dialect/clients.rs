@@ -1,8 +1,8 @@
-//! The clients that there are, each as a value.
+//! Defines the profile of each supported client.
 
 use super::{Base, Dialect, Folder, Installation, Mark, Naming, Roots, Variables};
 
-/// Gemini CLI (`ide-connection-utils.js`, `process-utils.js` and `detect-ide.js` of
+/// The profile of Gemini CLI (`ide-connection-utils.js`, `process-utils.js` and `detect-ide.js` of
 /// `@google/gemini-cli-core` 0.61.0).
 pub static GEMINI: Dialect = Dialect {
     id: "gemini",
@@ -51,7 +51,7 @@ pub static GEMINI: Dialect = Dialect {
     },
 };
 
-/// Qwen Code (`ide-client.ts`, `detect-ide.ts` and `storage.ts` in the bundle of
+/// The profile of Qwen Code (`ide-client.ts`, `detect-ide.ts` and `storage.ts` in the bundle of
 /// `@qwen-code/qwen-code` 0.24.4).
 pub static QWEN: Dialect = Dialect {
     id: "qwen",

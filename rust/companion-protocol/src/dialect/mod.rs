@@ -1,7 +1,7 @@
-//! What tells the clients of this protocol apart: how each finds a companion.
+//! Describes how the clients differ, mainly how each finds a companion.
 //!
-//! They are forks of one program, and speak alike once they are connected. *Invariant:* whatever
-//! differs between them is a value in here, and nothing else asks which client it is.
+//! The clients are forks of one program, and behave alike after they have connected. *Invariant:*
+//! each difference between clients is a value in this module; no other code checks a client's id.
 
 mod clients;
 
@@ -14,54 +14,53 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use clients::{GEMINI, QWEN};
 
-/// How a client finds a companion.
+/// The profile of a client: how it finds a companion, and how it is installed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Dialect {
     /// For options and settings; also the name of the client's program.
     pub id: &'static str,
     /// For people.
     pub name: &'static str,
-    /// The names of its MCP clients in `clientInfo` of `initialize`.
+    /// Its names in the `clientInfo` of `initialize`.
     pub client_names: &'static [&'static str],
-    /// The first minor version 0.x that takes an acceptance with an empty text for an unchanged
-    /// proposal. With a text it forgets the model's edit and writes the text over the whole file.
+    /// The first minor version 0.x that reads an acceptance with an empty text as "unchanged". With a
+    /// text, the client discards the model's edit and overwrites the whole file with the text.
     pub empty_is_unchanged_since: Option<u32>,
-    /// The environment variables that it reads.
+    /// The environment variables that the client reads.
     pub variables: Variables,
-    /// Where its discovery files are.
+    /// The folder of its discovery files.
     pub folder: Folder,
-    /// How they are named.
+    /// The names of its discovery files.
     pub naming: Naming,
-    /// Whether it reads only files that belong to its own user.
+    /// Whether it refuses files of other users.
     pub asks_owner: bool,
-    /// How it reads the workspace's roots.
+    /// The format of the workspace's roots.
     pub roots: Roots,
-    /// Without a file that tells it of an editor it wants one of these marks of an editor's
-    /// terminal.
+    /// Without a discovery file, the client requires one of these marks of an editor's terminal.
     pub terminals: &'static [Mark],
-    /// The one of them with the least other effects.
+    /// The variable and value of the mark with the fewest side effects.
     pub terminal: (&'static str, &'static str),
-    /// What it says if it finds neither.
+    /// Its message if it finds neither a file nor a mark.
     pub unsupported: &'static str,
-    /// What it says once a port does not answer, if it then says no more than that.
+    /// Its message if a port does not answer, for a client that shows no details then.
     pub lost: Option<&'static str>,
-    /// Where it is installed, and how it is set up.
+    /// Its package, settings and versions.
     pub installation: Installation,
 }
 
-/// A mark of a terminal.
+/// A variable that identifies a terminal.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// A variable is set.
+    /// The variable is set and not empty.
     Set(&'static str),
-    /// A variable has this value.
+    /// The variable has this value.
     Is(&'static str, &'static str),
-    /// A variable's value has this in it, in lower case.
+    /// The variable's value contains this text, ignoring case.
     Contains(&'static str, &'static str),
 }
 
 impl Mark {
-    /// Whether the terminal has it. `var` reads an environment variable.
+    /// Whether the terminal has this mark. `var` reads an environment variable.
     pub fn holds<'a>(&self, var: impl Fn(&str) -> Option<&'a str>) -> bool {
         match *self {
             Self::Set(name) => var(name).is_some_and(|value| !value.is_empty()),
@@ -73,16 +72,16 @@ impl Mark {
     }
 }
 
-/// How a client reads a list of roots.
+/// The format of a list of roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Roots {
-    /// Each may be a `file://` URI, with percent signs for what can't stand there.
+    /// Each root may be a percent-encoded `file://` URI.
     Uris,
-    /// As they are, absolute ones only. The list may be a JSON array, too.
+    /// Absolute paths, unencoded. The list may be a JSON array, too.
     Paths,
 }
 
-/// Where a client is installed, and how it is set up.
+/// The package, versions and settings of a client.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Installation {
     /// Its npm package.
@@ -91,41 +90,41 @@ pub struct Installation {
     pub tested: &'static str,
     /// The folder of its settings, in a project and in the user's home folder.
     pub settings: &'static str,
-    /// A variable that stands for the home folder there, if there is one.
+    /// The variable that replaces the home folder there, if the client has one.
     pub home: Option<&'static str>,
-    /// A variable that names the file of the system's settings.
+    /// The variable with the path of the system's settings.
     pub system_settings: &'static str,
-    /// The folder of that file, by the system's name for others, `macos` and `windows`.
+    /// The folders of that file on Linux, macOS and Windows.
     pub system_folders: [&'static str; 3],
-    /// A variable that names the file of what the system's settings are by default.
+    /// The variable with the path of the system's default settings.
     pub system_defaults: &'static str,
-    /// The setting by which its tools run in a sandbox, if it then has no IDE integration. In a
-    /// project's settings it counts for nothing.
+    /// The setting that runs tools in a sandbox, if the client then has no IDE integration. The client
+    /// ignores it in a project's settings.
     pub tool_sandbox: Option<&'static str>,
 }
 
-/// The names of environment variables, which a terminal inside the editor gets.
+/// The names of the environment variables that a terminal inside the editor gets.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Variables {
-    /// The port of the server; decides between several windows with the same workspace.
+    /// The server's port, which selects one of several windows with the same workspace.
     pub port: &'static str,
     /// The workspace's roots, as in the discovery file.
     pub workspace_path: &'static str,
-    /// The bearer token, for when the client finds no discovery file; absent if it needs the file.
+    /// The bearer token, for a client without a discovery file; `None` if the client needs the file.
     pub auth_token: Option<&'static str>,
-    /// The editor's process id: the client's own guess, the shell's grandparent, can be wrong.
+    /// The editor's process id. The client's own guess, the shell's grandparent, can be wrong.
     pub pid: Option<&'static str>,
-    /// Set to `1`, it keeps a client in a container at 127.0.0.1; otherwise that looks on the host.
-    /// One without such a variable looks at 127.0.0.1 first, and then on the host.
+    /// If `1`, a client in a container connects to 127.0.0.1; otherwise it connects to the host. A
+    /// client without such a variable tries 127.0.0.1 first, and then the host.
     pub stay_local: Option<&'static str>,
-    /// A program that the client starts and speaks to on its stdin and stdout, if no port answers.
+    /// The program that the client starts if no port answers; it speaks MCP on stdin and stdout.
     pub stdio_command: &'static str,
     /// That program's arguments, as a JSON array.
     pub stdio_args: &'static str,
 }
 
 impl Variables {
-    /// All of them.
+    /// All names.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         let always = [self.port, self.workspace_path, self.stdio_command, self.stdio_args];
         let some = [self.auth_token, self.pid, self.stay_local];
@@ -133,42 +132,42 @@ impl Variables {
     }
 }
 
-/// Where a client looks for discovery files.
+/// The folder where a client looks for discovery files.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Folder {
-    /// Where the folder begins.
+    /// The folder above.
     pub base: Base,
-    /// The folders in which the files are, each in the one before.
+    /// The names of the folders below `base`, each inside the one before.
     pub names: &'static [&'static str],
 }
 
-/// Where a [`Folder`] begins.
+/// The start of a [`Folder`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
     /// The user's folder for temporary files.
     Temp,
-    /// A folder of the client's own, which only those have who use it.
+    /// The client's own folder, which exists only if the user uses the client.
     Own {
-        /// The variable that names it.
+        /// The variable with its path.
         variable: &'static str,
         /// Its name in the user's home folder, without that variable.
         name: &'static str,
     },
 }
 
-/// What a [`Folder`] depends on.
+/// The folders that the path of a [`Folder`] depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
     /// The folder for temporary files, by Node's rule.
     pub temp_dir: &'a Path,
-    /// The user's home folder, if there is one.
+    /// The user's home folder, if known.
     pub home: Option<&'a Path>,
-    /// Where the client is started.
+    /// The client's working folder.
     pub cwd: &'a Path,
 }
 
 impl Base {
-    /// The path where the folder begins. `var` reads an environment variable.
+    /// Returns the path. `var` reads an environment variable.
     pub fn path(self, around: Surroundings<'_>, var: impl Fn(&str) -> Option<String>) -> PathBuf {
         let Self::Own { variable, name } = self else { return around.temp_dir.to_owned() };
         let Some(named) = var(variable).filter(|named| !named.is_empty()) else {
@@ -183,31 +182,30 @@ impl Base {
             (Some(rest), Some(home)) => home.join(rest),
             _ => around.cwd.join(named),
         };
-        path.components().collect() // no separator at its end, by which a link would be followed
+        path.components().collect() // without a final separator, which would follow a link
     }
 }
 
-/// How a discovery file is named.
+/// The naming scheme of discovery files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
     /// By the editor's process and the port.
     Process {
-        /// What the name begins with: `<prefix><process>-<port>.json`, of old
-        /// `<prefix><process>.json`.
+        /// The start of `<prefix><process>-<port>.json`, formerly `<prefix><process>.json`.
         prefix: &'static str,
     },
-    /// By the port; the editor's process is told in the file.
+    /// By the port; the file contains the editor's process.
     Port {
-        /// What the name ends with: `<port><suffix>`.
+        /// The end of `<port><suffix>`.
         suffix: &'static str,
-        /// Of old `<prefix><process>.json` or `<prefix><port>.json`, in the folder for temporary
-        /// files.
+        /// The start of the former names `<prefix><process>.json` and `<prefix><port>.json`, in the
+        /// folder for temporary files.
         old_prefix: &'static str,
     },
 }
 
 impl Naming {
-    /// The name of the file of an editor's process whose server is at that port.
+    /// Makes the file name for an editor's process and its server's port.
     pub fn file_name(self, pid: u32, port: u16) -> String {
         match self {
             Self::Process { prefix } => format!("{prefix}{pid}-{port}.json"),
@@ -215,7 +213,7 @@ impl Naming {
         }
     }
 
-    /// The numbers in the name of a file: the process and the port, as far as they are in it.
+    /// Reads the process and the port from a file name, as far as it contains them.
     pub fn parse(self, name: &str) -> Option<FileName<'_>> {
         let numbers = match self {
             Self::Process { prefix } => name.strip_prefix(prefix)?.strip_suffix(".json")?,
@@ -231,7 +229,7 @@ impl Naming {
     }
 }
 
-/// The numbers in the name of a discovery file. They may be larger than a process or a port.
+/// The numbers in the name of a discovery file. They may exceed the range of process ids and ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileName<'a> {
     /// The editor's process.
@@ -240,18 +238,18 @@ pub struct FileName<'a> {
     pub port: Option<&'a str>,
 }
 
-/// All of them.
+/// All profiles.
 pub static ALL: [&Dialect; 2] = [&GEMINI, &QWEN];
 
 impl fmt::Display for Dialect {
-    /// Its id.
+    /// Writes the id.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.id)
     }
 }
 
 impl Serialize for Dialect {
-    /// By its id.
+    /// Writes the id.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.id.serialize(serializer)
     }
@@ -264,18 +262,20 @@ impl<'de> Deserialize<'de> for &'static Dialect {
     }
 }
 
-/// Whether a client writes accepted files, and makes an unchanged edit by itself. `name` is that in its
-/// `clientInfo`.
+/// Whether a client writes accepted files itself, and applies an unchanged edit again to the file.
+///
+/// `name` comes from its `clientInfo`.
 pub fn replays_edits(name: &str) -> bool {
     ALL.into_iter().any(|client| client.client_names.contains(&name))
 }
 
-/// Whether an acceptance with an empty text stands for the unchanged proposal to a client, by its
-/// `clientInfo`.
+/// Whether a client reads an acceptance with an empty text as the unchanged proposal.
 ///
-/// Qwen Code shares the names of Gemini CLI and calls itself 1.0.0. It would write an empty file for
-/// a `sed -i` that it shows as an edit, and needs no empty text: it compares the texts. So in doubt
-/// the answer is no.
+/// `name` and `version` come from its `clientInfo`.
+///
+/// Qwen Code uses the same names as Gemini CLI, with version 1.0.0. It compares the texts, so it
+/// needs no empty text, and it would write an empty file for a `sed -i` that it shows as an edit.
+/// Therefore the answer for an unknown version is no.
 pub fn empty_is_unchanged(name: &str, version: &str) -> bool {
     let mut numbers = version.split('.').map(str::parse::<u32>);
     let (Some(Ok(0)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else { return false };
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clients_own_folder_is_where_it_says() {
+    fn the_variable_moves_a_clients_own_folder() {
         let [temp_dir, home, cwd] = ["/tmp", "/home/me", "/work"].map(Path::new);
         let path = |home, value: &str| {
             let around = Surroundings { temp_dir, home, cwd };

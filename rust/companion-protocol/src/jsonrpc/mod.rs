@@ -1,7 +1,7 @@
-//! JSON-RPC 2.0: reading what a peer sent; the submodule writes what we send.
+//! Reads JSON-RPC 2.0 messages from a peer; the submodule `outgoing` writes ours.
 //!
-//! Parameters stay unparsed ([`RawValue`]) until the method is known, unless [`parse_request`] expects
-//! one. Either way a large `newContent` is copied once and never becomes a tree of values.
+//! Parameters stay unparsed ([`RawValue`]) until the method is known, except in [`parse_request`],
+//! which expects one method. A large `newContent` is copied once and never becomes a tree of values.
 
 mod outgoing;
 
@@ -29,49 +29,49 @@ pub mod code {
     pub const METHOD_NOT_FOUND: i32 = -32601;
     /// The parameters do not fit the method.
     pub const INVALID_PARAMS: i32 = -32602;
-    /// Our own fault.
+    /// A fault of the companion.
     pub const INTERNAL_ERROR: i32 = -32603;
-    /// Refused before any method was looked at (MCP: transport errors).
+    /// Refused before the method was read (MCP: transport errors).
     pub const SERVER_ERROR: i32 = -32000;
-    /// The session is unknown or has ended (what MCP SDKs answer).
+    /// The session is unknown or has ended. MCP SDKs answer with the same code.
     pub const SESSION_NOT_FOUND: i32 = -32001;
-    /// The request is of a protocol revision that is not spoken here (MCP 2026-07-28).
+    /// The companion does not support the protocol revision of the request (MCP 2026-07-28).
     pub const UNSUPPORTED_PROTOCOL_VERSION: i32 = -32022;
 }
 
 /// The most messages in one batch.
 pub const MAX_BATCH: usize = 100;
 
-/// The id of a request: a string or a number, kept as it was written so that it is echoed
-/// with its type and without loss.
+/// The id of a request: a string or a number. It is stored as written, so that the answer repeats
+/// it with its type and without loss.
 #[derive(Clone, Debug)]
 pub struct Id(Box<RawValue>);
 
 impl Id {
-    /// `raw` as an id, or nothing if it is neither a string nor a number.
+    /// Reads `raw` as an id; `None` if it is neither a string nor a number.
     pub fn new(raw: &RawValue) -> Option<Self> {
         matches!(raw.get().as_bytes(), [b'"' | b'-' | b'0'..=b'9', ..])
             .then(|| Self(raw.to_owned()))
     }
 
-    /// How many bytes it has as JSON.
+    /// The length as JSON, in bytes.
     pub fn size(&self) -> usize {
         self.0.get().len()
     }
 
-    /// The id as a text, if it is one without escapes.
+    /// The id as a text, if it is a string without escapes.
     pub fn as_str(&self) -> Option<&str> {
         let text = self.0.get().strip_prefix('"')?.strip_suffix('"')?;
         (!text.contains('\\')).then_some(text)
     }
 
-    /// The id as a number, if it is one that we could have given out.
+    /// The id as a number, if the companion could have chosen it.
     pub fn as_u64(&self) -> Option<u64> {
         self.0.get().parse().ok()
     }
 }
 
-/// Ids that are written alike.
+/// Compares the ids as written.
 impl PartialEq for Id {
     fn eq(&self, other: &Self) -> bool {
         self.0.get() == other.0.get()
@@ -96,12 +96,15 @@ impl Serialize for Id {
     }
 }
 
-/// The parameters of a request or notification, not yet looked at.
+/// The unparsed parameters of a request or notification.
 #[derive(Clone, Copy, Debug)]
 pub struct Params<'a>(Option<&'a RawValue>);
 
 impl<'a> Params<'a> {
     /// Reads the parameters as `T`. Absent ones are read as `{}`.
+    ///
+    /// # Errors
+    /// If the parameters don't fit `T`.
     pub fn parse<T: Deserialize<'a>>(self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.0.map_or("{}", RawValue::get))
     }
@@ -110,41 +113,41 @@ impl<'a> Params<'a> {
 /// One message from a peer.
 #[derive(Debug)]
 pub enum Message<'a> {
-    /// Wants exactly one answer.
+    /// A request; it gets exactly one answer.
     Request {
-        /// To be echoed in the answer.
+        /// The id, which the answer repeats.
         id: Id,
-        /// What is asked for.
+        /// The method.
         method: Cow<'a, str>,
-        /// How.
+        /// The parameters.
         params: Params<'a>,
     },
-    /// Wants no answer.
+    /// A notification; it gets no answer.
     Notification {
-        /// What happened.
+        /// The method.
         method: Cow<'a, str>,
-        /// To what.
+        /// The parameters.
         params: Params<'a>,
     },
-    /// Answers a request of ours.
+    /// The answer to a request of ours.
     Response {
-        /// The id of our request; nothing if the peer could not read it.
+        /// The id of our request; `None` if the peer could not read it.
         id: Option<Id>,
-        /// What came of it.
+        /// The result or the error.
         result: Result<&'a RawValue, ErrorObject>,
     },
 }
 
-/// What one HTTP body or one line holds.
+/// The content of one HTTP body or one line.
 #[derive(Debug)]
 pub enum Payload<'a> {
-    /// A message by itself.
+    /// A single message.
     Single(Message<'a>),
-    /// Messages that are answered together; never empty.
+    /// Messages that get a common answer; never empty.
     Batch(Vec<Message<'a>>),
 }
 
-/// Why a text is not a message. The texts are for the sender: they name places, not content.
+/// The reason why a text is not a message. Its text is for the sender and does not quote content.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ParseError {
     /// Not JSON.
@@ -184,8 +187,9 @@ impl From<serde_json::Error> for ParseError {
     }
 }
 
-/// Reads a request of `method` in one pass, with its parameters, which costs a long text one look less
-/// than [`parse`] does. Nothing if it is anything else; `parse` tells what.
+/// Reads a request of `method` with its parameters in one pass, one pass less than [`parse`] needs.
+///
+/// Returns `None` for anything else, which [`parse`] then reads.
 pub fn parse_request<'a, P: Deserialize<'a>>(bytes: &'a [u8], method: &str) -> Option<(Id, P)> {
     #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields, bound(deserialize = "P: Deserialize<'de>"))]
@@ -203,7 +207,10 @@ pub fn parse_request<'a, P: Deserialize<'a>>(bytes: &'a [u8], method: &str) -> O
     (request.method == method).then_some((Id::new(request.id)?, request.params.0))
 }
 
-/// Reads a message or a batch. Never panics, whatever the bytes; depth costs no stack.
+/// Reads a message or a batch. Never panics, and nested JSON uses no stack.
+///
+/// # Errors
+/// If `bytes` are not JSON or not JSON-RPC, or if a batch has more than [`MAX_BATCH`] messages.
 pub fn parse(bytes: &[u8]) -> Result<Payload<'_>, ParseError> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| ParseError::Syntax("Parse error: not valid UTF-8".to_owned()))?;
@@ -218,8 +225,8 @@ pub fn parse(bytes: &[u8]) -> Result<Payload<'_>, ParseError> {
     if elements.len() > MAX_BATCH {
         return Err(invalid(&format!("a batch holds at most {MAX_BATCH} messages")));
     }
-    // One bad element spoils the batch: nothing is carried out that the sender may not have
-    // meant, and no answer needs the id `null`, which MCP's schemas refuse.
+    // One bad element makes the batch fail: the sender may not have meant the others, and no
+    // answer needs the id `null`, which MCP's schemas refuse.
     let messages = elements.into_iter().enumerate().map(|(index, raw)| {
         serde_json::from_str::<Object<Envelope>>(raw.get())
             .map_err(|_| "it is not a JSON-RPC 2.0 message")
@@ -233,7 +240,7 @@ fn invalid(reason: &str) -> ParseError {
     ParseError::Invalid(format!("Invalid Request: {reason}"))
 }
 
-/// The raw members of a message, in whatever order they came.
+/// The raw members of a message, in any order.
 #[derive(serde::Deserialize)]
 struct Envelope<'a> {
     #[serde(rename = "jsonrpc")]
@@ -250,12 +257,12 @@ struct Envelope<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// `null` is a value like any other, not an absent member.
+/// Reads `null` as a value, not as an absent member.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     Deserialize::deserialize(deserializer).map(Some)
 }
 
-/// An object. Serde would take an array of the members in their order as well.
+/// Accepts only an object. Serde alone would also accept an array of the members in order.
 struct Object<T>(T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
@@ -296,8 +303,8 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// The elements of a batch; reading stops to store them past [`MAX_BATCH`], so that a body
-/// of millions of small elements costs nothing.
+/// The elements of a batch. Elements past [`MAX_BATCH`] are not stored, so that a body with millions
+/// of small elements needs no memory.
 struct Elements<'a>(Vec<&'a RawValue>);
 
 impl<'de> Deserialize<'de> for Elements<'de> {

@@ -1,4 +1,4 @@
-//! What we send: requests, notifications, answers, errors.
+//! Defines the messages that the companion sends: requests, notifications, answers, errors.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ pub struct Request<P> {
 }
 
 impl<P: Serialize> Request<P> {
-    /// Asks for `method`.
+    /// Makes a request of `method`.
     pub fn new(id: Id, method: &'static str, params: P) -> Self {
         Self { jsonrpc: Version, id, method, params }
     }
@@ -29,13 +29,13 @@ pub struct Notification<P> {
 }
 
 impl<P: Serialize> Notification<P> {
-    /// Tells that `method` happened.
+    /// Makes a notification of `method`.
     pub fn new(method: &'static str, params: P) -> Self {
         Self { jsonrpc: Version, method, params }
     }
 }
 
-/// The answer to a request that went well.
+/// The answer to a successful request.
 #[derive(Debug, Serialize)]
 pub struct Response<'a, R> {
     jsonrpc: Version,
@@ -52,8 +52,8 @@ impl<'a, R: Serialize> Response<'a, R> {
 
 /// The answer to a request that failed.
 ///
-/// Without an id (`null`, as JSON-RPC 2.0 §5 wants it where none could be read) it goes only
-/// into bodies of HTTP errors and to editors; a client does not read those as messages.
+/// JSON-RPC 2.0 §5 requires the id `null` if the request's id could not be read. Such an answer
+/// occurs only in bodies of HTTP errors, which clients do not read as messages, and to editors.
 #[derive(Debug, Serialize)]
 pub struct ErrorResponse<'a> {
     jsonrpc: Version,
@@ -68,42 +68,42 @@ impl<'a> ErrorResponse<'a> {
     }
 }
 
-/// What went wrong with a request.
+/// The error of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
 pub struct ErrorObject {
     /// One of [`code`], or the peer's own.
     pub code: i32,
     /// For people.
     pub message: String,
-    /// For programs. That of a peer's error is not read.
+    /// Details for programs. The companion ignores this member of a peer's error.
     #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
     pub data: Option<ErrorData>,
 }
 
 impl ErrorObject {
-    /// An error without data.
+    /// Makes an error without data.
     pub fn new(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 }
 
-/// What a client of another protocol revision needs in order to choose one that is spoken here.
+/// The supported revisions, for a client of another protocol revision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ErrorData {
-    /// The revisions that are spoken here.
+    /// The revisions that the companion supports.
     pub supported: &'static [&'static str],
-    /// The revision that was asked for.
+    /// The revision that the client requested.
     pub requested: String,
 }
 
-/// An error in a method's parameters, told without quoting them.
+/// Makes the error for wrong parameters of `method`, without quoting them.
 pub fn invalid_params(method: &str, error: &serde_json::Error) -> ErrorObject {
     let message = format!("Invalid params for {method}: {}", describe(error));
     ErrorObject::new(code::INVALID_PARAMS, message)
 }
 
-/// What is wrong with a message, without the value that serde quotes: that may be a user's text.
-/// Also without the place, which is one within the parameters only.
+/// Describes an error of serde without the value that serde quotes, which may be a user's text.
+/// Leaves out the position, too, because it counts within the parameters only.
 pub fn describe(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);

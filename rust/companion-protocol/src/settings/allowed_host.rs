@@ -1,4 +1,4 @@
-//! A host by which the user lets clients call the server, as a value of the `Host` header.
+//! Parses the host names that the user allows in a `Host` header.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -6,20 +6,21 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A host by which clients may call the server besides the usual ones: a name or an address,
-/// and a port if it is only to be that one. Its text is what users write: `build-box`,
-/// `build-box:9000`, `172.17.0.1`, `[fd00::1]:9000`.
+/// A host that clients may use for the server besides the usual ones.
+///
+/// It is a name or an address, with a port if only that port is allowed. Its text is the user's:
+/// `build-box`, `build-box:9000`, `172.17.0.1`, `[fd00::1]:9000`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AllowedHost {
     /// Lower case; an IPv6 address in brackets and in its shortest form.
     host: String,
-    /// `:9000`; empty, if any port will do.
+    /// `:9000`; empty if every port is allowed.
     port: String,
 }
 
 impl AllowedHost {
-    /// Whether `value`, of a `Host` header, means this host.
+    /// Whether `value`, from a `Host` header, means this host.
     pub fn is(&self, value: &[u8]) -> bool {
         let Some((host, port)) = value.split_at_checked(self.host.len()) else { return false };
         host.eq_ignore_ascii_case(self.host.as_bytes())
@@ -30,7 +31,7 @@ impl AllowedHost {
     }
 }
 
-/// Nothing, or `:` and digits.
+/// Whether `text` is empty, or `:` and digits.
 fn is_port(text: &[u8]) -> bool {
     match text {
         [] => true,
@@ -48,7 +49,8 @@ impl From<SocketAddr> for AllowedHost {
 impl FromStr for AllowedHost {
     type Err = String;
 
-    /// The error says what is wrong, for the user.
+    /// # Errors
+    /// If `text` is not a host; the error is a text for the user.
     fn from_str(text: &str) -> Result<Self, String> {
         if let Ok(address) = text.parse::<IpAddr>() {
             return Ok(Self { host: in_url(address), port: String::new() });
@@ -93,7 +95,7 @@ impl From<AllowedHost> for String {
     }
 }
 
-/// As in a URL and in a `Host` header.
+/// Formats an address as in a URL and in a `Host` header.
 fn in_url(address: IpAddr) -> String {
     match address {
         IpAddr::V4(address) => address.to_string(),
@@ -101,7 +103,7 @@ fn in_url(address: IpAddr) -> String {
     }
 }
 
-/// The underscore is no part of a host name by the book, but Compose makes such names.
+/// Whether `text` is a host name. Allows underscores, because Docker Compose uses them.
 fn is_name(text: &str) -> bool {
     let label = |label: &str| {
         !label.is_empty()
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_known_host_is_another() {
+    fn a_similar_host_is_refused() {
         let host: AllowedHost = "build-box".parse().unwrap();
         let one: AllowedHost = "build-box:90".parse().unwrap();
         for value in [
@@ -176,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_refused_with_a_hint() {
+    fn a_wrong_host_is_refused_with_a_hint() {
         for (text, hint) in [
             ("", "such as build-box"),
             ("http://build-box", "without http://"),

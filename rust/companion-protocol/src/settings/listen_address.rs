@@ -1,4 +1,4 @@
-//! An address of this machine on which the user lets the server listen.
+//! Parses the addresses where the user lets the server listen besides loopback.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -6,19 +6,19 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// An address to listen on besides loopback: a Docker bridge's, a WSL adapter's.
+/// An address to listen on besides loopback, such as a Docker bridge or a WSL adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ListenAddress(IpAddr);
 
 impl ListenAddress {
-    /// The address, which IPv4 has in its own form.
+    /// The address. An IPv4 address is never mapped into IPv6.
     pub fn ip(self) -> IpAddr {
         self.0
     }
 
-    /// Whether it means every address of this machine (`0.0.0.0`, `::`), also those by which
-    /// other machines reach it. Then the user must have said so twice.
+    /// Whether this means every address of the machine (`0.0.0.0`, `::`), so that other machines can
+    /// connect. Then the user must also set `listen_on_all_addresses`.
     pub fn is_everywhere(self) -> bool {
         self.0.is_unspecified()
     }
@@ -33,7 +33,8 @@ impl fmt::Display for ListenAddress {
 impl FromStr for ListenAddress {
     type Err = String;
 
-    /// The error says what is wrong, for the user.
+    /// # Errors
+    /// If `text` is not an address to listen on; the error is a text for the user.
     fn from_str(text: &str) -> Result<Self, String> {
         let address = text.parse::<IpAddr>().map(|address| address.to_canonical());
         let hint = match address {

@@ -1,5 +1,6 @@
-//! What a server is started with, as its user or the user's editor sets it. `serve` has a flag for
-//! each setting, and across JNI all go as one JSON text.
+//! Defines the settings of a server, which the user or the editor chooses.
+//!
+//! `serve` has a flag for each setting. Across JNI, all settings are one JSON text.
 
 mod allowed_host;
 mod listen_address;
@@ -17,50 +18,50 @@ use crate::ide::IdeInfo;
 pub use allowed_host::AllowedHost;
 pub use listen_address::ListenAddress;
 
-/// What a server is started with.
+/// The settings of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Settings {
-    /// The workspace's roots, absolute. None: the client asks the user to open a folder.
+    /// The workspace's roots, absolute. If empty, the client asks the user to open a folder.
     pub workspace: Vec<PathBuf>,
     /// The editor's name for programs.
     pub ide_name: String,
     /// The editor's name for people.
     pub ide_display_name: String,
-    /// The editor's process, by which a CLI in its terminal finds the server; this one, unless it
-    /// is set.
+    /// The editor's process id. A CLI in the editor's terminal finds the server by it. The default is
+    /// this process.
     pub ide_pid: u32,
-    /// The clients that are to find the server.
+    /// The clients that can find the server.
     pub clients: Vec<&'static Dialect>,
-    /// Whether the user trusts the workspace; absent leaves that to the CLI. A client that is told
-    /// `true` no longer asks.
+    /// Whether the user trusts the workspace; `None` leaves that to the client. After `true`, the
+    /// client no longer asks.
     pub trusted: Option<bool>,
-    /// Whether edits are reviewed in the editor. Without, the client gets the context only.
+    /// Whether edits are reviewed in the editor. Otherwise the client gets only the context.
     pub diffs: bool,
-    /// Whether clients may ask for the problems that the editor knows.
+    /// Whether clients may request the editor's diagnostics.
     pub diagnostics: bool,
-    /// Whether clients are told nothing of files and problems, for now. Edits are still reviewed.
+    /// Whether clients get no context and no diagnostics for now. Edits are still reviewed.
     pub silent: bool,
-    /// Whether the server continues what the last one of this workspace has left, and leaves the same.
+    /// Whether the server resumes its predecessor's sessions in this workspace, and stores its own.
     pub resume: bool,
     /// The port on all addresses; 0 lets the system pick one.
     pub port: u16,
     /// Addresses to listen on besides loopback.
     pub listen: Vec<ListenAddress>,
-    /// Whether `listen` may have an address that means all of this machine's.
+    /// Whether `listen` may contain an address that means all addresses of this machine.
     pub listen_on_all_addresses: bool,
-    /// Whether an address of `listen` that is not there is an error. Otherwise the server starts
-    /// without, and its status says so.
+    /// Whether a missing address of `listen` is an error. Otherwise the server starts without it, and
+    /// its status names the address.
     pub listen_or_fail: bool,
-    /// Hosts by which clients may call the server, besides the usual ones and the addresses on
-    /// which it listens.
+    /// Hosts that clients may use for the server, besides the usual ones and the addresses where it
+    /// listens.
     pub allowed_hosts: Vec<AllowedHost>,
     /// The largest request, in megabytes.
     pub body_limit: u16,
-    /// How often a quiet stream gets a comment, in seconds. The client gives up after 300 s.
+    /// Interval of comments on a quiet stream, in seconds. The client disconnects after 300 s.
     pub keep_alive: u16,
-    /// How much is logged.
+    /// The least severe log lines that the server writes.
     pub log_level: LevelFilter,
 }
 
@@ -90,14 +91,19 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What [`Settings::body_limit`] can be.
+    /// The range of [`Settings::body_limit`], in megabytes.
     pub const BODY_LIMITS: RangeInclusive<u16> = 1..=u16::MAX;
 
-    /// What [`Settings::keep_alive`] can be: two comments come before the client gives up.
+    /// The range of [`Settings::keep_alive`], in seconds: at least two comments within 300 s.
     pub const KEEP_ALIVES: RangeInclusive<u16> = 1..=150;
 
-    /// Reads a JSON object. What it does not name has its default. Returned as well are the names
-    /// that are no settings: those of a neighbouring version, which has more or fewer of them.
+    /// Reads a JSON object. Absent settings have their defaults.
+    ///
+    /// Also returns the unknown names, because another version may have more or fewer settings.
+    ///
+    /// # Errors
+    /// If `text` is not a JSON object, or if a setting has the wrong type. Call [`Settings::check`] for
+    /// the values.
     pub fn from_json(text: &str) -> Result<(Self, Vec<String>), WrongSetting> {
         let wrong = |setting: &str, problem: &dyn fmt::Display| WrongSetting {
             setting: setting.to_owned(),
@@ -108,7 +114,7 @@ impl Settings {
         let mut read = serde_json::to_value(Self::default()).expect("the defaults are JSON");
         let mut settings = Self::default();
         let mut unknown = Vec::new();
-        // One after the other, because an error of serde's does not name the field.
+        // One by one, because serde's error does not name the field.
         for (name, value) in given {
             let Some(setting) = read.get_mut(&name) else {
                 unknown.push(name);
@@ -121,7 +127,10 @@ impl Settings {
         Ok((settings, unknown))
     }
 
-    /// Whether each value is one that the setting can have.
+    /// Checks the values.
+    ///
+    /// # Errors
+    /// With the first setting whose value is out of range.
     pub fn check(&self) -> Result<(), WrongSetting> {
         let everywhere = self.listen.iter().find(|address| address.is_everywhere());
         if let Some(address) = everywhere
@@ -137,7 +146,7 @@ impl Settings {
         in_range("keepAlive", self.keep_alive, &Self::KEEP_ALIVES)
     }
 
-    /// Which editor it is.
+    /// The editor that the server belongs to.
     pub fn ide_info(&self) -> IdeInfo {
         IdeInfo { name: self.ide_name.clone(), display_name: self.ide_display_name.clone() }
     }
@@ -151,12 +160,12 @@ fn in_range(setting: &str, value: u16, range: &RangeInclusive<u16>) -> Result<()
     Err(WrongSetting { setting: setting.to_owned(), problem })
 }
 
-/// A setting that can't be used.
+/// A setting with an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongSetting {
     /// The setting's name in JSON.
     pub setting: String,
-    /// What is wrong with its value, for the user.
+    /// The problem with its value, for the user.
     pub problem: String,
 }
 

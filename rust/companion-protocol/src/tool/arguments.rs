@@ -1,4 +1,4 @@
-//! The arguments of the tools.
+//! Reads the arguments of the tools.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,21 +10,20 @@ use serde_json::value::RawValue;
 use crate::diagnostics::Severity;
 use crate::text;
 
-/// The arguments of all tools; each tool knows which it needs.
+/// The arguments of all tools; each tool checks the ones that it needs.
 ///
-/// An argument of the wrong type is an error that names the argument, which serde's own
-/// errors do not.
+/// An argument of the wrong type causes an error with the argument's name, unlike serde's own errors.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ToolArguments {
     /// `filePath`: absolute.
     pub file_path: Option<String>,
     /// `newContent`: the whole proposed text; may be empty.
     pub new_content: Option<String>,
-    /// `suppressNotification`: close without telling the asker.
+    /// `suppressNotification`: close without a notification to the client.
     pub suppress_notification: Option<bool>,
-    /// `severity`: the least severe problems that are wanted.
+    /// `severity`: the least severe diagnostics to return.
     pub severity: Option<Severity>,
-    /// `onlyNew`: problems that the last answer about the file did not have.
+    /// `onlyNew`: return only diagnostics that the last answer about the file did not have.
     pub only_new: Option<bool>,
 }
 

@@ -1,6 +1,7 @@
-//! The tools that a companion offers: what the model reads about them, and where paths stand.
+//! Defines the tools that a companion offers: names, descriptions for the model, path arguments.
 //!
-//! Who carries a tool out, and who hands it on, matches all of them.
+//! The server and the bridge match on [`Tool`] without a default, so that a new tool fails to compile
+//! until both handle it.
 
 mod arguments;
 
@@ -11,7 +12,7 @@ use crate::mcp::{ToolAnnotations, ToolDefinition};
 use crate::settings::Settings;
 pub use arguments::ToolArguments;
 
-/// A tool of a companion's.
+/// A tool that a companion offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     /// Shows a proposed edit.
@@ -22,21 +23,21 @@ pub enum Tool {
     AcceptDiff,
     /// Rejects a proposal in the user's place.
     RejectDiff,
-    /// Tells the problems that the editor knows.
+    /// Returns the diagnostics that the editor has found.
     GetDiagnostics,
 }
 
 impl Tool {
-    /// All tools, as they are listed.
+    /// All tools in the order of `tools/list`.
     pub const ALL: [Self; 5] =
         [Self::OpenDiff, Self::CloseDiff, Self::AcceptDiff, Self::RejectDiff, Self::GetDiagnostics];
 
-    /// The tool of that name.
+    /// Finds the tool of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
-    /// What `tools/call` calls it.
+    /// The name for `tools/call`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OpenDiff => "openDiff",
@@ -47,7 +48,7 @@ impl Tool {
         }
     }
 
-    /// The argument that is a path. In answers only those of [`Tool::GetDiagnostics`] have paths.
+    /// The argument that is a path. Only answers of [`Tool::GetDiagnostics`] contain paths.
     pub const fn path_argument(self) -> &'static str {
         match self {
             Self::OpenDiff
@@ -58,7 +59,7 @@ impl Tool {
         }
     }
 
-    /// Whether it only tells, and changes nothing.
+    /// Whether the tool changes nothing.
     pub const fn is_read_only(self) -> bool {
         match self {
             Self::OpenDiff | Self::CloseDiff | Self::AcceptDiff | Self::RejectDiff => false,
@@ -66,7 +67,7 @@ impl Tool {
         }
     }
 
-    /// Whether a server with these settings offers it.
+    /// Whether a server with these settings offers the tool.
     pub const fn is_offered(self, settings: &Settings) -> bool {
         match self {
             Self::OpenDiff | Self::CloseDiff | Self::AcceptDiff | Self::RejectDiff => {
@@ -76,7 +77,7 @@ impl Tool {
         }
     }
 
-    /// What `tools/list` says of it.
+    /// The tool's entry in `tools/list`.
     pub fn definition(self) -> ToolDefinition {
         let (title, description) = match self {
             Self::OpenDiff => (
@@ -120,7 +121,7 @@ impl Tool {
         ToolDefinition { name: self.name(), title, description, input_schema, annotations }
     }
 
-    /// JSON Schema of the arguments.
+    /// Makes the JSON Schema of the arguments.
     fn schema(self) -> Value {
         let path = self.path_argument();
         let about = match self {
