@@ -1,8 +1,8 @@
-//! The one thread that calls Kotlin, in the order in which things happened.
+//! Calls Kotlin from one thread, in the order of the events.
 //!
-//! It calls through the objects that it was given, and attaches itself to the JVM only while it
-//! has something to say: a JVM that comes to its end waits for the threads that are attached.
-//! The objects live on its stack and in its queue, so they go when it ends.
+//! The thread attaches itself to the JVM only during calls, because a JVM that ends waits for all
+//! attached threads. Kotlin's objects live on the thread's stack and in its queue, so they are
+//! freed when the thread ends.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,46 +17,49 @@ use companion_server::{
 };
 use log::Level;
 
-/// How long the thread may take to end. Kotlin's callbacks return at once.
-const END: Duration = Duration::from_secs(1);
+/// Maximum wait for the thread to end. Kotlin's callbacks return immediately.
+const END_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// After how long the JVM is asked again to attach the thread.
-const AGAIN: Duration = Duration::from_millis(100);
+/// Interval between attempts to attach the thread to the JVM.
+const ATTACH_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What Kotlin was asked and has not answered, by numbers that are no other's in this process: it may
-/// answer before it has been told the number of its server.
+/// The requests that Kotlin has not answered yet, by numbers that are unique in this process.
+/// Kotlin may answer before it knows the number of its server.
 pub(crate) static RESPONDERS: LazyLock<Responders> = LazyLock::new(Responders::default);
 
-/// Kotlin's side, which tests have another of.
+/// Kotlin's side of the calls; tests replace it.
 pub(crate) trait KotlinSide: Clone + Send + Sync + 'static {
-    /// What is called.
+    /// The object to call.
     type Object: Send + 'static;
 
-    /// Calls while the thread is attached to the JVM, or says why that attaches none.
+    /// Runs `call` while the thread is attached to the JVM.
+    ///
+    /// # Errors
+    /// With the reason why the JVM does not attach the thread.
     fn attached(&self, call: &mut dyn FnMut(&mut dyn Calls<Self::Object>)) -> Result<(), String>;
 }
 
-/// The ways to call an object. An error names what it has thrown.
+/// The calls of an object. An error names the exception.
 pub(crate) trait Calls<O> {
     fn ask(&mut self, object: &O, request: u64, ask: EditorCall) -> Result<(), String>;
     fn sessions(&mut self, object: &O, count: usize) -> Result<(), String>;
     fn log(&mut self, object: &O, level: Level, text: String) -> Result<(), String>;
 }
 
-/// The way to the thread.
+/// The queue of the thread.
 pub(crate) type Queue<O> = Sender<Message<O>>;
 
-/// What the thread is to do.
+/// A message to the thread.
 pub(crate) enum Message<O> {
-    /// Call this object for that server from now on.
+    /// Start to call this object for that server.
     Add(i64, O),
-    /// And no longer.
+    /// Stop to call the object of that server.
     Remove(i64),
-    /// A request to the editor, by its number.
+    /// Send a request to the editor, by its number.
     Call(i64, u64, EditorCall),
     Sessions(i64, usize),
     Log(Level, String),
-    /// End, but not before these threads.
+    /// End, but only after these threads.
     End(Option<Remaining>),
 }
 
@@ -69,7 +72,7 @@ pub(crate) enum EditorCall {
     Diagnostics(DiagnosticsRequest),
 }
 
-/// The thread.
+/// The thread that calls Kotlin.
 pub(crate) struct CallbackThread<O> {
     queue: Queue<O>,
     ended: Receiver<()>,
@@ -102,13 +105,13 @@ impl<O: Send + 'static> CallbackThread<O> {
         let _ = self.queue.send(Message::Remove(core));
     }
 
-    /// Ends the thread, and waits for a moment. As long as any of `remaining` runs it keeps the
-    /// objects, and with them the class loader, without which the JVM would unload this library.
+    /// Ends the thread, and waits a short time for it. While any of `remaining` runs, the thread
+    /// holds the objects and so the class loader: without it, the JVM would unload this library.
     pub(crate) fn end(mut self, remaining: Option<Remaining>) {
         let waits = remaining.is_none();
         let _ = self.queue.send(Message::End(remaining));
         if waits
-            && self.ended.recv_timeout(END).is_ok()
+            && self.ended.recv_timeout(END_TIMEOUT).is_ok()
             && let Some(thread) = self.thread.take()
         {
             let _ = thread.join();
@@ -116,7 +119,7 @@ impl<O: Send + 'static> CallbackThread<O> {
     }
 }
 
-/// Takes messages until the end.
+/// Handles messages until [`Message::End`].
 fn run<I: KotlinSide>(ide: &I, messages: &Receiver<Message<I::Object>>) {
     let mut objects = BTreeMap::new();
     while let Ok(first) = messages.recv() {
@@ -135,7 +138,7 @@ fn run<I: KotlinSide>(ide: &I, messages: &Receiver<Message<I::Object>>) {
             }
         });
         if let Some(remaining) = end {
-            // Not attached: a JVM that ends does not wait for a disk.
+            // Not attached, so that a JVM that ends does not wait for a disk.
             if let Some(remaining) = remaining {
                 remaining.wait();
             }
@@ -144,15 +147,15 @@ fn run<I: KotlinSide>(ide: &I, messages: &Receiver<Message<I::Object>>) {
     }
 }
 
-/// Calls while attached. A JVM that has no memory left may refuse; then it is asked again.
+/// Runs `call` while attached. A JVM without memory may refuse; then this tries again.
 fn attached<I: KotlinSide>(ide: &I, mut call: impl FnMut(&mut dyn Calls<I::Object>)) {
     let mut told = false;
     while let Err(error) = ide.attached(&mut call) {
-        // The IDE's log hears of it once it can be called.
+        // The IDE's log gets the reason as soon as a call succeeds.
         if !std::mem::replace(&mut told, true) {
             log::warn!("the IDE can't be called, and will be as soon as it can: {error}");
         }
-        std::thread::sleep(AGAIN);
+        std::thread::sleep(ATTACH_INTERVAL);
     }
 }
 
@@ -176,7 +179,7 @@ fn take<O>(calls: &mut dyn Calls<O>, objects: &mut BTreeMap<i64, O>, message: Me
             }
         }
         Message::Log(level, text) => {
-            // Lines belong to no server; any object knows the IDE's log. One that fails is lost.
+            // Log lines do not belong to a server; every object can log. A failed line is lost.
             let Some(object) = objects.values().next() else { return };
             let _ = calls.log(object, level, text);
         }
@@ -184,7 +187,7 @@ fn take<O>(calls: &mut dyn Calls<O>, objects: &mut BTreeMap<i64, O>, message: Me
     }
 }
 
-/// The editor, for the server: puts what it is asked into the queue.
+/// The editor as the server sees it: queues each request for the thread.
 pub(crate) struct Listener<O> {
     core: i64,
     queue: Queue<O>,
@@ -196,7 +199,7 @@ impl<O: Send> Listener<O> {
     }
 
     fn send(&self, message: Message<O>) {
-        // Without the thread the server is about to stop, and its requests have a deadline.
+        // If the thread has ended, the server stops soon, and its requests have a deadline.
         let _ = self.queue.send(message);
     }
 
@@ -210,7 +213,7 @@ impl<O: Send + 'static> EditorHost for Listener<O> {
         self.ask(responder, EditorCall::Open(proposal));
     }
 
-    /// What was changed stays within reach in any case.
+    /// Ignores `_abandoned`: the IDE always keeps the user's edits.
     fn close_diff(&self, file_path: &str, _abandoned: bool, responder: Responder) {
         self.ask(responder, EditorCall::Close(file_path.to_owned()));
     }

@@ -1,5 +1,7 @@
-//! The servers of this process, by number, and what they share: one runtime and one thread that
-//! calls Kotlin. Both begin with the first server and end with the last.
+//! Starts and stops the servers of this process, which have numbers.
+//!
+//! The servers share one runtime and one thread that calls Kotlin. Both start with the first server
+//! and end with the last.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,24 +16,24 @@ use crate::gate::Error;
 use crate::ide::Jvm;
 use crate::logging;
 
-/// Those of this process.
+/// The servers of this process.
 pub(crate) static CORES: Cores<Jvm> = Cores::new(Jvm);
 
 pub(crate) struct Cores<I: KotlinSide> {
     ide: I,
-    /// The running servers, and those that are stopping. Held for the time of a look-up only.
+    /// The running and the stopping servers. Locked only during a look-up.
     servers: Mutex<BTreeMap<i64, Server>>,
     /// The number of the newest server.
     last: AtomicI64,
-    /// What the servers share. Held for moments, but when the last one ends: who starts or stops one
-    /// must not wait for the disk of another.
+    /// The shared parts. Locked briefly, except when the last server ends: a start or stop must not
+    /// wait for the disk of another server.
     shared: Mutex<Option<Shared<I::Object>>>,
 }
 
 struct Shared<O> {
     runtime: Arc<Runtime>,
     callbacks: CallbackThread<O>,
-    /// How many servers run, are starting or are stopping.
+    /// The number of servers that run, start or stop.
     servers: usize,
 }
 
@@ -41,7 +43,7 @@ impl<I: KotlinSide> Cores<I> {
         Self { ide, servers, last: AtomicI64::new(0), shared: Mutex::new(None) }
     }
 
-    /// Starts a server by `open` and returns its number, which is never used again.
+    /// Starts a server by `open` and returns its number, which is never reused.
     pub(crate) fn start(
         &self,
         callbacks: I::Object,
@@ -63,18 +65,18 @@ impl<I: KotlinSide> Cores<I> {
         }
     }
 
-    /// Stops a server, within a little more than 2 s. One that is not running is fine.
+    /// Stops a server; blocks for little more than 2 s. Does nothing if the server is not running.
     pub(crate) fn stop(&self, core: i64) {
         let Ok(server) = self.get(core) else { return };
         server.stop();
         drop(server);
-        // Only now, or another that stops meanwhile would take from it what both share.
+        // Only now: otherwise another stop could end the shared parts too early.
         if self.servers.lock().remove(&core).is_some() {
             self.leave(core);
         }
     }
 
-    /// One more server needs the threads, which begin with the first.
+    /// Counts one more server, and starts the threads for the first one.
     fn enter(
         &self,
         core: i64,
@@ -100,13 +102,15 @@ impl<I: KotlinSide> Cores<I> {
         Ok(Shared { runtime, callbacks, servers: 0 })
     }
 
-    /// One less does. The last one ends the threads: the JVM may unload this library next.
+    /// Counts one server less, and ends the threads after the last one: the JVM may unload the
+    /// library next.
     fn leave(&self, core: i64) {
         let mut shared = self.shared.lock();
         let Some(Shared { callbacks, servers, .. }) = &mut *shared else { return };
         *servers -= 1;
         if *servers > 0 {
-            // The objects of the last one go with the thread, or later: they keep the class loader.
+            // The thread frees the last server's objects at its end, since they hold the class
+            // loader.
             callbacks.remove(core);
         } else if let Some(Shared { runtime, callbacks, .. }) = shared.take() {
             logging::forward_to_nobody();
@@ -114,7 +118,10 @@ impl<I: KotlinSide> Cores<I> {
         }
     }
 
-    /// A running server.
+    /// Finds a running server.
+    ///
+    /// # Errors
+    /// If no running server has this number.
     pub(crate) fn get(&self, core: i64) -> Result<Server, Error> {
         self.servers.lock().get(&core).cloned().ok_or(Error::NotRunning(core))
     }

@@ -1,4 +1,4 @@
-//! Whether CLIs in a terminal of the IDE would connect: what `gemini-companion doctor` says there.
+//! Diagnoses whether CLIs in the IDE's terminal can connect, like `gemini-companion doctor` there.
 
 use std::path::PathBuf;
 
@@ -6,15 +6,15 @@ use companion_client::diagnose::{Facts, diagnose, installed};
 use companion_client::discover::Environment;
 use companion_server::Server;
 
-/// The terminal of the IDE.
+/// The environment of the IDE's terminal.
 const TERMINAL: (&str, &str) = ("TERMINAL_EMULATOR", "JetBrains-JediTerm");
 
-/// The text for CLIs in the first folder of the workspace. It takes a few seconds at most.
+/// Makes the report for CLIs in the first folder of the workspace. Blocks for up to a few seconds.
 pub(crate) fn text(server: &Server) -> String {
     let clients = server.clients();
     let own = server.terminal_environment();
     let roots = clients.first().map(|client| &own[client.variables.workspace_path]);
-    // Without a folder the place does not matter: the client asks the user to open one.
+    // Without a folder, the working folder is irrelevant: the client asks the user to open one.
     let folder = roots.and_then(|roots| std::env::split_paths(roots).next());
     let folder = folder.unwrap_or_else(|| PathBuf::from("/"));
     let vars = std::env::vars_os()

@@ -1,4 +1,4 @@
-//! The gate: no panic leaves Rust, and no error leaves it but as a Java exception.
+//! Converts errors and panics to Java exceptions at the boundary to Kotlin.
 
 use std::any::Any;
 
@@ -9,22 +9,22 @@ use jni::strings::JNIString;
 
 use crate::panics;
 
-/// What can go wrong in a call from Kotlin.
+/// An error of a call from Kotlin.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// The number is of no running server.
+    /// No running server has this number.
     #[error("the companion {0} is not running")]
     NotRunning(i64),
-    /// An argument is not what was agreed.
+    /// An argument violates the contract with Kotlin.
     #[error("{0}")]
     Argument(&'static str),
-    /// What the user has set can't be used.
+    /// A setting of the user is invalid.
     #[error("{0}")]
     Setting(#[from] WrongSetting),
     /// The server could not be started.
     #[error("the companion could not be started: {0}")]
     Start(#[from] std::io::Error),
-    /// The JVM refused; an exception may be pending, which then is what Kotlin gets.
+    /// The JVM refused. If an exception is pending, Kotlin gets that exception.
     #[error("{0}")]
     Jni(#[from] jni::errors::Error),
 }
@@ -54,10 +54,10 @@ impl<T: Default> ErrorPolicy<T, Error> for Gate {
     }
 }
 
-/// An exception that is pending already goes first.
+/// Throws an exception, unless one is pending.
 fn throw(env: &mut Env<'_>, class: &str, message: &str) {
     if !env.exception_check() {
-        // Says "an exception is pending", which is what is wanted.
+        // The error "an exception is pending" is expected here.
         let _ = env.throw_new(JNIString::new(class), JNIString::new(message));
     }
 }

@@ -1,4 +1,4 @@
-//! Kotlin's side of the calls: how the thread attaches itself to the JVM, and calls its objects.
+//! Attaches the thread to the JVM, and calls Kotlin's objects.
 
 use jni::objects::{JObject, JString, JThrowable, JValue};
 use jni::refs::Global;
@@ -10,13 +10,13 @@ use companion_protocol::editor::OpenDiff;
 
 use crate::callbacks::{Calls, EditorCall, KotlinSide};
 
-/// How much of a stack is told in the log.
+/// The number of stack frames in the log.
 const FRAMES: usize = 16;
 
-/// The object of Kotlin's that is called: a `NativeCallbacks`.
+/// The Kotlin object to call: a `NativeCallbacks`.
 pub(crate) type Callbacks = Global<JObject<'static>>;
 
-/// The JVM in which this library is loaded.
+/// The JVM that loaded this library.
 #[derive(Clone, Copy)]
 pub(crate) struct Jvm;
 
@@ -37,7 +37,7 @@ impl KotlinSide for Jvm {
     }
 }
 
-/// The thread while it is attached.
+/// The attached thread.
 struct Attached<'a, 'local>(&'a mut Env<'local>);
 
 impl Calls<Callbacks> for Attached<'_, '_> {
@@ -93,7 +93,7 @@ fn call_ask(
     env.call_method(object, name, jni_sig!((jlong, JString)), &arguments).map(drop)
 }
 
-/// Frees what a call made, and turns an exception of Kotlin's into an error that names it.
+/// Frees a call's local references, and converts a Kotlin exception to an error that names it.
 fn in_frame(
     env: &mut Env<'_>,
     call: impl FnOnce(&mut Env<'_>) -> jni::errors::Result<()>,
@@ -114,12 +114,13 @@ fn in_frame(
     }
 }
 
-/// What was thrown and where. Not its message, which may have something of a file in it.
+/// Describes an exception by class and position. Omits its message, which may contain a file's
+/// text.
 fn describe(env: &mut Env<'_>, thrown: &JThrowable<'_>) -> jni::errors::Result<String> {
     let mut text = env.get_object_class(thrown)?.get_name(env)?.try_to_string(env)?;
     let stack = thrown.get_stack_trace(env)?;
     for index in 0..stack.len(env)?.min(FRAMES) {
-        // One reference at a time: references are few.
+        // One reference at a time, because the JVM limits local references.
         let frame = env.with_local_frame(4, |env| {
             stack.get_element(env, index)?.try_to_string(env)?.try_to_string(env)
         })?;

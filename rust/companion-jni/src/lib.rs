@@ -1,20 +1,21 @@
-//! The companion server for a JVM.
+//! Runs companion servers in a JVM.
 //!
-//! Glue and nothing else: it converts, and keeps the rules of the boundary. What a server does is
-//! `companion-server`'s matter, what an editor does is Kotlin's.
+//! This crate only converts values and enforces the rules of the boundary. `companion-server`
+//! implements the server, and Kotlin implements the editor.
 //!
-//! - [`natives`]: what Kotlin calls; the only module that sees an `Env` on Kotlin's threads.
-//! - [`gate`]: what Kotlin gets instead of a panic or an error.
-//! - [`cores`]: servers by number. Kotlin holds numbers, never pointers.
+//! - [`natives`]: the functions that Kotlin calls; the only module with an `Env` of Kotlin's
+//!   threads.
+//! - [`gate`]: converts panics and errors to Java exceptions.
+//! - [`cores`]: the servers by number. Kotlin holds numbers, never pointers.
 //! - [`callbacks`]: the one thread that calls Kotlin, in order.
-//! - [`ide`]: how it attaches itself to the JVM, and what it calls there.
-//! - [`diagnosis`]: whether a CLI would connect, and why not.
-//! - [`logging`]: log lines on their way to the IDE's log.
-//! - [`panics`]: what is told of them.
-//! - `test_entry`: what the tests call; not in what is released.
+//! - [`ide`]: attaches that thread to the JVM, and calls Kotlin's objects.
+//! - [`diagnosis`]: checks whether a CLI can connect.
+//! - [`logging`]: forwards log lines to the IDE's log.
+//! - [`panics`]: records where a panic happened.
+//! - `test_entry`: functions for tests; not in a release.
 //!
-//! No static holds a reference to a Java object, and no class is looked up by name or kept: either
-//! would keep the plugin's class loader alive after the plugin was unloaded.
+//! *Invariant:* no static holds a reference to a Java object, and no code looks up or stores a
+//! class by name. Either would keep the plugin's class loader alive after the plugin is unloaded.
 
 mod callbacks;
 mod cores;

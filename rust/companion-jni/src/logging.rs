@@ -1,4 +1,4 @@
-//! Log lines on their way to the IDE's log, by way of the thread that calls Kotlin.
+//! Forwards log lines to the IDE's log, through the thread that calls Kotlin.
 
 use companion_protocol::ide::log_line;
 use log::{Level, LevelFilter, Log, Metadata, Record};
@@ -10,26 +10,26 @@ static SINK: Mutex<Option<Sink>> = Mutex::new(None);
 
 struct Forward;
 
-/// Forwards lines from now on.
+/// Starts to forward lines to `sink`.
 pub(crate) fn forward_to(sink: impl Fn(Level, String) + Send + 'static) {
     *SINK.lock() = Some(Box::new(sink));
-    // The second time there is a logger already: this one.
+    // From the second call on, this logger is already installed.
     let _ = log::set_logger(&Forward);
 }
 
-/// Drops lines from now on.
+/// Starts to drop lines.
 pub(crate) fn forward_to_nobody() {
     *SINK.lock() = None;
 }
 
-/// How much is forwarded.
+/// Sets the least severe level that is forwarded.
 pub(crate) fn set_level(level: LevelFilter) {
     log::set_max_level(level);
 }
 
 impl Log for Forward {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        // Libraries below may log what peers sent.
+        // Other crates may log data from peers.
         metadata.target().starts_with("companion")
     }
 
@@ -38,7 +38,7 @@ impl Log for Forward {
             && let Some(sink) = &*SINK.lock()
         {
             let text = record.args().to_string();
-            // A stack trace of the JVM, which only this crate logs, has lines.
+            // Only this crate logs stack traces of the JVM, which have several lines.
             let is_own = record.target().starts_with("companion_jni");
             sink(record.level(), if is_own { text } else { log_line(&text) });
         }

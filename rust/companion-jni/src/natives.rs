@@ -1,8 +1,7 @@
-//! What Kotlin calls: the natives of `dev.companion.gemini.core.NativeCore`, checked against
-//! their signatures when they are compiled.
+//! Implements the native functions of `dev.companion.gemini.core.NativeCore`, which Kotlin calls.
 //!
-//! Texts of files cross as UTF-8 bytes, because a Java string with half of a surrogate pair has no
-//! UTF-8; paths cross as strings.
+//! The compiler checks them against their signatures. Texts of files cross as UTF-8 bytes, because
+//! a Java string with half of a surrogate pair has no UTF-8 form; paths cross as strings.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -35,13 +34,14 @@ struct Abi {
     version: jint,
 }
 
-/// The version changes with every change of these natives or of `NativeCallbacks`. Kotlin refuses a
-/// library of another one. `cargo xtask check-libraries` finds it in the file by the name before it.
+/// The version of the boundary. Increase it with every change of these functions or of
+/// `NativeCallbacks`: Kotlin refuses a library with another version. `cargo xtask check-libraries`
+/// finds the version in the file by the name before it.
 static ABI: Abi = Abi { name: *b"companion_jni ABI number", version: 6 };
 
 type Result<T> = std::result::Result<T, Error>;
 
-/// Declares the natives. Each is carried out by the function of the same name.
+/// Declares the native functions. The Rust function of the same name implements each.
 macro_rules! natives {
     ($(fn $name:ident $arguments:tt $(-> $result:tt)?;)*) => {
         $(
@@ -88,9 +88,9 @@ type Bytes<'a> = JByteArray<'a>;
 type Strings<'a> = JObjectArray<'a, JString<'a>>;
 
 fn abi_version<'a>(_: &mut Env<'a>, _: Class<'a>) -> Result<jint> {
-    // Nothing is called before this.
+    // Kotlin calls this function first.
     panics::watch();
-    // By its address: a mere number would leave no name in the file.
+    // By its address: a plain number would leave no name in the file.
     Ok(black_box(&ABI).version)
 }
 
@@ -114,7 +114,7 @@ fn start<'a>(
     Ok(core)
 }
 
-/// What is wrong with the first setting that is; null if none is.
+/// Describes the problem of the first invalid setting; null if all are valid.
 fn settings_problem<'a>(
     env: &mut Env<'a>,
     _: Class<'a>,
@@ -268,7 +268,7 @@ fn withdraw_acceptance<'a>(
     Ok(CORES.get(core)?.withdraw_acceptance(&file_path.try_to_string(env)?))
 }
 
-/// Names and values in turn.
+/// Returns names and values alternately.
 fn terminal_environment<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<Strings<'a>> {
     let variables = CORES.get(core)?.terminal_environment();
     let texts: Vec<_> = variables.iter().flat_map(|(name, value)| [*name, value]).collect();
@@ -279,7 +279,7 @@ fn diagnosis<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<JString
     Ok(JString::from_str(env, diagnosis::text(&CORES.get(core)?))?)
 }
 
-/// What it has to say about itself, as JSON.
+/// Returns the server's status as JSON.
 fn status<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<JString<'a>> {
     let status = CORES.get(core)?.status();
     let text = serde_json::to_string(&status).expect("a status is JSON");
@@ -304,7 +304,7 @@ fn array<'a>(env: &mut Env<'a>, texts: &[impl AsRef<str>]) -> Result<Strings<'a>
 fn strings<'a>(env: &mut Env<'a>, array: &Strings<'a>) -> Result<Vec<String>> {
     let count = array.len(env)?;
     let text = |index| -> Result<String> {
-        // One reference at a time: there may be many elements, and references are few.
+        // One reference at a time, because the JVM limits local references.
         env.with_local_frame(1, |env| Ok(array.get_element(env, index)?.try_to_string(env)?))
     };
     (0..count).map(text).collect()

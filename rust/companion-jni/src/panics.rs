@@ -1,4 +1,4 @@
-//! Panics: where one happened is told. Its message is not, since it may have a piece of a text in it.
+//! Records and logs where a panic happened. Omits its message, which may contain a file's text.
 
 use std::cell::RefCell;
 use std::panic::{self, PanicHookInfo};
@@ -6,25 +6,25 @@ use std::sync::Once;
 use std::thread;
 
 thread_local! {
-    /// Where the last one of this thread happened.
+    /// The position of this thread's last panic.
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Sees to it that they are told, from now on.
+/// Installs the panic hook.
 pub(crate) fn watch() {
     static WATCH: Once = Once::new();
-    WATCH.call_once(|| panic::set_hook(Box::new(tell)));
+    WATCH.call_once(|| panic::set_hook(Box::new(record)));
 }
 
-/// What is told of the last one of this thread.
+/// Describes this thread's last panic, without its message.
 pub(crate) fn last() -> String {
     format!("panic in the companion at {}", PLACE.take())
 }
 
-fn tell(panic: &PanicHookInfo<'_>) {
+fn record(panic: &PanicHookInfo<'_>) {
     let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
     PLACE.set(place.unwrap_or_default());
-    // A thread of the JVM's has no name here. There the gate tells Kotlin.
+    // A thread of the JVM has no name here. On such a thread, the gate throws to Kotlin.
     if thread::current().name().is_some() {
         log::error!("{}", last());
     }

@@ -1,4 +1,4 @@
-//! What the tests call: natives that panic, of the class `TestEntry` in the plugin's tests.
+//! Implements native functions that panic, for the class `TestEntry` in the plugin's tests.
 
 use std::thread;
 

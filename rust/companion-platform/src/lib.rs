@@ -1,6 +1,7 @@
-//! What differs between systems: paths and their lists as pure functions of the [`Platform`],
-//! so that every system's rules are tested on each; processes and private files in one small
-//! module per system.
+//! Hides the differences between operating systems.
+//!
+//! Rules for paths are pure functions of a [`Platform`], so that each system tests the rules of
+//! all. Processes and private files are in one small module per system.
 
 pub mod quote;
 #[cfg(unix)]
@@ -26,35 +27,36 @@ pub use windows::{
     owner, parent_process, process_info, run_instead,
 };
 
-/// That of musl asks the system for each large text anew, which costs a third of the time that a
-/// proposal of 1 MB takes. Without `no_thp` it would hold 8 MB more from the beginning, in huge pages.
+/// Replaces musl's allocator, which requests memory from the system for each large text. That costs
+/// a third of the time for a proposal of 1 MB. Without `no_thp`, mimalloc would start with 8 MB
+/// more.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What a process tells about itself.
+/// A process's parent and command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessInfo {
-    /// The process that started it; 0 if there is none.
+    /// The parent's process id; 0 if there is none.
     pub parent: u32,
-    /// The program and its arguments, with a space between each.
+    /// The program and its arguments, separated by spaces.
     pub command: String,
 }
 
-/// A family of systems.
+/// A family of operating systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Platform {
-    /// Linux, macOS and their like.
+    /// Linux, macOS and similar systems.
     Unix,
     /// Windows.
     Windows,
 }
 
 impl Platform {
-    /// The one this program was built for.
+    /// The platform that this program was built for.
     pub const CURRENT: Self = if cfg!(windows) { Self::Windows } else { Self::Unix };
 
-    /// Between the paths of a list, as Node's `path.delimiter`.
+    /// The separator of paths in a list, like Node's `path.delimiter`.
     pub const fn list_separator(self) -> char {
         match self {
             Self::Unix => ':',
@@ -67,7 +69,7 @@ impl Platform {
     }
 }
 
-/// Whether `path` names a place by itself: `/a`, on Windows `C:\a` or `\\server\share`.
+/// Whether `path` is absolute: `/a`, on Windows `C:\a` or `\\server\share`.
 pub fn is_absolute(platform: Platform, path: &str) -> bool {
     match (platform, path.as_bytes()) {
         (Platform::Unix, [b'/', ..]) => true,
@@ -81,8 +83,8 @@ pub fn is_absolute(platform: Platform, path: &str) -> bool {
     }
 }
 
-/// What follows `ancestor` in `path`: nothing for itself, else a separator and more.
-/// `None` if `path` is not within `ancestor`. Purely by name; Windows ignores case.
+/// Returns the rest of `path` after `ancestor`: empty if they are equal, else it starts with a
+/// separator. `None` if `path` is not within `ancestor`. Compares names only; Windows ignores case.
 pub fn relative_to<'a>(platform: Platform, path: &'a str, ancestor: &str) -> Option<&'a str> {
     let same = |a: u8, b: u8| match platform {
         Platform::Unix => a == b,
@@ -98,8 +100,8 @@ pub fn relative_to<'a>(platform: Platform, path: &'a str, ancestor: &str) -> Opt
     within.then_some(rest)
 }
 
-/// The folder for temporary files by **Node's** rule (`os.tmpdir()`), because that is where
-/// the client looks; the JVM's and Rust's rules differ. `env` reads an environment variable.
+/// Returns the folder for temporary files by **Node's** rule (`os.tmpdir()`), because the client
+/// looks there. The rules of the JVM and of Rust differ. `env` reads an environment variable.
 pub fn temp_dir(platform: Platform, env: impl Fn(&str) -> Option<String>) -> String {
     let set = |name: &&str| env(name).filter(|value| !value.is_empty());
     let mut dir = match platform {
@@ -118,15 +120,15 @@ pub fn temp_dir(platform: Platform, env: impl Fn(&str) -> Option<String>) -> Str
     dir
 }
 
-/// The user's home folder by Node's rule (`os.homedir()`), if the environment tells it. `env` reads
-/// an environment variable.
+/// Returns the user's home folder by Node's rule (`os.homedir()`), if the environment names it.
+/// `env` reads an environment variable.
 pub fn home_dir(platform: Platform, env: impl Fn(&str) -> Option<String>) -> Option<String> {
     let name = if platform == Platform::Windows { "USERPROFILE" } else { "HOME" };
     env(name).filter(|home| !home.is_empty())
 }
 
-/// The folder for what a program of this user keeps from one run to the next, on the system of
-/// that name ([`std::env::consts::OS`]); `None` if the environment does not say where it is.
+/// Returns the folder where a program of this user stores its state between runs, on the system
+/// `os` ([`std::env::consts::OS`]). `None` if the environment does not name it.
 ///
 /// `$XDG_STATE_HOME` or `~/.local/state`; on macOS `~/Library/Application Support`; on Windows
 /// `%LOCALAPPDATA%`. `env` reads an environment variable.
@@ -140,13 +142,13 @@ pub fn state_dir(os: &str, env: impl Fn(&str) -> Option<String>) -> Option<Strin
     }
 }
 
-/// The file by which a program can tell that it runs in a container, if it does. The client looks
-/// for these two (`isInContainer`).
+/// Returns the file that marks a container, if this program runs in one. The client checks the same
+/// two files (`isInContainer`).
 pub fn container_mark() -> Option<&'static str> {
     ["/.dockerenv", "/run/.containerenv"].into_iter().find(|mark| Path::new(mark).exists())
 }
 
-/// Under which name a file is written before it is put in place. The client does not match it.
+/// Returns the name for a file until it is complete. The client's patterns do not match this name.
 fn temporary_name(name: &str) -> String {
     format!("{name}.tmp")
 }
@@ -181,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_within_another() {
+    fn a_path_within_another_has_a_rest() {
         assert_eq!(relative_to(Unix, "/a/b/c", "/a/b"), Some("/c"));
         assert_eq!(relative_to(Unix, "/a/b", "/a/b"), Some(""));
         assert_eq!(relative_to(Unix, "/a/b", "/a/b/"), Some(""));
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn temp_dir_is_nodes() {
+    fn temp_dir_follows_nodes_rule() {
         let dir = |platform, vars: &[(&str, &str)]| {
             temp_dir(platform, |name| {
                 vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
@@ -216,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn where_programs_keep_their_state() {
+    fn state_dir_of_each_system() {
         let dir = |os, vars: &[(&str, &str)]| {
             state_dir(os, |name| {
                 vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())

@@ -1,16 +1,16 @@
-//! Values as shells take them, whatever is in them.
+//! Quotes values for shells. Each shell reads back exactly the value.
 
-/// For sh, bash and zsh.
+/// Quotes for sh, bash and zsh.
 pub fn sh(value: &str) -> String {
     format!("'{}'", value.replace('\'', r"'\''"))
 }
 
-/// For fish, where a backslash counts within quotes.
+/// Quotes for fish, where a backslash has a meaning within quotes.
 pub fn fish(value: &str) -> String {
     format!("'{}'", value.replace('\\', r"\\").replace('\'', r"\'"))
 }
 
-/// For PowerShell, to which curly quotes are quotes as well.
+/// Quotes for PowerShell, where curly quotes are also quotes.
 pub fn powershell(value: &str) -> String {
     let mut quoted = String::from("'");
     for c in value.chars() {
@@ -22,7 +22,7 @@ pub fn powershell(value: &str) -> String {
     quoted + "'"
 }
 
-/// One word of a command line, in quotes only if it needs them.
+/// Formats one word of a command line, with quotes only if necessary.
 pub fn word(value: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+@:,%=".contains(c);
     if !value.is_empty() && value.chars().all(plain) { value.to_owned() } else { sh(value) }
@@ -39,7 +39,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_shell_takes_it_as_it_was() {
+    fn a_shell_reads_back_the_value() {
         for value in ["a b", "$HOME `id` \"x\" \\ !", "it's", "", "-n", "a\nb\n\n", "é😀*?[", "~"]
         {
             for quoted in [sh(value), word(value)] {

@@ -1,4 +1,4 @@
-//! Processes and private files on Unix.
+//! Implements processes and private files on Unix.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -14,49 +14,52 @@ use rustix::process::{Pid, getuid, test_kill_process};
 
 use super::ProcessInfo;
 
-/// Whether a process of this id runs, whoever owns it.
+/// Whether a process with this id runs, under any user.
 pub fn is_process_alive(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
     !matches!(test_kill_process(pid), Err(Errno::SRCH))
 }
 
-/// The processes that run.
+/// The running processes.
 #[derive(Debug)]
 pub struct Processes;
 
 impl Processes {
-    /// Looks at them.
+    /// Takes a snapshot.
     pub fn now() -> Self {
         Self
     }
 
-    /// Whether one of this id runs, whoever owns it.
+    /// Whether a process with this id runs, under any user.
     pub fn has(&self, pid: u32) -> bool {
         is_process_alive(pid)
     }
 }
 
-/// The process that started this one.
+/// Returns the id of this process's parent.
 pub fn parent_process() -> Option<u32> {
     Some(std::os::unix::process::parent_id())
 }
 
-/// The user on whose behalf this process runs.
+/// Returns the id of this process's user.
 pub fn current_user() -> Option<u32> {
     Some(getuid().as_raw())
 }
 
-/// The user to whom a file belongs.
+/// Returns the id of a file's owner.
 pub fn owner(file: &std::fs::Metadata) -> Option<u32> {
     Some(std::os::unix::fs::MetadataExt::uid(file))
 }
 
-/// Refuses a folder in which this process can't make files.
+/// Checks that this process can create files in a folder.
+///
+/// # Errors
+/// If it cannot.
 pub fn check_writable(dir: &Path) -> io::Result<()> {
     Ok(rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK)?)
 }
 
-/// The parent and the command line of a process, by `ps` as the client asks it.
+/// Returns the parent and the command line of a process. Runs `ps` and blocks, as the client does.
 pub fn process_info(pid: u32) -> Option<ProcessInfo> {
     let output =
         Command::new("ps").args(["-o", "ppid=,command=", "-p", &pid.to_string()]).output().ok()?;
@@ -65,14 +68,16 @@ pub fn process_info(pid: u32) -> Option<ProcessInfo> {
     Some(ProcessInfo { parent: parent.parse().ok()?, command: command.trim().to_owned() })
 }
 
-/// Runs a program in the place of this one, so that signals and the terminal are its own. Returns
-/// only if that fails.
+/// Replaces this process by another program, which then gets the signals and the terminal.
+///
+/// # Errors
+/// Returns only if the program cannot start.
 pub fn run_instead(mut command: Command) -> io::Result<ExitCode> {
     Err(std::os::unix::process::CommandExt::exec(&mut command))
 }
 
-/// Whether somebody else may rename what lies in `dir`: all may write there, and no sticky bit
-/// keeps them from what isn't theirs.
+/// Whether other users may rename files in `dir`: everybody may write there, and the folder has no
+/// sticky bit, which would protect files of others.
 pub fn others_can_rename_in(dir: &Path) -> io::Result<bool> {
     let mode = Mode::from_raw_mode(rustix::fs::stat(dir)?.st_mode);
     Ok(mode.contains(Mode::WOTH) && !mode.contains(Mode::SVTX))
@@ -80,8 +85,10 @@ pub fn others_can_rename_in(dir: &Path) -> io::Result<bool> {
 
 const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
-/// A directory that only its owner, who is us, can enter. All work in it goes through its file
-/// descriptor, so that nobody can put another directory in its place meanwhile.
+/// A directory that only this process's user can enter.
+///
+/// All its methods use its file descriptor, so that nobody can replace the directory in between.
+/// They block on the disk, and return the system's errors.
 #[derive(Debug)]
 pub struct PrivateDir {
     path: PathBuf,
@@ -89,8 +96,10 @@ pub struct PrivateDir {
 }
 
 impl PrivateDir {
-    /// Opens `parent/names[0]/names[1]/…` and makes what is missing. Refuses what belongs to
-    /// somebody else and what is a symbolic link.
+    /// Opens `parent/names[0]/names[1]/…` and creates missing directories.
+    ///
+    /// # Errors
+    /// If a directory belongs to another user, or if it is a symbolic link.
     pub fn open(parent: &Path, names: &[&str]) -> io::Result<Self> {
         std::os::unix::fs::DirBuilderExt::mode(std::fs::DirBuilder::new().recursive(true), 0o700)
             .create(parent)?;
@@ -98,8 +107,11 @@ impl PrivateDir {
         Self { path: parent.to_owned(), fd }.descend(names)
     }
 
-    /// The same below a directory that has to be there, and is left as it is: nothing if it is not.
-    /// It must be the user's, too, and no symbolic link.
+    /// Opens directories like [`Self::open`] below `existing`, which it does not create or change.
+    /// `None` if `existing` does not exist.
+    ///
+    /// # Errors
+    /// If a directory, including `existing`, belongs to another user, or if it is a symbolic link.
     pub fn open_below(existing: &Path, names: &[&str]) -> io::Result<Option<Self>> {
         let flags = DIRECTORY | OFlags::NOFOLLOW;
         let fd = match rustix::fs::open(existing, flags, Mode::empty()) {
@@ -129,7 +141,7 @@ impl PrivateDir {
         Ok(self)
     }
 
-    /// Who may enter it, unless it is another user's.
+    /// Returns the permissions, unless the directory belongs to another user.
     fn own_mode(&self) -> io::Result<Mode> {
         let stat = rustix::fs::fstat(&self.fd)?;
         if stat.st_uid != getuid().as_raw() {
@@ -139,12 +151,12 @@ impl PrivateDir {
         Ok(Mode::from_raw_mode(stat.st_mode))
     }
 
-    /// Where it is.
+    /// The path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts a file in place at once, for its owner only from its first byte.
+    /// Replaces a file atomically. From the first byte, only its owner can read it.
     pub fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
         let temporary = super::temporary_name(name);
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
@@ -156,23 +168,26 @@ impl PrivateDir {
             .inspect_err(|_| drop(self.remove(&temporary)))
     }
 
-    /// Opens an existing file to write to any part of it.
+    /// Opens an existing file for writing at any position.
     pub fn open_to_write(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(File::from(rustix::fs::openat(&self.fd, name, flags, Mode::empty())?))
     }
 
-    /// When a file was written.
+    /// The time of a file's last write.
     pub fn written(&self, name: &str) -> io::Result<SystemTime> {
         let stat = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let written = u64::try_from(stat.st_mtime).unwrap_or_default();
         Ok(SystemTime::UNIX_EPOCH + Duration::from_secs(written))
     }
 
-    /// The content of a file and when it was written; nothing if there is none. Refuses what is no
-    /// plain file, what belongs to somebody else or lets others in, and more than `limit` bytes.
+    /// Reads a file's content and the time of its last write; `None` if the file does not exist.
+    ///
+    /// # Errors
+    /// If it is not a regular file, belongs to another user, gives others access, or has more than
+    /// `limit` bytes.
     pub fn read(&self, name: &str, limit: u64) -> io::Result<Option<(Vec<u8>, SystemTime)>> {
-        // A pipe must not hold us up.
+        // A pipe must not block the open.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let path = self.path.join(name);
         let file = match rustix::fs::openat(&self.fd, name, flags, Mode::empty()) {
@@ -198,8 +213,8 @@ impl PrivateDir {
         Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
     }
 
-    /// Locks a file, which is made if need be, until the value is dropped or the process ends,
-    /// however it ends. Nothing if another has locked it.
+    /// Locks a file, and creates it if it does not exist. The lock ends when the value is dropped
+    /// or the process ends, even by a kill. `None` if another process holds the lock.
     pub fn try_lock(&self, name: &str) -> io::Result<Option<File>> {
         let flags = OFlags::CREATE | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR)
@@ -207,7 +222,7 @@ impl PrivateDir {
         super::try_lock(File::from(fd))
     }
 
-    /// Removes a file; one that is not there is fine.
+    /// Removes a file. Succeeds if the file does not exist.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         match rustix::fs::unlinkat(&self.fd, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -215,14 +230,14 @@ impl PrivateDir {
         }
     }
 
-    /// Leaves nothing in a file that was written here.
+    /// Truncates a file that [`Self::write`] wrote.
     pub fn empty(&self, name: &str) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         rustix::fs::openat(&self.fd, name, flags, Mode::empty())?;
         Ok(())
     }
 
-    /// The names of the files in it that belong to us.
+    /// The names of the files in the directory that belong to this process's user.
     pub fn own_files(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.fd)? {

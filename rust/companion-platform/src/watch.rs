@@ -1,4 +1,4 @@
-//! Notice of what happens to files, from the system itself: nothing here looks by the clock.
+//! Watches directories for changes of files, with the system's events and without polling.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
@@ -8,15 +8,17 @@ use std::path::{Path, PathBuf};
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-/// Watches directories for as long as this value lives.
+/// A watch on directories, until this value is dropped.
 #[derive(Debug)]
 pub struct Watch {
     watcher: RecommendedWatcher,
 }
 
 impl Watch {
-    /// Has `changed` called, on a thread of its own, when something of one of these `names` in a
-    /// watched directory may have been changed or removed, or such a directory itself.
+    /// Starts to watch, with a thread that calls `changed`.
+    ///
+    /// It calls when an entry with one of `names` in a watched directory, or such a directory
+    /// itself, may have changed or may be gone.
     pub fn start(
         names: HashSet<OsString>,
         changed: impl Fn() + Send + 'static,
@@ -32,17 +34,18 @@ impl Watch {
         Ok(Self { watcher })
     }
 
-    /// Watches a directory, too. It must exist.
+    /// Adds a directory, which must exist.
     pub fn add(&mut self, dir: &Path) -> io::Result<()> {
         self.watcher.watch(dir, RecursiveMode::NonRecursive).map_err(io::Error::other)
     }
 
-    /// Watches `dirs`, which are within `roots`, as far as each can be.
+    /// Adds `dirs`, which are within `roots`, as far as each can be watched.
     ///
-    /// On Windows a directory can't be renamed while one within it is open, as it is to be watched. So
-    /// there the roots are watched with all that is in them.
+    /// Windows cannot rename a directory while one of its subdirectories is open, and a watch keeps
+    /// a directory open. Therefore Windows watches the roots with all their content.
     ///
-    /// An error names none of them: this may be for a log, which is to name nothing private.
+    /// # Errors
+    /// With the last failure. The error does not name a directory, so that a log may contain it.
     pub fn add_within(
         &mut self,
         roots: &BTreeSet<PathBuf>,
@@ -57,14 +60,14 @@ impl Watch {
     }
 }
 
-/// Reading leaves a file as it is, and so does a change of its times or permissions.
+/// Whether an event concerns `names`. Ignores reads and changes of times or permissions.
 fn concerns(names: &HashSet<OsString>, event: &Event) -> bool {
     let changes = match event.kind {
         EventKind::Access(kind) => kind == AccessKind::Close(AccessMode::Write),
         EventKind::Modify(ModifyKind::Metadata(_)) => false,
         _ => true,
     };
-    // By name, not by path: macOS tells paths without the links that led there.
+    // By name, not by path: macOS reports paths with links resolved.
     let ours = |path: &PathBuf| Path::file_name(path).is_some_and(|name| names.contains(name));
     event.need_rescan() || (changes && event.paths.iter().any(ours))
 }
@@ -74,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_does_not_tell_which_directory_it_is_about() {
+    fn an_error_does_not_name_its_directory() {
         let mut watch = Watch::start(HashSet::new(), || {}).unwrap();
         let missing = BTreeSet::from([std::env::temp_dir().join("a-secret-name/b")]);
         let error = watch.add_within(&missing, &missing).unwrap_err();

@@ -1,7 +1,7 @@
-//! Processes and private files on Windows.
+//! Implements processes and private files on Windows.
 //!
-//! The folder for temporary files lies in the user's profile there, whose access list lets
-//! nobody else in; what is made in it inherits that.
+//! The folder for temporary files is in the user's profile. Its access list excludes other users,
+//! and new files inherit that list.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -13,17 +13,17 @@ use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind, ge
 
 use super::ProcessInfo;
 
-/// Whether a process of this id runs. Also if that can't be told.
+/// Whether a process with this id runs; true if the system does not answer.
 pub fn is_process_alive(pid: u32) -> bool {
     Processes(system_with(Pid::from_u32(pid))).has(pid)
 }
 
-/// The processes that run. To look at one of them takes as long as to look at all.
+/// The running processes. A query for one process takes as long as for all.
 #[derive(Debug)]
 pub struct Processes(Option<System>);
 
 impl Processes {
-    /// Looks at them.
+    /// Takes a snapshot.
     pub fn now() -> Self {
         let Ok(mut system) = System::new() else { return Self(None) };
         let nothing = ProcessRefreshKind::nothing();
@@ -31,34 +31,34 @@ impl Processes {
         Self(Some(system))
     }
 
-    /// Whether one of this id runs. Also if that can't be told.
+    /// Whether a process with this id runs; true if the system does not answer.
     pub fn has(&self, pid: u32) -> bool {
         self.0.as_ref().is_none_or(|system| system.process(Pid::from_u32(pid)).is_some())
     }
 }
 
-/// The process that started this one.
+/// Returns the id of this process's parent.
 pub fn parent_process() -> Option<u32> {
     let me = get_current_pid().ok()?;
     Some(system_with(me)?.process(me)?.parent()?.as_u32())
 }
 
-/// The user on whose behalf this process runs; the client does not ask on Windows.
+/// Returns `None`: the client does not check users on Windows.
 pub fn current_user() -> Option<u32> {
     None
 }
 
-/// The user to whom a file belongs; the client does not ask on Windows.
+/// Returns `None`: the client does not check owners on Windows.
 pub fn owner(_file: &fs::Metadata) -> Option<u32> {
     None
 }
 
-/// Refuses a folder in which this process can't make files. Windows says so only once it tries.
+/// Succeeds always: Windows reports missing rights only when a file is created.
 pub fn check_writable(_dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The parent of a process, and its command line.
+/// Returns the parent and the command line of a process.
 pub fn process_info(pid: u32) -> Option<ProcessInfo> {
     let pid = Pid::from_u32(pid);
     let system = system_with(pid)?;
@@ -78,31 +78,39 @@ fn system_with(pid: Pid) -> Option<System> {
     Some(system)
 }
 
-/// Runs a program and ends as it does.
+/// Runs a program and returns its exit code.
+///
+/// # Errors
+/// If the program cannot start.
 pub fn run_instead(mut command: Command) -> io::Result<ExitCode> {
     let code = command.status()?.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-/// Whether somebody else may rename what lies in `dir`: not in a folder of the user's profile.
+/// Whether other users may rename files in `dir`: never in the user's profile.
 pub fn others_can_rename_in(_dir: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
 /// A directory in the user's own folder for temporary files.
+///
+/// All its methods block on the disk, and return the system's errors.
 #[derive(Debug)]
 pub struct PrivateDir {
     path: PathBuf,
 }
 
 impl PrivateDir {
-    /// Opens `parent/names[0]/names[1]/…` and makes what is missing. Refuses a link.
+    /// Opens `parent/names[0]/names[1]/…` and creates missing directories.
+    ///
+    /// # Errors
+    /// If a directory is a link.
     pub fn open(parent: &Path, names: &[&str]) -> io::Result<Self> {
         fs::create_dir_all(parent)?;
         Self { path: parent.to_owned() }.descend(names)
     }
 
-    /// The same below a directory that has to be there: nothing if it is not.
+    /// Opens directories like [`Self::open`] below `existing`. `None` if `existing` does not exist.
     pub fn open_below(existing: &Path, names: &[&str]) -> io::Result<Option<Self>> {
         match refuse_link(existing) {
             Ok(()) => Self { path: existing.to_owned() }.descend(names).map(Some),
@@ -123,12 +131,12 @@ impl PrivateDir {
         Ok(self)
     }
 
-    /// Where it is.
+    /// The path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts a file in place at once.
+    /// Replaces a file atomically.
     pub fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
         let temporary = super::temporary_name(name);
         self.remove(&temporary)?;
@@ -141,18 +149,20 @@ impl PrivateDir {
             .inspect_err(|_| drop(self.remove(&temporary)))
     }
 
-    /// Opens an existing file to write to any part of it.
+    /// Opens an existing file for writing at any position.
     pub fn open_to_write(&self, name: &str) -> io::Result<File> {
         OpenOptions::new().write(true).open(self.path.join(name))
     }
 
-    /// When a file was written.
+    /// The time of a file's last write.
     pub fn written(&self, name: &str) -> io::Result<SystemTime> {
         fs::symlink_metadata(self.path.join(name))?.modified()
     }
 
-    /// The content of a file and when it was written; nothing if there is none. Refuses what is no
-    /// plain file, and more than `limit` bytes.
+    /// Reads a file's content and the time of its last write; `None` if the file does not exist.
+    ///
+    /// # Errors
+    /// If it is not a regular file, or has more than `limit` bytes.
     pub fn read(&self, name: &str, limit: u64) -> io::Result<Option<(Vec<u8>, SystemTime)>> {
         let path = self.path.join(name);
         let metadata = match fs::symlink_metadata(&path) {
@@ -167,8 +177,8 @@ impl PrivateDir {
         Ok(Some((fs::read(&path)?, metadata.modified()?)))
     }
 
-    /// Locks a file, which is made if need be, until the value is dropped or the process ends,
-    /// however it ends. Nothing if another has locked it.
+    /// Locks a file, and creates it if it does not exist. The lock ends when the value is dropped
+    /// or the process ends, even by a kill. `None` if another process holds the lock.
     pub fn try_lock(&self, name: &str) -> io::Result<Option<File>> {
         let path = self.path.join(name);
         super::try_lock(
@@ -176,7 +186,7 @@ impl PrivateDir {
         )
     }
 
-    /// Removes a file; one that is not there is fine.
+    /// Removes a file. Succeeds if the file does not exist.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         match fs::remove_file(self.path.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -184,13 +194,13 @@ impl PrivateDir {
         }
     }
 
-    /// Leaves nothing in a file that was written here.
+    /// Truncates a file that [`Self::write`] wrote.
     pub fn empty(&self, name: &str) -> io::Result<()> {
         OpenOptions::new().write(true).truncate(true).open(self.path.join(name))?;
         Ok(())
     }
 
-    /// The names of the files in it; all are the user's.
+    /// The names of the files in the directory; all belong to the user.
     pub fn own_files(&self) -> io::Result<Vec<String>> {
         let entries = fs::read_dir(&self.path)?;
         Ok(entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect())

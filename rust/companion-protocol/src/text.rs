@@ -101,8 +101,8 @@ mod tests {
         }
     }
 
-    /// Makes a JSON string, or almost one. It mixes whole and half escapes, so that every break within
-    /// a surrogate pair occurs.
+    /// Makes a JSON string, or almost one. It mixes whole and half escapes, so that every break
+    /// within a surrogate pair occurs.
     fn string(random: &mut Rng) -> Vec<u8> {
         const PIECES: [&str; 13] = [
             "\\", "u", "\\u", "\\ud83d", "ud83d", "\\ude00", "ude00", "xude00", "\\n", "\\\"",

@@ -1,4 +1,4 @@
-//! Servers without a JVM: their start, a JVM that attaches no thread, and a queue that is full.
+//! Tests servers without a JVM: start and stop, failing attachment, a full queue.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -20,26 +20,26 @@ use super::Cores;
 use crate::callbacks::{Calls, EditorCall, KotlinSide, Listener, Message, RESPONDERS};
 use crate::gate::Error;
 
-/// How long a test waits for anything.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Maximum wait of a test.
+const TEST_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// An IDE that tells what it is called for. As long as `busy` is held, calls take their time.
+/// An IDE that sends its calls to a channel. While a test holds `busy`, calls block.
 #[derive(Clone)]
-struct Told {
+struct RecordingIde {
     calls: Sender<String>,
     refusals: Arc<AtomicUsize>,
     busy: Arc<Mutex<()>>,
 }
 
-impl Told {
+impl RecordingIde {
     fn new() -> (Self, Receiver<String>) {
         let (calls, told) = mpsc::channel();
         (Self { calls, refusals: Arc::default(), busy: Arc::default() }, told)
     }
 }
 
-impl KotlinSide for Told {
-    /// Its number of references tells whether it is kept.
+impl KotlinSide for RecordingIde {
+    /// An object whose reference count shows whether the thread holds it.
     type Object = Arc<()>;
 
     fn attached(&self, call: &mut dyn FnMut(&mut dyn Calls<Arc<()>>)) -> Result<(), String> {
@@ -52,7 +52,7 @@ impl KotlinSide for Told {
     }
 }
 
-impl Calls<Arc<()>> for Told {
+impl Calls<Arc<()>> for RecordingIde {
     fn ask(&mut self, _: &Arc<()>, request: u64, _: EditorCall) -> Result<(), String> {
         drop(self.busy.lock());
         self.calls.send(format!("ask {request}")).unwrap();
@@ -80,9 +80,9 @@ fn open(
 }
 
 #[test]
-fn servers_start_and_stop_and_leave_nothing() {
+fn stopped_servers_leave_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let (ide, _calls) = Told::new();
+    let (ide, _calls) = RecordingIde::new();
     let cores = Cores::new(ide);
     let object = Arc::new(());
     for _ in 0..2 {
@@ -104,7 +104,7 @@ fn servers_start_and_stop_and_leave_nothing() {
 #[test]
 fn a_server_that_does_not_start_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let (ide, _calls) = Told::new();
+    let (ide, _calls) = RecordingIde::new();
     let cores = Cores::new(ide);
     let object = Arc::new(());
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -117,9 +117,9 @@ fn a_server_that_does_not_start_leaves_nothing() {
 }
 
 #[test]
-fn what_is_told_while_no_thread_attaches_comes_later_and_in_order() {
+fn calls_during_failed_attachment_arrive_later_in_order() {
     let dir = tempfile::tempdir().unwrap();
-    let (ide, calls) = Told::new();
+    let (ide, calls) = RecordingIde::new();
     let refusals = Arc::clone(&ide.refusals);
     let cores = Cores::new(ide);
     refusals.store(3, Ordering::Relaxed);
@@ -129,17 +129,17 @@ fn what_is_told_while_no_thread_attaches_comes_later_and_in_order() {
         queue.send(Message::Sessions(core, count)).unwrap();
     }
     for count in 1..=3 {
-        assert_eq!(calls.recv_timeout(PATIENCE).unwrap(), format!("sessions {count}"));
+        assert_eq!(calls.recv_timeout(TEST_TIMEOUT).unwrap(), format!("sessions {count}"));
     }
     assert_eq!(refusals.load(Ordering::Relaxed), 0);
     cores.stop(core);
 }
 
 #[test]
-fn a_full_queue_holds_up_nobody_and_loses_nothing() {
+fn a_full_queue_blocks_nothing_and_loses_nothing() {
     const MANY: u64 = 20_000;
     let dir = tempfile::tempdir().unwrap();
-    let (ide, calls) = Told::new();
+    let (ide, calls) = RecordingIde::new();
     let ide_is_busy = Arc::clone(&ide.busy);
     let cores = Cores::new(ide);
     let core = cores.start(Arc::default(), open(&dir, Settings::default())).unwrap();
@@ -151,15 +151,15 @@ fn a_full_queue_holds_up_nobody_and_loses_nothing() {
     assert!(calls.try_recv().is_err());
     drop(busy);
     for request in 0..MANY {
-        assert_eq!(calls.recv_timeout(PATIENCE).unwrap(), format!("ask {request}"));
+        assert_eq!(calls.recv_timeout(TEST_TIMEOUT).unwrap(), format!("ask {request}"));
     }
     cores.stop(core);
 }
 
-/// What a client is answered to a message, with the head.
+/// Sends a client's message, and returns the answer with its head.
 fn post(server: &Server, headers: &str, message: &str) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
     let (port, token, length) = (server.port(), server.token(), message.len());
     let head = format!(
         "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer {token}\r\n\
@@ -172,12 +172,12 @@ fn post(server: &Server, headers: &str, message: &str) -> String {
 }
 
 #[test]
-fn what_is_asked_before_a_server_has_its_number_is_answered() {
+fn a_request_before_the_servers_number_is_answered() {
     const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
     const OPEN: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":
         {"name":"openDiff","arguments":{"filePath":"/a","newContent":""}}}"#;
     let dir = tempfile::tempdir().unwrap();
-    let (ide, calls) = Told::new();
+    let (ide, calls) = RecordingIde::new();
     let cores = Cores::new(ide);
     let open = open(&dir, Settings::default());
     let core = cores.start(Arc::default(), |runtime, listener| {

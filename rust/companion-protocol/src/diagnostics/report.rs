@@ -49,8 +49,8 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl DiagnosticsReport {
-    /// Makes a report within the limits. Each file comes with the number of diagnostics that the model
-    /// already knows.
+    /// Makes a report within the limits. Each file comes with the number of diagnostics that the
+    /// model already knows.
     pub fn new(files: impl IntoIterator<Item = (FileDiagnostics, usize)>) -> Self {
         let report = |(mut found, known): (FileDiagnostics, usize)| {
             found.incomplete = found.incomplete.as_deref().map(|why| one_line(why, MAX_MESSAGE));
@@ -68,7 +68,8 @@ impl DiagnosticsReport {
         report
     }
 
-    /// Removes the least severe diagnostics beyond [`MAX_TOTAL`]. Each file must be sorted by severity.
+    /// Removes the least severe diagnostics beyond [`MAX_TOTAL`]. Each file must be sorted by
+    /// severity.
     fn keep_the_worst(&mut self) {
         let lines = self.files.iter().enumerate().flat_map(|(index, file)| {
             let path = &file.found.path;

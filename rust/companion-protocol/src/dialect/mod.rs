@@ -23,8 +23,8 @@ pub struct Dialect {
     pub name: &'static str,
     /// Its names in the `clientInfo` of `initialize`.
     pub client_names: &'static [&'static str],
-    /// The first minor version 0.x that reads an acceptance with an empty text as "unchanged". With a
-    /// text, the client discards the model's edit and overwrites the whole file with the text.
+    /// The first minor version 0.x that reads an acceptance with an empty text as "unchanged". With
+    /// a text, the client discards the model's edit and overwrites the whole file with the text.
     pub empty_is_unchanged_since: Option<u32>,
     /// The environment variables that the client reads.
     pub variables: Variables,
@@ -98,8 +98,8 @@ pub struct Installation {
     pub system_folders: [&'static str; 3],
     /// The variable with the path of the system's default settings.
     pub system_defaults: &'static str,
-    /// The setting that runs tools in a sandbox, if the client then has no IDE integration. The client
-    /// ignores it in a project's settings.
+    /// The setting that runs tools in a sandbox, if the client then has no IDE integration. The
+    /// client ignores it in a project's settings.
     pub tool_sandbox: Option<&'static str>,
 }
 
@@ -110,7 +110,8 @@ pub struct Variables {
     pub port: &'static str,
     /// The workspace's roots, as in the discovery file.
     pub workspace_path: &'static str,
-    /// The bearer token, for a client without a discovery file; `None` if the client needs the file.
+    /// The bearer token, for a client without a discovery file; `None` if the client needs the
+    /// file.
     pub auth_token: Option<&'static str>,
     /// The editor's process id. The client's own guess, the shell's grandparent, can be wrong.
     pub pid: Option<&'static str>,

@@ -1,7 +1,8 @@
 //! Reads JSON-RPC 2.0 messages from a peer; the submodule `outgoing` writes ours.
 //!
 //! Parameters stay unparsed ([`RawValue`]) until the method is known, except in [`parse_request`],
-//! which expects one method. A large `newContent` is copied once and never becomes a tree of values.
+//! which expects one method. A large `newContent` is copied once and never becomes a tree of
+//! values.
 
 mod outgoing;
 
@@ -303,8 +304,8 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// The elements of a batch. Elements past [`MAX_BATCH`] are not stored, so that a body with millions
-/// of small elements needs no memory.
+/// The elements of a batch. Elements past [`MAX_BATCH`] are not stored, so that a body with
+/// millions of small elements needs no memory.
 struct Elements<'a>(Vec<&'a RawValue>);
 
 impl<'de> Deserialize<'de> for Elements<'de> {

@@ -17,8 +17,8 @@ impl ListenAddress {
         self.0
     }
 
-    /// Whether this means every address of the machine (`0.0.0.0`, `::`), so that other machines can
-    /// connect. Then the user must also set `listen_on_all_addresses`.
+    /// Whether this means every address of the machine (`0.0.0.0`, `::`), so that other machines
+    /// can connect. Then the user must also set `listen_on_all_addresses`.
     pub fn is_everywhere(self) -> bool {
         self.0.is_unspecified()
     }

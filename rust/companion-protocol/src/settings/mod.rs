@@ -29,8 +29,8 @@ pub struct Settings {
     pub ide_name: String,
     /// The editor's name for people.
     pub ide_display_name: String,
-    /// The editor's process id. A CLI in the editor's terminal finds the server by it. The default is
-    /// this process.
+    /// The editor's process id. A CLI in the editor's terminal finds the server by it. The default
+    /// is this process.
     pub ide_pid: u32,
     /// The clients that can find the server.
     pub clients: Vec<&'static Dialect>,
@@ -51,8 +51,8 @@ pub struct Settings {
     pub listen: Vec<ListenAddress>,
     /// Whether `listen` may contain an address that means all addresses of this machine.
     pub listen_on_all_addresses: bool,
-    /// Whether a missing address of `listen` is an error. Otherwise the server starts without it, and
-    /// its status names the address.
+    /// Whether a missing address of `listen` is an error. Otherwise the server starts without it,
+    /// and its status names the address.
     pub listen_or_fail: bool,
     /// Hosts that clients may use for the server, besides the usual ones and the addresses where it
     /// listens.
@@ -101,9 +101,8 @@ impl Settings {
     ///
     /// Also returns the unknown names, because another version may have more or fewer settings.
     ///
-    /// # Errors
-    /// If `text` is not a JSON object, or if a setting has the wrong type. Call [`Settings::check`] for
-    /// the values.
+    /// # Errors If `text` is not a JSON object, or if a setting has the wrong type. Call
+    /// [`Settings::check`] for the values.
     pub fn from_json(text: &str) -> Result<(Self, Vec<String>), WrongSetting> {
         let wrong = |setting: &str, problem: &dyn fmt::Display| WrongSetting {
             setting: setting.to_owned(),

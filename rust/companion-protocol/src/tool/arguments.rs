@@ -12,7 +12,8 @@ use crate::text;
 
 /// The arguments of all tools; each tool checks the ones that it needs.
 ///
-/// An argument of the wrong type causes an error with the argument's name, unlike serde's own errors.
+/// An argument of the wrong type causes an error with the argument's name, unlike serde's own
+/// errors.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ToolArguments {
     /// `filePath`: absolute.

@@ -1,7 +1,7 @@
 //! Defines the tools that a companion offers: names, descriptions for the model, path arguments.
 //!
-//! The server and the bridge match on [`Tool`] without a default, so that a new tool fails to compile
-//! until both handle it.
+//! The server and the bridge match on [`Tool`] without a default, so that a new tool fails to
+//! compile until both handle it.
 
 mod arguments;
 
