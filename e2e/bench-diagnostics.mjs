@@ -1,5 +1,5 @@
-// Owns what it costs to ask for problems, with an editor that answers at once:
-// `GEMINI_COMPANION=PROGRAM node bench-diagnostics.mjs`.
+// Measures a request for problems, with an editor that answers at once: `GEMINI_COMPANION=PROGRAM
+// node bench-diagnostics.mjs`.
 
 import { Companion } from './lib/companion.mjs';
 import { Editor } from './lib/editor.mjs';

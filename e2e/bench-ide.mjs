@@ -1,8 +1,9 @@
-// Owns what the plugin costs the user of a real window: figures for BENCHMARKS.md, no assertions.
+// Measures the cost of the plugin in a real window. Prints figures for BENCHMARKS.md and asserts
+// nothing.
 //
-// Typing and caret moves in a file of 50,000 lines with the plugin and without; what its handlers
-// take of that; for how long it keeps the event thread while the IDE starts and opens a project;
-// how long a client waits for the problems of a file; and how long its user waits to see a proposal.
+// It measures, with and without the plugin, typing and caret moves in a file of 50,000 lines. It also
+// measures the plugin's handlers, its use of the event thread at startup, and the time until a client
+// gets the problems of a file and until a proposal shows.
 
 import { Ide } from './lib/ide.mjs';
 import { Scene } from './lib/ide-scene.mjs';
@@ -35,7 +36,7 @@ function printPlugin(times, start) {
   }
 }
 
-/** How long a client waits for the problems of a file that shows, which the IDE knows already. */
+/** Measures a client's request for the problems of a visible file that the IDE has analyzed. */
 async function askForProblems(scene) {
   const filePath = await scene.edit('problems.json', '{"a": }\n');
   const times = [];
@@ -47,9 +48,9 @@ async function askForProblems(scene) {
   return times;
 }
 
-/** How long it takes from a client's openDiff for a file of 1,000 lines until the proposal shows. */
+/** Measures the time from a client's openDiff for 1,000 lines until the proposal shows. */
 async function showProposals({ ide, client, sandbox }) {
-  // A file that shows would get the focus back after each, and the next would wait without a tab.
+  // A visible file would get the focus back after each, and the next would wait without a tab.
   const { tabs } = await ide.robot('look');
   for (const { path } of tabs) await ide.robot('close', { path });
   const filePath = sandbox.file('proposal.txt', LINE.repeat(1000));
@@ -73,7 +74,7 @@ async function showProposals({ ide, client, sandbox }) {
   return { times, inPlugin: ((await inPlugin()) - before) / PROPOSALS };
 }
 
-/** Measures in a window of its own. */
+/** Measures in a separate window. */
 async function measure(withPlugin) {
   const scene = new Scene();
   try {
@@ -96,7 +97,7 @@ async function measure(withPlugin) {
       for (const [name, step] of Object.entries(shown.times)) print(name, summary(step));
       print('on the event thread in the plugin', (shown.inPlugin / 1000).toFixed(1).padStart(9));
     }
-    // An IDE that exits with a balloon over a project's window logs an error of its own.
+    // An IDE that exits with a balloon over a project's window logs an unrelated error.
     await scene.ide.robot('invoke', { action: 'CloseProject' });
     await scene.ide.until(({ projects }) => projects.length === 0, 'the end of the project');
   } finally {

@@ -1,8 +1,8 @@
-// Owns the comparison of programs that are compiled in different ways, such as with another C
-// library: `node bench-programs.mjs PROGRAM…` shows what openDiff costs, in turns, against the first.
-// With `--resume` each runs once more as in an IDE, ready to be continued after a restart.
-// The time is the client's; the processor's is what the program takes for openDiff and closeDiff, on
-// which the machine's other work has less influence.
+// Compares programs that are compiled in different ways, such as with another C library. `node
+// bench-programs.mjs PROGRAM…` alternates between them and shows the cost of openDiff relative to
+// the first. With `--resume`, each program also runs as in an IDE, ready to resume after a restart.
+// The client measures the time. The processor time is the program's own for openDiff and closeDiff,
+// which the machine's other work influences less.
 
 import fs from 'node:fs';
 import http from 'node:http';
@@ -36,21 +36,21 @@ const programs = positionals.flatMap((program) =>
 const sandbox = new Sandbox();
 const agent = new http.Agent({ keepAlive: true });
 
-/** The processor's time that a process has taken, in ms. */
+/** The processor time of a process, in ms. */
 function processorTime(pid) {
   const tasks = fs.readdirSync(`/proc/${pid}/task`);
   const times = tasks.map((task) => fs.readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8'));
   return times.reduce((sum, time) => sum + Number(time.split(' ')[0]), 0) / 1e6;
 }
 
-/** A program that shows each diff at once, and a session with it. */
+/** Starts a program whose editor shows each diff at once, and a session with it. */
 async function start(options) {
   const companion = await Companion.start(sandbox, options);
   companion.onRequest((_, { filePath }) => ({ filePath }));
   return { companion, session: await Session.open(sandbox, companion) };
 }
 
-/** Posts a body that is ready, and takes the time to the last byte of the answer, in ms. */
+/** Posts a prepared body, and measures the time to the last byte of the answer, in ms. */
 function measure({ companion: { ready }, session }, body) {
   const headers = {
     authorization: `Bearer ${ready.authToken}`,
@@ -70,7 +70,7 @@ function measure({ companion: { ready }, session }, body) {
   });
 }
 
-/** Measures `count` proposals, of which the first warm up what another program has cooled. */
+/** Measures `count` proposals. The first ones warm up the caches. */
 async function propose(one, count, filePath, newContent) {
   const call = (name, args) =>
     Buffer.from(JSON.stringify(one.session.message('tools/call', { name, arguments: args })));

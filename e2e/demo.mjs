@@ -1,7 +1,7 @@
-// Owns the demonstration: Gemini CLI's own client and a real IDE do the main job once, with a script
-// for a user. What happens is printed and photographed; the exit code tells whether it went well.
+// Plays the demonstration: Gemini CLI's own client and a real IDE, with a scripted user. It prints
+// and photographs each step; the exit code shows success.
 //
-//   node demo.mjs PICTURES [SCREENSHOTS]     SCREENSHOTS gets those pictures that the README shows,
+//   node demo.mjs PICTURES [SCREENSHOTS]     SCREENSHOTS gets the README's pictures,
 //                                            light and dark
 
 import assert from 'node:assert/strict';
@@ -34,13 +34,13 @@ const PROPOSAL = FILE.replace('"localhost"', '"0.0.0.0"')
     '"flat white", "price": 3.6 }',
     '"flat white", "price": 3.6 },\n    { "drink": "filter", "price": 2.8 }',
   );
-/** What the user makes of it: with a 1 before the 5. */
+/** The text after the user's edit: with a 1 before the 5. */
 const EDITED = PROPOSAL.replace('"timeoutSeconds": 5', '"timeoutSeconds": 15');
 const EDIT = [...Array(5).fill('Down'), 'End', 'Left', 'Left', '1'];
 
 const README = '# Coffee shop\n\nWhat our till runs on.\n';
 const BOTH_CONNECTED = 'Companion for Gemini CLI: 2 CLIs connected';
-/** What they propose at once. */
+/** The proposals that arrive at once. */
 const CHEAPER = EDITED.replace('"price": 3.6', '"price": 3.4');
 const LONGER_README = `${README}\nStart it with \`till --config shop.json\`.\n`;
 
@@ -56,7 +56,7 @@ let isDark = false;
 let scene;
 const start = performance.now();
 
-/** A value as one short line. */
+/** Formats a value as one short line. */
 function brief(value) {
   const text = JSON.stringify(value, (key, member) => {
     if (typeof member !== 'string') return member;
@@ -76,7 +76,7 @@ function title(text) {
 }
 
 let count;
-/** Takes a picture of the window; `screenshot` is its name in the README, if it is there. */
+/** Takes a picture of the window; `screenshot` is its name in the README, if the README has it. */
 async function picture(name, screenshot) {
   const theme = isDark ? '-dark' : '';
   const file = path.join(pictures, `${++count}-${name}${theme}.png`);
@@ -88,27 +88,27 @@ async function picture(name, screenshot) {
   }
 }
 
-/** The client's answer, once the user has decided. */
+/** Waits for the user's decision, and returns the client's answer. */
 async function answer({ decision }) {
   const result = await decision;
   say('IDE', 'Gemini CLI', `the edit was ${result.status}`, result);
   return result;
 }
 
-/** Waits until the proposal for a file shows as it is to. */
+/** Waits until the proposal for a file shows as expected. */
 async function shown(file, matches) {
   const tab = await scene.proposal(file, (tab) => tab.marks > 0 && matches(tab));
   say('IDE', 'user', 'shows the proposal', { tab: tab.title, banner: tab.banners.flat() });
   return tab;
 }
 
-/** Has a client propose an edit. */
+/** Makes a client propose an edit. */
 function ask(client, file, text) {
   say('Gemini CLI', 'IDE', 'openDiff', { filePath: file, newContent: text });
   return { file, decision: client.openDiff(file, text) };
 }
 
-/** Has the client propose an edit while the user is in an editor, who then turns to it. */
+/** Makes the client propose an edit while the user is in an editor; then the user opens it. */
 async function propose(file, text) {
   const { decision } = ask(scene.client, file, text);
   await scene.status(`${CONNECTED}, 1 proposal waits for your review`);
@@ -123,7 +123,7 @@ async function propose(file, text) {
   return { title, decision };
 }
 
-/** Two CLIs propose while the user is in an editor, who reviews one after the other. */
+/** Makes two CLIs propose while the user is in an editor, who then reviews both. */
 async function showTwo(shop, readme) {
   title('A second CLI starts. Both propose an edit. The user accepts one after the other.');
   const other = await scene.connect();
@@ -145,11 +145,11 @@ async function showTwo(shop, readme) {
   await other.close();
 }
 
-/** Waits until the proposal for a file is in front, with a banner that begins like that. */
+/** Waits until the proposal for a file is in front, with a banner that begins with the text. */
 const isInFront = (file, begin) =>
   shown(file, ({ isSelected, banners }) => isSelected && banners.flat()[0]?.startsWith(begin));
 
-/** The CLI hears that its edit was accepted unchanged, and writes it. */
+/** Checks that the CLI gets the acceptance of its unchanged edit, and writes it. */
 async function hears(proposal, content) {
   assert.deepEqual(await answer(proposal), { status: 'accepted', content: '' });
   fs.writeFileSync(proposal.file, content);
@@ -280,7 +280,7 @@ async function play() {
   assert.deepEqual(left, []);
 }
 
-/** Plays all of it in a window of its own; whether it went well. */
+/** Plays the demonstration in a separate window; returns whether it succeeded. */
 async function playOnce() {
   scene = new Scene();
   count = 0;

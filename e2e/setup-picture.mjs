@@ -1,5 +1,5 @@
-// Owns the README's picture of `gemini-companion setup`: what a terminal shows of a real run, for an
-// IDE that is made up and the Neovim of this machine.
+// Draws the README's picture of `gemini-companion setup`: the terminal output of a real run, with
+// an invented IDE and this machine's Neovim.
 //
 //   GEMINI_COMPANION=PROGRAM node setup-picture.mjs FILE.svg
 
@@ -13,7 +13,7 @@ import { Terminal } from './lib/terminal.mjs';
 
 const PROGRAM = process.env.GEMINI_COMPANION;
 const FONT = 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace';
-/** Of a line, by its first word; a path has none. */
+/** The color of a line by its first word; a path has none. */
 const COLORS = { would: '#79c0ff', done: '#7ee787', '': '#8b949e' };
 const [WIDTH, HEIGHT, MARGIN] = [7.9, 18, 14];
 
@@ -30,7 +30,7 @@ try {
   await terminal.shows(/this\? \[Y\/n\] *$/);
   terminal.press('Enter');
   await terminal.shows(/done {2}Gemini CLI[^]*\n\n/);
-  // What doctor says after it has pushed the plan out of the window.
+  // Doctor's output follows and would scroll the plan out of the window.
   const [done] = terminal.screen().split('\n\n');
   const shown = `${plan}${done.slice(done.indexOf('Neovim, too?'))}`.replaceAll(sandbox.home, '~');
   fs.writeFileSync(process.argv[2], svg(['$ gemini-companion setup', ...shown.split('\n')]));
@@ -38,7 +38,7 @@ try {
   await sandbox.close();
 }
 
-/** The lines as a picture. What they begin with gives them their color. */
+/** Draws the lines as a picture. The first word decides the color. */
 function svg(lines) {
   const text = lines.map((line, index) => {
     const fill = COLORS[line.slice(0, 5).trim()] ?? '#e6edf3';

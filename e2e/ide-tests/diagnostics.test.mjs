@@ -1,4 +1,4 @@
-// Owns the problems that a real IDE finds, as the tool `getDiagnostics` tells them.
+// Tests the problems of a real IDE, as the tool `getDiagnostics` returns them.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Owns the end of a real IDE, in order and not: no client waits for ever, nothing is left behind.
+// Tests the end of a real IDE, orderly or killed: no client waits forever, nothing is left behind.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Owns what the models of the real CLIs hear of the problems that a real IDE finds.
+// Tests that the models of the real CLIs get the problems of a real IDE.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// Owns what nobody thought of: a monkey plays in a real window. A failure tells the seed, which
-// COMPANION_MONKEY_SEED plays again, and a short script for COMPANION_MONKEY_SCRIPT.
+// Plays random deeds in a real window to find unexpected failures. A failure prints the seed for
+// COMPANION_MONKEY_SEED, and a short script for COMPANION_MONKEY_SCRIPT.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

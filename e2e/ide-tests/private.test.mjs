@@ -1,4 +1,4 @@
-// Owns what an IDE's user sees of what stays private, and the switch for a project, in a real window.
+// Tests the display of private files in a real IDE, and the project's switch that stops sharing.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

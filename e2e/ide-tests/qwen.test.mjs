@@ -1,5 +1,5 @@
-// Owns Qwen Code beside Gemini CLI in a real window: the real client finds it, and its edit is
-// reviewed there.
+// Tests Qwen Code beside Gemini CLI in a real window: the real client connects, and its edit is
+// reviewed.
 
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';

@@ -1,4 +1,4 @@
-// Owns the review of edits in a real window: shown, changed, accepted and rejected as users do it.
+// Tests the review of edits in a real window: a user changes, accepts and rejects them.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Owns the way of a client to its companion that leads over `gemini-companion bridge`.
+// Connects a client to its companion through `gemini-companion bridge`.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { Inbox, within } from './inbox.mjs';
 
 const PROGRAM = process.env.GEMINI_COMPANION;
 
-/** The arguments of a bridge to the companion that leaves its file where the sandbox has it. */
+/** The arguments of a bridge to the companion whose discovery file is in the sandbox. */
 export function byDiscovery(sandbox) {
   return ['--temp-dir', sandbox.tmp];
 }
@@ -22,7 +22,7 @@ export function byPort(sandbox, port, token) {
   return ['--host', '127.0.0.1', '--port', String(port), '--token-file', file];
 }
 
-/** What is set for a client that can't reach the companion itself, nor see its file. */
+/** The environment of a client that can't reach the companion directly or see its file. */
 export function bridgeEnv(sandbox, args, { cwd = sandbox.project, program = PROGRAM } = {}) {
   return {
     GEMINI_CLI_IDE_SERVER_STDIO_COMMAND: program,
@@ -33,13 +33,13 @@ export function bridgeEnv(sandbox, args, { cwd = sandbox.project, program = PROG
   };
 }
 
-/** A bridge, or another server on stdin and stdout, whose client is the test, by bare lines. */
+/** A bridge, or another stdio server, whose client is the test, by plain lines. */
 export class Bridge {
-  /** What it wrote to stdout, each line parsed. */
+  /** The parsed lines of stdout. */
   messages = new Inbox('a message of the bridge');
-  /** The same lines as they were. */
+  /** The same lines, unparsed. */
   lines = [];
-  /** What was written to stderr. */
+  /** The text of stderr. */
   log = '';
   #process;
   #stdout;
@@ -54,7 +54,7 @@ export class Bridge {
   constructor(sandbox, args, command = 'bridge') {
     const env = { PATH: process.env.PATH, HOME: sandbox.home };
     this.#process = spawn(PROGRAM, [command, ...args], { cwd: sandbox.project, env });
-    this.#process.stdin.on('error', () => {}); // it has exited, which `exited` tells
+    this.#process.stdin.on('error', () => {}); // it has exited; `exited` has the code
     this.#process.stderr.setEncoding('utf8').on('data', (text) => (this.log += text));
     this.#stdout = readline.createInterface({ input: this.#process.stdout, crlfDelay: Infinity });
     this.#stdout.on('line', (line) => this.#take(line));
@@ -67,7 +67,7 @@ export class Bridge {
     this.messages.push(JSON.parse(line));
   }
 
-  /** Shakes hands. */
+  /** Does the handshake. */
   async begin() {
     const params = {
       protocolVersion: '2025-06-18',
@@ -79,13 +79,13 @@ export class Bridge {
     return answer;
   }
 
-  /** The response to a request. */
+  /** Sends a request and returns the response. */
   ask(method, params = {}, id = method) {
     this.send({ jsonrpc: '2.0', id, method, params });
     return this.messages.next((message) => message.id === id && !message.method);
   }
 
-  /** The next notification of that method. */
+  /** Waits for the next notification of that method. */
   next(method) {
     return this.messages.next((message) => message.method === method);
   }
@@ -98,7 +98,7 @@ export class Bridge {
     this.#process.stdin.write(`${line}\n`);
   }
 
-  /** Reads nothing until `resume`. */
+  /** Stops reading until `resume`. */
   pause() {
     this.#stdout.pause();
   }
@@ -111,7 +111,7 @@ export class Bridge {
     this.#process.kill(name);
   }
 
-  /** Ends it as a client does that quits; returns the exit code, or the signal that ended it. */
+  /** Ends it like a client that quits; returns the exit code, or the signal that ended it. */
   async close() {
     this.#process.stdin.end();
     try {

@@ -1,10 +1,10 @@
-// Owns an edit that a CLI proposes in its terminal, and that waits in the editor.
+// Makes a CLI propose an edit in its terminal, and waits until the editor shows it.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 
 /**
- * Has a CLI propose `proposed` for a file that says `old`. `start(file)` starts it, up to its prompt;
+ * Makes a CLI propose `proposed` for a file with `old`. `start(file)` starts it up to its prompt;
  * it `asks` once the edit waits.
  */
 export async function proposeEdit({ sandbox, editor }, start, asks) {

@@ -1,4 +1,4 @@
-// Owns one `gemini-companion serve` process, as an editor starts it.
+// Starts one `gemini-companion serve` process, as an editor does.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,22 +7,22 @@ import readline from 'node:readline';
 
 import { Inbox, until, within } from './inbox.mjs';
 
-/** Absolute: other machines know no folder of ours. */
+/** Absolute, because other machines do not have our folders. */
 const PROGRAM = process.env.GEMINI_COMPANION && path.resolve(process.env.GEMINI_COMPANION);
 
 export class Companion {
-  /** What it said when it was ready: `{port, url, authToken, discoveryFiles, env}`. */
+  /** The parameters of `companion/ready`: `{port, url, authToken, discoveryFiles, env}`. */
   ready;
-  /** Messages to the editor that nobody has taken yet. */
+  /** Messages to the editor that no test has taken yet. */
   inbox = new Inbox('a message to the editor');
-  /** What was written to stderr. */
+  /** The text of stderr. */
   log = '';
   #process;
   #exit;
   #killed = false;
   #onRequest;
 
-  /** Starts one, on this machine or on `machine`, and waits until it is ready. */
+  /** Starts a companion, on this machine or on `machine`, and waits until it is ready. */
   static async start(sandbox, options = {}) {
     const companion = new Companion(sandbox, options);
     try {
@@ -40,7 +40,7 @@ export class Companion {
     const folders = workspace.flatMap((folder) => ['--workspace', folder]);
     const serve = [...(machine?.prefix('/') ?? []), program, 'serve', ...folders, ...args];
     this.#process = spawn(serve[0], serve.slice(1), { env: sandbox.env(machine?.env) });
-    this.#process.stdin.on('error', () => {}); // it has exited, which `exited` tells
+    this.#process.stdin.on('error', () => {}); // it has exited; `exited` has the code
     this.#process.stderr.setEncoding('utf8').on('data', (text) => (this.log += text));
     readline
       .createInterface({ input: this.#process.stdout, crlfDelay: Infinity })
@@ -69,22 +69,22 @@ export class Companion {
     }
   }
 
-  /** Waits for a line on stderr: it may come later than what is said on stdout after it. */
+  /** Waits for a line on stderr, which may arrive after a later line on stdout. */
   async logged(pattern) {
     await until(`${pattern} in the log`, () => pattern.test(this.log));
   }
 
-  /** Has all requests to the editor answered by `answer(method, params)`, or by its error. */
+  /** Answers all requests to the editor with `answer(method, params)`, or with its error. */
   onRequest(answer) {
     this.#onRequest = answer;
   }
 
-  /** The next message to the editor of that method. */
+  /** Waits for the next message to the editor of that method. */
   next(method) {
     return this.inbox.next((message) => message.method === method);
   }
 
-  /** Tells that something happened in the editor. */
+  /** Sends a notification from the editor. */
   notify(method, params) {
     this.#send({ jsonrpc: '2.0', method, params });
   }
@@ -105,7 +105,7 @@ export class Companion {
     this.#process.stdin.write(`${line}\n`);
   }
 
-  /** Waits until all that the editor has said so far has been taken, by the answer to nonsense. */
+  /** Waits until the companion has read all messages so far: it answers an invalid one last. */
   async caughtUp() {
     this.sendLine('?');
     await this.inbox.next(({ error }) => error?.code === -32700);
@@ -128,14 +128,14 @@ export class Companion {
     return within(this.#exit, 'the end of the companion');
   }
 
-  /** Ends it as a crash does, and waits until it is gone. */
+  /** Kills it, and waits until it has ended. */
   async kill() {
     this.#killed = true;
     this.signal('SIGKILL');
     await this.exited();
   }
 
-  /** Ends it as an editor does that quits. */
+  /** Ends it like an editor that quits. */
   async close() {
     if (this.#killed) return;
     this.closeStdin();

@@ -1,4 +1,4 @@
-// Owns what the conformance runner lacks: our token, and what Node 20 has not got.
+// Adds our token and functions that Node 20 lacks to the conformance runner.
 
 import { register } from 'node:module';
 
@@ -10,7 +10,7 @@ globalThis.fetch = (input, init = {}) => {
   if (request.url === url) request.headers.set('authorization', `Bearer ${token}`);
   return plainFetch(request);
 };
-// The runner imports `fs.globSync`, which came with Node 22, for a command that is not used here.
+// The runner imports `fs.globSync` of Node 22 for a command that these tests do not use.
 const hooks = `
   export async function resolve(name, context, next) {
     return name === 'fs' ? { url: 'glob:fs', shortCircuit: true } : next(name, context);

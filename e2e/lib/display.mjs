@@ -1,4 +1,4 @@
-// Owns a screen that nobody sees, with a window manager, and the keys, clicks and pictures on it.
+// Starts an invisible screen with a window manager, sends keys and clicks, and takes pictures.
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,15 +10,15 @@ import { until, within } from './inbox.mjs';
 const run = promisify(execFile);
 
 export class Display {
-  /** What `DISPLAY` is to be. */
+  /** The value for `DISPLAY`. */
   name;
   #env;
 
-  /** Starts one whose number is free. */
+  /** Starts a screen with a free number. */
   static async start(sandbox) {
     const display = new Display();
     const size = ['-screen', '0', '1280x800x24', '-dpi', '96'];
-    // It goes with us even if we are killed; the window manager and the IDE then go with it.
+    // It ends with this process, even by a kill; the window manager and the IDE then end with it.
     const server = spawn(
       'setpriv',
       ['--pdeathsig', 'KILL', 'Xvfb', '-displayfd', '3', ...size, '-nolisten', 'tcp', '-noreset'],
@@ -43,21 +43,21 @@ export class Display {
     return run(program, args, { env: this.#env });
   }
 
-  /** Gives a window the focus, as soon as one shows whose title matches. */
+  /** Gives a window the focus, as soon as its title matches. */
   activate(title) {
     const search = ['search', '--onlyvisible', '--name', title];
     const activate = () => this.#run('xdotool', ...search, 'windowactivate');
-    // None shows yet, or another one goes while it is looked for.
+    // No window shows yet, or another one closes during the search.
     const isActive = () => activate().then(Boolean, () => false);
     return until(`the window ${title}`, isActive);
   }
 
-  /** Presses keys, by the names that xdotool has for them: `ctrl+Return`. */
+  /** Presses keys, by their names in xdotool: `ctrl+Return`. */
   press(...keys) {
     return this.#run('xdotool', 'key', ...keys);
   }
 
-  /** Holds keys until something has come of it. */
+  /** Holds keys until `condition` is true. */
   async hold(keys, until) {
     await this.#run('xdotool', 'keydown', keys);
     try {
@@ -80,12 +80,12 @@ export class Display {
     await this.#run('xdotool', 'click', '--repeat', times, '--delay', 100, button);
   }
 
-  /** Moves the pointer away from everything that it could change the look of. */
+  /** Moves the pointer away, so that nothing is highlighted. */
   async rest() {
     await this.point({ x: 640, y: 798 });
   }
 
-  /** Takes a picture of the whole screen, in 256 colours at most. */
+  /** Takes a picture of the whole screen, with at most 256 colours. */
   async picture(file) {
     const colours = ['+dither', '-colors', '256', '-strip'];
     await this.#run('import', '-silent', '-window', 'root', ...colours, `png8:${file}`);
@@ -93,9 +93,9 @@ export class Display {
   }
 }
 
-/** Has a process ended with the sandbox. */
+/** Ends a process together with the sandbox. */
 function end(sandbox, process) {
-  process.on('error', () => {}); // it has not started, which others notice
+  process.on('error', () => {}); // it has not started; other steps notice that
   const exit = once(process, 'exit');
   exit.catch(() => {});
   sandbox.deferKill(() => process.kill('SIGKILL'));

@@ -1,5 +1,5 @@
-// Owns a stand-in for Docker: containers of namespaces, started by the command line of `docker`.
-// Run as a program, it is that command.
+// Replaces Docker by containers of namespaces, started by the command line of `docker`. Run as a
+// program, it is that command.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -11,8 +11,8 @@ import { makeImage, writeProgram } from './image.mjs';
 import { Host, HOST_ADDRESS } from './namespace.mjs';
 
 /**
- * Puts `docker` and an image with Gemini CLI on `host`; the model there says `replies`. What is to
- * be in front of `PATH` so that it is found.
+ * Installs `docker` and an image with Gemini CLI on `host`, whose model says `replies`. Returns the
+ * folder to prepend to `PATH`.
  */
 export function installDocker(sandbox, host, replies = []) {
   const bin = sandbox.folder('docker-bin');
@@ -23,7 +23,7 @@ export function installDocker(sandbox, host, replies = []) {
   return bin;
 }
 
-/** All command lines of `docker run` until now, as lists of arguments. */
+/** All command lines of `docker run` so far, as lists of arguments. */
 export function dockerRuns(bin) {
   return fs.readFileSync(path.join(bin, 'log'), 'utf8').trimEnd().split('\n').map(JSON.parse);
 }
@@ -72,7 +72,7 @@ function hostEntry(addHost) {
   return [name, address === 'host-gateway' ? HOST_ADDRESS : address];
 }
 
-/** `NAME=value`, or `NAME` for the value that it has outside. */
+/** `NAME=value`, or `NAME` for the value outside. */
 function variable(env) {
   const [name, ...value] = env.split('=');
   return [name, value.length > 0 ? value.join('=') : process.env[name]];

@@ -1,4 +1,4 @@
-// Owns `gemini-companion doctor` beside the real client: both in the same place, asked the same.
+// Runs `gemini-companion doctor` and the real client in the same environment, to compare them.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -11,7 +11,7 @@ import { IdeClient } from './ide-client.mjs';
 const CLIENT = '@google/gemini-cli-core/dist/src/ide/ide-client.js';
 const PROGRAM = process.env.GEMINI_COMPANION;
 
-/** What the command `/ide` says of a terminal in which the client of `file` sees no editor. */
+/** The answer of the command `/ide` if the client of `file` sees no editor. */
 const unsupported = (file = fileURLToPath(import.meta.resolve(CLIENT))) =>
   fs
     .readFileSync(file, 'utf8')
@@ -25,8 +25,8 @@ export function settings(sandbox, enabled = true, folder = '.gemini', more = {})
 }
 
 /**
- * Runs our program, or another one, with `input` on its stdin, which stays open if that is null; its
- * exit code and what it printed.
+ * Runs our program, or another one, with `input` on its stdin; null keeps stdin open. Returns the
+ * exit code and the output.
  */
 export function run(sandbox, args, options = {}) {
   const { cwd = sandbox.project, env = {}, program = PROGRAM, input = '' } = options;
@@ -35,13 +35,13 @@ export function run(sandbox, args, options = {}) {
     const child = execFile(program, args, place, (error, stdout, stderr) =>
       resolve({ code: error ? error.code : 0, stdout, stderr }),
     );
-    child.stdin.on('error', () => {}); // it may not want to hear all
+    child.stdin.on('error', () => {}); // it may exit before it has read everything
     if (input !== null) child.stdin.end(input);
   });
 }
 
 /**
- * What doctor finds for one client, once as JSON and once as text. None of `secrets` may be in it.
+ * Runs doctor for one client, as JSON and as text. The reports must not contain any of `secrets`.
  */
 export async function examine(sandbox, { secrets = [], id = 'gemini', ...place } = {}) {
   const doctor = ['doctor', '--client', id];
@@ -60,23 +60,23 @@ export async function examine(sandbox, { secrets = [], id = 'gemini', ...place }
   return { ...diagnosis, text: text.stdout };
 }
 
-/** What the client says when it can't connect. */
+/** The client's message when it can't connect. */
 async function clientFails(sandbox, place) {
   const client = await IdeClient.start(sandbox, place);
   const { status, details } = await client.connect();
   assert.equal(status, 'disconnected');
   const known = await client.displayName();
   await client.close();
-  // Without an editor the client stays as it began, and the command `/ide` speaks for it.
+  // Without an editor the client keeps its first state, and the command `/ide` has the message.
   return known ? details : unsupported(place?.module);
 }
 
-/** Has the client fail to connect, and doctor say why: the client's own words, and the problem. */
+/** Makes the client fail to connect, and checks that doctor reports its message and the problem. */
 export async function assertFailure(sandbox, problem, message, place = {}) {
   const details = await clientFails(sandbox, place);
   assert.match(details, message);
   const diagnosis = await examine(sandbox, place);
-  const [line] = details.split('\n'); // what may follow is the system's reason
+  const [line] = details.split('\n'); // the system's reason may follow
   assert.deepEqual([diagnosis.problem, diagnosis.clientSays], [problem, line], diagnosis.text);
   assert.ok(diagnosis.advice.length > 0, 'it says what to do');
   return diagnosis;

@@ -1,5 +1,4 @@
-// Owns the views of an imagined editor: shows proposals, and decides as a test's user does. What is
-// wrong with JSON, it knows too.
+// Simulates an editor: shows proposals, decides like a user, and finds problems in JSON.
 
 import fs from 'node:fs';
 
@@ -33,7 +32,7 @@ export class Editor {
   diagnose = jsonProblems;
   #companion;
   #views = new Map();
-  /** Those whose CLI writes the file itself. */
+  /** The proposals whose CLI writes the file itself. */
   #replayed = new Set();
 
   constructor(companion) {
@@ -78,7 +77,7 @@ export class Editor {
     return this.opened.next((view) => view.filePath === filePath);
   }
 
-  /** The user changes the proposal. */
+  /** Changes the proposal, as a user does. */
   edit(filePath, content) {
     this.#views.set(filePath, content);
   }

@@ -1,5 +1,4 @@
-// Owns the extension in Gemini CLI and in Qwen Code: it is installed as users do, and a model that
-// breaks a file hears of it.
+// Installs the extension into Gemini CLI and Qwen Code as users do, and makes a model break a file.
 
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -18,19 +17,19 @@ const PROGRAM = process.env.GEMINI_COMPANION;
 /** The extension, as it is in the sources. */
 export const EXTENSION = fileURLToPath(new URL('../../extension', import.meta.url));
 
-/** Text that no reader of JSON takes. */
+/** A text that is not valid JSON. */
 export const BROKEN = '{ "name": }\n';
 
-/** The PATH of a terminal with the program that is in `folder`, or with none. */
+/** The PATH of a terminal with the program in `folder`, or without it. */
 export const pathWith = (...folder) =>
   [...folder, path.dirname(process.execPath), '/usr/bin', '/bin'].join(':');
 
 const HERE = pathWith(path.dirname(path.resolve(PROGRAM)));
 
-/** What each asks before the model may have its problems. */
+/** The question of each CLI before the model gets problems. */
 const ASKS = /Allow execution of MCP tool "get_diagnostics"/;
 
-/** Each CLI: how it is installed into, started, and what its model hears. */
+/** For each CLI: its installation, its start, and the texts that its model gets. */
 const CLIS = {
   gemini: {
     program: GEMINI,
@@ -63,20 +62,20 @@ const CLIS = {
 
 export const NAMES = Object.keys(CLIS);
 
-/** Has the CLI of that name install the extension from `source`. */
+/** Makes the CLI of that name install the extension from `source`. */
 const installFrom = (source) => (sandbox, name, env) => {
   const args = [CLIS[name].program, 'extensions', 'install', source, '--consent'];
   execFileSync(process.execPath, args, { env: sandbox.env(env), stdio: 'ignore' });
 };
 
-/** The ways to bring the extension to a CLI: `(sandbox, name, env)` does it. */
+/** The ways to install the extension into a CLI, as functions `(sandbox, name, env)`. */
 export const BY = {
   /** Not at all. */
   nothing: () => {},
 
   folder: installFrom(EXTENSION),
 
-  /** From an archive of a release. Gemini CLI itself takes one only from GitHub. */
+  /** From an archive of a release. Gemini CLI itself accepts archives only from GitHub. */
   archive: (archive) => (sandbox, name, env) => {
     const source = name === 'gemini' ? unpack(sandbox, archive) : archive;
     installFrom(source)(sandbox, name, env);
@@ -87,7 +86,7 @@ export const BY = {
   },
 };
 
-/** Unpacks the archive of a release; the folder of the extension in it. */
+/** Unpacks the archive of a release; returns the folder of the extension. */
 function unpack(sandbox, archive) {
   const folder = sandbox.folder('unpacked');
   execFileSync('python3', ['-m', 'zipfile', '-e', archive, folder]);
@@ -95,8 +94,8 @@ function unpack(sandbox, archive) {
 }
 
 /**
- * Starts the CLI in the project, with the extension that comes `by` one of the ways, up to its
- * prompt. Its model says `steps`. Edits are made without `review`, or else with it.
+ * Starts the CLI in the project up to its prompt, with the extension installed `by` one of the
+ * ways. Its model says `steps`. `review` decides whether edits are reviewed.
  */
 export async function startCli(sandbox, name, steps, options = {}) {
   const { PATH = HERE, env, by = BY.folder, review = false } = options;
@@ -112,8 +111,8 @@ export async function startCli(sandbox, name, steps, options = {}) {
 }
 
 /**
- * Has the model of a CLI write `file`, which is there, so that it is broken, and then ask for its
- * problems. Returns what it hears of both.
+ * Makes the model of a CLI break the existing `file`, and then request its problems. Returns both
+ * answers to the model.
  */
 export async function breakAndAsk(sandbox, name, file, options) {
   const { tool } = CLIS[name];

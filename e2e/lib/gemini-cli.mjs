@@ -1,4 +1,4 @@
-// Owns what Gemini CLI itself needs to run without an account: settings, and a script for a model.
+// Sets up Gemini CLI to run without an account, with a scripted model.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -16,7 +16,7 @@ const SETTINGS = {
   model: { name: 'gemini-2.5-flash' },
 };
 
-/** What it needs in its environment. Nothing listens at the proxy, so nothing leaves the machine. */
+/** Its environment. Nothing listens at the proxy, so nothing leaves the machine. */
 export const ENVIRONMENT = {
   GEMINI_API_KEY: 'none',
   GEMINI_CLI_NO_RELAUNCH: 'true',
@@ -25,7 +25,7 @@ export const ENVIRONMENT = {
   NO_PROXY: '127.0.0.1,host.docker.internal',
 };
 
-/** What the model says in turn: a text, or a tool's `{name, args}`. */
+/** The model's answers in order: a text, or a tool's `{name, args}`. */
 export const says = (steps) =>
   steps
     .map((step) => (typeof step === 'string' ? { text: step } : { functionCall: step }))
@@ -35,11 +35,11 @@ export const says = (steps) =>
       response: [{ candidates: [candidate] }],
     }));
 
-/** What the model says: to write a file, then that it has. */
+/** The model's answers: a call to write a file, then a text. */
 export const writes = (file_path, content) =>
   says([{ name: 'write_file', args: { file_path, content } }, 'That was all.']);
 
-/** Writes the settings into the home folder `home`, and what the model says into `script`. */
+/** Writes the settings into the home folder `home`, and the model's answers into `script`. */
 export function prepare(home, script, replies) {
   const folder = path.join(home, '.gemini');
   fs.mkdirSync(folder, { recursive: true });
@@ -47,26 +47,26 @@ export function prepare(home, script, replies) {
   fs.writeFileSync(script, replies.map((reply) => JSON.stringify(reply)).join('\n'));
 }
 
-/** The messages of the user's side, each in its parts, in the session of `home`. */
+/** The user's messages in the session of `home`, each as its parts. */
 function userMessages(home) {
   const sessions = path.join(home, '.gemini', 'tmp', 'project', 'chats');
   const [session, ...others] = fs.existsSync(sessions) ? fs.readdirSync(sessions) : [];
-  if (session === undefined) return []; // nothing has been said yet
+  if (session === undefined) return []; // there is no session yet
   if (others.length > 0) throw new Error(`there is more than one session: ${others}`);
   return fs
     .readFileSync(path.join(sessions, session), 'utf8')
     .split('\n')
-    .slice(0, -1) // what follows the last line break is being written
+    .slice(0, -1) // the text after the last line break is incomplete
     .map((line) => JSON.parse(line))
     .filter(({ type, content }) => type === 'user' && Array.isArray(content))
     .map(({ content }) => content);
 }
 
-/** What the user has said, with the files that were named, as the model is told it. */
+/** The user's messages with the named files, as the model gets them. */
 export const asked = (home) =>
   userMessages(home).map((parts) => parts.map((part) => part.text ?? '').join(''));
 
-/** What the model was told of each call of a tool, `{name, text}`, in the session of `home`. */
+/** The answers of tools to the model, `{name, text}`, in the session of `home`. */
 export function toolResults(home) {
   return userMessages(home)
     .flatMap((parts) => parts.flatMap((part) => part.functionResponse ?? []))

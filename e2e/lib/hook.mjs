@@ -1,8 +1,8 @@
-// Owns what a CLI runs before and after an edit: `gemini-companion hook`.
+// Runs `gemini-companion hook` as a CLI does before and after an edit.
 
 import { run } from './doctor.mjs';
 
-/** What Gemini CLI tells of an edit of `file_path`. */
+/** Gemini CLI's input for an edit of `file_path`. */
 export const edit = (file_path, more) =>
   JSON.stringify({
     session_id: 'a',
@@ -12,9 +12,9 @@ export const edit = (file_path, more) =>
     ...more,
   });
 
-/** Runs the hook in the project, with `input` on its stdin, and returns what it says. */
+/** Runs the hook in the project, with `input` on its stdin, and returns its output. */
 export const hook = (sandbox, moment, input, { args = [], env } = {}) =>
   run(sandbox, ['hook', moment, ...args], { env, input });
 
-/** What it says if it says nothing. */
+/** The output without a report. */
 export const NOTHING = { code: 0, stdout: '', stderr: '' };

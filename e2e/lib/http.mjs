@@ -1,4 +1,4 @@
-// Owns MCP by hand: requests and event streams as bare as they go over the wire.
+// Sends MCP requests and reads event streams, byte by byte as on the wire.
 
 import net from 'node:net';
 
@@ -14,7 +14,7 @@ function request({ ready }, path, { headers, ...init }) {
 
 /** One client's session. */
 export class Session {
-  /** What names the session in each request. */
+  /** The headers that name the session. */
   headers = {};
   #sandbox;
   #companion;
@@ -53,7 +53,7 @@ export class Session {
     return { status: reply.status, headers: reply.headers, body };
   }
 
-  /** The response to a request. */
+  /** Sends a request and returns the response. */
   async ask(method, params) {
     return JSON.parse((await this.post(this.message(method, params))).body);
   }
@@ -63,7 +63,7 @@ export class Session {
     return (await this.ask('tools/call', { name, arguments: args })).result;
   }
 
-  /** Says that the client is done. */
+  /** Ends the session. */
   delete() {
     return request(this.#companion, '/mcp', { method: 'DELETE', headers: this.headers });
   }
@@ -76,7 +76,7 @@ export class Session {
     return EventStream.open(this.#sandbox, this.#companion, '/mcp', headers, pong);
   }
 
-  /** Continues with the next process of the companion. */
+  /** Continues with the companion's next process. */
   resume(companion) {
     this.#companion = companion;
   }
@@ -84,7 +84,7 @@ export class Session {
 
 /** A stream of Server-Sent Events. */
 export class EventStream {
-  /** The data of each event but pings, parsed. */
+  /** The parsed data of each event except pings. */
   messages = new Inbox('an event');
   comments = new Inbox('a comment');
   /** The value of `retry:`. */
@@ -108,7 +108,7 @@ export class EventStream {
     return stream;
   }
 
-  /** Takes all that comes, and returns how it ended. */
+  /** Reads all events, and returns how the stream ended. */
   async #read(body) {
     let text = '';
     try {
@@ -139,12 +139,12 @@ export class EventStream {
     else if (message) this.messages.push(message);
   }
 
-  /** The next notification, whatever it is. */
+  /** Waits for the next notification of any method. */
   next() {
     return this.messages.next();
   }
 
-  /** How it ended: `end` if orderly, else `error`. */
+  /** How the stream ended: `end` if orderly, else `error`. */
   ended() {
     return within(this.#ended, 'the end of a stream');
   }
@@ -155,7 +155,7 @@ export class EventStream {
   }
 }
 
-/** A port at which nobody listens. */
+/** Finds a port without a listener. */
 export async function closedPort() {
   const server = net.createServer();
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));

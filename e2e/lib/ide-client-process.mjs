@@ -1,6 +1,6 @@
-// Owns the real IdeClient, alone in its process, because it reads the working directory and the
-// environment and keeps singletons. It is Gemini CLI's, or that of the module `IDE_CLIENT_MODULE`.
-// The other end is `ide-client.mjs`, which has started it or listens on the socket
+// Runs the real IdeClient alone in a process, because it reads the working directory and the
+// environment and holds singletons. The module `IDE_CLIENT_MODULE` replaces Gemini CLI's client by
+// another. `ide-client.mjs` is the other end: it starts this process, or listens on the socket
 // `IDE_CLIENT_SOCKET`.
 
 import { Peer } from './peer.mjs';
@@ -28,7 +28,7 @@ const calls = {
   openDiff: (filePath, newContent) => client.openDiff(filePath, newContent),
   closeDiff: (filePath, options) => client.closeDiff(filePath, options),
   resolveDiffFromCli: (filePath, outcome) => client.resolveDiffFromCli(filePath, outcome),
-  // It offers its user no tools but those of diffs, though its connection has them all.
+  // It offers its user only the tools for diffs, though its connection has them all.
   callTool: (name, args) => client.client.callTool({ name, arguments: args }),
   disconnect: () => client.disconnect(),
   status: () => client.getConnectionStatus(),
@@ -38,7 +38,7 @@ const calls = {
   trust: () => checkPathTrust({ path: process.cwd(), isFolderTrustEnabled: true }),
 };
 
-// A failed openDiff also leaves a rejected promise that nobody handles (`promise.finally(release)`).
+// A failed openDiff also leaves an unhandled rejected promise (`promise.finally(release)`).
 // The CLI survives that; a plain Node process would not.
 process.on('unhandledRejection', () => {});
 other.on('disconnect', () => process.exit());

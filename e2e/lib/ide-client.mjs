@@ -1,4 +1,4 @@
-// Owns a process with the real IdeClient in it, Gemini CLI's or another, and speaks for it.
+// Controls a process with a real IdeClient, from Gemini CLI or another client.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { Peer } from './peer.mjs';
 
 const MODULE = fileURLToPath(new URL('ide-client-process.mjs', import.meta.url));
 
-/** A shell below another process of ours, as in an editor's terminal. */
+/** A shell below another of our processes, as in an editor's terminal. */
 const TERMINAL = { execPath: 'sh', execArgv: ['-c', `sh -c '"$NODE" "$0"; exit' "$0"; exit`] };
 
 /** Node in a folder of another machine. */
@@ -22,12 +22,12 @@ function onMachine(machine, cwd) {
 let sockets = 0;
 
 function clientEnvironment(sandbox, env) {
-  // In a container the client looks for its editor on the host, unless told otherwise.
+  // In a container the client looks for its editor on the host by default.
   return sandbox.env({ NODE: process.execPath, REMOTE_CONTAINERS: '1', ...env });
 }
 
 export class IdeClient {
-  /** What the client told by itself and nobody has taken yet. */
+  /** The client's own messages that no test has taken yet. */
   events = {
     started: new Inbox('the start of the client'),
     status: new Inbox('a new status of the client'),
@@ -65,8 +65,8 @@ export class IdeClient {
   }
 
   /**
-   * Has `run(command, env)` start a process, such as in an editor's terminal: a list of arguments,
-   * and what is to be in the environment beside what the editor has put there.
+   * Makes `run(command, env)` start a process, such as in an editor's terminal: a list of arguments,
+   * and the variables to add to the editor's environment.
    */
   static async startBy(sandbox, run) {
     const socket = path.join(sandbox.root, `client-${++sockets}.sock`);
@@ -78,7 +78,7 @@ export class IdeClient {
     return client;
   }
 
-  /** Starts one and connects it. */
+  /** Starts a client and connects it. */
   static async connect(sandbox, options) {
     const client = await IdeClient.start(sandbox, options);
     const status = await client.connect();
@@ -121,16 +121,16 @@ export class IdeClient {
     return answer;
   }
 
-  /** The status that came of it. */
+  /** Connects, and returns the status. */
   connect() {
     return this.#call('connect');
   }
 
-  /** What the user decided, as `{status, content}`, within `patience` ms. */
+  /** Waits up to `patience` ms for the user's decision, `{status, content}`. */
   openDiff(filePath, newContent, patience) {
     const waiting = this.#begin('openDiff', filePath, newContent);
     const decision = within(waiting, "the end of the client's openDiff", patience);
-    decision.catch(() => {}); // a test that is over does not look at it
+    decision.catch(() => {}); // a test that has ended ignores it
     return decision;
   }
 
@@ -155,7 +155,7 @@ export class IdeClient {
     return (await this.#call('status')).status;
   }
 
-  /** What it says about its status. */
+  /** The client's status. */
   async details() {
     return (await this.#call('status')).details;
   }
@@ -172,12 +172,12 @@ export class IdeClient {
     return this.#call('displayName');
   }
 
-  /** Whether the CLI trusts its folder, and whose word that is, as `{isTrusted, source}`. */
+  /** Whether the CLI trusts its folder, and the source of that, as `{isTrusted, source}`. */
   trust() {
     return this.#call('trust');
   }
 
-  /** The open files, as soon as the client has been told some for which `matches` holds. */
+  /** Waits until `matches` accepts the client's open files, and returns them. */
   async openFiles(matches) {
     const context = await this.events.context.until(
       (context) => context && matches(context.workspaceState.openFiles),
@@ -185,7 +185,7 @@ export class IdeClient {
     return context.workspaceState.openFiles;
   }
 
-  /** What it and the programs that it started have written to stderr. */
+  /** The stderr of the client and its programs. */
   get log() {
     return this.#stderr;
   }
@@ -195,7 +195,7 @@ export class IdeClient {
     this.#process.kill(name);
   }
 
-  /** Ends the process; the companion sees its connections go, as when a user quits the CLI. */
+  /** Ends the process, so that its connections close, as when a user quits the CLI. */
   async close() {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const exit = once(this.#process, 'exit');

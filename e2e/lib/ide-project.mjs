@@ -1,4 +1,4 @@
-// Owns the settings that the IDE finds when it starts and opens a project.
+// Writes the settings that the IDE reads when it starts and opens a project.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -48,12 +48,12 @@ function write(folder, settings) {
   }
 }
 
-/** Has an IDE be dark that keeps its settings there. */
+/** Sets the dark theme in an IDE's settings. */
 export function writeDarkTheme(config) {
   write(path.join(config, 'options'), DARK);
 }
 
-/** Makes all files of the folder belong to the project; and has schemas not looked for on the web. */
+/** Adds all files of the folder to the project, and disables the download of schemas. */
 export function writeProjectSettings(project) {
   write(path.join(project, '.idea'), SETTINGS);
 }

@@ -1,5 +1,5 @@
-// Owns the usual beginning of a test in a window: the IDE with the plugin, and the client in its
-// project. Tests share one window, as it takes a while to open.
+// Sets up a window test: the IDE with the plugin, and a client in its project. Tests share one
+// window, because it opens slowly.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -14,7 +14,7 @@ import { Sandbox } from './sandbox.mjs';
 
 export const REJECTED = { status: 'rejected', content: undefined };
 
-/** What the status widget says while no client is there, and with one. */
+/** The texts of the status widget without a client, and with one. */
 export const WAITING = 'Companion for Gemini CLI: Waiting for a CLI';
 export const CONNECTED = 'Companion for Gemini CLI: 1 CLI connected';
 
@@ -28,7 +28,7 @@ export class Scene {
   ide;
   client;
 
-  /** Starts the IDE, and waits until its server is ready; clients may be on their way back. */
+  /** Starts the IDE, and waits until its server is ready; clients may be reconnecting. */
   async openIde(options) {
     this.ide = await Ide.start(this.sandbox, options);
     const isReady = (text) => text === WAITING || / CLIs? connected$/.test(text);
@@ -36,18 +36,18 @@ export class Scene {
     await this.ide.until(ready, WAITING);
   }
 
-  /** The usual: a client is connected. */
+  /** Waits until a client is connected. */
   async open() {
     await this.openIde();
     this.client = await this.connect();
   }
 
-  /** A client; it has one edit reviewed at a time. */
+  /** A client that proposes one edit at a time. */
   connect() {
     return IdeClient.connect(this.sandbox);
   }
 
-  /** Waits until the status widget says that. */
+  /** Waits until the status widget shows that text. */
   status(text) {
     return this.ide.until(({ statusBar }) => statusBar.includes(text), text);
   }
@@ -69,19 +69,19 @@ export class Scene {
     });
   }
 
-  /** Tells what there was when a test failed. */
+  /** Prints the state of the window when a test has failed. */
   async #tell(t, name) {
     t.diagnostic(`the client knows ${JSON.stringify(await this.client.context())}`);
     t.diagnostic(`the window is in ${await this.picture(name)}`);
   }
 
-  /** Takes a picture for who looks into a failure. */
+  /** Takes a picture to investigate a failure. */
   picture(name) {
     fs.mkdirSync(PICTURES, { recursive: true });
     return this.ide.picture(path.join(PICTURES, `${name.replaceAll(/\W+/g, '-')}.png`));
   }
 
-  /** Takes away what a failed test has left: proposals go with the client that made them. */
+  /** Removes the proposals of a failed test by ending their client. */
   async #startOver() {
     const { windows } = await this.ide.robot('look');
     if (windows.length > 1) await this.ide.display.press('Escape');
@@ -94,7 +94,7 @@ export class Scene {
     const file = this.sandbox.file(name, content);
     const open = () => this.ide.robot('open', { path: file, line, character, from });
     await open();
-    // The focus may still be on its way back from a tab that has just been closed.
+    // The focus may still be returning from a tab that was just closed.
     await until(`the focus in ${name}`, async () => {
       const { focus } = await this.ide.robot('look');
       if (focus?.path !== file) await open();
@@ -103,12 +103,12 @@ export class Scene {
     return file;
   }
 
-  /** Has the focus where no proposal could take it from, so that one shows at once. */
+  /** Moves the focus out of editors, so that a proposal shows at once. */
   leaveEditors() {
     return this.ide.untilRobot(['leave editors'], (left) => left, 'the focus in a tool window');
   }
 
-  /** Has the client propose an edit, and waits until it shows; returns its tab and the decision. */
+  /** Makes the client propose an edit, and waits until it shows; returns its tab and the decision. */
   async propose(file, text, client = this.client) {
     await this.leaveEditors();
     const decision = client.openDiff(file, text);
@@ -120,8 +120,8 @@ export class Scene {
   }
 
   /**
-   * Waits until the proposal shows. The focus may have been on its way back to an editor; then the
-   * proposal waits without a tab, and is asked for.
+   * Waits until the proposal shows. If the focus was returning to an editor, the proposal waits
+   * without a tab, and this method opens it.
    */
   async #shown(file, text) {
     const isShown = ({ tabs }) => tabs.some(({ right }) => right === text);
@@ -133,7 +133,7 @@ export class Scene {
     return this.proposal(file, ({ right }) => right === text);
   }
 
-  /** Opens the list of those that wait, and clicks on a text in it. */
+  /** Opens the list of waiting proposals, and clicks on a text in it. */
   async chooseInList(text) {
     const { statusBar } = await this.ide.until(
       ({ statusBar }) => statusBar.some((text) => TO_REVIEW.test(text)),
@@ -149,7 +149,7 @@ export class Scene {
     return this.ide.robot('invoke', { action: 'Companion.AcceptProposal', proposal: title });
   }
 
-  /** Turns to a proposal as a user does, by a click on its tab. */
+  /** Selects a proposal by a click on its tab. */
   async turnTo(title) {
     await this.ide.click('tab', { tab: title });
     await this.ide.tab(title, ({ isSelected }) => isSelected);
@@ -169,7 +169,7 @@ export class Scene {
     return this.ide.until(none, 'the end of all proposals');
   }
 
-  /** Turns to a proposal, and places the caret at its start with the mouse. */
+  /** Selects a proposal, and clicks at its start to place the caret. */
   async clickInto(title) {
     await this.turnTo(title);
     await this.ide.click('proposal', { tab: title });

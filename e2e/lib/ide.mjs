@@ -1,6 +1,6 @@
-// Owns one IDE in a window on a display of its own, and the robot in it, which plays the user.
+// Starts one IDE on its own display, with the robot in it, which plays the user.
 //
-// The robot is a plugin, `plugin-kotlin/src/robot`, and says which commands there are.
+// The robot is a plugin, `plugin-kotlin/src/robot`, which defines the commands.
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,13 +25,13 @@ const ROBOT = process.env.COMPANION_ROBOT;
 const ROBOT_LINE = 'robot ';
 
 /**
- * The one tells by a stack where many events come from, the other that a new window of the platform's
- * got the focus late, as on a busy machine.
+ * Harmless errors of the platform: one reports the source of many events, the other a new window
+ * that got the focus late on a busy machine.
  */
 const NO_PROBLEM = /FrequentEventDetector|TimedOutCallback/;
 
 export class Ide {
-  /** The folders of projects that were opened, when their windows are ready. */
+  /** The folders of opened projects whose windows are ready. */
   opened = new Inbox('an open project');
   display;
   #sandbox;
@@ -42,7 +42,7 @@ export class Ide {
   #commands = new Map();
   #lastCommand = 0;
 
-  /** Starts it, perhaps on a display that is there, and waits until the window has the focus. */
+  /** Starts the IDE, optionally on an existing display, and waits until the window has the focus. */
   static async start(
     sandbox,
     { project = sandbox.project, withPlugin = true, isDark = false, java = [], display } = {},
@@ -72,7 +72,7 @@ export class Ide {
     this.#process = spawn(command.program, command.args, {
       env: sandbox.env({ ...command.env, DISPLAY: display.name, LANG: 'C.UTF-8' }),
     });
-    this.#process.stdin.on('error', () => {}); // it has exited, which `exited` tells
+    this.#process.stdin.on('error', () => {}); // it has exited; `exited` has the code
     this.#process.stderr.setEncoding('utf8').on('data', (text) => (this.#output += text));
     readline
       .createInterface({ input: this.#process.stdout, crlfDelay: Infinity })
@@ -110,7 +110,7 @@ export class Ide {
     for (const { reject } of this.#commands.values()) reject(this.#ended);
   }
 
-  /** Has the robot do something, and returns what it says. */
+  /** Sends a command to the robot, and returns its answer. */
   async robot(command, args = {}) {
     if (this.#ended) throw this.#ended;
     const id = ++this.#lastCommand;
@@ -119,12 +119,12 @@ export class Ide {
     return within(answer, `the answer to “${command}”`);
   }
 
-  /** Looks at the window until what the robot sees matches, and returns it. */
+  /** Waits until the robot's description of the window matches, and returns it. */
   async until(matches, what) {
     return this.untilRobot(['look'], matches, what);
   }
 
-  /** Asks the robot until its answer matches; the IDE does not tell of changes by itself. */
+  /** Repeats a command until the robot's answer matches; the IDE does not report changes. */
   async untilRobot([command, args], matches, what) {
     const deadline = Date.now() + PATIENCE;
     for (;;) {
@@ -139,13 +139,13 @@ export class Ide {
     }
   }
 
-  /** Waits for a tab with a title for which `matches` holds, and returns it. */
+  /** Waits for a tab whose title `matches` accepts, and returns it. */
   tab(title, matches = () => true) {
     const find = ({ tabs }) => tabs.find((tab) => tab.title === title && matches(tab));
     return this.until(find, `the tab ${title}`);
   }
 
-  /** Clicks where the robot finds something, as soon as the pointer is over it. */
+  /** Finds something with the robot, moves the pointer over it, and clicks. */
   async click(what, args, button, times) {
     const isPointedAt = async () => {
       const place = await this.robot(`find ${what}`, args);
@@ -156,12 +156,12 @@ export class Ide {
     await this.display.click(button, times);
   }
 
-  /** How many threads it has. */
+  /** The number of its threads. */
   threads() {
     return fs.readdirSync(`/proc/${this.pid}/task`).length;
   }
 
-  /** How many objects there are of each class of a package, after a garbage collection. */
+  /** Counts the objects of each class of a package, after a garbage collection. */
   async objects(prefix) {
     const jcmd = javaProgram(HOME, 'jcmd');
     const { stdout } = await run(jcmd, [this.pid, 'GC.class_histogram'], { maxBuffer: 1 << 26 });
@@ -186,7 +186,7 @@ export class Ide {
     return within(this.#exit, 'the end of the IDE');
   }
 
-  /** What its log has of errors, and of exceptions of all kinds. */
+  /** The errors and exceptions in its log. */
   problems() {
     const file = path.join(this.#sandbox.root, 'ide', 'log', 'idea.log');
     const records = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split(/^(?=\d{4}-)/m) : [];
@@ -194,7 +194,7 @@ export class Ide {
     return records.filter((record) => isProblem(record) && !NO_PROBLEM.test(record));
   }
 
-  /** Ends it as a user does, and then looks into its log. */
+  /** Quits the IDE as a user does, and then checks its log. */
   async close() {
     try {
       if (this.#process.exitCode === null && this.#process.signalCode === null) {
@@ -210,7 +210,7 @@ export class Ide {
   }
 }
 
-/** Makes a link, also where there is one already. */
+/** Creates or replaces a link. */
 function link(name, target) {
   fs.rmSync(name, { force: true });
   fs.symlinkSync(path.resolve(target), name);

@@ -1,20 +1,20 @@
-// Owns what is installed on a machine that is not the editor's: Gemini CLI, with a script for a model.
+// Describes an image for other machines: Gemini CLI with a scripted model.
 
 import fs from 'node:fs';
 import path from 'node:path';
 
 import { ENVIRONMENT, GEMINI, prepare } from './gemini-cli.mjs';
 
-/** Where it is installed there. */
+/** Its path on the machine. */
 const HOME = '/image';
 
-/** Writes a program that runs `command`, with the arguments that it is given after it. */
+/** Writes a program that runs `command` followed by the program's arguments. */
 export function writeProgram(folder, name, command) {
   const quoted = command.map((word) => `'${word}'`).join(' ');
   fs.writeFileSync(path.join(folder, name), `#!/bin/sh\nexec ${quoted} "$@"\n`, { mode: 0o755 });
 }
 
-/** What a container of it has, as `{mounts, env}`. The model says `replies`. */
+/** The `{mounts, env}` of a container of the image. The model says `replies`. */
 export function makeImage(sandbox, replies = []) {
   const folder = sandbox.folder('image');
   prepare(folder, path.join(folder, 'replies.jsonl'), replies);

@@ -1,6 +1,6 @@
-// Owns waiting: messages that arrive by themselves are kept until a test asks for them.
+// Stores messages until a test asks for them, and waits for conditions.
 
-/** How long a test waits for anything, in ms. Far above what a busy machine needs. */
+/** Maximum wait of a test, in ms. A busy machine needs far less. */
 export const PATIENCE = 60_000;
 
 export class Inbox {
@@ -9,7 +9,7 @@ export class Inbox {
   #waiting = [];
   #ended;
 
-  /** `name` says in errors what was waited for. */
+  /** Errors contain `name`. */
   constructor(name) {
     this.#name = name;
   }
@@ -20,7 +20,7 @@ export class Inbox {
     else this.#waiting.splice(index, 1)[0].resolve(message);
   }
 
-  /** Nothing will arrive any more, because of `error`. */
+  /** Fails all waits with `error`: no more messages will arrive. */
   end(error) {
     this.#ended ??= error;
     for (const waiter of this.#waiting.splice(0)) waiter.reject(this.#ended);
@@ -37,7 +37,7 @@ export class Inbox {
     );
   }
 
-  /** Takes the oldest message that matches, and drops all that came before it. */
+  /** Takes the oldest message that matches, and drops all older ones. */
   async until(matches) {
     for (;;) {
       const message = await this.next();
@@ -45,13 +45,13 @@ export class Inbox {
     }
   }
 
-  /** Takes all that is there. */
+  /** Takes all messages. */
   takeAll() {
     return this.#messages.splice(0);
   }
 }
 
-/** `promise`, or an error that names `what` when it takes longer than a test waits. */
+/** Waits for `promise`, or fails with `what` after the maximum wait. */
 export function within(promise, what, patience = PATIENCE) {
   const error = new Error(`nothing came in ${patience / 1000} s: ${what}`);
   let timer;
@@ -61,7 +61,7 @@ export function within(promise, what, patience = PATIENCE) {
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
 
-/** Waits until `condition()` holds, which nothing announces. */
+/** Polls until `condition()` is true. */
 export async function until(what, condition) {
   const patience = AbortSignal.timeout(PATIENCE);
   while (!(await condition())) {

@@ -1,4 +1,4 @@
-// Owns an installation of an IDE that is made up, as `gemini-companion setup` finds it.
+// Invents an installation of an IDE that `gemini-companion setup` finds.
 
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -16,13 +16,13 @@ with zipfile.ZipFile(zip, "w") as file:
     file.writestr("companion-for-gemini-cli/native/x.so", os.urandom(200_000))
 `;
 
-/** Makes one that says that of itself; its folder. */
+/** Creates an IDE with that product information; returns its folder. */
 export function installation(sandbox, product, home = sandbox.folder('opt', 'idea')) {
   fs.writeFileSync(path.join(home, 'product-info.json'), JSON.stringify(product));
   return home;
 }
 
-/** Makes one, and a zip to install into it; the arguments that name both. */
+/** Creates an IDE and a zip to install into it; returns the arguments with both. */
 export function installIde(sandbox, version = '1.0', folder = undefined) {
   const product = {
     name: 'IntelliJ IDEA',

@@ -1,4 +1,4 @@
-// Owns one `gemini-companion mcp` process, with the MCP project's own client at its other end.
+// Runs one `gemini-companion mcp` process, with the MCP project's own client at its other end.
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -9,11 +9,11 @@ import { Inbox } from './inbox.mjs';
 const PROGRAM = process.env.GEMINI_COMPANION;
 
 export class Mcp {
-  /** How often it has said that its tools are others. */
+  /** The number of notifications that its tools have changed. */
   changes = new Inbox('a change of the tools');
   #client = new Client({ name: 'test', version: '1' });
 
-  /** Starts one in the project, as a CLI does. */
+  /** Starts the program in the project, as a CLI does. */
   static async start(sandbox, { args = [], env, cwd = sandbox.project } = {}) {
     const mcp = new Mcp();
     mcp.#client.setNotificationHandler(ToolListChangedNotificationSchema, () =>

@@ -1,11 +1,11 @@
-// Owns what the monkey can do. Each deed waits for what it brings about, and returns false if it
-// can't be done now.
+// Implements the deeds of the monkey. Each deed waits for its effect, and returns false if it is
+// impossible at the moment.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** An action may have nothing to do, as for a user. */
+/** Runs an action, which may have nothing to do. */
 async function invoke({ ide }, action, proposal) {
   await ide.robot('invoke', { action, proposal }).catch((error) => {
     assert.match(error.message, /disabled|nothing has the focus/);
@@ -16,7 +16,7 @@ async function open(monkey) {
   await monkey.focus(monkey.anyFile());
 }
 
-/** Types a key into a file, and perhaps takes it back. */
+/** Types a key into a file, and perhaps undoes that. */
 async function type(monkey) {
   const { ide } = monkey;
   const file = monkey.anyFile();
@@ -28,13 +28,13 @@ async function type(monkey) {
   await monkey.hasText(file);
   if (monkey.random(3) > 0) return;
   await ide.display.press('ctrl+z');
-  // Keys that follow each other go together.
+  // The IDE undoes keys in a row together.
   const isFormer = (text) => text !== texts.at(-1) && texts.includes(text) && { text };
   const { text } = await ide.untilRobot(['text of file', { path: file }], isFormer, 'the undo');
   texts.push(text);
 }
 
-/** A client without a proposal makes one. */
+/** Makes a proposal by a client without one. */
 async function propose(monkey) {
   const busy = new Set([...monkey.waiting.values()].map(({ client }) => client));
   const client = monkey.clients.find((client) => !busy.has(client));
@@ -45,7 +45,7 @@ async function propose(monkey) {
   await monkey.propose(client, file);
 }
 
-/** Goes to one that has no tab, by the list in the status bar. */
+/** Opens a proposal without a tab from the list in the status bar. */
 async function review(monkey) {
   const { ide } = monkey;
   const { tabs } = await ide.robot('look');
@@ -59,7 +59,7 @@ async function review(monkey) {
   await ide.until(isThere, `the tab of ${shown}`);
 }
 
-/** Types a key into a proposal, and perhaps takes it back. */
+/** Types a key into a proposal, and perhaps undoes that. */
 async function edit(monkey) {
   const { ide } = monkey;
   const shown = await monkey.anyShown();
@@ -85,7 +85,7 @@ async function decide(monkey) {
   const action = isAccepted ? 'Companion.AcceptProposal' : 'Companion.RejectProposal';
   const { ide } = monkey;
   await ide.robot('invoke', { action, proposal: shown.title });
-  // One whose file has changed meanwhile is asked about.
+  // The IDE asks about a proposal whose file has changed.
   const isGone = ({ tabs }) => tabs.every(({ right }) => right !== shown.proposal.text);
   const next = (seen) => (seen.texts.includes('Accept Anyway') ? 'asked' : isGone(seen) && 'gone');
   if ((await ide.until(next, 'the end, or a question')) === 'asked') {
@@ -101,7 +101,7 @@ const CLOSINGS = {
   escape: ({ ide }) => ide.display.press('Escape'),
 };
 
-/** Closes a proposal as a user does. If it was edited, there is a question. */
+/** Closes a proposal as a user does. For an edited one, the IDE asks. */
 async function close(monkey) {
   const { ide } = monkey;
   const shown = await monkey.anyShown();
@@ -110,12 +110,12 @@ async function close(monkey) {
   await monkey.focusProposal(proposal, title);
   const before = (await monkey.tabsOf(proposal)).length;
   const how = monkey.any(Object.keys(CLOSINGS));
-  // What comes right after another proposal has taken the place of the former is taken for a slip.
+  // The plugin ignores input right after a new proposal has replaced the old one.
   await pause(1_100);
   try {
     await CLOSINGS[how](monkey, title);
   } catch (error) {
-    // A split may be too narrow for its tabs, even for the selected one; a user takes the keys.
+    // A split may be too narrow even for the selected tab; a user then uses the keys.
     assert.match(error.message, /out of sight|does not show/);
     return false;
   }
@@ -151,7 +151,7 @@ const TABS = [
   'NextTab',
 ];
 
-/** Whatever one can do to tabs, in a proposal or where the focus is. */
+/** Runs an action on tabs, in a proposal or at the focus. */
 async function tabs(monkey) {
   const shown = monkey.random(2) === 0 ? await monkey.anyShown() : undefined;
   const { tabs } = await monkey.ide.robot('look');
@@ -163,7 +163,7 @@ async function limit(monkey) {
   await monkey.ide.robot('tab limit', { count: 1 + monkey.random(6) });
 }
 
-/** Drags a proposal into a window of its own, and closes that. */
+/** Drags a proposal into a separate window, and closes that window. */
 async function detach(monkey) {
   const { ide } = monkey;
   const shown = await monkey.anyShown();
@@ -197,7 +197,7 @@ async function remove(monkey) {
   monkey.files.delete(file);
 }
 
-/** The user decides in the CLI. */
+/** Decides in the CLI. */
 async function byClient(monkey) {
   if (monkey.waiting.size === 0) return false;
   const proposal = monkey.any([...monkey.waiting.values()]);
@@ -205,7 +205,7 @@ async function byClient(monkey) {
   await monkey.ends(proposal, false);
 }
 
-/** The user turns the companion off in the CLI, and on again. */
+/** Turns the companion off in the CLI, and on again. */
 async function reconnect(monkey) {
   const client = monkey.any(monkey.clients);
   const gone = [...monkey.waiting.values()].filter((proposal) => proposal.client === client);
@@ -217,7 +217,7 @@ async function reconnect(monkey) {
   await client.connect();
 }
 
-/** How often each is done. */
+/** The weight of each deed. */
 export const DEEDS = {
   open: { weight: 30, play: open },
   type: { weight: 40, play: type },

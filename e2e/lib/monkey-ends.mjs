@@ -1,5 +1,5 @@
-// Owns the ends that the monkey brings about and what is to be there afterwards: the project is
-// closed, the IDE quits or is killed, and each is opened again.
+// Implements the endings of the monkey, and checks the state afterwards. It closes the project,
+// quits or kills the IDE, and opens each again.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -8,10 +8,10 @@ import path from 'node:path';
 import { REJECTED } from './ide-scene.mjs';
 import { until } from './inbox.mjs';
 
-/** How long a client waits for its companion to come back, in ms, with a margin. */
+/** The time that a client waits for its companion to restart, in ms, with a margin. */
 const RETRY = 18_000;
 
-/** Does what ends all proposals; there is a question if one was edited. Returns whether they end. */
+/** Runs an action that ends all proposals; the IDE asks if one was edited. Returns whether they end. */
 async function leave(monkey, action) {
   const { ide } = monkey;
   await ide.robot('invoke', { action });
@@ -27,7 +27,7 @@ function onDisk(file) {
   return fs.readFileSync(file, 'utf8');
 }
 
-/** Waits until all that was typed is on the disk. */
+/** Waits until all typed text is on the disk. */
 async function saved(monkey) {
   for (const file of monkey.files.keys()) {
     const what = `${JSON.stringify(monkey.text(file))} on the disk, in ${path.basename(file)}`;
@@ -36,8 +36,8 @@ async function saved(monkey) {
 }
 
 /**
- * Nothing waits any more. Clients stay connected if nothing has taken more than the time for which
- * they wait; otherwise the user starts a CLI anew that has lost its connection.
+ * Expects that no proposal waits. A client stays connected if the restart took less time than the
+ * client waits; otherwise the user restarts the CLI.
  */
 async function comeBack(monkey, begun) {
   const { ide, clients, scene } = monkey;
@@ -86,7 +86,7 @@ async function quit(monkey) {
   await startAgain(monkey, begun);
 }
 
-/** What was saved stays; what was not may be gone, as in any editor. */
+/** Expects that saved text stays. Unsaved text may be lost, as in any editor. */
 async function kill(monkey) {
   const { ide } = monkey;
   if (monkey.random(2) === 0) {
@@ -104,7 +104,7 @@ async function kill(monkey) {
   await startAgain(monkey, begun);
 }
 
-/** How often each is done, beside the other deeds. They take long. */
+/** The weight of each ending among the deeds. Endings take long. */
 export const ENDS = {
   reopen: { weight: 6, play: reopen },
   quit: { weight: 4, play: quit },

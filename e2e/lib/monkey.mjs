@@ -1,5 +1,5 @@
-// Owns a user who does not think, in a real window, and the books of what must have come of it: the
-// files with all that was typed into them, and the proposals of two real clients.
+// Plays random deeds in a real window, and models the expected state: the text of each file, and
+// the proposals of two real clients.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
@@ -16,11 +16,11 @@ const BACK = 'Show Your Edits';
 const FOLDED = /^\d+ more$/;
 
 export class Monkey {
-  /** What was done, each as `name:seed`. */
+  /** The deeds so far, each as `name:seed`. */
   script = [];
-  /** Each file's texts, from the first to the one that it has. */
+  /** Each file's texts, from the first to the current one. */
   files = new Map();
-  /** The proposals that have not ended, by path. */
+  /** The open proposals, by path. */
   waiting = new Map();
   clients = [];
   scene = new Scene();
@@ -33,11 +33,11 @@ export class Monkey {
     this.clients.push(this.scene.client);
     while (this.clients.length < CLIENTS) this.clients.push(await this.scene.connect());
     for (const name of ['a.txt', 'b.txt', 'deep/a.txt', 'c.txt']) this.create(name);
-    // The platform of 2018.3 takes a file for empty that is renamed before it was ever read.
+    // The platform of 2018.3 treats a file as empty that is renamed before it was first read.
     await this.check();
   }
 
-  /** Takes a picture and closes the window, whatever is in it. */
+  /** Takes a picture and closes the window. */
   async giveUp(error) {
     const picture = await this.scene.picture('monkey').catch(() => 'no picture');
     error.message += `\nthe window is in ${picture}\n${this.ide?.problems().join('\n')}`;
@@ -57,7 +57,7 @@ export class Monkey {
     return list[this.random(list.length)];
   }
 
-  /** A number that is new. */
+  /** A new number. */
   next() {
     return ++this.#count;
   }
@@ -76,14 +76,14 @@ export class Monkey {
     return this.files.get(file).at(-1);
   }
 
-  /** Does something that can be done now, as that seed has it. */
+  /** Does a possible deed, chosen by the seed. */
   async play(seed, deeds) {
     const random = randomOf(seed);
     const names = Object.entries(deeds).flatMap(([name, { weight }]) => Array(weight).fill(name));
     while (!(await this.step(names[random(names.length)], random(1_000_000))));
   }
 
-  /** Does one thing, and looks whether all is as it should be; returns whether it could be done. */
+  /** Does one deed, and checks the state; returns whether the deed was possible. */
   async step(name, seed) {
     this.#random = randomOf(seed);
     this.script.push(`${name}:${seed}`);
@@ -93,7 +93,7 @@ export class Monkey {
     return done;
   }
 
-  /** Whether each proposal waits and each text is there. */
+  /** Checks that each proposal waits and that each file has its text. */
   async check() {
     await this.#countIs(this.waiting.size);
     this.#allWait();
@@ -105,7 +105,7 @@ export class Monkey {
     assert.deepEqual(this.ide.problems(), []);
   }
 
-  /** By the text of each that waits: its file's name, or its path where several have the name. */
+  /** Maps each waiting text to its file's name, or to the path if several files have the name. */
   #titles() {
     const waiting = [...this.waiting.values()];
     const names = waiting.map(({ file }) => path.basename(file));
@@ -129,7 +129,7 @@ export class Monkey {
     }
   }
 
-  /** What the status widget says. */
+  /** The text of the status widget. */
   #countIs(count) {
     const connected = `Companion for Gemini CLI: ${CLIENTS} CLIs connected`;
     const wait = count === 1 ? '1 proposal waits' : `${count} proposals wait`;
@@ -147,7 +147,7 @@ export class Monkey {
     return tabs.filter(({ right }) => right === text);
   }
 
-  /** One of the proposals that have tabs, and the title of its first one. */
+  /** One of the proposals with tabs, and the title of its first tab. */
   async anyShown() {
     const { tabs } = await this.ide.robot('look');
     const shown = [...this.waiting.values()].flatMap((proposal) => {
@@ -168,7 +168,7 @@ export class Monkey {
     return this.#focus(tab, ['turn to', { tab }], isThere);
   }
 
-  /** What had the focus before may yet ask for it back. In a split the caret is another in each. */
+  /** The former owner may still take the focus back. In a split each editor has its own caret. */
   async #focus(what, deed, isThere) {
     await until(`the focus in ${what}`, async () => {
       await this.ide.robot(...deed);
@@ -178,7 +178,7 @@ export class Monkey {
     await this.ide.display.press('ctrl+Home');
   }
 
-  /** A client proposes, perhaps in place of what waits. */
+  /** Makes a client propose, perhaps in place of its waiting proposal. */
   async propose(client, file) {
     const former = this.waiting.get(file);
     const text = `proposed ${this.next()}\n`;
@@ -194,7 +194,7 @@ export class Monkey {
     await this.offersBack(former);
   }
 
-  /** The user writes into a proposal. */
+  /** Records the user's edit of a proposal. */
   edited(proposal, text) {
     proposal.texts.push(text);
     proposal.text = text;
@@ -204,9 +204,9 @@ export class Monkey {
     return proposal.text !== proposal.texts[0];
   }
 
-  /** It ends, once, as expected; what the user wrote is in what was accepted or can be had back. */
+  /** Expects one decision, with the user's edits in the accepted text or offered in a notification. */
   async ends(proposal, isAccepted) {
-    // An unchanged proposal is left to the CLI.
+    // The CLI itself writes an unchanged proposal.
     const content = this.isEdited(proposal) ? proposal.text : '';
     const expected = isAccepted ? { status: 'accepted', content } : REJECTED;
     assert.deepEqual(await proposal.decision, expected);
@@ -214,16 +214,16 @@ export class Monkey {
     if (!isAccepted) await this.offersBack(proposal);
   }
 
-  /** A click on what is offered shows what the user had written. */
+  /** Expects that a click on the notification shows the user's edits. */
   async offersBack(proposal) {
     if (!this.isEdited(proposal)) return;
     const about = path.relative(this.scene.sandbox.project, proposal.file);
     await until(`${JSON.stringify(proposal.text)} to be had back`, async () => {
       const { tabs, texts } = await this.ide.robot('look');
       if (tabs.some(({ text }) => text === proposal.text)) return true;
-      // A notification may go in the moment of the click.
+      // A notification may close at the moment of the click.
       if (texts.includes(BACK)) await this.ide.click('text', { text: BACK }).catch(() => {});
-      // Of many the platform shows the last ones, and keeps all in its log.
+      // The platform shows only the last notifications, and has all in its log.
       else if (texts.some((text) => FOLDED.test(text))) {
         await this.ide.robot('follow log', { about, link: BACK });
       }
@@ -231,7 +231,7 @@ export class Monkey {
     });
   }
 
-  /** Ends what waits, closes all tabs, and says what is left of threads and of our objects. */
+  /** Ends all proposals, closes all tabs, and returns the remaining threads and plugin objects. */
   async tidy() {
     for (const proposal of [...this.waiting.values()]) {
       await proposal.client.resolveDiffFromCli(proposal.file, 'rejected');

@@ -1,4 +1,4 @@
-// Owns companions whose folder for temporary files is a disk of the test's own, in a namespace.
+// Starts companions in a namespace where the folder for temporary files is a disk of the test.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -7,15 +7,15 @@ import path from 'node:path';
 import { Companion } from './companion.mjs';
 import { until } from './inbox.mjs';
 
-/** The command in front of one that mounts what it likes. */
+/** The command prefix for a command that can mount. */
 export const NAMESPACE = ['unshare', '--user', '--map-root-user', '--mount', '--propagation', 'private'];
 
 export const works = ([program, ...args]) => spawnSync(program, [...args, 'true']).status === 0;
 
-/** Why there is no such companion here, for who skips a test; false if there is. */
+/** The reason to skip tests with such a companion; false if it works here. */
 export const noNamespace = !works(NAMESPACE) && 'skipped: user namespaces are not permitted here';
 
-/** Starts a companion whose folder for temporary files is mounted by `mount`, for it alone. */
+/** Starts a companion whose folder for temporary files is mounted by `mount` in its namespace. */
 export async function startMounted(sandbox, mount, options = {}) {
   const script = `${mount} && exec "$@"`;
   const machine = { prefix: () => [...NAMESPACE, 'sh', '-c', script, 'sh'] };
@@ -26,14 +26,14 @@ export async function startMounted(sandbox, mount, options = {}) {
 }
 
 /**
- * A folder that can stop to answer, as one on a network drive may: what serves it is a process,
- * which can be stopped.
+ * A folder that can stop answering, like one on a network drive: a process serves it, and a test can
+ * suspend that process.
  */
 export class Disk {
   #sandbox;
   #file;
 
-  /** What is in `folder`, once it is mounted, lies in `backing`. */
+  /** The mounted `folder` has the content of `backing`. */
   constructor(sandbox, folder) {
     this.#sandbox = sandbox;
     this.folder = folder;
@@ -44,14 +44,14 @@ export class Disk {
     sandbox.deferKill(end);
   }
 
-  /** Why there can be none here, for who skips a test; false if there can be. */
+  /** The reason to skip tests with such a folder; false if it works here. */
   static get missing() {
     const script = 'mount=$(mktemp -d) && bindfs "$mount" "$mount" && umount "$mount"';
     const mounts = spawnSync(NAMESPACE[0], [...NAMESPACE.slice(1), 'sh', '-c', script]);
     return mounts.status !== 0 && `skipped: no FUSE here: ${mounts.stderr}`;
   }
 
-  /** The shell command that mounts it; `dead`, it answers nothing from the beginning. */
+  /** The shell command that mounts it; with `dead`, it never answers. */
   mount({ dead = false } = {}) {
     const serve = `bindfs -f -s ${this.backing} ${this.folder} </dev/null >/dev/null 2>&1`;
     const wait = `until mountpoint -q ${this.folder}; do sleep 0.01; done`;
@@ -59,8 +59,8 @@ export class Disk {
   }
 
   /**
-   * Whoever asks it for something from now on waits. It is stopped while it has nothing to do: the
-   * system kills nobody who waits for what is being answered, and all others.
+   * Makes all later accesses wait. Suspends the process only while it is idle, because the system
+   * cannot kill a process whose access is being answered.
    */
   async stop() {
     await until('the disk is idle', () => {
@@ -75,7 +75,7 @@ export class Disk {
     });
   }
 
-  /** It answers again. */
+  /** Makes it answer again. */
   goOn() {
     this.#signal('SIGCONT');
   }

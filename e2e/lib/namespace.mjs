@@ -1,5 +1,5 @@
-// Owns machines that are none: a host and containers on it, made of network and mount namespaces.
-// The real machine sees nothing of their addresses and files. They go with their processes.
+// Simulates machines, a host and containers, with network and mount namespaces. The real machine
+// sees none of their addresses and files. They end with their processes.
 
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,15 +15,15 @@ import { within } from './inbox.mjs';
 export const HOST_ADDRESS = '172.30.0.1';
 export const CONTAINER_ADDRESS = '172.30.0.2';
 
-/** A user namespace makes whoever is not root be root in it. */
+/** A user namespace gives an ordinary user the rights of root in it. */
 const AS_ROOT = ['--user', '--map-root-user'];
 
-/** Fails where namespaces of the kinds that are needed are not permitted. */
+/** A command that fails where the system does not permit the necessary namespaces. */
 const PROBE = `
   ip link set lo up && ip link add name probe0 type veth peer name probe1 &&
   bwrap --unshare-pid --dev-bind / / --proc /proc --tmpfs /tmp true`;
 
-/** What to begin with to get namespaces, or why there can be none. */
+/** The command prefix for namespaces, or the reason why there are none. */
 function probe() {
   for (const program of ['unshare', 'nsenter', 'bwrap']) {
     if (spawnSync(program, ['--version']).error) return { missing: `${program} is not installed` };
@@ -40,10 +40,10 @@ function probe() {
 
 const { root, missing } = probe();
 
-/** Why there can be no namespaces; false if there can. */
+/** The reason to skip tests with namespaces; false if they work here. */
 export const noNamespaces = missing ?? false;
 
-/** The arguments before a program that is to run in the namespaces of the process `pid`. */
+/** The command prefix for a program in the namespaces of the process `pid`. */
 function enter(pid) {
   const asRoot = root.length > 0 ? ['--user', '--preserve-credentials'] : [];
   return ['nsenter', `--target=${pid}`, ...asRoot, '--net'];
@@ -53,13 +53,13 @@ async function run([program, ...args], env) {
   return (await promisify(execFile)(program, args, { env, timeout: 60_000 })).stdout;
 }
 
-/** A process in namespaces that `unshare` makes, which only keeps them; its number. */
+/** Starts a process that only keeps its namespaces; returns its process id. */
 async function hold(sandbox, unshare) {
   const [program, ...args] = [...unshare, 'sh', '-c', 'ip link set lo up && echo && read _'];
   const holder = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const end = once(holder, 'close');
   sandbox.defer(() => {
-    holder.stdin.end(); // as the end of this process does, however it comes
+    holder.stdin.end(); // as any end of this process does
     return within(end, 'the end of a namespace');
   });
   await Promise.race([
@@ -69,15 +69,15 @@ async function hold(sandbox, unshare) {
   return holder.pid;
 }
 
-/** Where programs run: `prefix(folder)` are the arguments before one that runs in that folder. */
+/** A machine to run programs on: `prefix(folder)` is the command prefix for that folder. */
 class Machine {
-  /** Runs a program in the root folder until it ends; what it prints. */
+  /** Runs a program in the root folder until it ends; returns its output. */
   run(program, ...args) {
     return run([...this.prefix('/'), program, ...args], { PATH: process.env.PATH, ...this.env });
   }
 }
 
-/** A machine whose loopback is its own, and that has an address for containers. */
+/** A machine with a separate loopback, and with an address for containers. */
 export class Host extends Machine {
   env = {};
   #parts;
@@ -100,18 +100,18 @@ export class Host extends Machine {
     return new Host({ pid, containers, folder, programs: programs() });
   }
 
-  /** One that `create` made, perhaps in another process. */
+  /** Opens a machine that `create` made, perhaps in another process. */
   constructor(parts) {
     super();
     this.#parts = parts;
   }
 
-  /** What the constructor takes. */
+  /** The arguments for the constructor. */
   toJSON() {
     return this.#parts;
   }
 
-  /** The machine's own files, but no mark of a container: tests may run in one. */
+  /** The machine's own files without the mark of a container, because tests may run in one. */
   prefix(folder) {
     const temp = fs.realpathSync(os.tmpdir());
     const files = [
@@ -122,10 +122,10 @@ export class Host extends Machine {
   }
 
   /**
-   * A container: with files of its own, but for the system's programs and for `mounts`, as
-   * `{from, to, readOnly}`, and with a network of its own, in which it knows `hosts`, as
-   * `{name: address}`. With `hostNetwork` its network is the host's. Unless it is `plain`, it can be
-   * told from a machine by its /.dockerenv.
+   * Makes a container. It has separate files, except for the system's programs and `mounts`, as
+   * `{from, to, readOnly}`. It has a separate network with the `hosts`
+   * `{name: address}`, or with `hostNetwork` the host's network. Unless it is `plain`, it has the
+   * mark /.dockerenv.
    */
   container({ hostNetwork = false, plain = false, hosts = {}, mounts = [] } = {}) {
     const { pid, containers, folder, programs } = this.#parts;
@@ -150,10 +150,10 @@ class Container extends Machine {
   }
 }
 
-/** What each container has for itself. All else is the system's; nothing new is mounted there. */
+/** The separate folders of each container. All others are the system's, without new mounts. */
 const OWN = ['/home', '/mnt', '/opt', '/root', '/run', '/tmp'];
 
-/** bwrap's options; files that it mounts are made in `folder`. */
+/** Makes bwrap's options, and the files to mount in `folder`. */
 function isolation(folder, { plain, hosts, mounts }) {
   const [mark, hostsFile] = ['dockerenv', 'hosts'].map((name) => path.join(folder, name));
   fs.writeFileSync(mark, '');
@@ -170,7 +170,7 @@ function isolation(folder, { plain, hosts, mounts }) {
   ];
 }
 
-/** Where the programs under test are, and what runs them: containers have them at the same paths. */
+/** The folders of the programs under test and their interpreters; containers have the same paths. */
 function programs() {
   const folders = [
     fileURLToPath(new URL('../..', import.meta.url)),
@@ -180,7 +180,7 @@ function programs() {
   return folders.map((folder) => ({ from: folder, to: folder, readOnly: true }));
 }
 
-/** All that is in the root folder, but for what is `hidden`. Nothing of it can be changed. */
+/** Mounts the content of the root folder read-only, except `hidden` entries. */
 function system(hidden) {
   return fs.readdirSync('/', { withFileTypes: true }).flatMap((entry) => {
     const file = `/${entry.name}`;

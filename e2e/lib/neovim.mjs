@@ -1,4 +1,5 @@
-// Owns one headless Neovim with the plugin, driven over its RPC socket as a user interface does.
+// Starts one headless Neovim with the plugin, and drives it over its RPC socket like a user
+// interface.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,22 +21,22 @@ const PROGRAM = process.env.GEMINI_COMPANION;
 export const NEOVIM = process.env.COMPANION_NEOVIM ?? 'nvim';
 const PLUGIN = fileURLToPath(new URL('../../editors/nvim', import.meta.url));
 
-/** Whether a program is a Neovim for which the plugin is made; undefined if it is none. */
+/** Whether the plugin supports the Neovim; undefined if the program is not a Neovim. */
 function isSupported(program) {
   const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
   const [, major, minor] = stdout?.match(/^NVIM v(\d+)\.(\d+)/) ?? [];
   return major && (Number(major) > 0 || Number(minor) >= 10);
 }
 
-/** Why there can be no Neovim; false if there can. */
+/** The reason to skip tests with Neovim; false if there is one. */
 export const noNeovim = isSupported(NEOVIM)
   ? false
   : 'no Neovim 0.10 or newer; COMPANION_NEOVIM may name one';
 
-/** The same for one that is too old, as Debian 12 has it. */
+/** The reason to skip tests with a Neovim that is too old, such as Debian 12's. */
 export const noOldNeovim = isSupported('nvim') === false ? false : 'there is no old Neovim';
 
-/** Of the client: it logs to the console otherwise. */
+/** For the client, which otherwise logs to the console. */
 const SILENT = Object.fromEntries(
   ['level', 'info', 'warn', 'error', 'debug'].map((name) => [name, () => {}]),
 );
@@ -95,7 +96,7 @@ export class Neovim {
       () => connect(socket),
       () => `Neovim says ${this.#output}`,
     );
-    // Neovim may end while it is written to; an error of its reader would be in nobody's hands.
+    // Neovim may end during a write; an error of its reader would be unhandled.
     connection.on('error', () => {});
     const reader = connection.pipe(new PassThrough());
     this.#rpc = attach({ reader, writer: connection, options: { logger: SILENT } });
@@ -123,7 +124,7 @@ export class Neovim {
     await this.lua('return true');
   }
 
-  /** Types keys that lead to a question, and its answer once it is asked. */
+  /** Types keys that cause a question, waits for it, and types the answer. */
   async typeAndAnswer(keys, answer) {
     await within(this.#rpc.input(keys), 'Neovim');
     await until(
@@ -142,7 +143,7 @@ export class Neovim {
     );
   }
 
-  /** Waits until a Lua expression has a value that is neither nil nor false, and returns it. */
+  /** Waits until a Lua expression is neither nil nor false, and returns its value. */
   async until(expression, ...args) {
     let error;
     const value = async () => {
@@ -159,13 +160,13 @@ export class Neovim {
     );
   }
 
-  /** `{running, port, clients, proposals}`, once the companion runs. */
+  /** Waits until the companion runs; returns `{running, port, clients, proposals}`. */
   async ready() {
     const status = `require('gemini_companion').status()`;
     return this.until(`${status}.running and ${status}`);
   }
 
-  /** A client's session by hand. */
+  /** Opens a session with plain requests. */
   async session(sandbox) {
     const status = "require('gemini_companion.server').status()";
     const { port, env } = await this.until(`${status}.env and ${status}`);
@@ -178,19 +179,19 @@ export class Neovim {
     return this.until(`(require('gemini_companion.server').status() or {}).pid`);
   }
 
-  /** Waits until a proposal takes the keys; `{right, left}` with the lines of its sides. */
+  /** Waits until a proposal has the focus; returns `{right, left}`, the lines of its sides. */
   async proposal(file) {
     await this.until(`vim.api.nvim_buf_get_name(0) == 'gemini-companion://proposal' .. ...`, file);
     return this.sides(file);
   }
 
-  /** The same for one that stays in the background. */
+  /** Waits for a proposal that stays in the background. */
   async proposalBehind(file) {
     await this.until(`vim.tbl_contains(require('gemini_companion.diff').paths(), ...)`, file);
     return this.sides(file);
   }
 
-  /** The lines of both sides; a side that was closed has none. */
+  /** The lines of both sides; a closed side has none. */
   sides(file) {
     return this.lua(
       `local function lines(side)
@@ -204,7 +205,7 @@ export class Neovim {
     );
   }
 
-  /** All that was told to the user. */
+  /** All messages to the user. */
   messages() {
     return this.lua(`return vim.fn.execute('messages')`);
   }
@@ -212,7 +213,7 @@ export class Neovim {
   /** Starts a client in a `:terminal`. */
   async clientInTerminal(sandbox) {
     return IdeClient.startBy(sandbox, (command, env) =>
-      // By way of a shell, as a user does; the client looks for one among its ancestors.
+      // In a shell, as a user does; the client looks for a shell among its ancestors.
       this.lua(
         `local command, env = ...
          vim.cmd('tabnew')
@@ -247,7 +248,7 @@ export class Neovim {
   }
 }
 
-/** The connection to a socket, or undefined while nobody listens there. */
+/** Connects to a socket; returns undefined while nothing listens there. */
 async function connect(socket) {
   const connection = net.connect(socket);
   try {
@@ -258,7 +259,7 @@ async function connect(socket) {
   }
 }
 
-/** Waits for what does not tell by itself. */
+/** Polls until a condition is true. */
 export async function until(value, complaint) {
   const deadline = Date.now() + PATIENCE;
   for (;;) {
@@ -269,7 +270,7 @@ export async function until(value, complaint) {
   }
 }
 
-/** A Neovim whose companion runs. */
+/** Starts a Neovim, and waits for its companion. */
 export async function openNeovim(t, options) {
   const sandbox = Sandbox.of(t);
   const neovim = await Neovim.start(sandbox, options);
@@ -277,13 +278,13 @@ export async function openNeovim(t, options) {
   return { sandbox, neovim };
 }
 
-/** The same with a client that is connected. */
+/** Starts a Neovim with a connected client. */
 export async function openNeovimWithClient(t, options) {
   const window = await openNeovim(t, options);
   return { ...window, client: await IdeClient.connect(window.sandbox) };
 }
 
-/** The same with a proposal in front, `new` and `new2` for a.txt, and a file of the user's own behind it. */
+/** Starts a Neovim with a proposal in front (`new` and `new2` for a.txt) and the user's file behind it. */
 export async function openProposal(t, options) {
   const window = await openNeovimWithClient(t, options);
   await window.neovim.edit(window.sandbox.file('mine.txt', '1\n2\n3\n'));
@@ -294,7 +295,7 @@ export async function openProposal(t, options) {
   return { ...window, file, decision };
 }
 
-/** The texts of all buffers whose names begin with `gemini-companion://` and `kind`. */
+/** The texts of all buffers with names that begin with `gemini-companion://` and `kind`. */
 export const texts = (neovim, kind) =>
   neovim.lua(
     `local texts = {}

@@ -1,5 +1,5 @@
-// Owns messages between two processes of which neither has started the other: a `process` of
-// `node:child_process`, as far as it is used here, over a socket.
+// Exchanges messages over a socket between two processes that did not start each other. The
+// interface is the used part of a `process` of `node:child_process`.
 
 import { EventEmitter, once } from 'node:events';
 import net from 'node:net';

@@ -1,5 +1,5 @@
-// Owns the texts by which the editors name files in the prompt of a CLI. The plugins' own tests show
-// that they make these of these paths.
+// Lists the texts that the editors insert into a CLI's prompt for paths. The plugins' own tests
+// check that they make the same texts.
 
 import fs from 'node:fs';
 
@@ -11,13 +11,13 @@ const FILE = new URL(
 /** Each `{path, isFolder, lines, text, notReadBy}`, the path being within the project. */
 export const PROMPT_TEXTS = JSON.parse(fs.readFileSync(FILE, 'utf8'));
 
-/** As the editors send it: for pasted. */
+/** As the editors send it: as pasted text. */
 export const pasted = (text) => `\x1b[200~ ${text} \x1b[201~`;
 
-/** What each file has in it. */
+/** The content of each file. */
 export const contentOf = (path) => `This is in <${path}>.`;
 
-/** Writes the files that are named, and one into each folder. */
+/** Writes the named files, and one file into each named folder. */
 export function writeFiles(sandbox) {
   for (const { path, isFolder } of PROMPT_TEXTS) {
     const file = isFolder ? `${path || '.'}/in it.txt` : path;

@@ -1,5 +1,5 @@
-// Owns a bad network: a proxy between a client and its companion that can end, break and stall
-// the stream of notifications, and lose an answer.
+// Simulates a bad network: a proxy that can end, break and stall the notification stream, and lose
+// an answer.
 
 import { once } from 'node:events';
 import http from 'node:http';
@@ -7,7 +7,7 @@ import http from 'node:http';
 import { Inbox } from './inbox.mjs';
 
 export class Proxy {
-  /** The `last-event-id` of each stream that was opened, `undefined` if it had none. */
+  /** The `last-event-id` of each opened stream; `undefined` if it had none. */
   opened = new Inbox('a new stream through the proxy');
   #server = http.createServer((request, response) => this.#forward(request, response));
   #companion;
@@ -24,20 +24,20 @@ export class Proxy {
     return proxy;
   }
 
-  /** Is there, at the port that it had before if it was closed. */
+  /** Listens, after a close on the former port. */
   async listen() {
     this.#server.listen(this.#port ?? 0, '127.0.0.1');
     await once(this.#server, 'listening');
     this.#port = this.#server.address().port;
   }
 
-  /** Is not there for anybody. */
+  /** Refuses all connections. */
   close() {
     this.#server.close();
     this.#server.closeAllConnections();
   }
 
-  /** What a terminal has set for a client that is to come here; it must not see other files. */
+  /** The variables of a terminal that lead a client here; the client must not see other files. */
   env(sandbox) {
     return {
       ...this.#companion.ready.env,
@@ -47,12 +47,12 @@ export class Proxy {
     };
   }
 
-  /** Holds the next request of `method` back. Returns a promise of the way to let it through. */
+  /** Holds the next request of `method`. Returns a promise of a function that releases it. */
   hold(method) {
     return new Promise((resolve) => (this.#held = { method, resolve }));
   }
 
-  /** Holds the answer to the next call of `tool`. Returns a promise of the way to lose it. */
+  /** Holds the answer to the next call of `tool`. Returns a promise of a function that drops it. */
   holdAnswer(tool) {
     return new Promise((resolve) => (this.#losing = { tool, resolve }));
   }
@@ -96,17 +96,17 @@ export class Proxy {
     });
   }
 
-  /** Ends all streams in order, as a server does that stops. */
+  /** Ends all streams in order, like a server that stops. */
   end() {
     for (const response of this.#streams.keys()) response.end();
   }
 
-  /** Breaks all streams off. */
+  /** Breaks all streams. */
   cut() {
     for (const response of this.#streams.keys()) response.socket.resetAndDestroy();
   }
 
-  /** Lets nothing more through the open streams, and tells neither side. */
+  /** Blocks the open streams, without notice to either side. */
   stall() {
     for (const [response, reply] of this.#streams) reply.unpipe(response).resume();
   }

@@ -1,4 +1,5 @@
-// Owns where Qwen Code is: its package is one bundle, whose pieces are named anew in each version.
+// Finds and sets up Qwen Code. Its package is one bundle, whose parts have new names in each
+// version.
 
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +12,7 @@ const FOLDER = path.dirname(
 /** The CLI itself. */
 export const QWEN = path.join(FOLDER, 'cli-entry.js');
 
-/** The piece of the bundle in which the class is. */
+/** The part of the bundle with the class. */
 export const QWEN_CLIENT = (() => {
   const chunks = path.join(FOLDER, 'chunks');
   const has = (name) => fs.readFileSync(path.join(chunks, name)).includes('class _IdeClient ');
@@ -20,14 +21,14 @@ export const QWEN_CLIENT = (() => {
   return path.join(chunks, found[0]);
 })();
 
-/** The folder of a user who has used Qwen Code, `home` being theirs. */
+/** Creates the folder of a Qwen Code user in `home`. */
 export function qwenHome({ home }) {
   const folder = path.join(home, '.qwen');
   fs.mkdirSync(folder, { recursive: true });
   return folder;
 }
 
-/** The discovery files in the folder of Qwen Code, each with its content. */
+/** The discovery files in Qwen Code's folder, each with its content. */
 export function locks(home) {
   const folder = path.join(home, 'ide');
   if (!fs.existsSync(folder)) return [];
@@ -35,7 +36,7 @@ export function locks(home) {
   return names.map((name) => path.join(folder, name));
 }
 
-/** What a lock file says. */
+/** The content of a lock file. */
 export const lock = (file) => JSON.parse(fs.readFileSync(file, 'utf8'));
 
 const SETTINGS = {
@@ -45,7 +46,7 @@ const SETTINGS = {
   privacy: { usageStatisticsEnabled: false },
 };
 
-/** Writes settings into the folder `home`, by which the CLI runs without an account. */
+/** Writes settings into the folder `home`, so that the CLI runs without an account. */
 export function prepare(home, { ide = { enabled: true }, tools } = {}) {
   const settings = {
     ...SETTINGS,
@@ -55,7 +56,7 @@ export function prepare(home, { ide = { enabled: true }, tools } = {}) {
   fs.writeFileSync(path.join(home, 'settings.json'), JSON.stringify(settings));
 }
 
-/** What it needs in its environment. Nothing listens at the proxy, so nothing leaves the machine. */
+/** Its environment. Nothing listens at the proxy, so nothing leaves the machine. */
 export const environment = (model) => ({
   OPENAI_API_KEY: 'none',
   OPENAI_BASE_URL: model,
@@ -65,7 +66,7 @@ export const environment = (model) => ({
   NO_PROXY: '127.0.0.1',
 });
 
-/** What the model says: to read a file, to write it, then that it has. */
+/** The model's answers: calls to read and to write a file, then a text. */
 export const overwrites = (file_path, content) => [
   { name: 'read_file', args: { file_path } },
   { name: 'write_file', args: { file_path, content } },

@@ -1,6 +1,6 @@
-// Owns chance that can be repeated.
+// Makes repeatable random numbers.
 
-/** Numbers from 0 to `count` - 1, for one seed always the same ones (mulberry32). */
+/** Makes numbers from 0 to `count` - 1; the same seed makes the same numbers (mulberry32). */
 export function randomOf(seed) {
   return (count) => {
     seed = (seed + 0x6d2b79f5) | 0;

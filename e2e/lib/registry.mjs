@@ -1,5 +1,5 @@
-// Owns a registry for npm on this machine, which is Verdaccio. COMPANION_NPM is a folder with the
-// packed packages, and COMPANION_XTASK publishes them as it does to npm's own.
+// Runs an npm registry (Verdaccio) on this machine. COMPANION_NPM is a folder with the packed
+// packages, and COMPANION_XTASK publishes them as it does to npm.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -14,19 +14,19 @@ const { COMPANION_NPM: PACKAGES, COMPANION_XTASK: XTASK } = process.env;
 const VERDACCIO = new URL('../npm-tests/node_modules/.bin/verdaccio', import.meta.url);
 
 export class Registry {
-  /** Where npm finds it. */
+  /** Its URL for npm. */
   url;
-  /** The folder in which it has the tarballs. */
+  /** The folder of its tarballs. */
   tarballs;
 
-  /** Starts one that has nothing, until the sandbox ends. */
+  /** Starts an empty registry, until the sandbox ends. */
   static async start(sandbox) {
     const registry = new Registry();
     const storage = sandbox.folder('registry');
     registry.tarballs = path.join(storage, 'gemini-companion');
     registry.url = `http://127.0.0.1:${await closedPort()}/`;
     const config = path.join(storage, 'config.yaml');
-    // It is YAML, and so may be JSON. Without `uplinks` it asks no other registry.
+    // The file is YAML, so it may be JSON. Without `uplinks` it asks no other registry.
     const packages = { '**': { access: '$all', publish: '$all' } };
     const log = { type: 'stdout', format: 'pretty', level: 'error' };
     fs.writeFileSync(
@@ -50,7 +50,7 @@ export class Registry {
     return registry;
   }
 
-  /** The same with the packages. */
+  /** Starts a registry with the packages. */
   static async withPackages(sandbox) {
     const registry = await Registry.start(sandbox);
     const { code, stderr } = await registry.publish(sandbox);
@@ -64,11 +64,11 @@ export class Registry {
     return run(sandbox, args, { env: this.env(sandbox), program: XTASK });
   }
 
-  /** What npm has to know of it, and of folders of its own. */
+  /** The variables with the registry and separate folders for npm. */
   env(sandbox) {
     return {
       npm_config_registry: this.url,
-      // npm publishes nothing without one.
+      // npm publishes nothing without a token.
       [`npm_config_${this.url.slice('http:'.length)}:_authToken`]: 'nobody',
       npm_config_prefix: sandbox.folder('npm of the user'),
       npm_config_cache: sandbox.folder('cache of npm'),

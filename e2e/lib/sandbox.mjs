@@ -1,4 +1,4 @@
-// Owns what a test leaves behind: its folders and processes, all gone when it ends.
+// Creates a test's folders and processes, and removes them when the test ends.
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -6,7 +6,7 @@ import path from 'node:path';
 
 // Tests may have many at once.
 process.setMaxListeners(0);
-// An interruption, too, is to end by way of the `exit` event.
+// An interruption must also cause the `exit` event.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 
 export class Sandbox {
@@ -19,7 +19,7 @@ export class Sandbox {
   constructor() {
     const temp = fs.realpathSync(os.tmpdir());
     this.root = fs.mkdtempSync(path.join(temp, 'companion-e2e-'));
-    /** What the programs under test take for the system's folder for temporary files. */
+    /** The folder for temporary files of the programs under test. */
     this.tmp = this.folder('tmp');
     this.home = this.folder('home');
     this.project = this.folder('project');
@@ -29,7 +29,7 @@ export class Sandbox {
     process.on('exit', this.#kill);
   }
 
-  /** One that ends with the test `t`. */
+  /** Creates a sandbox that ends with the test `t`. */
   static of(t) {
     const sandbox = new Sandbox();
     t.after(() => sandbox.close());
@@ -51,26 +51,26 @@ export class Sandbox {
     return file;
   }
 
-  /** The environment of the programs under test: nothing of the developer's own gets in. */
+  /** The environment of the programs under test, without the developer's variables. */
   env(more = {}) {
     const { PATH, SystemRoot } = process.env;
-    // The same places, as Windows names them, and what its sockets need.
+    // The same folders under Windows' names, and variables for its sockets.
     const windows = { SystemRoot, TEMP: this.tmp, TMP: this.tmp, USERPROFILE: this.home };
     const system = process.platform === 'win32' ? windows : {};
     return { PATH, HOME: this.home, TMPDIR: this.tmp, ...system, ...more };
   }
 
-  /** Has `close` called at the end; what was made last goes first. */
+  /** Calls `close` at the end, in reverse order. */
   defer(close) {
     this.#closers.push(close);
   }
 
-  /** Has `kill` called instead, should this process be interrupted; it can't wait for anything. */
+  /** Calls `kill` instead if this process is interrupted; `kill` must not wait. */
   deferKill(kill) {
     this.#killers.push(kill);
   }
 
-  /** Closes everything, even if some of it fails, and then says so. */
+  /** Closes everything, and then throws the errors. */
   async close() {
     const errors = [];
     for (const close of this.#closers.splice(0).reverse()) {

@@ -1,4 +1,4 @@
-// Owns the usual beginning of a test: one window, its editor, and clients in its project.
+// Sets up a test: one window, its editor, and clients in its project.
 
 import { Companion } from './companion.mjs';
 import { Editor } from './editor.mjs';
@@ -12,7 +12,7 @@ export async function openWindow(t, options) {
   return { sandbox, companion, editor: new Editor(companion) };
 }
 
-/** An editor window with a client that is connected. */
+/** An editor window with a connected client. */
 export async function openWindowWithClient(t, options) {
   const window = await openWindow(t, options);
   return { ...window, client: await IdeClient.connect(window.sandbox) };

@@ -1,5 +1,4 @@
-// Owns a companion whose every byte is the test's: what it is sent is kept as it came, and what
-// it answers is a script.
+// Runs a companion with scripted answers, and stores the bytes of each request.
 
 import { once } from 'node:events';
 import http from 'node:http';
@@ -11,7 +10,7 @@ const SERVER = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { 
 export class ScriptedCompanion {
   /** The requests, as `{method, headers, body}`, with `reply(status, headers, body)`. */
   requests = new Inbox('a request to the companion');
-  /** The streams that were opened, as `{headers, write(text), end()}`. */
+  /** The opened streams, as `{headers, write(text), end()}`. */
   streams = new Inbox('a stream from the companion');
   /** Whether connections that ask for a stream break. */
   breaksStreams = false;
@@ -28,7 +27,7 @@ export class ScriptedCompanion {
     return companion;
   }
 
-  /** Listens, on the port that it had before if there was one. */
+  /** Listens, after a stop on the former port. */
   async listen() {
     this.#server = http.createServer((request, response) => this.#take(request, response));
     this.#server.listen(this.port ?? 0, '127.0.0.1');
@@ -36,7 +35,7 @@ export class ScriptedCompanion {
     this.port = this.#server.address().port;
   }
 
-  /** Is gone, as far as anyone can see. */
+  /** Closes the port and all connections. */
   async stop() {
     if (!this.#server.listening) return;
     this.#wasStopped = true;
@@ -46,7 +45,7 @@ export class ScriptedCompanion {
     await closed;
   }
 
-  /** Knows its sessions no more. */
+  /** Forgets all sessions. */
   forget() {
     this.#known.clear();
   }
@@ -73,7 +72,7 @@ export class ScriptedCompanion {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString();
-    // Whoever could not open its stream just before it was there again looks whether another is.
+    // A client that failed to open its stream just before this checks for another companion.
     if (this.#wasStopped && body.includes('"initialize"')) {
       response.destroy();
       return;
@@ -98,7 +97,7 @@ export class ScriptedCompanion {
     return this.answer(SERVER, { 'mcp-session-id': session });
   }
 
-  /** Answers the handshake of a bridge, and returns what it was sent for it, and the stream. */
+  /** Answers the handshake of a bridge, and returns its messages and the stream. */
   async begin() {
     const initialize = await this.initialize();
     const ready = await this.requests.next();

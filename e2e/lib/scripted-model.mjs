@@ -1,9 +1,9 @@
-// Owns a model on this machine: it speaks OpenAI's API, and says what a script has it say.
+// Runs a scripted model on this machine, with OpenAI's API.
 
 import http from 'node:http';
 import { once } from 'node:events';
 
-/** What the model says in one piece, and that this is all. */
+/** The model's answer in one chunk, with the end mark. */
 function choices(step) {
   if (typeof step === 'string') return [{ delta: { content: step } }, stop('stop')];
   const { name, args } = step;
@@ -12,7 +12,7 @@ function choices(step) {
   return [{ delta: { tool_calls } }, stop('tool_calls')];
 }
 
-/** What a result says, in one piece or in several. */
+/** The text of a result, in one part or several. */
 const text = (content) =>
   typeof content === 'string' ? content : content.map((part) => part.text).join('');
 
@@ -28,9 +28,9 @@ function answer(step, response) {
 }
 
 /**
- * Starts one, and returns where it is. `steps` are what it says in turn: a text, or a tool's
- * `{name, args}`. How far it has come it sees, as a model does, by the results of tools in the
- * conversation, which it keeps in `heard`, as it keeps what the user has said in `asked`.
+ * Starts a model, and returns its address. `steps` are its answers in order: a text, or a tool's
+ * `{name, args}`. It finds the current step by the tool results in the conversation. It stores
+ * these in `heard`, and the user's messages in `asked`.
  */
 export async function startModel(sandbox, steps, heard = [], asked = []) {
   const server = http.createServer(async (request, response) => {

@@ -1,4 +1,4 @@
-// Owns a machine that is reached by SSH: a server in a container, and the `ssh` that knows it.
+// Simulates a machine behind SSH: a server in a container, and an `ssh` that knows it.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { CONTAINER_ADDRESS } from './namespace.mjs';
 
 const PORT = 2222;
 
-/** Why there can be no such machine; false if there can. */
+/** The reason to skip tests with SSH; false if it works here. */
 export const noSsh = missing();
 
 function missing() {
@@ -23,8 +23,8 @@ function missing() {
 }
 
 /**
- * Starts the machine `name`, which has Gemini CLI and `mounts`; the model there says `replies`. What
- * is to be in front of `PATH` on the host so that `ssh name` leads there.
+ * Starts the machine `name` with Gemini CLI and `mounts`; its model says `replies`. Returns the
+ * folder to prepend to `PATH` on the host, so that `ssh name` connects to it.
  */
 export async function startRemote(sandbox, host, name, { mounts, replies }) {
   const folder = sandbox.folder('ssh');
@@ -35,7 +35,7 @@ export async function startRemote(sandbox, host, name, { mounts, replies }) {
   fs.copyFileSync(`${key}.pub`, path.join(account, 'authorized_keys'));
 
   const image = makeImage(sandbox, replies);
-  // The server has its own idea of where programs are.
+  // The server sets its own PATH.
   const profile = path.join(folder, 'profile');
   fs.writeFileSync(profile, `export PATH='${image.env.PATH}'\n`);
   const own = [
@@ -44,7 +44,7 @@ export async function startRemote(sandbox, host, name, { mounts, replies }) {
     { from: hostKey, to: '/run/host-key', readOnly: true },
   ];
   const machine = host.container({ plain: true, mounts: [...image.mounts, ...own, ...mounts] });
-  // In the foreground, on that port only, with its own environment for those who log in.
+  // In the foreground, on that port only, with this environment for logins.
   const options = ['-F', '-s', '-e', '-p', `${CONTAINER_ADDRESS}:${PORT}`, '-r', '/run/host-key'];
   const [program, ...args] = [...machine.prefix('/'), 'dropbear', ...options];
   const server = spawn(program, args, { env: { ...machine.env, ...image.env }, stdio: 'ignore' });

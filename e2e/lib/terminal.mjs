@@ -1,4 +1,4 @@
-// Owns a terminal window with one program in it, by means of tmux.
+// Runs one program in a terminal window, by means of tmux.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { PATIENCE } from './inbox.mjs';
 
-/** Why there can be no terminal; false if there can. */
+/** The reason to skip tests with a terminal; false if there is one. */
 export const noTerminal = spawnSync('tmux', ['-V']).error ? 'tmux is not installed' : false;
 
 export class Terminal {
   #tmux;
 
-  /** Runs a program, given as its arguments. What it shows in the end stays. */
+  /** Runs a program. Its last screen stays visible. */
   constructor(sandbox, args, { cwd, env }) {
     const [config, socket] = ['tmux.conf', 'tmux.sock'].map((name) =>
       path.join(sandbox.root, name),
@@ -41,7 +41,7 @@ export class Terminal {
     );
   }
 
-  /** Waits for what tmux does not tell by itself. */
+  /** Polls tmux until a condition is true. */
   async #until(holds, complaint) {
     const deadline = Date.now() + PATIENCE;
     while (!holds()) {
@@ -51,8 +51,8 @@ export class Terminal {
   }
 
   /**
-   * Ends the program and what it has started, and then tmux, so that nothing writes into folders that
-   * are to go.
+   * Ends the program and its children, and then tmux, so that nothing writes into folders that the
+   * test removes.
    */
   async #close() {
     const isDead = () => this.#tmux('display-message', '-p', '#{pane_dead}').trim() === '1';
@@ -70,7 +70,7 @@ export class Terminal {
     this.#tmux('send-keys', key);
   }
 
-  /** Has the program read these bytes, at once. */
+  /** Sends these bytes to the program at once. */
   send(text) {
     this.#tmux('set-buffer', text);
     this.#tmux('paste-buffer', '-d', '-r');
@@ -80,7 +80,7 @@ export class Terminal {
   async enter(text) {
     this.#tmux('send-keys', '-l', text);
     await this.shows(new RegExp(`> +${text}`));
-    // The CLI takes Enter for a line break within 30 ms of the last key, as in pasted text.
+    // Within 30 ms of the last key, the CLI reads Enter as a pasted line break.
     await sleep(100);
     this.press('Enter');
   }

@@ -1,4 +1,4 @@
-// Owns a folder in which one `serve --resume` follows another.
+// Runs a sequence of `serve --resume` processes in one folder.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -13,19 +13,19 @@ import { Sandbox } from './sandbox.mjs';
 
 export const REJECTED = { status: 'rejected', content: undefined };
 export const accepted = (content) => ({ status: 'accepted', content });
-/** The user has changed nothing, and the CLI makes the edit by itself. */
+/** The user has changed nothing, and the CLI itself applies the edit. */
 export const UNCHANGED = accepted('');
 
-/** A folder whose companion comes and goes. */
+/** A folder whose companion starts and ends. */
 export class Window {
   sandbox;
-  /** The one that runs now. */
+  /** The running companion. */
   companion;
   editor;
-  /** What all of them wrote to stderr. */
+  /** The stderr of all companions. */
   log = '';
 
-  /** `prepare(sandbox)` is done before the first one starts. */
+  /** Runs `prepare(sandbox)` before the first companion starts. */
   static async open(t, prepare = () => {}) {
     const window = new Window();
     window.sandbox = Sandbox.of(t);
@@ -38,7 +38,7 @@ export class Window {
     await this.startOn(undefined, ...args);
   }
 
-  /** The same, on another `machine`. */
+  /** Makes such a folder on another `machine`. */
   async startOn(machine, ...args) {
     const options = { args: ['--resume', '--log-level', 'trace', ...args], machine };
     this.companion = await Companion.start(this.sandbox, options);
@@ -55,7 +55,7 @@ export class Window {
     this.log += this.companion.log;
   }
 
-  /** A client, perhaps that of `module`, that has been told that the file `before.txt` is open. */
+  /** A client, optionally of `module`, that has the open file `before.txt` in its context. */
   async connect(env, module) {
     const client = await IdeClient.connect(this.sandbox, { env, module });
     await this.#seeFile(client, 'before.txt');
@@ -79,14 +79,14 @@ export class Window {
     return files.filter((file) => file.endsWith('.jsonl'));
   }
 
-  /** The text of the one file that there is. */
+  /** The text of the only state file. */
   state() {
     return fs.readFileSync(this.states()[0], 'utf8');
   }
 
   /**
-   * Asserts that for this client nothing has happened: it was connected all the time, it gets the
-   * context, and a user's edit of a proposal, both before it is back on its stream and after.
+   * Asserts that this client noticed nothing: it was always connected, it gets the context, and it
+   * gets the user's edit of a proposal, both before and after its stream is open again.
    */
   async assertGoesOn(client) {
     for (const when of ['before', 'after']) {
@@ -105,20 +105,20 @@ export class Window {
   }
 }
 
-/** A proposal that waits for the user, and whose openDiff the client has seen answered. */
+/** Makes a proposal that waits for the user, after the client has the answer to openDiff. */
 export async function propose(window, client, name) {
   const { companion, editor, sandbox } = window;
   const file = sandbox.file(name);
   const decision = client.openDiff(file, 'text');
   await editor.view(file);
   await saved(window, file);
-  // The companion has one thread: it comes to this only after that answer.
+  // The companion has one thread, so it handles this only after that answer.
   const session = await Session.open(sandbox, companion);
   await session.delete();
   return { file, decision };
 }
 
-/** Ends the client's stream, after which it has none for 20 s: decisions have to wait. */
+/** Ends the client's stream. The client reconnects after 20 s, so decisions must wait. */
 export async function endStreams({ companion }, proxy) {
   companion.inbox.takeAll();
   proxy.end();
@@ -127,7 +127,7 @@ export async function endStreams({ companion }, proxy) {
   });
 }
 
-/** Waits until the next companion would know of `file`, and which text the user accepted. */
+/** Waits until the state has `file` with the text that the user accepted. */
 export async function saved(window, file, content) {
   await until('it is saved', () => {
     // A text that was delivered is erased with spaces.

@@ -1,10 +1,10 @@
-// Owns what it means that all of it works, whatever is between client and companion.
+// Checks that everything works, whatever is between client and companion.
 
 import assert from 'node:assert/strict';
 
 export const REJECTED = { status: 'rejected', content: undefined };
 
-/** Everything that the client and the editor do with a file, by the name that each has for it. */
+/** Checks all actions of the client and the editor with a file. Each has its own path for it. */
 export async function assertWorks({ companion, editor, client }, { here, there }) {
   companion.notify('editor/focused', { path: there });
   companion.notify('editor/selection', { path: there, text: there });

@@ -1,4 +1,4 @@
-// Owns what `gemini-companion bridge` makes of bytes: on its stdin and stdout, and on the wire.
+// Tests `gemini-companion bridge` byte by byte: on its stdin and stdout, and on the wire.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

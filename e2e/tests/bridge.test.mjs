@@ -1,5 +1,5 @@
-// Owns the way over `gemini-companion bridge`: the real client, which starts it as its stdio
-// server and sees neither the companion's file nor its port.
+// Tests `gemini-companion bridge` with the real client, which starts it as its stdio server and
+// sees neither the companion's file nor its port.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,5 +1,5 @@
-// Owns what the CLIs do with an edit that is accepted after its file has changed: what the IDE tells
-// its user before that rests on it.
+// Tests how the CLIs write an accepted edit whose file has changed. The IDE's warning before such
+// an acceptance relies on this.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

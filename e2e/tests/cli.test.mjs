@@ -1,4 +1,4 @@
-// Owns Gemini CLI itself, as installed, in a terminal of the editor. Its model is a script.
+// Tests the installed Gemini CLI in a terminal of the editor, with a scripted model.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,5 +1,5 @@
-// Owns the MCP project's own conformance suite: what applies to a server with tools only, and why
-// the rest does not.
+// Runs the MCP project's conformance suite. Lists the parts that do not apply to a server with only
+// tools, with reasons.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

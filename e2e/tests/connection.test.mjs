@@ -1,4 +1,4 @@
-// Owns what it means to be connected: who it is, what it offers, leaving and coming back.
+// Tests the connection: the editor's name, its capabilities, disconnecting and reconnecting.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Owns Gemini CLI in a container, its editor on the host: which ways lead from one to the other.
+// Tests Gemini CLI in a container with the editor on the host: each way to connect them.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Owns what an edit may contain and where it may go: any text, any size, any file name.
+// Tests edits with any text, any size and any file name.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

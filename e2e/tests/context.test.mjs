@@ -1,4 +1,4 @@
-// Owns what a client knows of the editor: open files, focus, caret, selection.
+// Tests the context that a client gets: open files, focus, caret, selection.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Owns the use of the companion by hand, with curl, as the README shows it.
+// Tests the companion with curl, as the README shows it.
 
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Owns what happens when a disk does not answer: whatever is asked of the companion has its time.
+// Tests a disk that does not answer: the companion still meets its timeouts.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Owns the life of one proposed edit: shown, changed, and ended once, by the user or by the CLI.
+// Tests the life of a proposal: it shows, changes, and ends once, by the user or by the CLI.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
-// Owns what may befall the discovery file: a disk that is full or read-only, other users, editing.
+// Tests hostile conditions for the discovery file: a full or read-only disk, other users, edits.
 //
-// Mounts and other users need namespaces. Where the system permits none, the test says so.
+// Mounts and other users need namespaces. Without them, the tests are skipped with a message.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

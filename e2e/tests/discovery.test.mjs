@@ -1,4 +1,4 @@
-// Owns how a client finds its window: by process, workspace and port.
+// Tests how a client finds its window: by process, workspace and port.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,5 +1,5 @@
-// Owns what a user is told who asks why it does not connect: each failure of the real client,
-// provoked, and then what doctor says in the same place.
+// Tests the diagnosis of failed connections: provokes each failure of the real client, and then
+// checks doctor's report in the same environment.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';

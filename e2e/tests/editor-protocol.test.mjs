@@ -1,4 +1,4 @@
-// Owns what the editor is told about itself, and how its mistakes are answered.
+// Tests the messages that the editor gets about the companion, and the answers to its mistakes.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

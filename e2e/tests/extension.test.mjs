@@ -1,4 +1,4 @@
-// Owns the extension in the real CLIs: what their models hear of the editor's problems.
+// Tests the extension in the real CLIs: their models get the editor's problems.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

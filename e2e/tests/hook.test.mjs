@@ -1,4 +1,5 @@
-// Owns what a model is told after an edit, by `gemini-companion hook`, and that none is disturbed.
+// Tests `gemini-companion hook`: its report to the model after an edit, and that it never disturbs
+// an edit.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

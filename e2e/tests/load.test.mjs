@@ -1,5 +1,5 @@
-// Owns what the program costs the system: at the limit of file descriptors, and when it has nothing
-// to do. Thousands of clients are in rust/companion-server/tests/load.rs.
+// Tests the program's use of system resources: at the limit of file descriptors, and when idle. The
+// tests with thousands of clients are in rust/companion-server/tests/load.rs.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Owns what a model is told of the editor's problems when it asks, by `gemini-companion mcp`.
+// Tests `gemini-companion mcp`, which reports the editor's problems to a model.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

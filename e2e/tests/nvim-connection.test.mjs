@@ -1,4 +1,4 @@
-// Owns how a Neovim and its clients find each other, what the user is told, and how all of it ends.
+// Tests how a Neovim and its clients connect and disconnect, and the messages to the user.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Owns the bytes of files and proposals in Neovim: none is lost, by whichever way they go.
+// Tests the bytes of files and proposals in Neovim: none is lost.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Owns what a client knows of a Neovim: open files, focus, cursor, selection.
+// Tests the context from a Neovim: open files, focus, cursor, selection.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Owns what a client is told of problems by a Neovim: of linters, and of a real language server.
+// Tests the diagnostics from a Neovim, with linters and a real language server.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Owns proposals in Neovim: how they show, how the user decides, and that each ends once.
+// Tests proposals in Neovim: their display, the user's decision, and that each ends once.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

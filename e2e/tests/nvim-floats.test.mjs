@@ -1,4 +1,4 @@
-// Owns that a decision survives floating windows over the proposal.
+// Tests decisions in Neovim with floating windows over the proposal.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

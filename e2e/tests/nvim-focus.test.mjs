@@ -1,4 +1,4 @@
-// Owns that a proposal in Neovim takes the focus from nobody who types.
+// Tests that a proposal in Neovim does not take the focus from a user who types.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// Owns what becomes of a text that the user wrote in Neovim, and that no CLI writes to the file.
+// Tests that Neovim keeps the user's edits if no CLI writes them to the file.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,5 @@
-// Owns that in Neovim only the user decides: nobody who leaves, moves or copies a proposal has decided.
+// Tests that only the user decides in Neovim: leaving, moving or copying a proposal is not a
+// decision.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

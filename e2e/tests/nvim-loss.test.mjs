@@ -1,4 +1,4 @@
-// Owns that nothing empties a proposal in Neovim, or takes what the user has written in it.
+// Tests that no command in Neovim empties a proposal or loses the user's edits in it.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

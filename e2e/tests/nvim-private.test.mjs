@@ -1,4 +1,4 @@
-// Owns what Neovim keeps private: that its user sees it, and the switch that has nothing told.
+// Tests private files in Neovim: the display, and the switch that stops all sharing.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Owns `:GeminiCompanion add`: what gets into the prompt of a CLI in a terminal of Neovim's.
+// Tests `:GeminiCompanion add`, which inserts names into the prompt of a CLI in Neovim's terminal.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

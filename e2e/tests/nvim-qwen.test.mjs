@@ -1,4 +1,4 @@
-// Owns Qwen Code with Neovim: the real client finds it, and its edit is reviewed there.
+// Tests Qwen Code with Neovim: the real client connects, and its edit is reviewed.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// Owns several proposals in Neovim: the way from one to the next, all at once, and the list of them.
+// Tests several proposals in Neovim: navigation, bulk decisions, and the list.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,5 @@
-// Owns what clients are not told: what the user's ignore files name, and all of it where the user wants that.
+// Tests private files: clients get nothing about files that ignore files list, and nothing at all
+// if the user wants that.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

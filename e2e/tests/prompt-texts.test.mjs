@@ -1,5 +1,5 @@
-// Owns what the editors put into the prompt of the real CLIs: that these find each file by its name,
-// and that nothing is decided or sent by it.
+// Tests the texts that editors insert into the prompts of the real CLIs. These find each file, and
+// decide and send nothing.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

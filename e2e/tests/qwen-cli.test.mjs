@@ -1,4 +1,4 @@
-// Owns Qwen Code itself, as installed, in a terminal that nobody has prepared. Its model is a script.
+// Tests the installed Qwen Code in an ordinary terminal, with a scripted model.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Owns Qwen Code in a container: it takes the token from a file only, which it has to be given.
+// Tests Qwen Code in a container: it reads the token only from a file, which the test provides.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Owns what may befall the discovery file of Qwen Code: a folder that comes late, lies elsewhere, is
-// not its user's or full, clients that remove the file, and files of others beside it.
+// Tests hostile conditions for Qwen Code's discovery file: a folder that appears late, is
+// elsewhere, is foreign or full, clients that remove the file, and foreign files beside it.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

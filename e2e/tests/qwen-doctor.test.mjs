@@ -1,5 +1,5 @@
-// Owns what the program's commands do for Qwen Code: doctor in the client's own words, env, container
-// and bridge. The client itself is in the same place, and asked the same.
+// Tests doctor, env, container and bridge for Qwen Code, beside the real client in the same
+// environment.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

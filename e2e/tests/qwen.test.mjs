@@ -1,5 +1,5 @@
-// Owns Qwen Code beside Gemini CLI: the real client of its bundle finds the companion, and does with
-// it what Gemini CLI does.
+// Tests Qwen Code beside Gemini CLI: the real client from its bundle finds the companion and
+// behaves like Gemini CLI.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

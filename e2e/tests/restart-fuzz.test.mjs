@@ -1,7 +1,7 @@
 // Restarts and kills `serve --resume` at random, and checks that several clients, which share files,
 // receive each their own decisions exactly once.
 //
-// `COMPANION_SOAK_SECONDS` says how long, `COMPANION_SOAK_SEED` which run.
+// `COMPANION_SOAK_SECONDS` is the duration, `COMPANION_SOAK_SEED` selects the run.
 
 import test from 'node:test';
 

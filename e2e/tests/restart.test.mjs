@@ -1,6 +1,5 @@
-// Owns restarts that nobody is to notice: of `serve --resume`, however it ended, while a client is
-// connected. A client whose stream has ended comes back to it after 20 s, so the scenarios run all
-// at once.
+// Tests that clients do not notice a restart of `serve --resume`, however it ended. A client whose
+// stream has ended reconnects after 20 s, so the scenarios run concurrently.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

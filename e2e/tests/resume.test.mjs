@@ -1,4 +1,5 @@
-// Owns what `serve --resume` keeps between two processes: the address, sessions, undelivered texts.
+// Tests the state that `serve --resume` keeps between two processes: address, sessions, undelivered
+// texts.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

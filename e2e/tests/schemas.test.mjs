@@ -1,5 +1,5 @@
-// Owns the shape of all that a client is sent: each message, as it comes over the wire, must pass
-// the schemas of the real client, because one that does not ends its connection for good.
+// Tests that each message passes the schemas of the real client, because one invalid message closes
+// the client's connection permanently.
 
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';

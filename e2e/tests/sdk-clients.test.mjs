@@ -1,4 +1,4 @@
-// Owns the companion as seen by the MCP project's own client libraries, 1.x and 2.x.
+// Tests the companion with the MCP project's own client libraries, 1.x and 2.x.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

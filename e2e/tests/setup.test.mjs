@@ -1,5 +1,5 @@
-// Owns `gemini-companion setup` beside real programs: the Neovim that loads what it has installed,
-// disks that are full or can't be written to, and the user who is asked.
+// Tests `gemini-companion setup` with real programs: Neovim loads the plugin, disks are full or
+// read-only, and a user answers questions.
 
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Owns the companion's end: nobody waits for ever, nothing is left behind, and it is quick.
+// Tests the companion's end: it is quick, leaves nothing behind, and keeps nobody waiting.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

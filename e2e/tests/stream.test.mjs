@@ -1,4 +1,4 @@
-// Owns a client's stream of notifications in bad weather: silence, orderly ends, losses, breaks.
+// Tests a client's notification stream under silence, orderly ends, losses and breaks.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

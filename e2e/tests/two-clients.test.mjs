@@ -1,5 +1,5 @@
-// Owns several clients in one window: each hears of its own edits, and the newest edit of a file
-// is the one that counts.
+// Tests several clients in one window: each gets its own decisions, and the newest edit of a file
+// replaces the older one.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
