@@ -1,9 +1,9 @@
 // Measures the cost of the plugin in a real window. Prints figures for BENCHMARKS.md and asserts
 // nothing.
 //
-// It measures, with and without the plugin, typing and caret moves in a file of 50,000 lines. It also
-// measures the plugin's handlers, its use of the event thread at startup, and the time until a client
-// gets the problems of a file and until a proposal shows.
+// It measures, with and without the plugin, typing and caret moves in a file of 50,000 lines. It
+// also measures the plugin's handlers, its use of the event thread at startup, and the time until a
+// client gets the problems of a file and until a proposal shows.
 
 import { Ide } from './lib/ide.mjs';
 import { Scene } from './lib/ide-scene.mjs';

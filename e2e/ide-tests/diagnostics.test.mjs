@@ -18,7 +18,7 @@ describe('in a window', () => {
   before(() => scene.open());
   after(() => scene.close());
 
-  /** What the tool says of a file, as text, and what took how long. */
+  /** Calls the tool for a file; returns the text and the duration. */
   async function problems(file, args = {}) {
     const begin = Date.now();
     const result = await scene.client.callTool('getDiagnostics', { filePath: file, ...args });
@@ -28,7 +28,7 @@ describe('in a window', () => {
     return { text, millis: Date.now() - begin, ...report };
   }
 
-  /** The same, once the IDE has come to its end; a busy machine may need several answers for it. */
+  /** Calls the tool until the analysis is complete; a busy machine may need several calls. */
   async function found(file, args) {
     const deadline = Date.now() + PATIENCE;
     for (;;) {
@@ -51,7 +51,7 @@ describe('in a window', () => {
     assert.equal(diagnostics[0].range.start.line, 2);
   });
 
-  scene.test('what was mended on the disk is not told, what was broken there is', async (scene) => {
+  scene.test('fixed problems are not reported after a change on the disk, new ones are', async (scene) => {
     const file = await scene.edit('mended.xml', '<a><b></a>\n');
     assert.match((await found(file)).text, /: error: /);
     fs.writeFileSync(file, '<a><b>good</b></a>\n');
@@ -74,7 +74,7 @@ describe('in a window', () => {
     assert.ok(tabs.every(({ path }) => !path.includes('written')));
   });
 
-  scene.test('warnings are told, and left out when only errors are asked for', async (scene) => {
+  scene.test('warnings are reported, except if only errors are requested', async (scene) => {
     const file = scene.sandbox.file('twice.json', '{"a": 1, "a": 2}\n');
     const { diagnostics } = await found(file);
     assert.deepEqual([...new Set(diagnostics.map(({ severity }) => severity))], ['warning']);
@@ -83,7 +83,7 @@ describe('in a window', () => {
     assert.equal(text, `No problems in ${file}.`);
   });
 
-  scene.test('of a thousand problems it tells fifty, and how many more', async (scene) => {
+  scene.test('fifty of a thousand problems are reported, with the number of the others', async (scene) => {
     const text = `[${'"a" '.repeat(1000)}]\n`;
     const all = [50, 949];
     const told = async (file) => {
@@ -92,11 +92,12 @@ describe('in a window', () => {
     };
     const shown = await scene.edit('shown-many.json', text);
     assert.deepEqual(await told(scene.sandbox.file('many.json', text)), all, 'not open');
-    // The platform of 2018.3 counts as analyzed what its event thread still applies, 200 ms at a time.
+    // The platform of 2018.3 reports a file as analyzed before its event thread has applied all
+    // results.
     await until('all in a file that shows', async () => isDeepStrictEqual(await told(shown), all));
   });
 
-  scene.test('without a file it is all that are open', async (scene) => {
+  scene.test('without a file it reports all open files', async (scene) => {
     const files = [
       await scene.edit('hidden.json', '{"hidden": }\n'),
       await scene.edit('shown.json', '{"shown": }\n'),
@@ -109,7 +110,7 @@ describe('in a window', () => {
     }
   });
 
-  scene.test('what the user has typed and not saved stays, and is looked at', async (scene) => {
+  scene.test('unsaved text stays, and the report mentions it', async (scene) => {
     const { ide } = scene;
     const file = await scene.edit('typed.json', '{}\n', { line: 1, character: 2 });
     await ide.display.type('"typed" 1');
@@ -121,7 +122,7 @@ describe('in a window', () => {
     await ide.robot('invoke', { action: 'SaveAll' });
   });
 
-  scene.test('below a dialog it answers in time, and says that it lacks some', async (scene) => {
+  scene.test('during a dialog it answers in time, and reports that it is incomplete', async (scene) => {
     const { ide } = scene;
     const file = scene.sandbox.file('below.json', '{"a": }\n');
     await ide.robot('invoke', { action: 'ShowSettings' });

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { REJECTED, Scene } from '../lib/ide-scene.mjs';
 import { until } from '../lib/inbox.mjs';
 
-/** The files by which clients find their IDE. */
+/** The discovery files. */
 function discoveryFiles({ tmp }) {
   return fs.readdirSync(path.join(tmp, 'gemini', 'ide')).filter((name) => name.endsWith('.json'));
 }

@@ -7,14 +7,14 @@ import { breakAndAsk } from '../lib/extension.mjs';
 import { Scene } from '../lib/ide-scene.mjs';
 import { noTerminal as skip } from '../lib/terminal.mjs';
 
-/** Has the model of a CLI break a file; it hears of that after its edit, and when it asks. */
+/** Makes the model of a CLI break a file; it gets the problems after its edit and by a request. */
 async function assertHears(t, name, make) {
   const scene = new Scene();
   t.after(() => scene.close());
   await scene.open();
   const file = await make(scene);
   const heard = await breakAndAsk(scene.sandbox, name, file);
-  // What a hook says comes to Gemini CLI's model with < and > as entities.
+  // Gemini CLI's model gets a hook's text with < and > as entities.
   const problem = `${file}:1:10: error: <value> expected, got '}' [JSON]`;
   for (const text of [heard.edit, heard.asked]) {
     const plain = text.replaceAll('&lt;', '<').replaceAll('&gt;', '>');
@@ -22,8 +22,8 @@ async function assertHears(t, name, make) {
   }
 }
 
-test("Gemini CLI's model hears of a file that is not open", { skip }, (t) =>
+test("Gemini CLI's model gets the problems of a closed file", { skip }, (t) =>
   assertHears(t, 'gemini', ({ sandbox }) => sandbox.file('closed.json', '{}\n')));
 
-test("Qwen Code's model hears of a file that is open", { skip }, (t) =>
+test("Qwen Code's model gets the problems of an open file", { skip }, (t) =>
   assertHears(t, 'qwen', (scene) => scene.edit('open.json', '{}\n')));

@@ -13,16 +13,16 @@ const { COMPANION_MONKEY_SCRIPT: SCRIPT, COMPANION_MONKEY_SEED: SEED = '1' } = p
 const IS_LONG = process.env.COMPANION_TEST_LONG === '1';
 const MINUTES = IS_LONG ? 30 : 1;
 
-/** The part of a game after which nothing grows any more. */
+/** The part of a game with expected growth; afterwards nothing grows. */
 const WARM_UP = 0.25;
 
 /** Caches of the platform fill, and its threads come and go. */
 const SLACK = 10;
 
 /**
- * How many the platform keeps: all notifications, the files of 150 places seen and 150 edited, and some
- * tabs that are gone, with up to five links each: those that had the focus last, were painted last or
- * were about to have a tooltip.
+ * How many the platform keeps: all notifications, the files of 150 places seen and 150 edited, and
+ * some tabs that are gone, with up to five links each: those that had the focus last, were painted
+ * last or were about to have a tooltip.
  */
 const KEPT = [
   [/\.ProposalBanner\$\$Lambda/, 5 * SLACK],
@@ -46,7 +46,7 @@ async function game(monkey) {
   const begun = Date.now();
   const isBefore = (part) => Date.now() < begun + part * MINUTES * 60_000;
   const random = randomOf(Number(SEED));
-  // A process that was started late would hide what grows.
+  // A process that started late would hide growth.
   const early = IS_LONG ? { ...DEEDS, ...ENDS } : DEEDS;
   const late = IS_LONG ? { ...DEEDS, reopen: ENDS.reopen } : DEEDS;
   while (isBefore(WARM_UP)) await monkey.play(random(1_000_000), early);
@@ -62,7 +62,7 @@ async function game(monkey) {
   }
 }
 
-/** Plays a script again, but for steps that can't be done without those before them. */
+/** Plays a script again, without steps that are impossible after removed steps. */
 async function replay(monkey, script) {
   for (const step of script) {
     const [name, seed] = step.split(':');
@@ -94,7 +94,7 @@ test(`a monkey plays for ${MINUTES} min with the seed ${SEED}`, async (t) => {
       t.diagnostic(`${script.length} steps`);
     });
   } catch (error) {
-    // At once: the search may be cut short by who runs this.
+    // Immediately, because the user may interrupt the search.
     console.log(`seed ${SEED}, ${script.length} steps: ${error.message}`);
     const short = SCRIPT ? script : await shortest(script);
     error.message = `seed ${SEED}, script: ${short.join(' ')}\n${error.message}`;

@@ -37,7 +37,7 @@ describe('in a window', () => {
     await scene.ide.until(closed, 'the end of the popup');
   };
 
-  scene.test('the popup says that the file in front is not told', async ({ sandbox, client }) => {
+  scene.test('the popup shows that the file in front is private', async ({ sandbox, client }) => {
     const key = await scene.edit('keys/x.key', 'a secret\n', {
       line: 1,
       character: 9,
@@ -59,7 +59,7 @@ describe('in a window', () => {
     await close();
   });
 
-  scene.test('the banner of a proposal says that its file is private', async ({ sandbox }) => {
+  scene.test('the banner of a proposal shows that its file is private', async ({ sandbox }) => {
     sandbox.file('.geminiignore', '*.pem\n');
     const file = sandbox.file('a.pem', 'old\n');
     const { title, tab, decision } = await scene.propose(file, 'new\n');

@@ -12,7 +12,7 @@ describe('in a window', () => {
   before(() => scene.open());
   after(() => scene.close());
 
-  scene.test('the plugin runs without a terminal, and says who is connected', async (scene) => {
+  scene.test('the plugin runs without a terminal, and shows the connected CLI', async (scene) => {
     await scene.status(CONNECTED);
   });
 
@@ -49,7 +49,7 @@ describe('in a window', () => {
     await scene.noProposal();
   });
 
-  scene.test('what was accepted and the CLI has not written is offered back', async (scene) => {
+  scene.test('an accepted text that the CLI does not write is offered again', async (scene) => {
     const { ide } = scene;
     const file = scene.sandbox.file('denied.txt', 'old\n');
     const { title, decision } = await scene.propose(file, 'new\n');
@@ -66,7 +66,7 @@ describe('in a window', () => {
     assert.equal(fs.readFileSync(file, 'utf8'), 'old\n');
   });
 
-  scene.test('the banner says that a file is not in UTF-8', async (scene) => {
+  scene.test('the banner shows that a file is not UTF-8', async (scene) => {
     const file = scene.sandbox.file('latin.txt');
     fs.writeFileSync(file, 'café\n', 'latin1');
     const { decision } = await scene.propose(file, 'caf\ufffd, please\n');
@@ -100,7 +100,7 @@ describe('in a window', () => {
     });
   }
 
-  scene.test('Ctrl+Enter accepts what was typed in the proposal', async (scene) => {
+  scene.test('Ctrl+Enter accepts the text that was typed in the proposal', async (scene) => {
     const file = await scene.edit('typed.txt', 'old\n');
     const { title, decision } = await scene.propose(file, 'new\n');
     await scene.clickInto(title);
@@ -157,7 +157,7 @@ describe('in a window', () => {
     await other.close();
   });
 
-  scene.test('what another program writes to its file is told before the decision', async (scene) => {
+  scene.test('a change of the file by another program is shown before the decision', async (scene) => {
     const file = await scene.edit('meanwhile.txt', 'old\n');
     const { title, decision } = await scene.propose(file, 'new\n');
     await scene.turnTo(title);
@@ -242,7 +242,7 @@ describe('in a window', () => {
     },
   );
 
-  scene.test('the client follows what the user does in editors', async (scene) => {
+  scene.test('the context follows the user’s actions in editors', async (scene) => {
     const { ide, client } = scene;
     const file = await scene.edit('follow.txt', 'tab\there\n');
     await ide.display.press('End', 'shift+ctrl+Left');
@@ -260,7 +260,7 @@ describe('in a window', () => {
     await client.openFiles((files) => files.every(({ path }) => !path.startsWith(folder)));
   });
 
-  scene.test('closing the project rejects the edit that shows', async (scene) => {
+  scene.test('closing the project rejects the open proposal', async (scene) => {
     const file = await scene.edit('last.txt', 'old\n');
     const { decision } = await scene.propose(file, 'new\n');
     await scene.ide.robot('invoke', { action: 'CloseProject' });

@@ -1,5 +1,5 @@
-// Owns `npx gemini-companion setup` with a real IDE, from a registry on this machine: what it installs
-// is loaded, and connects.
+// Tests `npx gemini-companion setup` with a real IDE, from a registry on this machine: the IDE
+// loads the plugin, and a client connects.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -28,7 +28,7 @@ function platform(sandbox, plugins) {
   return home;
 }
 
-test('what setup installs is loaded, finds its client, and goes without a trace', async (t) => {
+test('the IDE loads the installed plugin, a client connects, and removal leaves nothing', async (t) => {
   const scene = new Scene();
   t.after(() => scene.close());
   const { sandbox } = scene;

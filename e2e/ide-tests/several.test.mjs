@@ -1,4 +1,4 @@
-// Owns several proposals in a real window: the way through them, the list, and all at once.
+// Tests several proposals in a real window: navigation, the list, and bulk decisions.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -47,7 +47,7 @@ describe('in a window', () => {
       `the focus in ${title}`,
     );
 
-  /** What the banner of a proposal says, once it shows. */
+  /** Waits for a proposal, and returns the text of its banner. */
   async function banner({ title }) {
     await scene.turnTo(title);
     return (await scene.ide.tab(title)).banners.flat()[0];
@@ -89,7 +89,7 @@ describe('in a window', () => {
     await leave(proposals);
   });
 
-  scene.test('after a decision the next one is in front, and a key that is held is none', async () => {
+  scene.test('after a decision the next proposal is in front, and a held key does not decide it', async () => {
     const proposals = await proposeAll('a.txt', 'b.txt', 'c.txt');
     const [a, b, c] = proposals;
     await scene.clickInto(a.title);
@@ -173,7 +173,7 @@ describe('in a window', () => {
     await leave(proposals);
   });
 
-  scene.test('the list says whose each is, and decides one while the user is elsewhere', async () => {
+  scene.test('the list shows the CLI of each proposal, and decides one from another place', async () => {
     const proposals = await proposeAll('a.txt', 'b.txt');
     const [a, b] = proposals;
     const other = await scene.edit('other.txt', 'text\n');
@@ -194,7 +194,7 @@ describe('in a window', () => {
     await leave(proposals);
   });
 
-  scene.test('all are accepted that waited when the question came, also without a tab', async () => {
+  scene.test('a bulk acceptance accepts all proposals that waited at the question, also without a tab', async () => {
     const proposals = await proposeAll('a.txt', 'b.txt', 'c.txt');
     const [a, b, c] = proposals;
     await scene.ide.robot('write proposal', { tab: b.title, text: 'mine\n' });
@@ -224,7 +224,7 @@ describe('in a window', () => {
     await leave(proposals);
   });
 
-  scene.test('those of one CLI are rejected, and the others wait', async () => {
+  scene.test('a bulk rejection for one CLI leaves the other proposals open', async () => {
     const proposals = await proposeAll('a.txt', 'b.txt');
     const [a, b] = proposals;
     await begin('RejectAllProposals');
@@ -239,7 +239,7 @@ describe('in a window', () => {
     await leave(proposals);
   });
 
-  scene.test('what has changed meanwhile is said, shown and asked about', async () => {
+  scene.test('a changed file causes a remark, a diff and a question', async () => {
     const [proposal] = await proposeAll('changed.txt');
     const { title, file } = proposal;
     fs.writeFileSync(file, 'by another program\n');
@@ -265,7 +265,7 @@ describe('in a window', () => {
     await leave([proposal]);
   });
 
-  scene.test('an unchanged edit is made in the file as it is by then', async () => {
+  scene.test('an unchanged edit is applied to the file’s current text', async () => {
     const file = scene.sandbox.file('merged.txt', 'one\ntwo\n');
     const args = { file_path: file, instruction: '', old_string: 'two', new_string: 'TWO' };
     const end = runCore(scene.sandbox, [{ name: 'replace', args }]);

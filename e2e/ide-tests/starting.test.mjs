@@ -1,5 +1,5 @@
-// Owns what a user sees in a real window before and beside the review: the greeting, and the menus
-// that add files to the CLI's prompt. There is no terminal here, so the name is on the clipboard.
+// Tests the greeting in a real window, and the menus that add files to the CLI's prompt. There is
+// no terminal here, so the name is on the clipboard.
 
 import { after, before, describe } from 'node:test';
 
@@ -13,7 +13,7 @@ describe('starting, in a window', () => {
   before(() => scene.open());
   after(() => scene.close());
 
-  /** Chooses the action in the menu that is to open, up to the name on the clipboard. */
+  /** Chooses the action in the menu that opens next, and waits for the name on the clipboard. */
   async function add(name) {
     await scene.ide.until(({ texts }) => texts.includes(ADD), `a menu with “${ADD}”`);
     await scene.ide.click('text', { text: ADD });

@@ -1,4 +1,4 @@
-// Owns that a proposal in a real window ends only by the user's will, whatever becomes of its tab.
+// Tests that only the user's decision ends a proposal in a real window, not a change of its tab.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
@@ -95,7 +95,7 @@ describe('a proposal in a window', () => {
     await scene.noProposal();
   });
 
-  scene.test('the CLI hears what the user wrote, though the IDE asks something', async (scene) => {
+  scene.test('the CLI gets the user’s edits although the IDE asks a question', async (scene) => {
     const { display } = scene.ide;
     const { file, decision } = await edited(scene, 'terminal.txt');
     await display.press('Escape');
@@ -246,7 +246,7 @@ describe('a proposal in a window', () => {
     await scene.noProposal();
   });
 
-  scene.test('who types in it types on when its file goes', async (scene) => {
+  scene.test('a user who types in it keeps the focus when its file is deleted', async (scene) => {
     const { ide } = scene;
     const { file, decision } = await edited(scene, 'going.txt');
     await ide.robot('delete', { path: file });
@@ -262,7 +262,7 @@ describe('a proposal in a window', () => {
     await scene.noProposal();
   });
 
-  scene.test('no key that is typed elsewhere gets into one of 200', async (scene) => {
+  scene.test('a key for another editor never reaches one of 200 proposals', async (scene) => {
     const { client, ide } = scene;
     const file = await scene.edit('typing.txt', '');
     const text = '0123456789'.repeat(150);
@@ -282,7 +282,7 @@ describe('a proposal in a window', () => {
     await ide.untilRobot(['text of file', { path: file }], (now) => now === text, 'all keys');
   });
 
-  scene.test('a question keeps a project open in which a proposal was edited', async (scene) => {
+  scene.test('a question keeps a project with an edited proposal open', async (scene) => {
     const { file, title, decision } = await edited(scene, 'project.txt');
     await scene.ide.robot('invoke', { action: 'CloseProject' });
     await asks(scene);

@@ -26,7 +26,7 @@ export class Editor {
   opened = new Inbox('a diff view');
   /** The paths whose views were closed on request. */
   closed = new Inbox('the end of a diff view');
-  /** Text with which every further proposal is refused. */
+  /** The error for every further proposal. */
   refusal;
   /** The problems of a file, by its path. */
   diagnose = jsonProblems;

@@ -65,8 +65,8 @@ export class IdeClient {
   }
 
   /**
-   * Makes `run(command, env)` start a process, such as in an editor's terminal: a list of arguments,
-   * and the variables to add to the editor's environment.
+   * Makes `run(command, env)` start a process, such as in an editor's terminal: a list of
+   * arguments, and the variables to add to the editor's environment.
    */
   static async startBy(sandbox, run) {
     const socket = path.join(sandbox.root, `client-${++sockets}.sock`);

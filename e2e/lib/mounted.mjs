@@ -26,8 +26,8 @@ export async function startMounted(sandbox, mount, options = {}) {
 }
 
 /**
- * A folder that can stop answering, like one on a network drive: a process serves it, and a test can
- * suspend that process.
+ * A folder that can stop answering, like one on a network drive: a process serves it, and a test
+ * can suspend that process.
  */
 export class Disk {
   #sandbox;

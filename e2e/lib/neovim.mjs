@@ -52,7 +52,7 @@ export class Neovim {
   /**
    * Starts one in the project. `setup` is the user's options, in Lua, or false for no call of
    * `setup`; `init` is more of their configuration; `args` are the files to open. Without `ui`
-   * there is no user interface. The plugin is that of the sources, or else what is `installed`.
+   * there is no user interface. The plugin is that of the sources, or the `installed` one.
    */
   static async start(
     sandbox,

@@ -62,7 +62,7 @@ class Client {
     for (const message of stream.messages.takeAll()) this.#take(message);
   }
 
-  /** The session ends; nobody waits for its decisions. */
+  /** Ends the session, whose decisions then have no receiver. */
   async leave() {
     await this.unlisten();
     await this.#session.delete();
@@ -221,7 +221,7 @@ export class RestartFuzz {
     await client.connect();
   }
 
-  /** The companion rejects what is open, and ends in order. */
+  /** Stops the companion in order, which rejects all open proposals. */
   async _stop() {
     const rejected = this.#clients.map((client) => this.#rejectAll(client));
     await this.window.stop();
@@ -285,7 +285,7 @@ export class RestartFuzz {
   /** Waits until the next process would know all decisions. */
   async #saved() {
     const { companion } = this.window;
-    // It answers this after it has saved what came before.
+    // The companion answers this after it has saved all earlier decisions.
     const session = await Session.open(this.window.sandbox, companion);
     await session.delete();
   }

@@ -1,4 +1,4 @@
-// Checks that everything works, whatever is between client and companion.
+// Checks that everything works between a client and a companion, over any connection.
 
 import assert from 'node:assert/strict';
 

@@ -1,5 +1,5 @@
-// Owns the packages for npm, from a registry on this machine: how users install and start them, and
-// what they read when that can't work. COMPANION_NPM is a folder with the packed packages.
+// Tests the npm packages from a registry on this machine: installation, start, and error messages.
+// COMPANION_NPM is a folder with the packed packages.
 
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
@@ -17,7 +17,7 @@ import { Sandbox } from '../lib/sandbox.mjs';
 const FOLDER = process.env.COMPANION_NPM;
 const SYSTEM = `${os.platform()}-${os.arch()}`;
 
-/** What each packed package says of itself; the launcher is the one that has a command. */
+/** The manifest of each packed package; only the launcher has a command. */
 const MANIFESTS = fs
   .readdirSync(FOLDER)
   .filter((file) => file.endsWith('.tgz'))
@@ -45,7 +45,7 @@ function runWith(env, cwd, program, args) {
   });
 }
 
-/** A user, whose folders have blanks in their names. */
+/** Creates a user whose folders have blanks in their names. */
 async function user(t, registry = shared) {
   const sandbox = Sandbox.of(t);
   const env = sandbox.env(registry.env(sandbox));
@@ -55,7 +55,7 @@ async function user(t, registry = shared) {
   return { sandbox, env, cwd, run, program };
 }
 
-/** Installs for all of the user's folders, as the README says. */
+/** Installs globally, as the README says. */
 async function install(user, ...options) {
   const { status, stderr } = await user.run('npm', 'install', '--global', 'gemini-companion', ...options);
   assert.equal(status, 0, stderr);
@@ -115,7 +115,7 @@ test('setup by npx leaves the program where terminals find it', async (t) => {
   assert.equal((await program()).outcome, 'unchanged');
 });
 
-test('who has installed the program has it found there', async (t) => {
+test('an installed program is found', async (t) => {
   const one = await user(t);
   await install(one);
   const PATH = `${path.dirname(one.program)}:${one.env.PATH}`;
@@ -161,7 +161,7 @@ test('a signal reaches the program, which ends in order', async (t) => {
   }
 });
 
-test('a program that a signal has ended is told so', async (t) => {
+test('a program that a signal has ended is reported with the signal', async (t) => {
   const one = await user(t);
   await install(one);
   const killed = path.join(one.cwd, 'killed by itself');
@@ -171,10 +171,10 @@ test('a program that a signal has ended is told so', async (t) => {
   assert.deepEqual(await once(process, 'exit'), [null, 'SIGKILL']);
 });
 
-test('a system without a program is told which ones have it', async (t) => {
+test('an unsupported system gets the list of supported ones', async (t) => {
   const one = await user(t);
   await install(one);
-  // A Node that says that it is elsewhere.
+  // A Node that reports another system.
   const elsewhere = path.join(one.cwd, 'elsewhere.cjs');
   fs.writeFileSync(elsewhere, "Object.defineProperty(process, 'platform', { value: 'sunos' });\n");
   const env = { ...one.env, NODE_OPTIONS: `--require "${elsewhere}"` };
@@ -184,9 +184,9 @@ test('a system without a program is told which ones have it', async (t) => {
   assert.match(stderr, /GEMINI_COMPANION_BINARY/);
 });
 
-test('without optional packages one reads how to have the program', async (t) => {
+test('without optional packages the error names the fix', async (t) => {
   const one = await user(t);
-  // npm knows no such thing for what is installed for all folders.
+  // npm has no such option for global packages.
   const installed = await one.run('npm', 'install', '--omit=optional', 'gemini-companion');
   assert.equal(installed.status, 0, installed.stderr);
   const { status, stderr } = await one.run('node_modules/.bin/gemini-companion', '--version');
@@ -195,7 +195,7 @@ test('without optional packages one reads how to have the program', async (t) =>
   assert.ok(stderr.includes(`${SYSTEM} is not there.`) && stderr.endsWith(again), stderr);
 });
 
-test('a package whose bytes are others is never run', async (t) => {
+test('a changed package is never run', async (t) => {
   const registry = await Registry.withPackages(Sandbox.of(t));
   const tarball = path.join(registry.tarballs, PROGRAM.file);
   const bytes = fs.readFileSync(tarball);
@@ -213,7 +213,7 @@ test('a package whose bytes are others is never run', async (t) => {
   assert.ok(started.stderr.includes(`${SYSTEM} is not there.`), started.stderr);
 });
 
-test('who publishes again after an error publishes the rest, and nothing else', async (t) => {
+test('a second publication after an error publishes only the rest', async (t) => {
   const sandbox = Sandbox.of(t);
   const registry = await Registry.start(sandbox);
   const folder = (...files) => {

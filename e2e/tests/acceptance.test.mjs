@@ -27,7 +27,7 @@ const write = (file_path, content = PROPOSED) => ({
 
 const read = (file) => fs.readFileSync(file, 'utf8');
 
-/** A core whose one edit shows in the editor, and its end. */
+/** Starts a core whose only edit shows in the editor; returns its result as well. */
 async function propose(t, tool, { old = OLD, env = () => ({}) } = {}) {
   const { sandbox, companion, editor } = await openWindow(t);
   const file = sandbox.file('a.txt', old);

@@ -12,7 +12,7 @@ const INITIALIZE =
   '{"id" : 0.0, "method":"initialize", "jsonrpc":"2.0","params":{"protocolVersion":"2025-06-18","capabilities":{"x":1e2},"clientInfo":{"name":"é","version":"1"}}}';
 const READY = '{"method":"notifications/initialized","jsonrpc":"2.0", "params":{"_meta":{}}}';
 
-/** A bridge whose both ends are the test's. */
+/** Starts a bridge; the test is the client and the companion. */
 async function openBothEnds(t, args = []) {
   const sandbox = Sandbox.of(t);
   const companion = await ScriptedCompanion.start(sandbox);
@@ -101,7 +101,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     }
   });
 
-  test('answers each request, whatever the companion does', async (t) => {
+  test('answers each request, even if the companion fails', async (t) => {
     const { bridge, companion } = await openBothEnds(t);
     for (const [reply, expected] of [
       [[500, {}, 'what'], /answered 500/],
@@ -110,7 +110,7 @@ describe('a bridge', { concurrency: 3 }, () => {
       [[200, {}, '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}'], /without an answer/],
       [[202], /ended without an answer/],
     ]) {
-      // What can't have had an effect is asked again when the answer breaks off.
+      // The bridge repeats a call without side effects if its answer breaks off.
       const result = bridge.ask('tools/call', { name: 'other' });
       (await companion.requests.next()).reply(...reply);
       const { error } = await result;
@@ -120,7 +120,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     assert.ok(bridge.lines.every((line) => line.startsWith('{"jsonrpc":"2.0",')));
   });
 
-  test('skips lines that are no messages, and says so', async (t) => {
+  test('skips and logs lines that are not messages', async (t) => {
     const { bridge, companion } = await openBothEnds(t);
     for (const line of ['', 'nonsense', '[]', '{"jsonrpc":"2.0"}', '\u{0}']) bridge.sendLine(line);
     bridge.sendLine(openDiff(1, '/a'));
@@ -129,7 +129,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     assert.equal(bridge.log.match(/an invalid line, which is skipped/g).length, 4);
   });
 
-  test('ends its session when the client goes, by the end of stdin or by a signal', async (t) => {
+  test('ends its session when the client ends, by the end of stdin or by a signal', async (t) => {
     for (const end of [(bridge) => bridge.close(), (bridge) => bridge.signal('SIGTERM')]) {
       const { bridge, companion } = await openBothEnds(t);
       end(bridge);
@@ -141,7 +141,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     }
   });
 
-  test('that knows no companion ends with its client, too', async (t) => {
+  test('without a companion also ends with its client', async (t) => {
     const sandbox = Sandbox.of(t);
     const bridge = Bridge.start(sandbox, byDiscovery(sandbox));
     bridge.sendLine(INITIALIZE);
@@ -167,7 +167,7 @@ describe('a bridge', { concurrency: 3 }, () => {
       /127\.0\.0\.1:\d+ refused the token/,
     ],
   ]) {
-    test(`says to the client and to the user when ${name}`, async (t) => {
+    test(`reports to the client and to the user when ${name}`, async (t) => {
       const sandbox = Sandbox.of(t);
       const bridge = Bridge.start(sandbox, [...(await prepare(sandbox)), '--wait', '0']);
       const { error } = await bridge.begin();
@@ -178,7 +178,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     });
   }
 
-  test('begins anew when the session has ended, and the lost diffs are rejected', async (t) => {
+  test('starts a new session when the old one has ended, and rejects the lost diffs', async (t) => {
     const { bridge, companion } = await openBothEnds(t, ['--map', '/here=/there']);
     bridge.sendLine(openDiff(1, '/here/a'));
     assert.equal((await view(companion)).params.arguments.filePath, '/there/a');
@@ -197,7 +197,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     assert.deepEqual(rejected, [{ filePath: '/here/a' }]);
   });
 
-  test('goes on with its session after an outage, and closes what the client has given up', async (t) => {
+  test('resumes its session after an outage, and closes the diffs that the client abandoned', async (t) => {
     const maps = ['--map', '/here=/there', '--wait', '3'];
     const { bridge, companion, stream } = await openBothEnds(t, maps);
     stream.write(`id: 7\n${data({ jsonrpc: '2.0', method: 'm' })}`);
@@ -218,7 +218,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     assert.deepEqual(params, { workspaceState: { openFiles: [] } });
     const { error } = await bridge.ask('ping');
     assert.match(error.message, /^No companion can be reached: /);
-    // The client takes its own text for one, and asks anew about another: the terminal decides.
+    // The user decides in the terminal: the client uses its own text, and proposes another one.
     bridge.sendLine(closeDiff(3, '/here/a'));
     assert.ok((await bridge.messages.next(({ id }) => id === 3)).error);
     bridge.sendLine(openDiff(4, '/here/b'));
@@ -247,7 +247,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     assert.deepEqual(bridge.messages.takeAll(), [], 'the client did not ask for that closeDiff');
   });
 
-  test('finds its session again where it has begun another one meanwhile', async (t) => {
+  test('resumes its first session after it has started another one', async (t) => {
     const { bridge, companion, stream } = await openBothEnds(t);
     bridge.sendLine(openDiff(1, '/a'));
     await view(companion);
@@ -267,7 +267,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     assert.deepEqual((await bridge.messages.next()).params, params, 'and no rejection before');
   });
 
-  /** A client that asked for a diff of which the companion heard, and got no answer. */
+  /** A client whose openDiff reached the companion, but whose answer was lost. */
   async function loseAnswer(t) {
     const ends = await openBothEnds(t, ['--wait', '1']);
     ends.bridge.sendLine(openDiff(1, '/a'));
@@ -278,7 +278,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     return ends;
   }
 
-  test('tells the decision about a diff that shows though the answer was lost', async (t) => {
+  test('sends the decision about a diff whose answer was lost', async (t) => {
     const { bridge, companion } = await loseAnswer(t);
     await companion.listen();
     const { write } = await companion.streams.next();
@@ -287,7 +287,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     assert.deepEqual((await bridge.next('ide/diffAccepted')).params, params);
   });
 
-  test('closes what may show and was given up, until the companion has heard it', async (t) => {
+  test('repeats the close of an abandoned diff until the companion acknowledges it', async (t) => {
     const { bridge, companion } = await loseAnswer(t);
     bridge.sendLine(closeDiff(2, '/a'));
     assert.ok((await bridge.messages.next(({ id }) => id === 2)).error);
@@ -320,17 +320,19 @@ describe('a bridge', { concurrency: 3 }, () => {
     await asked;
   });
 
-  test('tells the decision about a diff that shows though one before it could not be closed', async (t) => {
+  test('sends the decision about a diff even if an earlier one could not be closed', async (t) => {
     const { bridge, companion } = await openBothEnds(t, ['--wait', '1']);
     bridge.sendLine(openDiff(1, '/a'));
     await view(companion);
     await bridge.messages.next(({ id }) => id === 1);
-    // The user answers in the terminal; the editor is too slow, and the client goes on without its text.
+    // The user answers in the terminal; the editor is too slow, and the client goes on without its
+    // text.
     bridge.sendLine(closeDiff(2, '/a'));
     const text = 'The editor did not answer in time.';
     (await companion.requests.next()).reply(200, {}, answer(2, { content: [{ type: 'text', text }], isError: true }));
     await bridge.messages.next(({ id }) => id === 2);
-    // The next question about the file is heard, and shows, and the connection is lost for a while.
+    // The next proposal for the file arrives and shows, and then the connection is lost for a
+    // while.
     bridge.sendLine(openDiff(3, '/a'));
     await companion.requests.next();
     await companion.stop();
@@ -343,7 +345,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     assert.deepEqual((await bridge.next('ide/diffAccepted')).params, params);
   });
 
-  test('repeats a request that is not answered though the stream was renewed', async (t) => {
+  test('repeats an unanswered request after the stream was renewed', async (t) => {
     const { bridge, companion, stream } = await openBothEnds(t);
     bridge.sendLine(closeDiff(1, '/a'));
     const first = await companion.requests.next();
@@ -357,7 +359,7 @@ describe('a bridge', { concurrency: 3 }, () => {
     await bridge.messages.next(({ id }) => id === 1);
   });
 
-  test('lets the CLI go on at once when the user decides in the terminal meanwhile', async (t) => {
+  test('lets the CLI continue immediately when the user decides in the terminal', async (t) => {
     const { bridge, companion } = await openBothEnds(t, ['--wait', '3600']);
     await companion.stop();
     bridge.sendLine(openDiff(1, '/a'));

@@ -19,7 +19,7 @@ import { REJECTED, assertWorks } from '../lib/works.mjs';
 
 const WAIT_1_S = ['--wait', '1'];
 
-/** A window and a client whose only way to it is a bridge. */
+/** A window, and a client that can reach it only through a bridge. */
 async function openWindowBehindBridge(t, args = byDiscovery) {
   const window = await openWindow(t);
   const env = bridgeEnv(window.sandbox, args(window.sandbox, window.companion));
@@ -35,7 +35,7 @@ describe('through a bridge', { concurrency: 3 }, () => {
     assert.equal(window.client.log, '', 'nothing is written over what the CLI shows');
   });
 
-  test('that is told port and token, context and diffs work', async (t) => {
+  test('with a given port and token, context and diffs work', async (t) => {
     const window = await openWindowBehindBridge(t, (sandbox, { ready }) =>
       byPort(sandbox, ready.port, ready.authToken),
     );
@@ -57,7 +57,7 @@ describe('through a bridge', { concurrency: 3 }, () => {
     ]) {
       await assertWorks({ ...window, client }, { here, there });
     }
-    // What no rule is about stays as it is.
+    // Paths without a rule stay unchanged.
     const outside = path.join(sandbox.folder('outside'), 'a.txt');
     fs.writeFileSync(outside, '');
     await assertWorks({ ...window, client }, { here: outside, there: outside });
@@ -77,7 +77,7 @@ describe('through a bridge', { concurrency: 3 }, () => {
     }
   });
 
-  test('the companion hears that a decision has arrived, and keeps it no longer', async (t) => {
+  test('the companion gets the acknowledgement of a decision, and deletes it', async (t) => {
     const window = await Window.open(t);
     const { sandbox, editor } = window;
     const client = await window.connect(bridgeEnv(sandbox, byDiscovery(sandbox)));
@@ -115,7 +115,7 @@ describe('through a bridge', { concurrency: 3 }, () => {
     assert.equal((await decision).content.length, text.length + 1);
   });
 
-  test('a proposal that is too large for the companion fails with its words', async (t) => {
+  test('a proposal that is too large fails with the companion’s message', async (t) => {
     const sandbox = Sandbox.of(t);
     const companion = await Companion.start(sandbox, { args: ['--body-limit', '1'] });
     const env = bridgeEnv(sandbox, byDiscovery(sandbox));
@@ -141,7 +141,7 @@ describe('when the companion is not there', { concurrency: 4 }, () => {
     await assertWorks(window, { here: file, there: file });
   });
 
-  test('at all, the CLI says that it failed, and the bridge says why', async (t) => {
+  test('at all, the CLI reports a failure, and the bridge reports the reason', async (t) => {
     const sandbox = Sandbox.of(t);
     const args = [...byDiscovery(sandbox), '--wait', '0'];
     const client = await IdeClient.start(sandbox, { env: bridgeEnv(sandbox, args) });
@@ -208,7 +208,7 @@ describe('when the companion is not there', { concurrency: 4 }, () => {
   });
 });
 
-/** A window and a client whose bridge goes by way of a proxy. */
+/** A window, and a client whose bridge connects through a proxy. */
 async function openWindowBehindProxy(t, more = []) {
   const window = await openWindow(t);
   const { sandbox, companion } = window;
@@ -235,7 +235,7 @@ describe('when a connection breaks', { concurrency: true }, () => {
     });
   }
 
-  test('for longer than it waits, what the user has decided arrives all the same', async (t) => {
+  test('for longer than it waits, the user’s decision still arrives', async (t) => {
     const { sandbox, companion, editor, proxy, client } = await openWindowBehindProxy(t, WAIT_1_S);
     const file = sandbox.file('a.txt');
     companion.notify('editor/focused', { path: file });
@@ -250,7 +250,7 @@ describe('when a connection breaks', { concurrency: true }, () => {
     assert.deepEqual(await decision, { status: 'accepted', content: 'decided meanwhile' });
   });
 
-  test('for longer than it waits, what the user wrote before answering in the terminal arrives', async (t) => {
+  test('for longer than it waits, the user’s edits before an answer in the terminal still arrive', async (t) => {
     const { sandbox, companion, editor, proxy, client } = await openWindowBehindProxy(t, WAIT_1_S);
     const file = sandbox.file('a.txt');
     companion.notify('editor/focused', { path: file });
@@ -259,7 +259,7 @@ describe('when a connection breaks', { concurrency: true }, () => {
     const decision = client.openDiff(file, 'proposed');
     await editor.view(file);
     editor.edit(file, 'typed');
-    // The companion has heard it and has given the text, when the network is gone for two seconds.
+    // The companion has answered with the text; then the network is down for two seconds.
     answer.then(() => proxy.close());
     const resolved = client.resolveDiffFromCli(file, 'accepted');
     await client.openFiles((files) => files.length === 0);
@@ -269,7 +269,7 @@ describe('when a connection breaks', { concurrency: true }, () => {
   });
 
   for (const tool of ['openDiff', 'closeDiff']) {
-    test(`what the user wrote arrives, though the answer to ${tool} was lost`, async (t) => {
+    test(`the user’s edits arrive although the answer to ${tool} was lost`, async (t) => {
       const { sandbox, editor, proxy, client } = await openWindowBehindProxy(t);
       const file = sandbox.file('a.txt');
       for (const text of ['first', 'second']) {

@@ -25,7 +25,7 @@ const TOOLS = {
   qwen: { write_file: { content: PROPOSED }, edit: replacement },
 };
 
-/** Has the CLI propose an edit that is accepted as `text` once the file is `changed`, or gone. */
+/** Makes the CLI propose an edit, which is accepted as `text` after the file is `changed` or gone. */
 async function accept(t, name, tool, changed, text) {
   const { sandbox, companion, editor } = await openWindow(t);
   qwenHome(sandbox);

@@ -11,7 +11,7 @@ import { ENVIRONMENT, GEMINI, prepare, writes } from '../lib/gemini-cli.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { noTerminal, Terminal } from '../lib/terminal.mjs';
 
-/** What a terminal of the editor has. */
+/** The variables of the editor's terminal. */
 const inTerminal = ({ companion }) => ({ ...companion.ready.env, REMOTE_CONTAINERS: '1' });
 
 /** Starts the CLI in the project, up to its prompt. */
@@ -34,7 +34,7 @@ async function startProposal(t) {
 }
 
 describe('in a terminal of the editor', { skip: noTerminal }, () => {
-  test('the CLI says whom it is connected to, and shows how many files are open', async (t) => {
+  test('the CLI shows the editor’s name and the number of open files', async (t) => {
     const window = await openWindow(t, { args: ['--ide-display-name', 'Editor under Test'] });
     const { sandbox, companion } = window;
     companion.notify('editor/focused', { path: sandbox.file('a.txt') });
@@ -44,28 +44,28 @@ describe('in a terminal of the editor', { skip: noTerminal }, () => {
     await terminal.shows(/🟢 Connected to Editor under Test/);
   });
 
-  test('the CLI writes what the user made of its edit in the editor', async (t) => {
+  test('the CLI writes its edit with the user’s changes from the editor', async (t) => {
     const { editor, terminal, file, read } = await startProposal(t);
     editor.accept(file, 'changed by the user\n');
     await terminal.shows(/a\.txt → Accepted[^]*That was all\./);
     assert.equal(read(), 'changed by the user\n');
   });
 
-  test('the CLI does not write what the user has deleted, not even all of it', async (t) => {
+  test('the CLI does not write text that the user has deleted, not even all of it', async (t) => {
     const { editor, terminal, file, read } = await startProposal(t);
     editor.accept(file, '');
     await terminal.shows(/a\.txt → Accepted[^]*That was all\./);
     assert.equal(read(), '\n', 'an empty text would mean “unchanged” to the CLI');
   });
 
-  test('the CLI leaves a file alone whose edit was rejected in the editor', async (t) => {
+  test('the CLI does not change a file whose edit was rejected in the editor', async (t) => {
     const { editor, terminal, file, read } = await startProposal(t);
     editor.reject(file);
     await terminal.shows(/a\.txt → Rejected[^]*Request cancelled\./);
     assert.equal(read(), 'old\n');
   });
 
-  test('an edit that is allowed in the terminal takes what was typed in the editor', async (t) => {
+  test('an edit that is allowed in the terminal includes the user’s changes from the editor', async (t) => {
     const { editor, terminal, file, read } = await startProposal(t);
     editor.edit(file, 'typed in the view\n');
     terminal.press('Enter');

@@ -22,7 +22,7 @@ const applies = [
   'server-sse-multiple-streams',
 ];
 
-/** The checks of the other scenarios that do not pass, and with what. */
+/** The failing checks of the other scenarios, with their messages. */
 const doesNotApply = {
   // We have no web page, so a request with any Origin, a local one too, comes from a stranger's.
   'localhost-host-valid-accepted': /got 403$/,

@@ -22,7 +22,7 @@ test('without names of its own the editor is the companion', async (t) => {
   assert.equal(await client.displayName(), 'Companion for Gemini CLI');
 });
 
-test('the editor is told how many clients are connected', async (t) => {
+test('the editor gets the number of connected clients', async (t) => {
   const { sandbox, companion } = await openWindow(t);
   const count = async () => (await companion.next('companion/sessions')).params.count;
   const first = await IdeClient.connect(sandbox);
@@ -35,7 +35,7 @@ test('the editor is told how many clients are connected', async (t) => {
   assert.equal(await count(), 0);
 });
 
-test('a client that disconnects and connects again gets the context anew', async (t) => {
+test('a client that disconnects and reconnects gets the context again', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
   companion.notify('editor/focused', { path: file });
@@ -51,7 +51,7 @@ test('a client that disconnects and connects again gets the context anew', async
   assert.equal(await client.isDiffingEnabled(), true);
 });
 
-test('in context-only mode edits are not reviewed in the editor, the context is told', async (t) => {
+test('in context-only mode the client gets the context, and edits are not reviewed in the editor', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t, {
     args: ['--context-only'],
   });
@@ -62,7 +62,7 @@ test('in context-only mode edits are not reviewed in the editor, the context is 
   await assert.rejects(client.openDiff(file, 'new\n'), /^Error: Unknown tool: openDiff$/);
 });
 
-test('the client is told whether the user trusts the workspace', async (t) => {
+test('the client gets the user’s trust in the workspace', async (t) => {
   for (const [option, trusted] of [
     ['--trusted', true],
     ['--untrusted', false],

@@ -29,8 +29,8 @@ async function openWindowOnHost(t, { args = ['--listen', HOST_ADDRESS], ...optio
 }
 
 /**
- * What a container needs that shares no discovery folder. Without the last of them the client takes
- * its terminal for none of an IDE's, and does not even try.
+ * The variables for a container without a shared discovery folder. Without the last one the client
+ * finds no IDE's terminal, and does not even try to connect.
  */
 const environment = ({ ready }) => ({ ...ready.env, TERMINAL_EMULATOR: 'JetBrains-JediTerm' });
 
@@ -51,7 +51,7 @@ async function reviewsAnEdit({ sandbox, companion, editor }, client, inContainer
   assert.deepEqual(await decision, { status: 'accepted', content: 'changed by the user\n' });
 }
 
-/** What the client says of a connection that does not come about. */
+/** The client's message about a failed connection. */
 async function refusal(sandbox, options) {
   const client = await IdeClient.start(sandbox, options);
   const { status, details } = await client.connect();

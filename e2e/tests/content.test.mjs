@@ -6,7 +6,7 @@ import test from 'node:test';
 
 import { openWindowWithClient } from '../lib/scene.mjs';
 
-/** Has a proposal shown and accepted, with `finish` as the user's own changes. */
+/** Shows and accepts a proposal; `finish` makes the user's changes. */
 async function review({ editor, client }, file, proposal, finish = (text) => `${text}!`) {
   const decision = client.openDiff(file, proposal);
   const { newContent } = await editor.view(file);
@@ -58,7 +58,7 @@ test('all of Unicode goes both ways', async (t) => {
   }
 });
 
-test('half an emoji is no text: it fails the edit, and the error names the argument', async (t) => {
+test('half an emoji fails the edit, and the error names the argument', async (t) => {
   const { sandbox, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
   await assert.rejects(client.openDiff(file, 'half \ud83d'), /Invalid arguments: newContent must/);

@@ -11,7 +11,7 @@ import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
 const paths = (files) => files.map((file) => file.path);
 const newestIs = (file) => (files) => files[0]?.path === file;
 
-test('a client that comes later is told what was open before, caret and selection too', async (t) => {
+test('a client that connects later gets the open files, the caret and the selection', async (t) => {
   const { sandbox, companion } = await openWindow(t);
   const file = sandbox.file('src/main.rs', 'fn main() {}\n');
   const before = Date.now();
@@ -60,7 +60,7 @@ test('caret and selection are those of the active file, and come back with the f
   assert.deepEqual([again.cursor, again.selectedText], [{ line: 3, character: 7 }, 'in a']);
 });
 
-test('the caret’s moves are told, the last one of a burst for certain', async (t) => {
+test('the client gets the caret’s moves, always including the last one of a burst', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t);
   const file = sandbox.file('a');
   companion.notify('editor/focused', { path: file });
@@ -76,7 +76,7 @@ test('the caret’s moves are told, the last one of a burst for certain', async 
   assert.ok(contexts <= most, `${contexts} contexts for 500 moves, at most ${most} expected`);
 });
 
-test('nothing is told twice', async (t) => {
+test('an unchanged context is not sent twice', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t);
   const file = sandbox.file('a');
   companion.notify('editor/focused', { path: file });
@@ -91,7 +91,7 @@ test('nothing is told twice', async (t) => {
   assert.equal(context.workspaceState.openFiles[0].selectedText, 'new');
 });
 
-test('a selection is told as it is, and so is its end', async (t) => {
+test('the client gets a selection unchanged, and its end', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t);
   const file = sandbox.file('a');
   const text = 'é 文 😀 👩‍👩‍👧‍👦 "quoted" \\ \t\r\n\u0000\u2028 end';
@@ -118,7 +118,7 @@ test('a selection that is too long is cut before half an emoji', async (t) => {
   );
 });
 
-test('a file that does not exist on disk is not told', async (t) => {
+test('a file that does not exist on disk is not in the context', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t);
   const [real, unsaved] = [sandbox.file('real'), path.join(sandbox.project, 'unsaved')];
   companion.notify('editor/focused', { path: unsaved });
@@ -134,7 +134,7 @@ test('a file that does not exist on disk is not told', async (t) => {
   assert.deepEqual(paths(await client.openFiles(newestIs(unsaved))), [unsaved, real]);
 });
 
-test('the ten files that had the focus last are told', async (t) => {
+test('the context has the ten files that had the focus last', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t);
   const files = Array.from({ length: 12 }, (_, n) => sandbox.file(`${n}`));
   for (const file of files) companion.notify('editor/focused', { path: file });
@@ -166,7 +166,7 @@ test('a renamed file keeps its place, caret and selection; so do all files of a 
   assert.deepEqual(paths(moved), [path.join(to, 'new'), path.join(to, 'other')]);
 });
 
-test('deleted and closed files go; the rest stays, without an active one', async (t) => {
+test('deleted and closed files leave the context; the rest stays, without an active one', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t);
   const [kept, nearby, inside, closed] = ['kept', 'dirt', 'dir/inside', 'closed'].map((name) =>
     sandbox.file(name),

@@ -17,7 +17,7 @@ const skip = spawnSync('curl', ['--version']).error && 'curl is not installed';
 
 const INITIALIZE = { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} };
 
-/** Runs a program, and returns what it prints. */
+/** Runs a program, and returns its output. */
 async function run({ sandbox }, program, ...args) {
   const options = { env: sandbox.env(), timeout: 60_000 };
   return (await promisify(execFile)(program, args, options)).stdout;
@@ -43,7 +43,7 @@ const post = (message, ...headers) => [
 
 const sessionIn = (reply) => /^mcp-session-id: (.+?)\r$/m.exec(reply)[1];
 
-/** The page docs/http.md: the commands that get the token, and the others with what they print. */
+/** The page docs/http.md: the commands that get the token, and the others with their output. */
 function documented() {
   const page = fs.readFileSync(new URL('../../docs/http.md', import.meta.url), 'utf8');
   const [, setUp] = /```sh\n(file=[^]*?)```/.exec(page);
@@ -93,7 +93,7 @@ test('a client may call the machine by any of its usual names', { skip }, async 
   }
 });
 
-test('curl is told what is wrong with a request', { skip }, async (t) => {
+test('curl gets the error of a request', { skip }, async (t) => {
   const window = await openWindow(t);
   const { authToken, port, url } = window.companion.ready;
   const origin = `http://127.0.0.1:${port}`;
@@ -121,7 +121,7 @@ test('curl is told what is wrong with a request', { skip }, async (t) => {
   }
 });
 
-test('without the token, or with a wrong one, curl is sent away', { skip }, async (t) => {
+test('without the token, or with a wrong one, curl is refused', { skip }, async (t) => {
   const window = await openWindow(t);
   const { url, authToken } = window.companion.ready;
   const wrong = `Bearer ${authToken.slice(0, -1)}${authToken.endsWith('0') ? 1 : 0}`;
@@ -151,7 +151,7 @@ function watch({ sandbox, ...window }) {
   };
 }
 
-test('curl -N shows all notifications while one works', { skip }, async (t) => {
+test('curl -N shows all notifications during work', { skip }, async (t) => {
   const window = await openWindowWithClient(t);
   const { sandbox, companion, editor, client } = window;
   const next = watch(window);

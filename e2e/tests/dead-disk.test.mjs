@@ -13,7 +13,7 @@ import { Sandbox } from '../lib/sandbox.mjs';
 
 const skip = noNamespace || Disk.missing;
 
-/** Above what the companion takes at most, and far below for ever. */
+/** Longer than the companion's timeouts. */
 const SECONDS = 5;
 
 async function inTime(what, promise) {
@@ -26,7 +26,7 @@ async function inTime(what, promise) {
 
 const files = (folder) => (fs.existsSync(folder) ? fs.readdirSync(folder) : []);
 
-test('on a dead disk it starts, serves and stops in time', async (t) => {
+test('on a dead disk the companion starts, serves and stops in time', async (t) => {
   if (skip) return t.skip(skip);
   const sandbox = Sandbox.of(t);
   const disk = new Disk(sandbox, sandbox.tmp);
@@ -39,7 +39,7 @@ test('on a dead disk it starts, serves and stops in time', async (t) => {
   assert.equal(await inTime('the end', companion.exited()), 0);
 });
 
-test('once a dead disk answers, the file is there, and goes in the end', async (t) => {
+test('once a dead disk answers, the file appears, and it is removed at the end', async (t) => {
   if (skip) return t.skip(skip);
   const sandbox = Sandbox.of(t);
   const disk = new Disk(sandbox, sandbox.tmp);
@@ -53,7 +53,7 @@ test('once a dead disk answers, the file is there, and goes in the end', async (
 });
 
 for (const end of ['closeStdin', 'signal']) {
-  test(`when its disk dies, it serves on, and stops in time (${end})`, async (t) => {
+  test(`when its disk dies, the companion still serves, and stops in time (${end})`, async (t) => {
     if (skip) return t.skip(skip);
     const sandbox = Sandbox.of(t);
     const disk = new Disk(sandbox, sandbox.tmp);
@@ -68,7 +68,7 @@ for (const end of ['closeStdin', 'signal']) {
   });
 }
 
-test('when the disk with its state is dead, a restart is noticed, and nothing else', async (t) => {
+test('when the disk with its state is dead, a client notices only a restart', async (t) => {
   if (skip) return t.skip(skip);
   const sandbox = Sandbox.of(t);
   const disk = new Disk(sandbox, sandbox.folder('home', '.local', 'state'));

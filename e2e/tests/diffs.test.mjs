@@ -28,7 +28,7 @@ test('an edit that the user changes and accepts comes back as the user left it',
   assert.equal(fs.readFileSync(file, 'utf8'), 'old\n', 'it is the CLI that writes the file');
 });
 
-test('an edit that the user accepts unchanged is left to the CLI', async (t) => {
+test('the CLI itself writes an edit that the user accepts unchanged', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = path.join(sandbox.project, 'new', 'file.txt');
   const decision = client.openDiff(file, 'proposed\r\n\tno newline at the end');
@@ -46,7 +46,7 @@ test('an edit that the user rejects is rejected', async (t) => {
   assert.deepEqual(await decision, REJECTED);
 });
 
-test('an edit that the editor can’t show fails with the editor’s words, the next one shows', async (t) => {
+test('an edit that the editor can’t show fails with the editor’s message, and the next one shows', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
   editor.refusal = 'a.txt is a “binary” file';
@@ -62,7 +62,7 @@ test('an edit that the editor can’t show fails with the editor’s words, the 
   assert.deepEqual(await decision, UNCHANGED);
 });
 
-test('an edit that the editor does not answer in 30 s fails, and is not to be shown later', async (t) => {
+test('an edit that the editor does not answer in 30 s fails, and does not show later', async (t) => {
   const sandbox = Sandbox.of(t);
   const companion = await Companion.start(sandbox);
   const client = await IdeClient.connect(sandbox);
@@ -72,7 +72,7 @@ test('an edit that the editor does not answer in 30 s fails, and is not to be sh
   });
   const late = await companion.next('diff/open');
   const { params } = await companion.next('diff/close');
-  // Not to the IDE's plugin, which keeps what was changed in any case.
+  // The IDE's plugin does not get this flag, because it always keeps the user's edits.
   assert.deepEqual({ abandoned: true, ...params }, { filePath, abandoned: true });
 
   companion.respond(late.id, {});
@@ -82,7 +82,7 @@ test('an edit that the editor does not answer in 30 s fails, and is not to be sh
   assert.deepEqual(await decision, REJECTED);
 });
 
-test('an edit that is accepted in the CLI takes what the user had typed in the editor', async (t) => {
+test('an edit that is accepted in the CLI includes the user’s changes from the editor', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
   const decision = client.openDiff(file, 'proposed\n');
@@ -103,7 +103,7 @@ test('an edit that is rejected in the CLI closes its view in the editor', async 
   assert.equal(await editor.closed.next(), file);
 });
 
-test('closing a view without a word about it rejects the edit and returns what the user wrote', async (t) => {
+test('closing a view without a decision rejects the edit and returns the user’s text', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
   const decision = client.openDiff(file, 'proposed\n');
@@ -114,7 +114,7 @@ test('closing a view without a word about it rejects the edit and returns what t
   assert.equal(await client.closeDiff(file), undefined, 'there is nothing left to close');
 });
 
-test('what the user decides too late has no effect on the next edit of the file', async (t) => {
+test('a late decision has no effect on the next edit of the file', async (t) => {
   const { sandbox, companion, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
   const first = client.openDiff(file, 'first\n');
@@ -136,8 +136,8 @@ test('what the user decides too late has no effect on the next edit of the file'
   assert.deepEqual(await third, UNCHANGED);
 });
 
-/** Should it hear too late that its edit is over, the client would open no other one. */
-test('a client that disconnects takes its view along, and has edits reviewed when it is back', async (t) => {
+/** If the client learns too late that its proposal has ended, it does not open another one. */
+test('a disconnect closes the client’s view, and its edits are reviewed after it reconnects', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
   for (let round = 0; round < 50; round++) {

@@ -34,13 +34,13 @@ const inTerminalOf = ({ ready }) => ({
   env: { ...ready.env, TERMINAL_EMULATOR: 'JetBrains-JediTerm' },
 });
 
-/** What a client would find there; not what is being written. */
+/** The files for a client there, without incomplete ones. */
 const discoveryFiles = (folder) =>
   fs.readdirSync(folder).filter((name) => name.endsWith('.json'));
 
 const shown = (file) => fs.readFileSync(file, 'utf8');
 
-test('on a full disk it serves, and writes the file once there is space', async (t) => {
+test('on a full disk the companion serves, and writes the file once there is space', async (t) => {
   if (noNamespace) return t.skip(noNamespace);
   const sandbox = Sandbox.of(t);
   const full = `mount -t tmpfs -o size=4k tmpfs ${sandbox.tmp} && echo full > ${sandbox.tmp}/full`;
@@ -56,7 +56,7 @@ test('on a full disk it serves, and writes the file once there is space', async 
   await companion.logged(/the discovery file .* is in place now/);
 });
 
-test('where nothing can be written it serves, and says so', async (t) => {
+test('on a read-only disk the companion serves, and logs that', async (t) => {
   if (noNamespace) return t.skip(noNamespace);
   const sandbox = Sandbox.of(t);
   const mount = `mount -t tmpfs -o ro tmpfs ${sandbox.tmp}`;
@@ -116,7 +116,7 @@ test('an edited file is put back, and what it said counts for nothing', async (t
   assert.equal((await client.connect()).status, 'connected');
 });
 
-test('who leaves the sticky bit off is warned', async (t) => {
+test('a folder without the sticky bit causes a warning', async (t) => {
   const sandbox = Sandbox.of(t);
   fs.chmodSync(sandbox.tmp, 0o777);
   const companion = await Companion.start(sandbox);

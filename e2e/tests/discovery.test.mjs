@@ -14,7 +14,7 @@ import { Sandbox } from '../lib/sandbox.mjs';
 const startNamed = (sandbox, name, { args = [], ...options } = {}) =>
   Companion.start(sandbox, { args: ['--ide-display-name', name, ...args], ...options });
 
-/** Starts a client, connects it, and has the window `name` hear of it. */
+/** Starts and connects a client, and checks that the window `name` has it. */
 async function connectTo(sandbox, companion, name, options) {
   const client = await IdeClient.connect(sandbox, options);
   assert.equal(await client.displayName(), name);
@@ -35,7 +35,7 @@ function assertMismatch(status, folder) {
   assert.ok(status.details.endsWith(`one of the following directories: ${folder}`), status.details);
 }
 
-test('of several windows the one whose process the terminal names is found', async (t) => {
+test('the client finds the window whose process the terminal names', async (t) => {
   const sandbox = Sandbox.of(t);
   const pids = [process.pid, process.ppid].map(String);
   const windows = [];
@@ -46,7 +46,7 @@ test('of several windows the one whose process the terminal names is found', asy
   }
 });
 
-test('without a word from the terminal the client finds the editor it runs in', async (t) => {
+test('without variables in the terminal the client finds the editor that it runs in', async (t) => {
   const sandbox = Sandbox.of(t);
   const own = await startNamed(sandbox, 'own');
   await startNamed(sandbox, 'newer', { args: ['--ide-pid', String(own.pid)] });
@@ -61,7 +61,7 @@ test('a client outside the editor finds the window with its workspace', async (t
   await connectTo(sandbox, companion, 'here', { cwd: sandbox.folder('project', 'sub', 'folder') });
 });
 
-test('what a dead process left behind is passed over', async (t) => {
+test('a client ignores the files of dead processes', async (t) => {
   const sandbox = Sandbox.of(t);
   const companion = await startNamed(sandbox, 'alive');
   const stale = `gemini-ide-server-${deadPid()}-1.json`;
@@ -77,7 +77,7 @@ test('what a dead process left behind is passed over', async (t) => {
   await connectTo(sandbox, companion, 'alive');
 });
 
-test('a companion clears away what dead processes left, and nothing else', async (t) => {
+test('a companion removes the files of dead processes, and no others', async (t) => {
   const sandbox = Sandbox.of(t);
   const folder = discoveryFolder(sandbox);
   const dead = deadPid();
@@ -103,7 +103,7 @@ test('a companion clears away what dead processes left, and nothing else', async
   );
 });
 
-test('a client finds a window by a file that is named as of old', async (t) => {
+test('a client finds a window by a file with the former name', async (t) => {
   const sandbox = Sandbox.of(t);
   const companion = await startNamed(sandbox, 'old');
   await startNamed(sandbox, 'new', { args: ['--ide-pid', String(process.ppid)] });
@@ -112,7 +112,7 @@ test('a client finds a window by a file that is named as of old', async (t) => {
   await connectTo(sandbox, companion, 'old', { env: { GEMINI_CLI_IDE_PID: `${process.ppid}` } });
 });
 
-test('a client elsewhere is told which folders are open', async (t) => {
+test('a client in another folder shows the open folders', async (t) => {
   const sandbox = Sandbox.of(t);
   const companion = await Companion.start(sandbox);
   const client = await IdeClient.start(sandbox, {
@@ -154,7 +154,7 @@ test('a window without a folder asks for one', async (t) => {
   assert.match((await client.connect()).details, /please open a workspace folder in your IDE/);
 });
 
-test('two windows of one process are told apart by their workspaces', async (t) => {
+test('the workspace selects one of two windows of a process', async (t) => {
   const sandbox = Sandbox.of(t);
   const [left, right] = [sandbox.folder('left'), sandbox.folder('right')];
   const args = ['--ide-pid', String(process.pid)];
@@ -168,7 +168,7 @@ test('two windows of one process are told apart by their workspaces', async (t) 
   }
 });
 
-test('two windows with the same workspace are told apart by the terminal’s port', async (t) => {
+test('the terminal’s port selects one of two windows with the same workspace', async (t) => {
   const sandbox = Sandbox.of(t);
   const first = await startNamed(sandbox, 'first');
   const second = await startNamed(sandbox, 'second');
@@ -187,7 +187,7 @@ test('a client that finds no file connects by the terminal’s environment', asy
   await connectTo(sandbox, companion, 'JetBrains IDE', { env });
 });
 
-test('the file is the user’s own from the start, and says what the client needs', async (t) => {
+test('the file belongs to the user from the start, and contains everything for the client', async (t) => {
   const sandbox = Sandbox.of(t);
   const companion = await Companion.start(sandbox, {
     args: ['--ide-name', 'neovim', '--ide-display-name', 'Neovim', '--ide-pid', `${process.pid}`],

@@ -20,7 +20,7 @@ import { Sandbox } from '../lib/sandbox.mjs';
 const FAILED = /^Failed to connect to IDE companion extension in /;
 const NO_EXTENSION = /^Failed to connect to IDE companion extension\. Please ensure/;
 
-/** A sandbox whose user has the IDE integration on. */
+/** A sandbox with the IDE integration turned on. */
 function sandboxOf(t) {
   const sandbox = Sandbox.of(t);
   settings(sandbox);
@@ -38,7 +38,7 @@ async function serve(t, answer) {
   return server.address().port;
 }
 
-/** A companion whose file is not where the client looks; it would put it back if it only went. */
+/** A companion whose file the client does not find. A removed file would not do: it comes back. */
 async function startElsewhere(sandbox) {
   const { tmp } = sandbox;
   sandbox.tmp = sandbox.folder('elsewhere');
@@ -68,7 +68,7 @@ const bad = ({ evidence }) => evidence.filter(({ level }) => level === 'bad');
 
 // Each has folders of its own, and mostly waits for processes.
 describe('doctor', { concurrency: 4 }, () => {
-  test('where the client connects, doctor says to whom, and no secret', async (t) => {
+  test('where the client connects, doctor names the editor, and shows no secret', async (t) => {
     const sandbox = sandboxOf(t);
     const companion = await Companion.start(sandbox, { args: ['--ide-display-name', 'Editor'] });
     const file = sandbox.file('a.txt', 'private');
@@ -104,7 +104,7 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.deepEqual(bad(await examine(sandbox)), []);
   });
 
-  test('the CLI does not start with settings that are no JSON object', async (t) => {
+  test('the CLI does not start if its settings are not a JSON object', async (t) => {
     const sandbox = sandboxOf(t);
     await Companion.start(sandbox);
     const user = path.join(sandbox.home, '.gemini', 'settings.json');
@@ -125,7 +125,7 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.equal((await examine(sandbox)).connects, true);
   });
 
-  test('the settings of the project outweigh those of the user', async (t) => {
+  test('the project’s settings override the user’s', async (t) => {
     const sandbox = sandboxOf(t);
     await Companion.start(sandbox);
     const file = sandbox.file('.gemini/settings.json', '{ "ide": { "enabled": false } }');
@@ -157,7 +157,7 @@ describe('doctor', { concurrency: 4 }, () => {
     assert.match(await plugin(), /the plugin is installed, version 1\.0/);
   });
 
-  test('in a terminal of no editor there is nothing to connect to', async (t) => {
+  test('outside an editor’s terminal there is nothing to connect to', async (t) => {
     await assertFailure(
       sandboxOf(t),
       'unknown-terminal',
@@ -209,7 +209,7 @@ describe('doctor', { concurrency: 4 }, () => {
     const { advice } = await assertFailure(sandbox, 'other-folder', mismatch, place);
     assert.equal(advice[0], `cd ${sandbox.project}, and start gemini there.`);
 
-    // The same without a file, by the terminal's variables.
+    // Also without a file, with the terminal's variables.
     const env = { ...ready.env, TMPDIR: sandbox.folder('other'), TERM_PROGRAM: 'vscode' };
     await assertFailure(sandbox, 'other-folder', mismatch, { ...place, env });
   });
@@ -227,7 +227,7 @@ describe('doctor', { concurrency: 4 }, () => {
     const companion = await Companion.start(sandbox);
     const client = await IdeClient.connect(sandbox);
     await companion.kill();
-    await client.closeDiff('any'); // by which the client notices at once
+    await client.closeDiff('any'); // so the client notices at once
     const lost = await client.events.status.until(({ status }) => status === 'disconnected');
     assert.match(lost.details, /^IDE connection error\. The connection was lost unexpectedly\./);
     const diagnosis = await examine(sandbox, { secrets: [companion.ready.authToken] });
@@ -299,7 +299,7 @@ describe('doctor', { concurrency: 4 }, () => {
     await assertFailure(sandbox, 'no-route', FAILED);
   });
 
-  test('a proxy that is no URL keeps the client from connecting; a proper one does not', async (t) => {
+  test('an invalid proxy URL prevents a connection; a valid one does not', async (t) => {
     const sandbox = sandboxOf(t);
     await Companion.start(sandbox);
     for (const HTTP_PROXY of ['proxy.corp:3128', '10.0.0.1:3128']) {

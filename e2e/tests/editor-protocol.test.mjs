@@ -10,7 +10,7 @@ import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindowWithClient } from '../lib/scene.mjs';
 import { UNCHANGED } from '../lib/window.mjs';
 
-test('the first line tells all that the editor has to know', async (t) => {
+test('the first line contains everything for the editor', async (t) => {
   const sandbox = Sandbox.of(t);
   const second = sandbox.folder('second');
   const { ready } = await Companion.start(sandbox, {
@@ -108,7 +108,7 @@ test('an invalid line is answered with an error and changes nothing', async (t) 
   assert.deepEqual(await decision, UNCHANGED);
 });
 
-test('what is valid but says nothing is passed over', async (t) => {
+test('valid messages without content are ignored', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t);
   const file = sandbox.file('a.txt');
   await client.openFiles(() => true);

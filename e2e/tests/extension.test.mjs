@@ -14,7 +14,7 @@ import { noTerminal } from '../lib/terminal.mjs';
 const ARCHIVES = process.env.COMPANION_EXTENSION;
 const noArchives = ARCHIVES ? false : 'COMPANION_EXTENSION is not set';
 
-/** Has the model of a CLI break a file, and asserts that it hears of that both times. */
+/** Makes the model of a CLI break a file, and asserts that it gets the problems both times. */
 async function assertHears(t, name, options) {
   const { sandbox } = await openWindow(t);
   const file = sandbox.file('a.json', '{}\n');
@@ -25,7 +25,7 @@ async function assertHears(t, name, options) {
   assert.ok(asked.includes(problem), asked);
 }
 
-/** Has the model of a CLI write a file, and returns what it hears. */
+/** Makes the model of a CLI write a file, and returns the texts that it gets. */
 async function write(sandbox, name, options) {
   const file = path.join(sandbox.project, 'a.json');
   const call = { name: 'write_file', args: { file_path: file, content: BROKEN } };
@@ -36,7 +36,7 @@ async function write(sandbox, name, options) {
   return { heard: heard()[0], screen: terminal.screen() };
 }
 
-test('what the user makes of an edit is looked at', { skip: noTerminal }, async (t) => {
+test('the extension checks the edit with the user’s changes', { skip: noTerminal }, async (t) => {
   const { sandbox, companion, editor } = await openWindow(t);
   const file = path.join(sandbox.project, 'a.json');
   const call = { name: 'write_file', args: { file_path: file, content: '{}\n' } };
@@ -53,13 +53,13 @@ test('what the user makes of an edit is looked at', { skip: noTerminal }, async 
 
 for (const name of NAMES) {
   describe(`the extension in ${name}`, { skip: noTerminal }, () => {
-    test('an edit that breaks a file is told to the model, and told again when it asks', (t) =>
+    test('the model gets the problems of its edit, and again on request', (t) =>
       assertHears(t, name));
 
     test('is installed from a release', { skip: noArchives }, (t) =>
       assertHears(t, name, { by: BY.archive(path.join(ARCHIVES, 'linux.gemini-companion.zip')) }));
 
-    test('is installed by setup, and runs the program that no terminal finds', (t) =>
+    test('is installed by setup, and runs a program outside of PATH', (t) =>
       assertHears(t, name, { by: BY.setup, PATH: pathWith() }));
 
     test('an edit is as ever where the program is not installed', async (t) => {

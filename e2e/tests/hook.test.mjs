@@ -23,7 +23,7 @@ function context({ code, stdout, stderr }, event = 'AfterTool') {
   return hookSpecificOutput.additionalContext;
 }
 
-/** Has the hooks run around an edit after which the file's problems are those. */
+/** Runs the hooks around an edit that causes these problems. */
 async function change({ sandbox, editor }, file, diagnostics) {
   assert.deepEqual(await hook(sandbox, 'before-edit', edit(file)), NOTHING);
   editor.diagnose = () => diagnostics;
@@ -31,7 +31,7 @@ async function change({ sandbox, editor }, file, diagnostics) {
 }
 
 describe('after an edit', { concurrency: 3 }, () => {
-  test('what is new is told, and what was there is counted', async (t) => {
+  test('new problems are listed, and old ones are counted', async (t) => {
     const window = await openWindow(t);
     const file = window.sandbox.file('a.json');
     window.editor.diagnose = () => [problem(1, 'old'), problem(2, 'older')];
@@ -42,7 +42,7 @@ describe('after an edit', { concurrency: 3 }, () => {
     );
   });
 
-  test('nothing is told where nothing is new', async (t) => {
+  test('without new problems there is no report', async (t) => {
     const window = await openWindow(t);
     const file = window.sandbox.file('a.json');
     window.editor.diagnose = () => [problem(1, 'old'), problem(2, 'older')];
@@ -50,7 +50,7 @@ describe('after an edit', { concurrency: 3 }, () => {
     assert.deepEqual(await change(window, file, []), NOTHING);
   });
 
-  test('of a file that the edit has created all is told', async (t) => {
+  test('all problems of a created file are listed', async (t) => {
     const { sandbox } = await openWindow(t);
     const file = path.join(sandbox.project, 'sub', 'new.json');
     assert.deepEqual(await hook(sandbox, 'before-edit', edit(file)), NOTHING);
@@ -59,7 +59,7 @@ describe('after an edit', { concurrency: 3 }, () => {
     assert.equal(told, `${BEGINNING}${file}:1:1: error: a value is expected [JSON]`);
   });
 
-  test('a path is taken as the CLI takes it', async (t) => {
+  test('a path is resolved like in the CLI', async (t) => {
     const { sandbox } = await openWindow(t);
     const file = sandbox.file('sub/a.json', '{');
     const problem = `${BEGINNING}${file}:1:1: error: a value is expected [JSON]`;
@@ -71,14 +71,14 @@ describe('after an edit', { concurrency: 3 }, () => {
     assert.equal(context(dots), problem.replace('a.json', 'b.json'));
   });
 
-  test('Qwen Code is told by the name that it has for the moment', async (t) => {
+  test('Qwen Code gets its own name of the event', async (t) => {
     const { sandbox } = await openWindow(t);
     const input = edit(sandbox.file('a.json', '{'), { hook_event_name: 'PostToolUse' });
     const told = await hook(sandbox, 'after-edit', input);
     assert.match(context(told, 'PostToolUse'), /value is expected/);
   });
 
-  test('no console can spoil what is told', async (t) => {
+  test('the console’s encoding does not change the report', async (t) => {
     const window = await openWindow(t);
     const file = window.sandbox.file('ä.json');
     const told = await change(window, file, [problem(1, 'no € <b> 😀')]);
@@ -86,7 +86,7 @@ describe('after an edit', { concurrency: 3 }, () => {
     assert.equal(context(told), `${BEGINNING}${file}:1:1: error: no € <b> 😀 [JSON]`);
   });
 
-  test('of many problems the worst are told', async (t) => {
+  test('the most severe of many problems are listed', async (t) => {
     const window = await openWindow(t);
     const file = window.sandbox.file('a.json');
     const many = Array.from({ length: 1000 }, (_, n) => problem(n + 1, 'bad'));
@@ -95,7 +95,7 @@ describe('after an edit', { concurrency: 3 }, () => {
     assert.equal(told.at(-1), `${file}: 950 more problems are not listed.`);
   });
 
-  test('an edit that was not made is not looked at', async (t) => {
+  test('a failed edit is not checked', async (t) => {
     const { sandbox } = await openWindow(t);
     const error = { message: 'no', type: 'file_write_failure' };
     const tool_response = { llmContent: 'no', error };
@@ -157,7 +157,7 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
     await quiet(sandbox, edit(sandbox.file('a.json', '{')), { env });
   });
 
-  test('by a question that is given up, which leaves no session behind', async (t) => {
+  test('by an aborted request, which leaves no session behind', async (t) => {
     const sandbox = Sandbox.of(t);
     const companion = await ScriptedCompanion.start(sandbox);
     const env = { GEMINI_CLI_IDE_SERVER_PORT: String(companion.port) };
@@ -171,7 +171,7 @@ describe('an edit is not disturbed', { concurrency: 3 }, () => {
     assert.deepEqual(await told, NOTHING);
   });
 
-  test('by arguments that can’t be used', async (t) => {
+  test('by invalid arguments', async (t) => {
     const { sandbox } = await openWindow(t);
     const input = edit(sandbox.file('a.json', '{'));
     await quiet(sandbox, input, { args: ['--workspace', '/no/such/folder'] });

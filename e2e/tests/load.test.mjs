@@ -12,7 +12,7 @@ import { IdeClient } from '../lib/ide-client.mjs';
 import { PATIENCE, within } from '../lib/inbox.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
 
-// What is measured is in /proc.
+// The measurements read /proc.
 const options = { skip: process.platform !== 'linux' };
 
 /** How many files and sockets the companion has open. */
@@ -52,7 +52,7 @@ async function until(what, condition) {
   }
 }
 
-test('with no descriptors left, clients wait, and are served once others have gone', options, async (t) => {
+test('without free descriptors, clients wait, and are served after others have ended', options, async (t) => {
   const limit = 64;
   const machine = { prefix: () => ['sh', '-c', `ulimit -n ${limit}; exec "$0" "$@"`] };
   const { sandbox, companion, client } = await openWindowWithClient(t, { machine });
@@ -66,13 +66,13 @@ test('with no descriptors left, clients wait, and are served once others have go
     crowd.push(...more);
   };
   come(2 * limit);
-  // Of those who came at once, one may have made room for the next before it had shown its token.
+  // Of several clients at once, one may be evicted for the next before it has sent its token.
   await until('no descriptor is left, and it is told', () => {
     come(1);
     return companion.log.includes('could not accept a connection');
   });
 
-  // Who is connected still hears what happens, and who comes now waits.
+  // Connected clients still get notifications, and a new client waits.
   const path = sandbox.file('a.txt');
   companion.notify('editor/focused', { path });
   await client.openFiles((files) => files[0]?.path === path);

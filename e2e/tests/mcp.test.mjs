@@ -33,7 +33,7 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     assert.deepEqual([content[0].text, isError], ['Unknown tool: openDiff', true]);
   });
 
-  test('tells the problems of a file, however its path is written', async (t) => {
+  test('returns the problems of a file, for any form of its path', async (t) => {
     const { sandbox, mcp } = await openWindowWithModel(t);
     const file = sandbox.file('sub/a.json', '{ "a": }');
     const others = ['sub/a.json', './sub/../sub/a.json', `${sandbox.project}//sub/a.json`];
@@ -47,7 +47,7 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     assert.equal(await mcp.ask({ path: file, severity: 'hint' }), `No problems in ${file}.`);
   });
 
-  test('tells those of all open files if none is named', async (t) => {
+  test('returns the problems of all open files if none is named', async (t) => {
     const { sandbox, companion, mcp } = await openWindowWithModel(t);
     assert.equal(await mcp.ask({}), 'No file of the workspace is open in the editor.');
     const file = sandbox.file('a.json', '{ "a": }');
@@ -77,14 +77,14 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     }
   });
 
-  test('says that the editor does not answer', async (t) => {
+  test('reports that the editor does not answer', async (t) => {
     const { sandbox, companion, mcp } = await openWindowWithModel(t);
     companion.onRequest(undefined);
     const told = await mcp.ask({ path: sandbox.file('a.json') });
     assert.deepEqual(told, { error: 'The editor did not answer in time.' });
   });
 
-  test('says that the editor knows none, or that its user keeps them private', async (t) => {
+  test('reports that there are none, or that the user keeps them private', async (t) => {
     const { sandbox, companion, mcp } = await openWindowWithModel(t);
     const file = sandbox.file('a.json');
     const asked = mcp.ask({ path: file });
@@ -98,7 +98,7 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     assert.deepEqual(await silent.mcp.ask({}), { error: "The user's editor tells no problems." });
   });
 
-  test('is about the editor that the CLI is connected to, if two have the folder', async (t) => {
+  test('uses the editor that the CLI is connected to, if two have the folder', async (t) => {
     const { sandbox, companion, editor } = await openWindow(t);
     const other = await Companion.start(sandbox);
     new Editor(other).diagnose = () => [problem(1, 'by the other one')];
@@ -113,7 +113,7 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     }
   });
 
-  test('asks the other editor if one of two tells nothing', async (t) => {
+  test('uses the other editor if one of two does not share problems', async (t) => {
     const { sandbox, companion } = await openWindow(t, { args: ['--no-diagnostics'] });
     new Editor(await Companion.start(sandbox));
     const mcp = await Mcp.start(sandbox, { env: companion.ready.env });
@@ -121,7 +121,7 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     assert.equal(await mcp.ask({ path: file }), `${file}:${BROKEN}`);
   });
 
-  test('is answered by an editor that has restarted, and by none with the reason', async (t) => {
+  test('works after an editor’s restart, and returns the reason without an editor', async (t) => {
     const { sandbox, companion, mcp } = await openWindowWithModel(t);
     const file = sandbox.file('a.json', '{');
     assert.equal(await mcp.ask({ path: file }), `${file}:${BROKEN}`);
@@ -142,7 +142,7 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     assert.equal(structuredContent.files[0].path, '/work/a.json');
   });
 
-  test('is asked by way of the bridge that the CLI has been told of', async (t) => {
+  test('uses the CLI’s bridge', async (t) => {
     const { sandbox } = await openWindow(t);
     const args = ['--wait', '1', ...byDiscovery(sandbox), '--map', `/work=${sandbox.project}`];
     const mcp = await Mcp.start(sandbox, { env: bridgeEnv(sandbox, args) });
@@ -151,7 +151,7 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
     assert.equal(await mcp.ask({ path: file }), `/work/a.json:${BROKEN}`);
   });
 
-  test('is asked by nobody whom the editor counts as a CLI', async (t) => {
+  test('does not count as a connected CLI', async (t) => {
     const { sandbox, companion, mcp } = await openWindowWithModel(t);
     await mcp.ask({ path: sandbox.file('a.json') });
     await companion.caughtUp();
@@ -160,7 +160,7 @@ describe('get_diagnostics', { concurrency: 3 }, () => {
   });
 });
 
-test('a client that talks nonsense is answered where it can be', async (t) => {
+test('invalid messages of a client are answered if possible', async (t) => {
   const mcp = Bridge.start(Sandbox.of(t), ['--log-level', 'off'], 'mcp');
   const batch = '[{"jsonrpc":"2.0","id":1,"method":"ping"}]';
   for (const line of ['?', '[]', batch, '{"jsonrpc":"2.0"}', '{"id":1}']) mcp.sendLine(line);
@@ -173,14 +173,14 @@ test('a client that talks nonsense is answered where it can be', async (t) => {
 });
 
 describe('without an editor', { concurrency: 3 }, () => {
-  test('the tool is there at once, and says why it can tell nothing', async (t) => {
+  test('the tool is listed at once, and returns the reason for no problems', async (t) => {
     const mcp = await Mcp.start(Sandbox.of(t));
     assert.equal((await mcp.tools()).length, 1);
     const { error } = await mcp.ask({});
     assert.match(error, /^No editor can be asked for problems: no companion has left a file in/);
   });
 
-  test('something at its port that never answers holds up no CLI', async (t) => {
+  test('a silent program at its port does not delay a CLI', async (t) => {
     const sandbox = Sandbox.of(t);
     const { port } = await ScriptedCompanion.start(sandbox);
     const env = { GEMINI_CLI_IDE_SERVER_PORT: String(port) };
@@ -189,7 +189,7 @@ describe('without an editor', { concurrency: 3 }, () => {
     assert.match((await mcp.ask({})).error, /took the connection but did not answer in time$/);
   });
 
-  test('the tool is withdrawn, and announced once an editor can answer', async (t) => {
+  test('the tool is withdrawn, and announced when an editor can answer', async (t) => {
     const sandbox = Sandbox.of(t);
     const mcp = await Mcp.start(sandbox);
     await mcp.changes.next();

@@ -25,7 +25,7 @@ async function propose(t, tool, old) {
   return { sandbox, neovim, file, end };
 }
 
-test('an unchanged edit is made in the file as it is by then', { skip }, async (t) => {
+test('an unchanged edit is applied to the file’s current text', { skip }, async (t) => {
   const { neovim, file, end } = await propose(t, replace, 'one\ntwo\n');
   fs.writeFileSync(file, 'zero\none\ntwo\n');
   await neovim.type(':w<CR>');
@@ -65,7 +65,7 @@ test('an edit that a script accepts is made once', { skip }, async (t) => {
   assert.equal(read(file), 'one\nhalf\ntwo\n');
 });
 
-test('an edit that the file has already is not made again without a word', { skip }, async (t) => {
+test('an edit that the file already has is not repeated without a warning', { skip }, async (t) => {
   const { neovim, file, end } = await propose(t, replace, 'two\n');
   fs.writeFileSync(file, 'TWO\n');
   await neovim.type(':w<CR>');

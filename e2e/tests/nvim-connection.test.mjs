@@ -84,7 +84,7 @@ test(
   },
 );
 
-test('a Neovim that a CLI starts as its editor is no second companion', { skip }, async (t) => {
+test('a Neovim that a CLI starts as its editor does not start a second companion', { skip }, async (t) => {
   for (const name of ['GEMINI_CLI_NO_RELAUNCH', 'QWEN_CODE_NO_RELAUNCH']) {
     const sandbox = Sandbox.of(t);
     const neovim = await Neovim.start(sandbox, { env: { [name]: 'true' } });
@@ -146,7 +146,7 @@ for (const [name, end] of Object.entries(endings)) {
   );
 }
 
-test('a restart rejects what is open, and clients stay connected', { skip }, async (t) => {
+test('a restart rejects open proposals, and clients stay connected', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const [kept, closed] = [sandbox.file('kept.txt', 'old\n'), sandbox.file('closed.txt', 'old\n')];
   const other = await IdeClient.connect(sandbox);
@@ -161,7 +161,7 @@ test('a restart rejects what is open, and clients stay connected', { skip }, asy
   await neovim.until(`#vim.api.nvim_list_tabpages() == 2`);
   await neovim.ready();
   assert.notEqual(await neovim.companionPid(), before);
-  // What the user had typed is still there, to be saved elsewhere.
+  // The typed text is still there, so that the user can save it elsewhere.
   assert.deepEqual((await neovim.sides(kept)).right, ['edited']);
   await neovim.type(':w<CR>');
   assert.match(await neovim.messages(), /no CLI waits for this any more/);
@@ -176,7 +176,7 @@ test('a restart rejects what is open, and clients stay connected', { skip }, asy
   }
 });
 
-test('what the user has written stays when its CLI ends', { skip }, async (t) => {
+test('the user’s edits stay when the CLI ends', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
   const decision = client.openDiff(file, 'new\n');
@@ -188,7 +188,7 @@ test('what the user has written stays when its CLI ends', { skip }, async (t) =>
   assert.deepEqual((await neovim.sides(file)).right, ['written']);
 });
 
-test('what the user has written stays when its CLI goes', { skip }, async (t) => {
+test('the user’s edits stay when the CLI disconnects', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   const session = await neovim.session(sandbox);
   const [kept, closed] = [sandbox.file('kept.txt', 'old\n'), sandbox.file('closed.txt', 'old\n')];
@@ -214,7 +214,7 @@ test('what the user has written stays when its CLI goes', { skip }, async (t) =>
   assert.deepEqual((await neovim.sides(kept)).right, ['written']);
 });
 
-test('the user is told that the companion has died, and can restart it', { skip }, async (t) => {
+test('the user gets a message when the companion dies, and can restart it', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   process.kill(await neovim.companionPid(), 'SIGKILL');
   await neovim.until(`vim.fn.execute('messages'):find('the companion has exited with')`);
@@ -224,7 +224,7 @@ test('the user is told that the companion has died, and can restart it', { skip 
   await IdeClient.connect(sandbox);
 });
 
-test('the user is told that the program is missing, once, and what to do', { skip }, async (t) => {
+test('the user gets one message, with a fix, if the program is missing', { skip }, async (t) => {
   const sandbox = Sandbox.of(t);
   const neovim = await Neovim.start(sandbox, { setup: `{ cmd = { 'no-such-program' } }` });
   await neovim.until(`vim.fn.execute('messages') ~= ''`);
@@ -287,7 +287,7 @@ test('whatever the program writes, Neovim goes on', { skip }, async (t) => {
   assert.equal((await neovim.messages()).trim(), '', 'the log is for that');
 });
 
-test('options that are wrong are refused by name', { skip }, async (t) => {
+test('a wrong option is refused by its name', { skip }, async (t) => {
   const { neovim } = await openNeovim(t);
   const refused = (options) =>
     neovim.lua(`return select(2, pcall(require('gemini_companion').setup, ${options}))`);
@@ -315,7 +315,7 @@ test('the CLI decides about trust, unless the user has told Neovim', { skip }, a
   }
 });
 
-test('status, log and health say how things are', { skip }, async (t) => {
+test('status, log and health report the state', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovimWithClient(t);
   const { port } = await neovim.ready();
   await neovim.until(`require('gemini_companion').status().clients == 1`);

@@ -63,7 +63,7 @@ test(
   },
 );
 
-test('a program that is no CLI receives the form of the file', { skip }, async (t) => {
+test('a program other than a CLI receives the form of the file', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   const program = await neovim.session(sandbox);
   const stream = await program.stream();
@@ -75,7 +75,7 @@ test('a program that is no CLI receives the form of the file', { skip }, async (
   assert.equal(params.content, `${BOM}a\r\nc\r\n`);
 });
 
-test('what a CLI writes without a proposal shows soon', { skip }, async (t) => {
+test('a file that a CLI writes without a proposal is reloaded soon', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovimWithClient(t);
   const [back, changed, front] = ['back', 'changed', 'front'].map((name) => sandbox.file(name, 'old\n'));
   await neovim.command('set hidden');
@@ -90,7 +90,7 @@ test('what a CLI writes without a proposal shows soon', { skip }, async (t) => {
   assert.doesNotMatch(await neovim.messages(), /W1\d:/);
 });
 
-test('what the user changes is sent in the form of the file', { skip }, async (t) => {
+test('the user’s changes are sent in the form of the file', { skip }, async (t) => {
   const window = await openNeovimWithClient(t);
   const cases = {
     LF: ['a\n', 'b\n', 'ggccX<Esc>', 'X\n'],
@@ -152,7 +152,7 @@ test('a path is kept as it was written', { skip }, async (t) => {
   assert.equal(await review(window, file, 'new\n'), 'new\n');
 });
 
-test('what can’t be shown fails the edit, and Neovim is as before', { skip }, async (t) => {
+test('an edit that can’t be shown fails, and Neovim stays unchanged', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   await assert.rejects(
     client.openDiff(sandbox.folder('project', 'dir'), 'x'),
@@ -213,7 +213,7 @@ test(
   },
 );
 
-test('a file is read again when it was read half written', { skip }, async (t) => {
+test('a half-written file is read again', { skip }, async (t) => {
   const window = await openNeovimWithClient(t);
   const { sandbox, neovim } = window;
   const file = sandbox.file('a.txt', 'a\n');
@@ -232,7 +232,7 @@ test('a file is read again when it was read half written', { skip }, async (t) =
   await neovim.until(`vim.fn.getline(1) == 'b'`);
 });
 
-test('unsaved changes stay, and the user is told', { skip }, async (t) => {
+test('unsaved changes stay, and the user gets a message', { skip }, async (t) => {
   const window = await openNeovimWithClient(t, { init: 'vim.o.autoread = true' });
   const { sandbox, neovim, client } = window;
   const file = sandbox.file('a.txt', 'old\n');

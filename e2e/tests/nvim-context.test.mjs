@@ -56,7 +56,7 @@ test('folders within others are left out on Windows as well', { skip }, async (t
   assert.deepEqual(folders, [['C:\\a', 'C:\\ab'], ['D:\\']]);
 });
 
-test('a file that Neovim was started with is told', { skip }, async (t) => {
+test('a file that Neovim was started with is in the context', { skip }, async (t) => {
   const { sandbox, client } = await openNeovimWithClient(t, {
     args: ['a.txt'],
     init: `vim.fn.writefile({ 'x' }, 'a.txt')`,
@@ -64,7 +64,7 @@ test('a file that Neovim was started with is told', { skip }, async (t) => {
   await client.openFiles(are(path.join(sandbox.project, 'a.txt')));
 });
 
-test('the cursor is told in UTF-16 units, from 1', { skip }, async (t) => {
+test('the cursor is sent in UTF-16 units, from 1', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file(
     'a.txt',
@@ -94,7 +94,7 @@ test('the cursor is told in UTF-16 units, from 1', { skip }, async (t) => {
   }
 });
 
-test('a selection is told as text, of whatever kind it is', { skip }, async (t) => {
+test('a selection of any kind is sent as text', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'one two\n\tété 文字\n😀 three\n\nlast\n');
   await neovim.edit(file);
@@ -123,7 +123,7 @@ test('a selection is told as text, of whatever kind it is', { skip }, async (t) 
   }
 });
 
-test('a selection in a block is what yanking it would give', { skip }, async (t) => {
+test('a block selection is sent like a yank', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovimWithClient(t);
   const lines = ['abc\tdef文g', '文字文字文字', '\t\tx', 'é😀é😀é😀é😀', '', 'abcdefghijklmno'];
   await neovim.edit(sandbox.file('a.txt', `${lines.join('\n')}\n`));
@@ -153,7 +153,7 @@ test('a selection in a block is what yanking it would give', { skip }, async (t)
   assert.deepEqual(mismatches, []);
 });
 
-test('a large selection is told cut, and quickly', { skip }, async (t) => {
+test('a large selection is cut, and sent quickly', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   await neovim.edit(sandbox.file('a.txt', '😀é文x\n'.repeat(200_000)));
   await neovim.type('ggVG');
@@ -164,7 +164,7 @@ test('a large selection is told cut, and quickly', { skip }, async (t) => {
   );
 });
 
-test('bytes that are no text do no harm', { skip }, async (t) => {
+test('invalid bytes cause no error', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t, {
     init: `vim.o.fileencodings = 'utf-8'`,
   });
@@ -208,7 +208,7 @@ test(
   },
 );
 
-test('what is no file on the disk is not told', { skip }, async (t) => {
+test('a buffer without a file on the disk is not in the context', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'x\n');
   await neovim.edit(file);
@@ -274,7 +274,7 @@ test('renamed, deleted and unloaded files are followed', { skip }, async (t) => 
   await client.openFiles(are());
 });
 
-test('nothing is done when nothing has changed', { skip }, async (t) => {
+test('no message is sent without a change', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   await neovim.edit(sandbox.file('a.txt', 'x\n'));
   await client.openFiles(([file]) => file?.cursor);

@@ -13,7 +13,7 @@ const JSON_SERVER = fileURLToPath(
   new URL('../node_modules/vscode-json-languageserver/bin/vscode-json-languageserver', import.meta.url),
 );
 
-/** Has a language server look at each JSON file that is opened. */
+/** Starts a language server for each opened JSON file. */
 const WITH_JSON_SERVER = `vim.filetype.add({ extension = { json = 'json' } })
   vim.cmd('filetype on')
   vim.api.nvim_create_autocmd('FileType', { pattern = 'json', callback = function(event)
@@ -24,7 +24,7 @@ const WITH_JSON_SERVER = `vim.filetype.add({ extension = { json = 'json' } })
     vim.lsp.buf_attach_client(event.buf, _G.server)
   end })`;
 
-/** A linter that sets what `report` returns for the lines of a buffer, at once. */
+/** A linter that sets the result of `report` for the lines of a buffer immediately. */
 const WITH_LINTER = `_G.lint = function(report)
     vim.diagnostic.set(vim.api.nvim_create_namespace('linter'), 0, report)
   end`;
@@ -41,7 +41,7 @@ async function open(t, options) {
   return { sandbox, neovim, call };
 }
 
-test("a linter's problems are told from top to bottom, by UTF-16 units", { skip }, async (t) => {
+test("a linter's problems are sent from top to bottom, in UTF-16 units", { skip }, async (t) => {
   const { sandbox, neovim, call } = await open(t, { init: WITH_LINTER });
   const file = sandbox.file('a.txt', 'one\n😀 two\n');
   await neovim.edit(file);
@@ -66,7 +66,7 @@ test("a linter's problems are told from top to bottom, by UTF-16 units", { skip 
   assert.equal((await call({})).text, told, 'it is among the open files');
 });
 
-test('a language server has seen what was written to the disk', { skip }, async (t) => {
+test('a language server checks the text on the disk', { skip }, async (t) => {
   const { sandbox, neovim, call } = await open(t, { init: WITH_JSON_SERVER });
   const file = sandbox.file('a.json', '{ "a": 1 }\n');
   await neovim.edit(file);
@@ -82,7 +82,7 @@ test('a language server has seen what was written to the disk', { skip }, async 
   }
 });
 
-test('what can not be known is said', { skip }, async (t) => {
+test('unknown problems are reported as unknown', { skip }, async (t) => {
   const { sandbox, neovim, call } = await open(t, { init: WITH_LINTER });
   const [closed, plain, typed] = ['closed', 'plain', 'typed'].map((name) => sandbox.file(name, 'x\n'));
   await neovim.edit(plain);
@@ -109,7 +109,7 @@ test('what can not be known is said', { skip }, async (t) => {
   assert.match(await about(closed), new RegExp(`${maybe('closed', newest)}$`));
 });
 
-test('what a tool may have got wrong is told as well as can be', { skip }, async (t) => {
+test('invalid diagnostics of a tool are sent as far as possible', { skip }, async (t) => {
   const { sandbox, neovim, call } = await open(t, { init: WITH_LINTER });
   const file = sandbox.file('a.txt', 'one\n');
   await neovim.edit(file);
@@ -120,7 +120,7 @@ test('what a tool may have got wrong is told as well as can be', { skip }, async
   assert.equal((await call({ filePath: file })).text, told);
 });
 
-test("an autocommand of the user's that fails costs no answer", { skip }, async (t) => {
+test("a failing autocommand does not prevent an answer", { skip }, async (t) => {
   const { sandbox, neovim, call } = await open(t, { init: WITH_LINTER });
   const file = sandbox.file('a.txt', 'one\n');
   await neovim.edit(file);
@@ -149,13 +149,13 @@ test('many problems of a long line and of a long file do not freeze Neovim', { s
        end
        lint(report)`,
     );
-    // An answer in time, in spite of the wait for what may yet be found.
+    // The answer is in time, although Neovim waits for more diagnostics.
     const { text } = await call({ filePath: file });
     assert.match(text, new RegExp(`:${last}: error: bad\n.*950 more`));
   }
 });
 
-test("of a buffer with 'noautoread' nothing is asked", { skip }, async (t) => {
+test("a buffer with 'noautoread' causes no question", { skip }, async (t) => {
   const { sandbox, neovim, call } = await open(t, { init: WITH_LINTER });
   const file = sandbox.file('a.txt', 'one\n');
   await neovim.edit(file);
@@ -168,14 +168,14 @@ test("of a buffer with 'noautoread' nothing is asked", { skip }, async (t) => {
   assert.equal((await call({ filePath: file })).text, told);
 });
 
-test('switched off it is no tool', { skip }, async (t) => {
+test('the tool is missing when diagnostics are turned off', { skip }, async (t) => {
   const program = process.env.GEMINI_COMPANION;
   const setup = `{ cmd = { [[${program}]] }, diagnostics = false }`;
   const { sandbox, call } = await open(t, { setup });
   assert.equal((await call({ filePath: sandbox.file('a') })).text, 'Unknown tool: getDiagnostics');
 });
 
-test('the model hears of what its edit has broken', { skip: skip || noTerminal }, async (t) => {
+test('the model gets the problems of its edit', { skip: skip || noTerminal }, async (t) => {
   const { sandbox, neovim } = await open(t, { init: WITH_JSON_SERVER });
   const file = sandbox.file('a.json', '{}\n');
   await neovim.edit(file);

@@ -11,7 +11,7 @@ import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal } from
 const REJECTED = { status: 'rejected', content: undefined };
 const accepted = (content) => ({ status: 'accepted', content });
 
-/** What stands above the file and above the proposal. */
+/** The bars above the file and above the proposal. */
 const bars = (neovim) =>
   neovim.lua(`return vim.tbl_map(function(window)
     return vim.wo[window].winbar
@@ -19,7 +19,7 @@ const bars = (neovim) =>
 
 const oneTab = (neovim) => neovim.until('#vim.api.nvim_list_tabpages() == 1');
 
-test('a proposal shows beside the file, in a tab page of its own', { skip }, async (t) => {
+test('a proposal shows beside the file, in a separate tab page', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.lua', 'local same\nlocal a = 1\n');
   await neovim.edit(sandbox.file('other.txt', 'other\n'));
@@ -63,7 +63,7 @@ test('a proposal shows beside the file, in a tab page of its own', { skip }, asy
   assert.equal(await neovim.lua('return vim.o.eventignore'), '');
 });
 
-test('the bar says whether the user has changed the proposal', { skip }, async (t) => {
+test('the bar shows whether the user has changed the proposal', { skip }, async (t) => {
   const { neovim } = await openProposal(t);
   const proposed = ' Proposed by the CLI (:w accepts, :q rejects)';
   assert.equal((await bars(neovim))[1], proposed);
@@ -78,9 +78,10 @@ test('the bar says whether the user has changed the proposal', { skip }, async (
   }
 });
 
-test('a proposal says whether it creates its file', { skip }, async (t) => {
+test('a proposal shows whether it creates its file', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
-  // The real client has one proposal for a file at a time; another may put one in place of the other.
+  // The real client has one proposal for a file at a time; another may put one in place of the
+  // other.
   const session = await neovim.session(sandbox);
   const filePath = path.join(sandbox.project, 'new', 'a.lua');
   await session.callTool('openDiff', { filePath, newContent: 'local a = 1\n' });
@@ -113,7 +114,7 @@ test(
   },
 );
 
-test('whichever way the user decides, the client hears it', { skip }, async (t) => {
+test('the client gets each kind of decision', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t, {
     init: `vim.g.maplocalleader = ','`,
   });
@@ -160,7 +161,7 @@ test('whichever way the user decides, the client hears it', { skip }, async (t) 
   assert.doesNotMatch(await neovim.messages(), /gemini_companion.*stack/s);
 });
 
-test('what the user has edited is not lost by a slip', { skip }, async (t) => {
+test('an accidental key does not lose the user’s edits', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
   await neovim.edit(sandbox.file('other.txt'));
@@ -252,7 +253,7 @@ test(
   },
 );
 
-test('what the user opens in place of a proposal is an ordinary window', { skip }, async (t) => {
+test('a file that replaces a proposal in its window is an ordinary window', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
   for (const key of ['', '<C-w>o']) {
@@ -302,7 +303,7 @@ test('a proposal that ends while the user types a command never shows', { skip }
     await answer;
   };
   const endCommand = async () => {
-    // Later than whatever waits for the end of the command looks again.
+    // Later than the next check for the end of the command.
     await neovim.type('looks = 1<CR>');
     await neovim.lua(`vim.g.looks = 0; vim.defer_fn(function() vim.g.looks = 2 end, 200)`);
     await neovim.until('vim.g.looks == 2');
@@ -323,7 +324,7 @@ test('a proposal that ends while the user types a command never shows', { skip }
   assert.match(await neovim.messages(), /no CLI waits for this any more/);
 });
 
-test('nothing is decided about a proposal while the next one for its file waits', { skip }, async (t) => {
+test('a proposal is not decided while the next one for its file waits', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   const session = await neovim.session(sandbox);
   const filePath = sandbox.file('a.txt', 'old\n');
@@ -343,7 +344,7 @@ test('nothing is decided about a proposal while the next one for its file waits'
   assert.deepEqual((await neovim.sides(filePath)).right, ['written'], 'it can be had back');
 });
 
-test('what the user wrote stays when the next proposal can not be shown', { skip }, async (t) => {
+test('the user’s edits stay when the next proposal can not be shown', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   const session = await neovim.session(sandbox);
   const filePath = path.join(sandbox.project, 'new.txt');

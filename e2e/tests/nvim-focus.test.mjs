@@ -10,7 +10,7 @@ const accepted = (content) => ({ status: 'accepted', content });
 
 const mode = (neovim) => neovim.lua('return vim.api.nvim_get_mode().mode');
 
-test('whoever does not want it keeps the focus', { skip }, async (t) => {
+test('the focus stays if the user has configured that', { skip }, async (t) => {
   const setup = `{ cmd = vim.env.GEMINI_COMPANION, focus = false, mappings = false }`;
   const env = { GEMINI_COMPANION: process.env.GEMINI_COMPANION };
   const { sandbox, neovim, client } = await openNeovimWithClient(t, { setup, env });
@@ -32,7 +32,7 @@ test('whoever does not want it keeps the focus', { skip }, async (t) => {
   assert.deepEqual(await decision, accepted(''));
 });
 
-test('whoever is typing goes on typing', { skip }, async (t) => {
+test('a typing user keeps the focus', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
   const other = sandbox.file('other.txt', 'one\n');
@@ -52,7 +52,7 @@ test('whoever is typing goes on typing', { skip }, async (t) => {
   assert.equal(await mode(neovim), 'i');
 });
 
-test('who types in a terminal goes on there, and comes back there from the proposal', { skip }, async (t) => {
+test('a user who types in a terminal keeps the focus, and returns there from the proposal', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
   await neovim.type(':terminal cat<CR>i');
@@ -71,7 +71,7 @@ test('who types in a terminal goes on there, and comes back there from the propo
   assert.match(await neovim.lua('return vim.fn.bufname()'), /^term:/);
 });
 
-test('keys that are meant for elsewhere never reach a proposal', { skip }, async (t) => {
+test('keys for another window never reach a proposal', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
   await neovim.edit(sandbox.file('other.txt', `${'x'.repeat(9999)}\n`));

@@ -9,7 +9,7 @@ import { noNeovim as skip, openNeovim, openNeovimWithClient, texts } from '../li
 /** The texts that are kept, in buffers of their own. */
 const kept = (neovim) => texts(neovim, 'kept');
 
-/** The user is told where to find it, on a screen of 80 columns. */
+/** Checks the message with the place of the text, on a screen of 80 columns. */
 const told = (neovim) =>
   neovim.until("vim.fn.execute('messages'):find(':sbuffer %d+ has what you wrote for') ~= nil");
 
@@ -25,7 +25,7 @@ async function change(t) {
 }
 
 describe('what the user wrote', { skip, concurrency: true }, () => {
-  test('is kept when its CLI ended without anyone knowing', async (t) => {
+  test('is kept when its CLI has ended unnoticed', async (t) => {
     const { neovim, client } = await change(t);
     client.signal('SIGKILL');
     await neovim.until("require('gemini_companion.server').status().clients == 0");
@@ -95,7 +95,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     assert.equal(await neovim.lua(`return ${reading}`), 0, 'the user is asked about later changes');
   });
 
-  test('is kept no longer once its CLI has written it after all', async (t) => {
+  test('is no longer kept once its CLI has written it', async (t) => {
     const { neovim, file, decision } = await change(t);
     await neovim.type(':w<CR>');
     const { content } = await decision;
@@ -104,7 +104,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     await neovim.until("vim.fn.bufnr('gemini-companion://kept') == -1");
   });
 
-  test('is kept when the user has written on in it, whatever its CLI writes then', async (t) => {
+  test('is kept when the user has edited it further, even if its CLI writes', async (t) => {
     const { neovim, file, decision } = await change(t);
     await neovim.type(':w<CR>');
     const { content } = await decision;
@@ -117,7 +117,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     assert.deepEqual(await kept(neovim), ['more of it']);
   });
 
-  test('is not kept when a client has it written by Neovim', async (t) => {
+  test('is not kept when Neovim writes it for a client', async (t) => {
     const { sandbox, neovim } = await openNeovim(t);
     const program = await neovim.session(sandbox);
     const file = sandbox.file('a.txt', 'old\n');
@@ -129,7 +129,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     await neovim.until("vim.fn.bufnr('gemini-companion://kept') == -1");
   });
 
-  test('is not taken for lost while its CLI has another proposal open', async (t) => {
+  test('does not count as lost while its CLI has another proposal open', async (t) => {
     const { sandbox, neovim, client, file, decision } = await change(t);
     await neovim.type(':w<CR>');
     const { content } = await decision;

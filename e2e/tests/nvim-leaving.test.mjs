@@ -41,7 +41,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
     });
   }
 
-  test('that its user leaves with changes has them', async (t) => {
+  test('keeps the changes of a user who leaves it', async (t) => {
     const scene = await openProposal(t);
     await scene.neovim.type('ccedited<Esc>:enew!<CR>');
     await isUndecided(scene, 'edited\nnew2\n');
@@ -77,7 +77,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
   }
 
   for (const keys of ['\\r', ':q!<CR>', ':GeminiCompanion reject<CR>']) {
-    test(`can be had back as changed after ${keys}, and :qa does not ask`, async (t) => {
+    test(`is restored with its changes after ${keys}, and :qa does not ask`, async (t) => {
       const { neovim, decision } = await openProposal(t);
       await neovim.type(`ccan hour of work<Esc>${keys}`);
       assert.equal((await decision).status, 'rejected');
@@ -89,7 +89,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
   }
 });
 
-test('who types in a proposal that its CLI closes goes on there, not in a file', { skip }, async (t) => {
+test('a user who types in a proposal that its CLI closes does not type into a file', { skip }, async (t) => {
   const { neovim, client, file, decision } = await openProposal(t);
   await neovim.type('Omy own');
   await client.resolveDiffFromCli(file, 'accepted');
@@ -101,7 +101,7 @@ test('who types in a proposal that its CLI closes goes on there, not in a file',
   assert.ok((await texts(neovim, 'kept')).includes('my own words and more|new|new2'));
 });
 
-test('what is kept is saved by :saveas', { skip }, async (t) => {
+test(':saveas saves a kept text', { skip }, async (t) => {
   const { sandbox, neovim } = await openProposal(t);
   await neovim.type('ccedited<Esc>\\r');
   await neovim.until("vim.fn.bufnr('gemini-companion://kept') ~= -1");
@@ -109,7 +109,7 @@ test('what is kept is saved by :saveas', { skip }, async (t) => {
   assert.equal(fs.readFileSync(`${sandbox.project}/copy.txt`, 'utf8'), 'edited\nnew2\n');
 });
 
-test('a large proposal that was accepted is heard though Neovim ends at once', { skip }, async (t) => {
+test('the acceptance of a large proposal arrives although Neovim ends at once', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('big.txt', 'old\n');
   const decision = client.openDiff(file, `${'x'.repeat(3e6)}\nsecond\n`);
@@ -119,7 +119,7 @@ test('a large proposal that was accepted is heard though Neovim ends at once', {
   assert.equal((await decision).status, 'accepted');
 });
 
-test('why the program does not start is said', { skip }, async (t) => {
+test('a failed start is reported with its reason', { skip }, async (t) => {
   const cmd = `{ [[${process.env.GEMINI_COMPANION}]], '--no-such-option' }`;
   const neovim = await Neovim.start(Sandbox.of(t), { setup: `{ cmd = ${cmd} }` });
   await neovim.until(`vim.fn.execute('messages'):find('has exited with') ~= nil`);

@@ -21,7 +21,7 @@ describe('a proposal', { skip, concurrency: true }, () => {
     });
   }
 
-  test('is as it was proposed after :e!, and u brings back what the user wrote', async (t) => {
+  test('has the proposed text after :e!, and u restores the user’s edits', async (t) => {
     const { neovim, file, decision } = await openProposal(t);
     await neovim.type('ccedited<Esc>:e!<CR>');
     assert.deepEqual((await neovim.sides(file)).right, ['new', 'new2']);
@@ -65,7 +65,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     assert.equal(await neovim.lua('return vim.bo.modified'), true);
   });
 
-  test('is there, and u brings it back, when the next proposal comes while they type', async (t) => {
+  test('is there, and u restores it, when the next proposal arrives during typing', async (t) => {
     const { sandbox, neovim, file } = await openProposal(t);
     const other = await IdeClient.connect(sandbox);
     await neovim.type('Oan hour of work');
@@ -125,7 +125,7 @@ describe('Neovim does not leave', { skip, concurrency: true }, () => {
 });
 
 describe('a file that a client has written by Neovim', { skip, concurrency: true }, () => {
-  test('is left alone if it has changed since the proposal came', async (t) => {
+  test('stays unchanged if it has changed since the proposal arrived', async (t) => {
     const { neovim, client, file } = await openProposal(t);
     fs.writeFileSync(file, 'by hand\n');
     await client.callTool('acceptDiff', { filePath: file }).catch(() => {});
@@ -133,7 +133,7 @@ describe('a file that a client has written by Neovim', { skip, concurrency: true
     assert.equal((await neovim.ready()).proposals, 1);
   });
 
-  test('keeps its link and its rights, and has nothing of a longer text', async (t) => {
+  test('keeps its link and its rights, and no rest of a longer text', async (t) => {
     const { sandbox, neovim } = await openNeovim(t);
     const program = await neovim.session(sandbox);
     const target = sandbox.file('target.txt', 'a long line\n'.repeat(9));
@@ -147,7 +147,7 @@ describe('a file that a client has written by Neovim', { skip, concurrency: true
     assert.ok(fs.lstatSync(file).isSymbolicLink());
   });
 
-  test('is as it was if the disk is full', async (t) => {
+  test('stays unchanged if the disk is full', async (t) => {
     // A disk of 50,000 bytes.
     const { sandbox, neovim } = await openNeovim(t);
     const program = await neovim.session(sandbox);

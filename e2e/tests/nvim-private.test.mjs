@@ -16,7 +16,7 @@ const lastLine = async (neovim) =>
 
 const isPrivate = `require('gemini_companion').status().private`;
 
-test('the status says that the file in front is not told', { skip }, async (t) => {
+test('the status shows that the file in front is private', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const text = sandbox.file('a.txt', 'a text\n');
   const key = sandbox.file('src/x.key', 'a secret\n');
@@ -36,7 +36,7 @@ test('the status says that the file in front is not told', { skip }, async (t) =
   assert.match(await lastLine(neovim), /^CLIs that are connected: 1$/);
 });
 
-test('the bar of a proposal says that its file is private', { skip }, async (t) => {
+test('the bar of a proposal shows that its file is private', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   sandbox.file('.geminiignore', '*.key\n');
   const left = () =>
@@ -55,7 +55,7 @@ test('the bar of a proposal says that its file is private', { skip }, async (t) 
   assert.equal(await left(), ' The file as it is');
 });
 
-test('a user who is silent tells nothing, until they tell again', { skip }, async (t) => {
+test('turning sharing off hides everything until it is turned on', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'a text\n');
   await neovim.edit(file);
@@ -74,7 +74,7 @@ test('a user who is silent tells nothing, until they tell again', { skip }, asyn
   await client.openFiles(are(file));
 });
 
-test('options that are given again do not end the silence', { skip }, async (t) => {
+test('a second setup does not turn sharing on', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'a text\n');
   const isSilent = () => neovim.lua(`return require('gemini_companion').status().silent`);

@@ -13,7 +13,7 @@ import { startModel } from '../lib/scripted-model.mjs';
 /** The lines of the terminal, as one text. */
 const TERMINAL = `table.concat(vim.api.nvim_buf_get_lines(vim.g.terminal, 0, -1, false), '\\n')`;
 
-/** Each CLI: what it needs, and what it shows once it has read a file that was named. */
+/** For each CLI: its environment, and its output after it has read a named file. */
 const CLIS = {
   gemini: {
     reads: 'ReadManyFiles',
@@ -47,12 +47,12 @@ async function startCli({ sandbox, neovim }, cli) {
     [process.execPath, ...args],
     env,
   );
-  // With all that it has started: what outlives Neovim would write into folders that are to go.
+  // With all its children, which otherwise would write into folders that the test removes.
   sandbox.defer(() => process.kill(-pid, 'SIGKILL'));
   await neovim.until(`${TERMINAL}:find('Type your message', 1, true)`);
 }
 
-/** What is there for the user to paste. */
+/** The register with the text to paste. */
 const register = (neovim) =>
   neovim.lua(`return vim.fn.getreg(vim.fn.has('clipboard') == 1 and '+' or '"')`);
 
@@ -64,7 +64,7 @@ test('a file has the name by which the real CLIs find it', { skip }, async (t) =
     const file = path.join(sandbox.project, name);
     assert.equal(await neovim.lua(naming, file, sandbox.project, ...lines), text);
   }
-  // The first and the last control character of each kind, and what is none beside them.
+  // The first and the last control character of each kind, and their neighbours.
   for (const control of ['\u0001', '\n', '\u001b', '\u007f', '\u0080', '\u009b', '\u009f']) {
     const file = path.join(sandbox.project, `a${control}b`);
     assert.equal(await neovim.lua(naming, file, sandbox.project), null, JSON.stringify(control));
@@ -112,7 +112,7 @@ test('where no CLI runs, the name is in a register', { skip }, async (t) => {
   assert.equal(await register(neovim), ' @folder/ ');
 });
 
-test('only what exists is added, by whatever name', { skip }, async (t) => {
+test('only existing files are added, under any name', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   await neovim.edit(sandbox.file('a%b.txt', 'one\n'));
   for (const path of ['%', 'a%b.txt', '%:p']) {

@@ -30,7 +30,7 @@ test('Qwen Code sees what is open in Neovim, and its edit is reviewed', { skip }
   await until('the file is gone', () => locks(home).length === 0);
 });
 
-test('who wants only one of the clients says so', { skip }, async (t) => {
+test('an option selects only one of the clients', { skip }, async (t) => {
   const sandbox = Sandbox.of(t);
   const home = qwenHome(sandbox);
   const setup = `{ cmd = [[${process.env.GEMINI_COMPANION}]], clients = { 'gemini' } }`;

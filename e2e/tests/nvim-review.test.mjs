@@ -33,7 +33,7 @@ async function areDecided(decisions, expected) {
   }
 }
 
-test('one goes from proposal to proposal in the order in which they came', { skip }, async (t) => {
+test('commands go through the proposals in the order of arrival', { skip }, async (t) => {
   const { neovim, decisions, run, shown } = await openThree(t);
   const bar = () =>
     neovim.lua(`return vim.wo.winbar`);
@@ -71,7 +71,7 @@ test('all are accepted with the changes of the user, after one question', { skip
   assert.match(await neovim.messages(), /no proposal is open/);
 });
 
-test('those whose files have changed are not accepted along with others', { skip }, async (t) => {
+test('a bulk acceptance leaves out proposals whose files have changed', { skip }, async (t) => {
   const { neovim, files, decisions, run } = await openThree(t);
   for (const name of ['a', 'b']) fs.writeFileSync(files[name], 'by hand\n');
   for (const left of [/2 of 3 proposals stay open/, /2 of 2 proposals stay open/]) {
@@ -89,7 +89,7 @@ test('all are rejected after one question', { skip }, async (t) => {
   await areDecided(decisions, { a: undefined, b: undefined, c: undefined });
 });
 
-test('the list leads to each', { skip }, async (t) => {
+test('the list opens each proposal', { skip }, async (t) => {
   const { neovim, run, shown } = await openThree(t);
   await neovim.type('cwmine<Esc>');
   await run('list');
@@ -113,7 +113,7 @@ test('the list leads to each', { skip }, async (t) => {
   assert.equal(await shown(), 'other.txt', "the user's own lists are as they were");
 });
 
-test('a file that has changed is told before its proposal is accepted', { skip }, async (t) => {
+test('a changed file causes a warning before its proposal is accepted', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
   const decision = client.openDiff(file, 'new\n');
@@ -129,7 +129,7 @@ test('a file that has changed is told before its proposal is accepted', { skip }
   assert.deepEqual(await decision, { status: 'accepted', content: '' });
 });
 
-test('who accepts it again by a command has seen what changed', { skip }, async (t) => {
+test('a second accept command accepts a changed file', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const file = sandbox.file('a.txt', 'old\n');
   const decision = client.openDiff(file, 'new\n');
@@ -143,7 +143,7 @@ test('who accepts it again by a command has seen what changed', { skip }, async 
   assert.deepEqual(await decision, { status: 'accepted', content: '' });
 });
 
-test('a change that is taken back is none; what has come or gone is one', { skip }, async (t) => {
+test('a reverted change does not count; a created or deleted file does', { skip }, async (t) => {
   const { sandbox, neovim, client } = await openNeovimWithClient(t);
   const back = sandbox.file('back.txt', 'old\n');
   const first = client.openDiff(back, 'new\n');
@@ -165,7 +165,7 @@ test('a change that is taken back is none; what has come or gone is one', { skip
   }
 });
 
-test('what changes while a proposal waits to be shown is told as well', { skip }, async (t) => {
+test('a change before the proposal shows also causes a warning', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   const session = await neovim.session(sandbox);
   const filePath = sandbox.file('a.txt', 'old\n');

@@ -17,7 +17,7 @@ const are = (...paths) => {
   return (files) => files.map((file) => file.path).join() === wanted;
 };
 
-/** A window with a client that was told of a key, with a selection in it, and of a text. */
+/** A window with a client that has a key file with a selection, and a text file, in its context. */
 async function open(t, options) {
   const window = await openWindowWithClient(t, options);
   const text = window.sandbox.file('src/a.txt');
@@ -46,7 +46,7 @@ test('what was told of a file is taken back once an ignore file names it', async
   }
 });
 
-test('the problems of a private file are told to nobody', async (t) => {
+test('no client gets the problems of a private file', async (t) => {
   const { sandbox, editor, client, text, key } = await open(t);
   sandbox.file('.aiexclude', '*.key');
   await client.openFiles(are(text));
@@ -62,7 +62,7 @@ test('the problems of a private file are told to nobody', async (t) => {
   assert.deepEqual(await hook(sandbox, 'after-edit', edit(key)), NOTHING);
 });
 
-test('an edit of a private file is reviewed, and the editor is told that it is one', async (t) => {
+test('an edit of a private file is reviewed, and the editor shows that it is private', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
   sandbox.file('.geminiignore', 'secret/');
   for (const [name, isPrivate] of Object.entries({ 'secret/new.txt': true, 'open.txt': false })) {
@@ -75,7 +75,7 @@ test('an edit of a private file is reviewed, and the editor is told that it is o
   }
 });
 
-test('an ignore file of 10 MB hides everything, and the log says which one', async (t) => {
+test('an ignore file of 10 MB hides everything, and the log names it', async (t) => {
   const { sandbox, companion, client } = await openWindowWithClient(t);
   const below = sandbox.file('sub/a.txt');
   const beside = sandbox.file('b.txt');
@@ -94,7 +94,7 @@ test('a line that is no rule is a warning with file and line, and nothing of it'
   assert.ok(!companion.log.includes('secret-name') && !companion.log.includes(key), companion.log);
 });
 
-test('who is silent tells nothing at once, has edits reviewed, and can tell again', async (t) => {
+test('turning sharing off hides everything at once, and edits are still reviewed', async (t) => {
   const { sandbox, companion, editor, client, text, key } = await open(t);
   await client.openFiles(are(key, text));
   const before = client.openDiff(text, 'proposed before\n');
@@ -113,7 +113,7 @@ test('who is silent tells nothing at once, has edits reviewed, and can tell agai
   assert.equal(told.selectedText, 'the secret');
 });
 
-test('one that is silent from its start tells nothing before it is to', async (t) => {
+test('a companion that starts without sharing sends nothing until it is turned on', async (t) => {
   const { sandbox, companion } = await openWindow(t, { args: ['--silent'] });
   const file = sandbox.file('a.txt');
   companion.notify('editor/focused', { path: file });

@@ -11,13 +11,13 @@ import { PROMPT_TEXTS, contentOf, pasted, writeFiles } from '../lib/prompt-texts
 import { Sandbox } from '../lib/sandbox.mjs';
 import { noTerminal } from '../lib/terminal.mjs';
 
-/** Starts a CLI that no editor is there for. */
+/** Starts a CLI without an editor. */
 const start = (sandbox, name, steps) =>
   startCli(sandbox, name, steps, { by: BY.nothing, review: true });
 
 for (const name of NAMES) {
   describe(`the prompt of ${name}`, { skip: noTerminal }, () => {
-    test('each file is found by its name, and its lines are told in words', async (t) => {
+    test('the CLI finds each file by its name, and the lines are in the text', async (t) => {
       const sandbox = Sandbox.of(t);
       writeFiles(sandbox);
       const { terminal, asked } = await start(sandbox, name, Array(20).fill('That was all.'));
@@ -33,8 +33,8 @@ for (const name of NAMES) {
         const message = told();
         const lines = text.match(/ \(lines? .*\)$/)?.[0] ?? '';
         assert.ok(message.includes(lines), `${lines} is not in ${message}`);
-        // Of a folder Qwen Code lists the files. Gemini CLI takes brackets in a name for a pattern
-        // when it reads the file; its model is told the name all the same.
+        // Qwen Code lists the files of a folder. Gemini CLI reads brackets in a name as a pattern
+        // when it reads the file, but its model gets the name.
         const listed = isFolder && name === 'qwen' ? 'in it.txt' : contentOf(path);
         const found = notReadBy.includes(name) ? `@${path}` : listed;
         assert.ok(message.includes(found), `${text} is not found: ${message}`);

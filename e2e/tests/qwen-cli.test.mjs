@@ -13,7 +13,7 @@ import { Sandbox } from '../lib/sandbox.mjs';
 import { startModel } from '../lib/scripted-model.mjs';
 import { noTerminal as skip, Terminal } from '../lib/terminal.mjs';
 
-/** A window of somebody who uses Qwen Code with these settings. */
+/** A window of a Qwen Code user with these settings. */
 async function openWindow(t, settings) {
   const sandbox = Sandbox.of(t);
   prepare(qwenHome(sandbox), settings);
@@ -36,7 +36,7 @@ async function startProposal(t) {
 }
 
 describe('in any terminal', { skip }, () => {
-  test('the CLI says whom it is connected to, and what is open there', async (t) => {
+  test('the CLI shows the editor’s name and its open files', async (t) => {
     const window = await openWindow(t);
     const { sandbox, companion } = window;
     companion.notify('editor/focused', { path: sandbox.file('a.txt') });
@@ -62,7 +62,7 @@ describe('in any terminal', { skip }, () => {
     await terminal.shows(/Unknown command: \/ide status/);
   });
 
-  test('the CLI writes what the user made of its edit in the editor', async (t) => {
+  test('the CLI writes its edit with the user’s changes from the editor', async (t) => {
     const { editor, terminal, file, read } = await startProposal(t);
     editor.accept(file, 'changed by the user\n');
     await terminal.shows(/✓ WriteFile[^]*\+ changed by the user[^]*That was all\./);
@@ -70,7 +70,7 @@ describe('in any terminal', { skip }, () => {
   });
 
   /** It would write an empty text. */
-  test('a command that edits a file does what was proposed, accepted unchanged', async (t) => {
+  test('a command that edits a file writes the proposal if it is accepted unchanged', async (t) => {
     const window = await openWindow(t);
     const file = window.sandbox.file('a.txt', 'one\ntwo\n');
     const command = `sed -i 's/two/TWO/' ${file}`;
@@ -87,14 +87,14 @@ describe('in any terminal', { skip }, () => {
     assert.equal(fs.readFileSync(file, 'utf8'), 'one\nTWO\n');
   });
 
-  test('the CLI does not write what the user has deleted, not even all of it', async (t) => {
+  test('the CLI does not write text that the user has deleted, not even all of it', async (t) => {
     const { editor, terminal, file, read } = await startProposal(t);
     editor.accept(file, '');
     await terminal.shows(/✓ WriteFile[^]*That was all\./);
     assert.equal(read(), '\n', 'an empty text would mean “unchanged” to the CLI');
   });
 
-  test('the CLI leaves a file alone whose edit was rejected in the editor', async (t) => {
+  test('the CLI does not change a file whose edit was rejected in the editor', async (t) => {
     const { editor, terminal, file, read } = await startProposal(t);
     editor.reject(file);
     await terminal.shows(/- WriteFile Writing to a\.txt/);

@@ -17,7 +17,7 @@ const HOSTS = { 'host.docker.internal': HOST_ADDRESS };
 
 const PROGRAM = process.env.GEMINI_COMPANION && path.resolve(process.env.GEMINI_COMPANION);
 
-/** A window on a host, and what `container` makes of `docker run image qwen` there. */
+/** A window on a host, and the command that `container` makes of `docker run image qwen` there. */
 async function prepare(t, args = []) {
   const sandbox = Sandbox.of(t);
   qwenHome(sandbox);

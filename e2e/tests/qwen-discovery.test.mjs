@@ -20,13 +20,13 @@ const connect = (sandbox, options) =>
 /** Where processes have numbers of their own, as in a container. */
 const OWN_PROCESSES = 'unshare --user --map-root-user --pid --fork --kill-child'.split(' ');
 
-/** Gemini CLI finds the companion whatever becomes of the other file. */
+/** Checks that Gemini CLI finds the companion, regardless of Qwen Code's file. */
 async function assertGeminiConnects(sandbox) {
   const client = await IdeClient.connect(sandbox);
   await client.close();
 }
 
-test('who has no folder of Qwen Code gets none, and the file within 3 s of it', async (t) => {
+test('no folder of Qwen Code is created, and the file appears within 3 s of the folder', async (t) => {
   const sandbox = Sandbox.of(t);
   const companion = await Companion.start(sandbox);
   assert.equal(companion.ready.discoveryFiles.qwen, undefined);
@@ -78,7 +78,7 @@ test('a client that does not see the editor’s process removes the file, and it
   await client.close();
 });
 
-test('what is no folder of the user’s is refused, and Gemini CLI connects', async (t) => {
+test('a folder of another user is refused, and Gemini CLI connects', async (t) => {
   const reasons = {
     'a file': [(home) => fs.writeFileSync(home, ''), /is a symbolic link or no directory/],
     'a link': [(home) => fs.symlinkSync('/tmp', home), /is a symbolic link or no directory/],
@@ -104,7 +104,7 @@ test('what is no folder of the user’s is refused, and Gemini CLI connects', as
   }
 });
 
-test('on a full disk there is none until there is space, and Gemini CLI connects', async (t) => {
+test('on a full disk the file waits for space, and Gemini CLI connects', async (t) => {
   if (noNamespace) return t.skip(noNamespace);
   const sandbox = Sandbox.of(t);
   const home = qwenHome(sandbox);
@@ -121,7 +121,7 @@ test('on a full disk there is none until there is space, and Gemini CLI connects
   assert.equal(lock(locks(there)[0]).authToken, companion.ready.authToken);
 });
 
-test('files of companions that were killed go, and all others stay', async (t) => {
+test('files of killed companions are removed, and all others stay', async (t) => {
   const sandbox = Sandbox.of(t);
   const home = qwenHome(sandbox);
   const killed = await Companion.start(sandbox);

@@ -19,7 +19,7 @@ const qwen = { id: 'qwen', module: QWEN_CLIENT };
 const NO_IDE = 'Unknown command: /ide status'; // tests/qwen-cli has it from the CLI
 const UNSUPPORTED = /^IDE integration is not supported .* run Qwen Code in one of these/;
 
-/** A folder in which somebody uses Qwen Code, with the IDE integration on. */
+/** A project of a Qwen Code user with the IDE integration turned on. */
 function sandboxOf(t) {
   const sandbox = Sandbox.of(t);
   settings(sandbox, true, '.qwen');
@@ -53,7 +53,7 @@ const told = ({ evidence }, subject) =>
     .join('\n');
 
 describe('doctor for Qwen Code', { concurrency: 3 }, () => {
-  test('where the client connects, doctor says to whom, and no secret', async (t) => {
+  test('where the client connects, doctor names the editor, and shows no secret', async (t) => {
     const { sandbox } = sandboxOf(t);
     const { ready } = await Companion.start(sandbox, { args: ['--ide-display-name', 'Editor'] });
     const client = await IdeClient.connect(sandbox, qwen);
@@ -63,7 +63,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     await client.close();
   });
 
-  test('without a file nothing is found, whatever the terminal says', async (t) => {
+  test('without a file nothing is found, even with the terminal’s variables', async (t) => {
     const { sandbox } = sandboxOf(t);
     await assertFailure(sandbox, 'unknown-terminal', UNSUPPORTED, qwen);
     const env = { TERM_PROGRAM: 'vscode' };
@@ -73,7 +73,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     });
   });
 
-  test('files for other folders are passed over', async (t) => {
+  test('files for other folders are ignored', async (t) => {
     const { sandbox, home } = sandboxOf(t);
     const other = sandbox.folder('other');
     writeLock(sandbox, home, await closedPort(), { workspacePath: other });
@@ -104,7 +104,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     await assertFailure(second.sandbox, 'wrong-token', lost, qwen);
   });
 
-  test('when the newest file leads nowhere, the others are tried', async (t) => {
+  test('when the newest file does not work, the others are tried', async (t) => {
     const { sandbox, home } = sandboxOf(t);
     const { ready } = await Companion.start(sandbox);
     const newest = writeLock(sandbox, home, await closedPort());
@@ -116,7 +116,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     assert.match(told(diagnosis, 'connection'), /nobody listens at its port/);
   });
 
-  test('what is broken, stale or another’s is named, and left alone', async (t) => {
+  test('broken, stale and foreign files are named, and not changed', async (t) => {
     const { sandbox, home } = sandboxOf(t);
     const dead = 2 ** 22 + 1; // above all that Linux gives to processes
     writeLock(sandbox, home, 1, { ppid: dead });
@@ -139,7 +139,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     }
   });
 
-  test('the switch is in settings of its own', async (t) => {
+  test('the switch is in separate settings', async (t) => {
     const { sandbox } = sandboxOf(t);
     await Companion.start(sandbox);
     settings(sandbox, true);
@@ -167,7 +167,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     assert.match(advice[0], /^Take tools\.executionSandbox out of .*\.qwen.settings\.json/);
   });
 
-  test('in a project’s settings such a sandbox counts for nothing', async (t) => {
+  test('a sandbox in a project’s settings is ignored', async (t) => {
     const { sandbox } = sandboxOf(t);
     await Companion.start(sandbox);
     fs.mkdirSync(path.join(sandbox.project, '.qwen'));
@@ -176,7 +176,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     assert.equal((await examine(sandbox, qwen)).connects, true);
   });
 
-  test('the system’s defaults count least', async (t) => {
+  test('the system’s defaults have the lowest priority', async (t) => {
     const { sandbox } = sandboxOf(t);
     await Companion.start(sandbox);
     const env = { QWEN_CODE_SYSTEM_DEFAULTS_PATH: settings(sandbox, true, 'elsewhere') };
@@ -186,7 +186,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     assert.equal((await examine(sandbox, { ...qwen, env })).connects, true);
   });
 
-  test('without an option it is about all clients that are installed', async (t) => {
+  test('without an option doctor checks all installed clients', async (t) => {
     const { sandbox } = sandboxOf(t);
     await Companion.start(sandbox);
     const env = { PATH: '/usr/bin:/bin' };

@@ -16,7 +16,7 @@ import { REJECTED, UNCHANGED, Window, accepted } from '../lib/window.mjs';
 const connect = (sandbox, options) =>
   IdeClient.connect(sandbox, { module: QWEN_CLIENT, ...options });
 
-/** A window of somebody who uses Qwen Code. */
+/** A window of a Qwen Code user. */
 async function openWindow(t, options) {
   const sandbox = Sandbox.of(t);
   const home = qwenHome(sandbox);
@@ -75,7 +75,7 @@ test('one of several roots will do, whatever its name', async (t) => {
   assert.equal((await outside.connect()).status, 'disconnected');
 });
 
-test('it hears what the user decides, and closeDiff has the text', async (t) => {
+test('it gets the user’s decisions, and closeDiff returns the text', async (t) => {
   const { sandbox, editor } = await openWindow(t);
   const client = await connect(sandbox);
   const file = sandbox.file('a.txt', 'old\n');
@@ -95,7 +95,7 @@ test('it hears what the user decides, and closeDiff has the text', async (t) => 
     decide();
     assert.deepEqual(await decision, expected);
   }
-  // Accepted in the terminal: what the user has written in the editor counts.
+  // Accepted in the terminal: the user's edits in the editor count.
   const decision = client.openDiff(file, 'proposed\n');
   await editor.view(file);
   editor.edit(file, 'changed in the editor\n');
@@ -116,7 +116,7 @@ test('it and Gemini CLI review at the same time, each its own edits', async (t) 
   editor.reject(files[0]);
   assert.deepEqual(await decisions[0], REJECTED);
 
-  // About the same file the newer question counts, whoever asks.
+  // For the same file the newer proposal replaces the older one, from any client.
   for (const [first, second] of [clients, clients.toReversed()]) {
     const earlier = first.openDiff(files[0], 'first');
     await editor.view(files[0]);
@@ -141,7 +141,7 @@ test('it does not notice', { concurrency: true }, async (t) => {
   }
 });
 
-test('the file says who the editor is, for its user only, and goes with the companion', async (t) => {
+test('the file names the editor, only for its user, and is removed with the companion', async (t) => {
   const { sandbox, home, companion } = await openWindow(t);
   const { gemini, qwen } = companion.ready.discoveryFiles;
   const { port, authToken } = companion.ready;
@@ -160,11 +160,11 @@ test('the file says who the editor is, for its user only, and goes with the comp
   assert.deepEqual([fs.existsSync(gemini), fs.existsSync(qwen)], [false, false]);
 });
 
-test('terminals have what leads both clients here, and nothing that leads elsewhere', async (t) => {
+test('terminals have the variables for both clients, and no others', async (t) => {
   const elsewhere = ['GEMINI_CLI', 'QWEN_CODE'].flatMap((client) =>
     ['COMMAND', 'ARGS'].map((what) => `${client}_IDE_SERVER_STDIO_${what}`),
   );
-  // Whoever has started the editor had them for a companion of its own.
+  // The editor was started in a terminal with another companion's variables.
   const machine = { prefix: () => ['env', ...elsewhere.map((name) => `${name}=another`)] };
   const { sandbox, companion } = await openWindow(t, { machine });
   const { env, port } = companion.ready;

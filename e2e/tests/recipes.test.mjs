@@ -44,13 +44,13 @@ function type(sandbox, machine, text, { cwd = sandbox.project, path, env = {} })
   return new Terminal(sandbox, command, { cwd: sandbox.project, env: variables });
 }
 
-/** What the model says there, so that it edits a file of the project, which it has as `there`. */
+/** The model's answers, which edit a file of the project; its path on that machine is `there`. */
 function edit({ project }, there = project) {
   fs.writeFileSync(path.join(project, 'a.txt'), 'old\n');
   return writes(path.join(there, 'a.txt'), 'proposed\n');
 }
 
-/** The CLI in the terminal has that edit reviewed, and writes what became of it. */
+/** Reviews the edit of the CLI in the terminal, and checks that the CLI writes the result. */
 async function reviews({ sandbox, editor }, terminal) {
   const file = path.join(sandbox.project, 'a.txt');
   await terminal.shows(/Type your message/);

@@ -1,5 +1,5 @@
-// Restarts and kills `serve --resume` at random, and checks that several clients, which share files,
-// receive each their own decisions exactly once.
+// Restarts and kills `serve --resume` at random, and checks that several clients, which share
+// files, receive each their own decisions exactly once.
 //
 // `COMPANION_SOAK_SECONDS` is the duration, `COMPANION_SOAK_SEED` selects the run.
 

@@ -11,8 +11,8 @@ import { Proxy } from '../lib/proxy.mjs';
 import { REJECTED, Window, accepted, endStreams, propose, saved } from '../lib/window.mjs';
 
 /**
- * A client that has heard of a decision, by a stream that ended before it could say so, and whose
- * companion was killed and started again.
+ * A client that got a decision on a stream that ended before the acknowledgement, and whose
+ * companion was killed and restarted.
  */
 async function killAfterItHadTold(t) {
   const window = await Window.open(t);

@@ -79,7 +79,7 @@ test('another port has another token: the old one goes to whoever has the old po
   assert.equal(await statusIn(window.companion, session), 404);
 });
 
-test('a port that was taken meanwhile costs the client its connection, and the log says so', async (t) => {
+test('a port that another program took disconnects the client, and the log has a warning', async (t) => {
   const window = await Window.open(t);
   const session = await Session.open(window.sandbox, window.companion);
   const old = window.companion.ready;
@@ -104,7 +104,7 @@ test('a port that was taken meanwhile costs the client its connection, and the l
   });
 });
 
-test('two companions of one folder keep what is each one’s own', async (t) => {
+test('two companions of one folder have separate states', async (t) => {
   const sandbox = Sandbox.of(t);
   // Each of another editor, which outlives its companion.
   const editors = [process.pid, process.ppid];
@@ -157,7 +157,7 @@ test('a state that can’t be trusted is not used, and the log says why', async 
   }
 });
 
-test('without --resume nothing is kept', async (t) => {
+test('without --resume there is no state', async (t) => {
   const sandbox = Sandbox.of(t);
   const first = await Companion.start(sandbox);
   const session = await Session.open(sandbox, first);
@@ -168,7 +168,7 @@ test('without --resume nothing is kept', async (t) => {
   assert.deepEqual(fs.readdirSync(sandbox.home), []);
 });
 
-test('a state directory that can’t be used costs nothing but the restart', async (t) => {
+test('an unusable state directory prevents only the resumption', async (t) => {
   const sandbox = Sandbox.of(t);
   fs.writeFileSync(path.join(sandbox.home, '.local'), '');
   const companion = await Companion.start(sandbox, { args: ['--resume'] });

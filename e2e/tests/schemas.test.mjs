@@ -17,7 +17,7 @@ import { openWindow } from '../lib/scene.mjs';
 const requireAsClient = createRequire(import.meta.resolve('@google/gemini-cli-core'));
 const sdk = requireAsClient('@modelcontextprotocol/sdk/types.js');
 
-/** Asserts that the client would take a message for what it is. */
+/** Asserts that the client's schemas accept a message. */
 function assertTaken(message, schema) {
   assertNoNull(message);
   sdk.JSONRPCMessageSchema.parse(message);
@@ -31,14 +31,14 @@ function assertNoNull(value, place = 'message') {
   }
 }
 
-test('these are the schemas of the client that is pinned', () => {
+test('the schemas are from the pinned client', () => {
   const sdkFile = requireAsClient.resolve('@modelcontextprotocol/sdk/types.js');
   assert.ok(sdkFile.startsWith(fileURLToPath(new URL('..', import.meta.url))));
   const packageOf = (file) => createRequire(file)('../../package.json');
   assert.equal(packageOf(sdkFile).version, '1.23.0');
 });
 
-test('what the client asks first', async (t) => {
+test('the client’s first requests', async (t) => {
   const { sandbox, companion } = await openWindow(t);
   const session = await Session.open(sandbox, companion);
   const spoken = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
@@ -110,7 +110,7 @@ test('errors', async (t) => {
   for (const response of responses.slice(1)) assertTaken(response, sdk.JSONRPCErrorSchema);
 });
 
-test('results of the tools, good and bad', async (t) => {
+test('results and errors of the tools', async (t) => {
   const { sandbox, companion, editor } = await openWindow(t);
   const session = await Session.open(sandbox, companion);
   const filePath = sandbox.file('a.txt');
@@ -151,7 +151,7 @@ test('results of the tools, good and bad', async (t) => {
     ['closeDiff', { filePath: '' }, /filePath/],
     ['closeDiff', { filePath, suppressNotification: 'yes' }, /suppressNotification/],
     ['acceptDiff', {}, /filePath/],
-    // Of which the client has not heard yet.
+    // The client does not know this change yet.
     ['acceptDiff', { filePath }, /The diff was rejected/],
     ['acceptDiff', { filePath: `${filePath}.other` }, /No diff is open/],
     ['rejectDiff', { filePath: `${filePath}.other` }, /No diff is open/],
@@ -205,7 +205,7 @@ test('notifications, with all that they can have and with as little', async (t) 
   assert.deepEqual(rejected, { filePath: active });
 });
 
-test('what people see who watch', async (t) => {
+test('event streams for people', async (t) => {
   const { sandbox, companion, editor } = await openWindow(t);
   const session = await Session.open(sandbox, companion);
   const watcher = await EventStream.open(sandbox, companion, '/events');

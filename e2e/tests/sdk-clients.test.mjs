@@ -20,7 +20,7 @@ const libraries = {
   },
 };
 
-/** Connects a client; `notifications` is what it is told. */
+/** Connects a client; `notifications` has its messages. */
 async function connect({ sandbox, companion }, library, fetch) {
   const { url, authToken } = companion.ready;
   const client = new library.Client({ name: 'test', version: '1' }, library.options);
@@ -85,7 +85,7 @@ test('a client that speaks a newer revision asks for it, and falls back to the h
   assert.equal(client.getNegotiatedProtocolVersion(), '2025-11-25');
 });
 
-test('SDK 1.x resumes its stream and hears again what it had missed, once', async (t) => {
+test('SDK 1.x resumes its stream and gets the missed messages once', async (t) => {
   const window = await openWindow(t);
   const { sandbox, companion, editor } = window;
   const { client, transport, notifications } = await connect(window, libraries['SDK 1.x']);

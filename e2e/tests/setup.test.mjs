@@ -23,8 +23,8 @@ const PROGRAM = process.env.GEMINI_COMPANION;
 const SETTINGS = '{ "ui": { "theme": "x" } } // mine\n';
 
 /**
- * A user with Gemini CLI, where terminals find `programs` and those of the system. They look in no folder
- * of the user.
+ * A user with Gemini CLI, where terminals find `programs` and those of the system. They look in no
+ * folder of the user.
  */
 function user(t, programs = []) {
   const sandbox = Sandbox.of(t);
@@ -40,7 +40,7 @@ function user(t, programs = []) {
   return { sandbox, settings, env, setup };
 }
 
-/** What became of each subject. */
+/** The outcome for each subject. */
 function outcomes(json) {
   const { steps } = JSON.parse(json);
   return Object.fromEntries(steps.map(({ subject, outcome }) => [subject, outcome]));
@@ -83,7 +83,7 @@ test('Neovim loads what is installed, the client connects', { skip: noNeovim }, 
 test('the user is asked, and may do without Neovim', { skip: noNeovim }, async (t) => {
   const { sandbox, settings, env } = user(t, [NEOVIM]);
   const program = path.join(sandbox.home, '.local/bin/gemini-companion');
-  /** Runs it in a terminal in which these answers are typed, each once it is asked for one. */
+  /** Runs setup in a terminal, and types each answer at its question. */
   const asked = (...answers) => {
     const script = `
 import os, pty, sys
@@ -133,7 +133,7 @@ test('a Neovim that is too old does not get the plugin', async (t) => {
   assert.ok(!fs.existsSync(path.join(sandbox.home, '.local/share/nvim')));
 });
 
-test('in a Neovim that is too old the plugin says so', { skip: noOldNeovim }, async (t) => {
+test('in a Neovim that is too old the plugin shows a message', { skip: noOldNeovim }, async (t) => {
   const plugin = fileURLToPath(
     new URL('../../editors/nvim/plugin/gemini_companion.lua', import.meta.url),
   );
@@ -143,7 +143,7 @@ test('in a Neovim that is too old the plugin says so', { skip: noOldNeovim }, as
   assert.equal(stderr.trim(), 'Companion for Gemini CLI needs Neovim 0.10 or newer');
 });
 
-test('without an editor the rest is done for all clients, and said so', async (t) => {
+test('without an editor setup does the rest for all clients, and reports that', async (t) => {
   const { sandbox, setup, settings } = user(t);
   const ofQwen = path.join(sandbox.folder('home', '.qwen'), 'settings.json');
   const { code, stderr } = await setup('--yes');
@@ -203,8 +203,8 @@ test('both CLIs load the extension that is installed', async (t) => {
 });
 
 /**
- * Sets up in a home folder that `mount` mounts, and takes all away again. What is there after each,
- * what both say, and what would be done between them.
+ * Installs into a home folder that `mount` mounts, and removes everything. Returns the files after
+ * each step, both reports, and the plan in between.
  */
 async function setUpOn(one, args, mount) {
   const { sandbox, env } = one;

@@ -32,7 +32,7 @@ async function assertStops(companion, stop = waysToStop['the editor closes stdin
 }
 
 for (const [name, stop] of Object.entries(waysToStop)) {
-  test(`when ${name}, open edits are rejected, streams end in order, the file goes`, async (t) => {
+  test(`when ${name}, open edits are rejected, streams end in order, the file is removed`, async (t) => {
     const { sandbox, companion, editor, client } = await openWindowWithClient(t);
     const other = await IdeClient.connect(sandbox);
     const streams = [
@@ -87,7 +87,7 @@ test('a client that does not read does not hold up the end', async (t) => {
   await assertStops(companion);
 });
 
-test('a companion that cannot listen says why and fails', async (t) => {
+test('a companion that cannot listen fails with the reason', async (t) => {
   const sandbox = Sandbox.of(t);
   const { ready } = await Companion.start(sandbox);
   await assert.rejects(

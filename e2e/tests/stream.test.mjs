@@ -12,7 +12,7 @@ import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
 
 const REJECTED = { status: 'rejected', content: undefined };
 
-/** A window with a client whose way to it is a proxy. */
+/** A window with a client that connects through a proxy. */
 async function openWindowBehindProxy(t) {
   const window = await openWindow(t);
   const { sandbox, companion } = window;
@@ -29,7 +29,7 @@ async function breakOff({ proxy, companion }, how) {
   assert.equal((await companion.next('companion/sessions')).params.count, 0);
 }
 
-/** Waits until the client has come back by itself, and asserts that it noticed nothing. */
+/** Waits until the client has reconnected, and asserts that it noticed nothing. */
 async function assertBack({ proxy, companion, client }) {
   assert.match(await proxy.opened.next(), /./, 'it says what it had received');
   assert.equal((await companion.next('companion/sessions')).params.count, 1);
@@ -37,15 +37,15 @@ async function assertBack({ proxy, companion, client }) {
   assert.equal(await client.status(), 'connected');
 }
 
-// These wait for the 20 s that the companion tells a client to stay away after its stream ended.
+// These tests wait 20 s: the companion makes a client wait that long after its stream has ended.
 describe('a client whose stream has ended', { concurrency: true }, () => {
   for (const [how, name] of [
     ['end', 'in order'],
-    // The companion says `Connection: close`; the client's HTTP library (undici) takes that for
-    // leave to end a body with a reset. Without that header a reset would disconnect for good.
+    // The companion sends `Connection: close`, so that the client's HTTP library (undici) permits a
+    // reset at the end of a body. Without that header a reset would disconnect permanently.
     ['cut', 'by a reset'],
   ]) {
-    test(`${name} comes back by itself, and is told what has happened meanwhile`, async (t) => {
+    test(`${name} reconnects, and gets the missed messages`, async (t) => {
       const window = await openWindowBehindProxy(t);
       const { sandbox, companion, editor, client } = window;
       const file = sandbox.file('a.txt');
@@ -62,7 +62,7 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
     });
   }
 
-  test('hears a decision again that was lost on its way', async (t) => {
+  test('gets a lost decision again', async (t) => {
     const window = await openWindowBehindProxy(t);
     const { sandbox, companion, editor, proxy, client } = window;
     const file = sandbox.file('a.txt');
@@ -86,7 +86,7 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
     ['accepted', (text) => ({ status: 'accepted', content: text })],
     ['rejected', () => REJECTED],
   ]) {
-    test(`hears what the user wrote in the editor when it is ${outcome} in the terminal, too`, async (t) => {
+    test(`gets the user’s edits from the editor when it is also ${outcome} in the terminal`, async (t) => {
       const window = await openWindowBehindProxy(t);
       const { sandbox, companion, editor, client } = window;
       const file = sandbox.file('a.txt');
@@ -101,7 +101,7 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
       await client.resolveDiffFromCli(file, outcome);
       assert.deepEqual(await decision, expected('edited and accepted'));
 
-      // It is told once: the next proposal for the file is another question.
+      // The decision is sent once: the next proposal for the file is new.
       const next = client.openDiff(file, 'proposed again');
       await editor.view(file);
       await companion.next('companion/sessions');
@@ -127,7 +127,7 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
     await editor.view(file);
     client.events.context.takeAll();
     await assertBack(window);
-    await client.events.context.next(); // what had waited for the client comes with it
+    await client.events.context.next(); // which also has the messages that waited for the client
     editor.reject(file);
     assert.deepEqual(await second, REJECTED);
   });
@@ -144,7 +144,7 @@ describe('a client whose stream has ended', { concurrency: true }, () => {
   });
 });
 
-test('the stream says how long to stay away after its end', async (t) => {
+test('the stream sends the delay before a reconnect', async (t) => {
   const { sandbox, companion } = await openWindow(t);
   const stream = await (await Session.open(sandbox, companion)).stream();
   assert.equal(await stream.retries.next(), 20_000);
@@ -184,7 +184,7 @@ const FIVE_MINUTES = {
 
 describe('after five minutes', FIVE_MINUTES, () => {
   // It gives up after 300 s without a byte.
-  test('of silence a client hears the editor', async (t) => {
+  test('of silence a client gets notifications', async (t) => {
     const { sandbox, companion, client } = await openWindowWithClient(t);
     client.events.status.takeAll();
     await sleep(301_000);
@@ -196,7 +196,7 @@ describe('after five minutes', FIVE_MINUTES, () => {
   });
 
   // By a 404 it would be disconnected, and wait for its diff for ever.
-  test('in which it was suspended a client hears that its diff is rejected', async (t) => {
+  test('of suspension a client gets the rejection of its diff', async (t) => {
     const window = await openWindowBehindProxy(t);
     const { sandbox, editor, client } = window;
     const file = sandbox.file('a.txt');

@@ -12,7 +12,7 @@ import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
 import { REJECTED, UNCHANGED, accepted } from '../lib/window.mjs';
 
 
-/** A client whose stream has brought the first context. */
+/** A client that has received the first context. */
 async function watch(sandbox, companion) {
   const session = await Session.open(sandbox, companion);
   const stream = await session.stream();
@@ -20,7 +20,7 @@ async function watch(sandbox, companion) {
   return { session, stream };
 }
 
-/** Opens a file in the editor, so that all clients hear something that they did not wait for. */
+/** Opens a file in the editor, so that all clients get another notification. */
 function focusNew(sandbox, companion) {
   companion.notify('editor/focused', { path: sandbox.file('marker.txt') });
 }
@@ -56,7 +56,7 @@ test('a decision goes to the client that asked, and to no other', async (t) => {
   }
 });
 
-test('a client closes no proposal of another client, nor reads what the user wrote in it', async (t) => {
+test('a client cannot close another client’s proposal or read the user’s edits in it', async (t) => {
   const { sandbox, editor, client } = await openWindowWithClient(t);
   const other = await IdeClient.connect(sandbox);
   const file = sandbox.file('a.txt');
@@ -81,7 +81,7 @@ test('when a second client proposes another edit of a file, the first one’s is
   assert.deepEqual(await later, UNCHANGED);
 });
 
-test('when a client proposes another edit of a file, it hears of the newer one only', async (t) => {
+test('when a client proposes another edit of a file, it gets only the newer decision', async (t) => {
   const { sandbox, companion, editor } = await openWindow(t);
   const { session, stream } = await watch(sandbox, companion);
   const filePath = sandbox.file('a.txt');
@@ -131,7 +131,7 @@ test('one client leaves, the other one stays', async (t) => {
   assert.deepEqual(await decision, UNCHANGED);
 });
 
-test('a session that ends takes its views along', async (t) => {
+test('the end of a session closes its views', async (t) => {
   const { sandbox, companion, editor } = await openWindow(t);
   const { session, stream } = await watch(sandbox, companion);
   const filePath = sandbox.file('a.txt');

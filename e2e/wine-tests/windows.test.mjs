@@ -1,5 +1,5 @@
-// Owns the program for Windows, run by Wine, as the companion of a client on Linux: the way of an
-// editor on Windows and a CLI in WSL, by the bridge of the program for Linux.
+// Tests the Windows program in Wine as the companion of a client on Linux, like an editor on
+// Windows with a CLI in WSL. The client uses the bridge of the Linux program.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -29,13 +29,14 @@ async function openWindow(t) {
   const companion = await Companion.start(sandbox, {
     program,
     workspace: [onWindows(sandbox.project)],
-    // Wine's processes are not Windows' own, and the process that starts this one is no editor there.
+    // Wine's processes are not Windows' own, and the process that starts this one is no editor
+    // there.
     args: ['--ide-pid', '1'],
   });
   return { sandbox, companion, editor: new Editor(companion) };
 }
 
-test('a client on Linux and a companion on Windows do all that they do elsewhere', async (t) => {
+test('a client on Linux and a companion on Windows work like on one system', async (t) => {
   const { sandbox, companion, editor } = await openWindow(t);
   const discovery = here(companion.ready.discoveryFiles.gemini);
   const tempDir = path.join(path.dirname(discovery), '../..');
@@ -55,7 +56,7 @@ test('a companion on Windows ends with its editor and leaves nothing behind', as
   assert.ok(!fs.existsSync(discovery));
 });
 
-test('setup on Windows brings all that it brings elsewhere, and takes it away', async (t) => {
+test('setup on Windows installs and removes the same as elsewhere', async (t) => {
   const sandbox = Sandbox.of(t);
   const [ide, option, zip] = installIde(sandbox);
   const setup = (env, ...args) =>
