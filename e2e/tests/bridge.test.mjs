@@ -15,7 +15,7 @@ import { Proxy } from '../lib/proxy.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { UNCHANGED, Window, accepted } from '../lib/window.mjs';
-import { REJECTED, assertWorks } from '../lib/works.mjs';
+import { REJECTED, assertWorks } from '../lib/smoke-checks.mjs';
 
 const WAIT_1_S = ['--wait', '1'];
 

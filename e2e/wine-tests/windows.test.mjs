@@ -14,7 +14,7 @@ import { Editor } from '../lib/editor.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
 import { installIde } from '../lib/installation.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
-import { assertWorks } from '../lib/works.mjs';
+import { assertWorks } from '../lib/smoke-checks.mjs';
 
 const { COMPANION_ON_WINDOWS: program, COMPANION_DRIVE_C: driveC } = process.env;
 
