@@ -1,15 +1,15 @@
 //! The option by which a user says which client is meant.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use companion_protocol::dialect::{self, Dialect};
+use companion_protocol::dialect::{self, ClientProfile};
 
 /// The clients that are meant: all, if the user names none.
-pub(crate) fn or_all(named: &[&'static Dialect]) -> Vec<&'static Dialect> {
+pub(crate) fn or_all(named: &[&'static ClientProfile]) -> Vec<&'static ClientProfile> {
     if named.is_empty() { dialect::ALL.to_vec() } else { named.to_vec() }
 }
 
 /// Reads one of them.
-pub(crate) fn parser() -> impl TypedValueParser<Value = &'static Dialect> {
+pub(crate) fn parser() -> impl TypedValueParser<Value = &'static ClientProfile> {
     PossibleValuesParser::new(dialect::ALL.map(|dialect| dialect.id))
         .map(|id| dialect::named(&id).expect("all of these are clients"))
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use companion_client::diagnose::{Diagnosis, Facts, Finding, Level, Subject, diagnose, installed};
 use companion_client::discover::Environment;
-use companion_protocol::dialect::{self, Dialect};
+use companion_protocol::dialect::{self, ClientProfile};
 use companion_setup::{Ide, Machine, Neovim};
 
 use crate::clients;
@@ -32,7 +32,7 @@ pub(crate) struct DoctorArgs {
 
     /// The client that is meant [default: all that are installed].
     #[arg(long, value_name = "CLIENT", value_delimiter = ',', value_parser = clients::parser())]
-    pub(crate) client: Vec<&'static Dialect>,
+    pub(crate) client: Vec<&'static ClientProfile>,
 }
 
 /// Prints a diagnosis for each client that is asked for, or else installed. It succeeds if all of
@@ -52,7 +52,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode, Box<dyn Error>> {
 /// A diagnosis for each client.
 pub(crate) fn diagnoses(
     environment: &Environment,
-    clients: Vec<&'static Dialect>,
+    clients: Vec<&'static ClientProfile>,
 ) -> Vec<Diagnosis> {
     let diagnosis = |client| {
         let facts = Facts::gather(environment.with_dialect(client));

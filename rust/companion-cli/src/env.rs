@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use companion_client::discover::Environment;
 use companion_platform::quote;
-use companion_protocol::dialect::Dialect;
+use companion_protocol::dialect::ClientProfile;
 
 use crate::clients;
 use crate::running::{Running, Variables, container_marks};
@@ -39,7 +39,7 @@ pub(crate) struct EnvArgs {
 
     /// The client that is meant [default: all that find a companion].
     #[arg(long, value_name = "CLIENT", value_delimiter = ',', value_parser = clients::parser())]
-    pub(crate) client: Vec<&'static Dialect>,
+    pub(crate) client: Vec<&'static ClientProfile>,
 }
 
 /// A way to write environment variables.
@@ -83,7 +83,11 @@ pub(crate) fn env(args: &EnvArgs) -> Result<(), Box<dyn Error>> {
 /// the port and the workspace by itself. The token goes by its name only: a value would be on the
 /// command line of docker, and in the CLI's debug log. A client that takes the token from a file
 /// has its own folder in the container.
-fn for_sandbox(dialect: &Dialect, environment: &Environment, host_network: bool) -> Variables {
+fn for_sandbox(
+    dialect: &ClientProfile,
+    environment: &Environment,
+    host_network: bool,
+) -> Variables {
     let Some(token) = dialect.variables.auth_token else { return Variables::new() };
     let theirs = environment.set("SANDBOX_ENV").unwrap_or_default();
     let mut list: Vec<_> =

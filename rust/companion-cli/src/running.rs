@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use companion_client::discover::{Candidate, Environment, Plan, Reason, Standing, Token, validate};
 use companion_client::http::{Endpoint, probe};
-use companion_protocol::dialect::{Dialect, Naming};
+use companion_protocol::dialect::{ClientProfile, Naming};
 
 /// Names and values of environment variables.
 pub(crate) type Variables = BTreeMap<&'static str, String>;
@@ -30,14 +30,14 @@ pub(crate) struct Running {
     /// Whether this program runs in a container.
     in_container: bool,
     /// The client that is to find it.
-    pub(crate) dialect: &'static Dialect,
+    pub(crate) dialect: &'static ClientProfile,
 }
 
 impl Running {
     /// The one that each of the clients would take, without those that would find none; at least one.
     pub(crate) fn find_all(
         environment: &Environment,
-        clients: &[&'static Dialect],
+        clients: &[&'static ClientProfile],
     ) -> Result<Vec<Self>, String> {
         let found = clients.iter().map(|client| Self::find(&environment.with_dialect(client)));
         let (found, missing): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);
@@ -148,7 +148,7 @@ impl Running {
 
 /// What a client in a container needs besides an address. Without a discovery file it wants a
 /// terminal that it knows.
-pub(crate) fn container_marks(dialect: &Dialect, host_network: bool) -> Variables {
+pub(crate) fn container_marks(dialect: &ClientProfile, host_network: bool) -> Variables {
     let (name, value) = dialect.terminal;
     let mut marks = Variables::from([(name, value.to_owned())]);
     marks.extend(stay_local(dialect).filter(|_| host_network));
@@ -156,6 +156,6 @@ pub(crate) fn container_marks(dialect: &Dialect, host_network: bool) -> Variable
 }
 
 /// Has a client in a container look for the companion at 127.0.0.1.
-fn stay_local(dialect: &Dialect) -> Option<(&'static str, String)> {
+fn stay_local(dialect: &ClientProfile) -> Option<(&'static str, String)> {
     Some((dialect.variables.stay_local?, "1".to_owned()))
 }

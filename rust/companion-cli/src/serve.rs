@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Sender};
 
 use clap::builder::TypedValueParser;
 use companion_platform::parent_process;
-use companion_protocol::dialect::Dialect;
+use companion_protocol::dialect::ClientProfile;
 use companion_protocol::editor::Ready;
 use companion_protocol::jsonrpc::Notification;
 use companion_protocol::settings::{AllowedHost, ListenAddress, Settings, WrongSetting};
@@ -55,7 +55,7 @@ pub(crate) struct ServeArgs {
     ///
     /// Qwen Code has a folder of its own, ~/.qwen. Without one it is not told.
     #[arg(long, value_name = "CLIENTS", default_values_t = Settings::default().clients, hide_default_value = true, value_delimiter = ',', value_parser = clients::parser())]
-    pub(crate) clients: Vec<&'static Dialect>,
+    pub(crate) clients: Vec<&'static ClientProfile>,
 
     /// The port to listen on, on 127.0.0.1; 0 lets the system pick one.
     #[arg(long, value_name = "PORT", default_value_t = Settings::default().port)]

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use companion_client::diagnose::{Diagnosis, Problem, installed, user_settings};
 use companion_client::discover::Environment;
-use companion_protocol::dialect::{self, Dialect};
+use companion_protocol::dialect::{self, ClientProfile};
 use companion_server::remove_left;
 use companion_setup::{
     Client, Ide, Machine, Neovim, Outcome, Package, PackageError, Report, Setup, Step,
@@ -160,12 +160,12 @@ impl SetupArgs {
 struct Run<'a> {
     args: &'a SetupArgs,
     environment: Environment,
-    installed: Vec<&'static Dialect>,
+    installed: Vec<&'static ClientProfile>,
 }
 
 impl Run<'_> {
     fn clients(&self) -> Vec<Client> {
-        let client = |dialect: &&'static Dialect| {
+        let client = |dialect: &&'static ClientProfile| {
             let settings = user_settings(&self.environment.with_dialect(dialect));
             let extensions = settings.parent().map(|folder| folder.join("extensions"));
             Client { name: dialect.name.to_owned(), settings, extensions }

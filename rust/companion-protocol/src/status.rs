@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use serde::Serialize;
 
-use crate::dialect::Dialect;
+use crate::dialect::ClientProfile;
 
 /// The status of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -34,7 +34,7 @@ pub struct Status {
 #[serde(rename_all = "camelCase")]
 pub struct DiscoveryStatus {
     /// The client that the file is for.
-    pub client: &'static Dialect,
+    pub client: &'static ClientProfile,
     /// The path, also if the file could not be written.
     pub path: String,
     /// Whether the file is in place. If the server could not write it, the log has the reason.

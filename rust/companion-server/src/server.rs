@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use companion_protocol::dialect::Dialect;
+use companion_protocol::dialect::ClientProfile;
 use companion_protocol::ide::{DiscoveryFile, Position};
 use companion_protocol::settings::{AllowedHost, Settings};
 use companion_protocol::status::Status;
@@ -166,7 +166,7 @@ impl Server {
     }
 
     /// The clients that are to find it.
-    pub fn clients(&self) -> &[&'static Dialect] {
+    pub fn clients(&self) -> &[&'static ClientProfile] {
         &self.inner.core.config.settings.clients
     }
 
@@ -175,7 +175,7 @@ impl Server {
     pub fn terminal_environment(&self) -> BTreeMap<&'static str, String> {
         let settings = &self.inner.core.config.settings;
         let mut all = BTreeMap::new();
-        for Dialect { variables, .. } in &settings.clients {
+        for ClientProfile { variables, .. } in &settings.clients {
             all.insert(variables.port, self.port().to_string());
             all.insert(variables.workspace_path, self.inner.workspace_path.lock().clone());
             all.extend(variables.auth_token.map(|name| (name, self.token().to_owned())));

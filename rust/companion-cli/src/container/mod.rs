@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 
 use companion_client::discover::Environment;
 use companion_platform::{quote, run_instead};
-use companion_protocol::dialect::{self, Dialect};
+use companion_protocol::dialect::{self, ClientProfile};
 
 use crate::clients;
 use crate::running::{Running, Variables};
@@ -48,7 +48,7 @@ pub(crate) struct ContainerArgs {
     /// The client that is meant [default: the one that your command names, else all that find a
     /// companion].
     #[arg(long, value_name = "CLIENT", value_delimiter = ',', value_parser = clients::parser())]
-    pub(crate) client: Vec<&'static Dialect>,
+    pub(crate) client: Vec<&'static ClientProfile>,
 
     /// Pass nothing at all: the CLI in the container runs without the editor.
     #[arg(long, conflicts_with = "bridge")]
@@ -116,8 +116,8 @@ fn with_companion(args: &ContainerArgs) -> Result<Prepared, Box<dyn Error>> {
 }
 
 /// Those that are meant: whom the command starts, if it says so.
-fn clients(args: &ContainerArgs) -> Vec<&'static Dialect> {
-    let is_named = |dialect: &&Dialect| args.command.iter().any(|word| word == dialect.id);
+fn clients(args: &ContainerArgs) -> Vec<&'static ClientProfile> {
+    let is_named = |dialect: &&ClientProfile| args.command.iter().any(|word| word == dialect.id);
     let named: Vec<_> = dialect::ALL.into_iter().filter(is_named).collect();
     clients::or_all(if args.client.is_empty() { &named } else { &args.client })
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use companion_protocol::dialect::Dialect;
+use companion_protocol::dialect::ClientProfile;
 
 use super::Problem;
 use super::facts::Facts;
@@ -14,11 +14,11 @@ use crate::discover::{Origin, Standing, Target};
 const NAME_THE_HOST: &str = "Start the container with gemini-companion container -- docker run …, or \
                              with --add-host host.docker.internal:host-gateway.";
 
-fn new_terminal(dialect: &Dialect) -> String {
+fn new_terminal(dialect: &ClientProfile) -> String {
     format!("Open a new terminal in the editor, and start {} there.", dialect.id)
 }
 
-fn start(dialect: &Dialect) -> String {
+fn start(dialect: &ClientProfile) -> String {
     format!(
         "Open the project in an editor that has the companion, and wait until it has loaded. Then \
          type /ide enable in {}.",
@@ -115,7 +115,7 @@ pub(super) fn advice(facts: &Facts, problem: Problem) -> Vec<String> {
 
 fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
     let environment = &facts.environment;
-    let Dialect { id, terminal: (variable, value), .. } = environment.dialect;
+    let ClientProfile { id, terminal: (variable, value), .. } = environment.dialect;
     let mut advice = Vec::new();
     if let Some(file) = facts.elsewhere.first() {
         let temp = file.ancestors().nth(3).unwrap_or(Path::new("/tmp"));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use companion_protocol::dialect::Dialect;
+use companion_protocol::dialect::ClientProfile;
 
 use super::facts::{Facts, Tried};
 use super::probe::{Failure, Probed};
@@ -270,7 +270,7 @@ fn client(facts: &Facts, findings: &mut Vec<Finding>) {
             );
         }
     }
-    let Dialect { id, installation, .. } = facts.environment.dialect;
+    let ClientProfile { id, installation, .. } = facts.environment.dialect;
     match &facts.client_version {
         Some(version) if version == installation.tested => {
             add(Level::Good, format!("version {version}"));

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use companion_protocol::dialect::{self, Base, Dialect, Installation};
+use companion_protocol::dialect::{self, Base, ClientProfile, Installation};
 use serde_json::Value;
 
 use crate::discover::Environment;
@@ -102,7 +102,7 @@ fn system_defaults(environment: &Environment, system_settings: &Path) -> PathBuf
 
 /// The file of the user's settings.
 pub fn user_settings(environment: &Environment) -> PathBuf {
-    let Dialect { folder, installation, .. } = environment.dialect;
+    let ClientProfile { folder, installation, .. } = environment.dialect;
     let folder = match folder.base {
         own @ Base::Own { .. } => environment.folder(own),
         Base::Temp => {
@@ -149,8 +149,8 @@ fn without_comments(text: &str) -> String {
 
 /// The clients that are installed here: their program is in the PATH, or the folder of their settings is
 /// there, as by npx. If none is, it is the first.
-pub fn installed(environment: &Environment) -> Vec<&'static Dialect> {
-    let is_installed = |dialect: &&'static Dialect| {
+pub fn installed(environment: &Environment) -> Vec<&'static ClientProfile> {
+    let is_installed = |dialect: &&'static ClientProfile| {
         let there = environment.with_dialect(dialect);
         let has_settings = || user_settings(&there).parent().is_some_and(Path::is_dir);
         program(&there).is_some() || has_settings()

@@ -7,7 +7,7 @@ use companion_platform::{
     Platform, container_mark, current_user, home_dir, is_process_alive, temp_dir,
 };
 
-use companion_protocol::dialect::{Base, Dialect, Folder, Naming, Surroundings};
+use companion_protocol::dialect::{Base, ClientProfile, Folder, Naming, Surroundings};
 
 use super::process::ide_process;
 use super::{Stdio, Token};
@@ -17,7 +17,7 @@ use super::{Stdio, Token};
 #[derive(Clone, Debug)]
 pub struct Environment {
     /// Which client it is.
-    pub dialect: &'static Dialect,
+    pub dialect: &'static ClientProfile,
     /// The environment variables. Values that are not Unicode are left out.
     pub vars: BTreeMap<String, String>,
     /// Where the client was started.
@@ -42,7 +42,7 @@ const HOST: &str = "host.docker.internal";
 
 impl Environment {
     /// That of a client which is started now, in `cwd`, where this process was.
-    pub fn current(dialect: &'static Dialect, cwd: PathBuf) -> Self {
+    pub fn current(dialect: &'static ClientProfile, cwd: PathBuf) -> Self {
         let vars = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
@@ -54,7 +54,7 @@ impl Environment {
     /// That of a client of this user with these variables. The editor's process is the one that
     /// they name, or none.
     pub fn with_vars(
-        dialect: &'static Dialect,
+        dialect: &'static ClientProfile,
         vars: BTreeMap<String, String>,
         cwd: PathBuf,
     ) -> Self {
@@ -79,7 +79,7 @@ impl Environment {
 
     /// That of another client at the same place.
     #[must_use]
-    pub fn with_dialect(&self, dialect: &'static Dialect) -> Self {
+    pub fn with_dialect(&self, dialect: &'static ClientProfile) -> Self {
         let other = Self::with_vars(dialect, self.vars.clone(), self.cwd.clone());
         let ide_pid = if other.ide_pid == 0 { self.ide_pid } else { other.ide_pid };
         Self { temp_dir: self.temp_dir.clone(), container: self.container, ide_pid, ..other }

@@ -1,10 +1,10 @@
 //! Defines the profile of each supported client.
 
-use super::{Base, Dialect, Folder, Installation, Mark, Naming, Roots, Variables};
+use super::{Base, ClientProfile, Folder, Installation, Mark, Naming, Roots, Variables};
 
 /// The profile of Gemini CLI (`ide-connection-utils.js`, `process-utils.js` and `detect-ide.js` of
 /// `@google/gemini-cli-core` 0.61.0).
-pub static GEMINI: Dialect = Dialect {
+pub static GEMINI: ClientProfile = ClientProfile {
     id: "gemini",
     name: "Gemini CLI",
     client_names: &["streamable-http-client", "stdio-client"], // `ide-client.js`
@@ -53,7 +53,7 @@ pub static GEMINI: Dialect = Dialect {
 
 /// The profile of Qwen Code (`ide-client.ts`, `detect-ide.ts` and `storage.ts` in the bundle of
 /// `@qwen-code/qwen-code` 0.24.4).
-pub static QWEN: Dialect = Dialect {
+pub static QWEN: ClientProfile = ClientProfile {
     id: "qwen",
     name: "Qwen Code",
     client_names: &["streamable-http-client", "stdio-client"], // `ide-client.ts`

@@ -16,7 +16,7 @@ pub use clients::{GEMINI, QWEN};
 
 /// The profile of a client: how it finds a companion, and how it is installed.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Dialect {
+pub struct ClientProfile {
     /// For options and settings; also the name of the client's program.
     pub id: &'static str,
     /// For people.
@@ -240,23 +240,23 @@ pub struct FileName<'a> {
 }
 
 /// All profiles.
-pub static ALL: [&Dialect; 2] = [&GEMINI, &QWEN];
+pub static ALL: [&ClientProfile; 2] = [&GEMINI, &QWEN];
 
-impl fmt::Display for Dialect {
+impl fmt::Display for ClientProfile {
     /// Writes the id.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.id)
     }
 }
 
-impl Serialize for Dialect {
+impl Serialize for ClientProfile {
     /// Writes the id.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.id.serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for &'static Dialect {
+impl<'de> Deserialize<'de> for &'static ClientProfile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let id = Cow::<str>::deserialize(deserializer)?;
         named(&id).ok_or_else(|| D::Error::custom(format_args!("there is no client {id:?}")))
@@ -287,7 +287,7 @@ pub fn empty_is_unchanged(name: &str, version: &str) -> bool {
 }
 
 /// The one with this id.
-pub fn named(id: &str) -> Option<&'static Dialect> {
+pub fn named(id: &str) -> Option<&'static ClientProfile> {
     ALL.into_iter().find(|dialect| dialect.id == id)
 }
 
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn names_are_read_as_the_clients_read_them() {
-        let read = |dialect: &Dialect, name| {
+        let read = |dialect: &ClientProfile, name| {
             dialect.naming.parse(name).map(|FileName { pid, port }| (pid, port))
         };
         for (name, numbers) in [

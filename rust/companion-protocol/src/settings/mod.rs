@@ -13,7 +13,7 @@ use log::LevelFilter;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::dialect::{self, Dialect};
+use crate::dialect::{self, ClientProfile};
 use crate::ide::IdeInfo;
 pub use allowed_host::AllowedHost;
 pub use listen_address::ListenAddress;
@@ -33,7 +33,7 @@ pub struct Settings {
     /// is this process.
     pub ide_pid: u32,
     /// The clients that can find the server.
-    pub clients: Vec<&'static Dialect>,
+    pub clients: Vec<&'static ClientProfile>,
     /// Whether the user trusts the workspace; `None` leaves that to the client. After `true`, the
     /// client no longer asks.
     pub trusted: Option<bool>,

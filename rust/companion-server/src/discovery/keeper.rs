@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
 use companion_platform::{PrivateDir, Watch};
-use companion_protocol::dialect::Dialect;
+use companion_protocol::dialect::ClientProfile;
 use companion_protocol::ide::DiscoveryFile;
 use tokio::sync::oneshot;
 
@@ -280,7 +280,7 @@ impl Kept {
         *self.file.presence.lock() = Presence::Missing;
         let reason = error.to_string();
         if self.trouble.as_ref() != Some(&reason) {
-            let Dialect { name, variables, .. } = self.file.dialect;
+            let ClientProfile { name, variables, .. } = self.file.dialect;
             let finds = match variables.auth_token {
                 Some(_) => "finds this editor only from a terminal that has its environment",
                 None => "does not find this editor",

@@ -19,7 +19,7 @@ use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
 use companion_platform::is_process_alive;
-use companion_protocol::dialect::{Dialect, Naming};
+use companion_protocol::dialect::{ClientProfile, Naming};
 use companion_protocol::ide::DiscoveryFile;
 use companion_protocol::status::DiscoveryStatus;
 use parking_lot::Mutex;
@@ -45,7 +45,7 @@ pub(crate) struct Discovery {
 
 #[derive(Debug)]
 struct File {
-    dialect: &'static Dialect,
+    dialect: &'static ClientProfile,
     place: Place,
     pid: u32,
     port: u16,
@@ -66,7 +66,7 @@ pub(crate) enum Presence {
 }
 
 impl File {
-    fn new(dialect: &'static Dialect, place: Place, pid: u32, port: u16) -> Self {
+    fn new(dialect: &'static ClientProfile, place: Place, pid: u32, port: u16) -> Self {
         let name = dialect.naming.file_name(pid, port);
         let presence = if place.is_optional() { Presence::Unwanted } else { Presence::Missing };
         Self { dialect, place, pid, port, name, presence: Mutex::new(presence) }
@@ -95,18 +95,18 @@ impl Discovery {
     /// environment.
     pub(crate) fn publish(
         alive: &Alive,
-        dialects: &[&'static Dialect],
+        dialects: &[&'static ClientProfile],
         dir: Option<&Path>,
         pid: u32,
         content: &DiscoveryFile,
     ) -> Self {
-        let place = |dialect: &&'static Dialect| (*dialect, Place::new(&dialect.folder, dir));
+        let place = |dialect: &&'static ClientProfile| (*dialect, Place::new(&dialect.folder, dir));
         Self::publish_in(alive, dialects.iter().map(place), pid, content)
     }
 
     fn publish_in(
         alive: &Alive,
-        places: impl IntoIterator<Item = (&'static Dialect, Place)>,
+        places: impl IntoIterator<Item = (&'static ClientProfile, Place)>,
         pid: u32,
         content: &DiscoveryFile,
     ) -> Self {

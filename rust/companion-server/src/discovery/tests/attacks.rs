@@ -10,17 +10,17 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use super::keeping::{Kept, until};
 use super::*;
 
-fn refusal(dialect: &'static Dialect, tmp: &Path) -> String {
+fn refusal(dialect: &'static ClientProfile, tmp: &Path) -> String {
     place_below(dialect, tmp).1.open().unwrap_err().to_string()
 }
 
 /// The folders of a client that are to be for us alone or at least ours, below `tmp`.
-fn folders(dialect: &'static Dialect, tmp: &Path) -> [PathBuf; 2] {
+fn folders(dialect: &'static ClientProfile, tmp: &Path) -> [PathBuf; 2] {
     let path = place_below(dialect, tmp).1.path();
     [path.parent().unwrap().to_owned(), path]
 }
 
-fn publish(runtime: &Runtime, dialect: &'static Dialect, tmp: &Path) -> Discovery {
+fn publish(runtime: &Runtime, dialect: &'static ClientProfile, tmp: &Path) -> Discovery {
     Discovery::publish_in(runtime.alive(), [place_below(dialect, tmp)], 7, &content(4000))
 }
 

@@ -14,20 +14,20 @@ const PATIENCE: Duration = Duration::from_secs(25);
 /// A file that is kept, in a folder of its own.
 pub(super) struct Kept {
     tmp: TempDir,
-    dialect: &'static Dialect,
+    dialect: &'static ClientProfile,
     pub(super) discovery: Discovery,
     runtime: Runtime,
 }
 
 impl Kept {
     /// The file of a client that is used here.
-    pub(super) fn start(dialect: &'static Dialect) -> Self {
+    pub(super) fn start(dialect: &'static ClientProfile) -> Self {
         let tmp = tempfile::tempdir().unwrap();
         fs::create_dir_all(place_below(dialect, tmp.path()).1.path()).unwrap();
         Self::start_in(tmp, dialect)
     }
 
-    pub(super) fn start_in(tmp: TempDir, dialect: &'static Dialect) -> Self {
+    pub(super) fn start_in(tmp: TempDir, dialect: &'static ClientProfile) -> Self {
         let runtime = Runtime::start().unwrap();
         let place = place_below(dialect, tmp.path());
         let discovery = Discovery::publish_in(runtime.alive(), [place], 7, &content(4000));

@@ -7,7 +7,7 @@ mod keeping;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use companion_protocol::dialect::{self, Base, Dialect, GEMINI, QWEN};
+use companion_protocol::dialect::{self, Base, ClientProfile, GEMINI, QWEN};
 use companion_protocol::ide::{DiscoveryFile, IdeInfo};
 
 use super::sweep::Owner;
@@ -50,7 +50,7 @@ fn closed_port() -> u16 {
 }
 
 /// Where the clients of a dialect look if they are to look below `tmp`.
-fn place_below(dialect: &'static Dialect, tmp: &Path) -> (&'static Dialect, Place) {
+fn place_below(dialect: &'static ClientProfile, tmp: &Path) -> (&'static ClientProfile, Place) {
     let base = match dialect.folder.base {
         Base::Temp => tmp.to_owned(),
         Base::Own { name, .. } => tmp.join(name),
@@ -138,7 +138,7 @@ impl Swept {
         self.kept.push(name);
     }
 
-    fn check(mut self, dialect: &'static Dialect, pid: u32, port: u16) {
+    fn check(mut self, dialect: &'static ClientProfile, pid: u32, port: u16) {
         let place = Place::new(&dialect.folder, Some(self.dir.path()));
         let ours = File::new(dialect, place, pid, port);
         self.stays(ours.name.clone(), "{}");

@@ -7,7 +7,7 @@ import com.google.gson.annotations.SerializedName
 /** What the server writes into the log: the names of Rust's `log::LevelFilter`. */
 enum class LogLevel { OFF, ERROR, WARN, INFO, DEBUG, TRACE }
 
-/** A CLI that can find the server: the names of Rust's dialects. */
+/** A CLI that can find the server: the names of Rust's client profiles. */
 enum class Client {
     @SerializedName("gemini")
     GEMINI,
