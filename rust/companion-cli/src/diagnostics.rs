@@ -23,7 +23,7 @@ use crate::find::{FindArgs, Finder, Mapping, Parent, explain};
 const BEGINNING: Duration = Duration::from_millis(500);
 
 /// How long the end of a session may take.
-pub(crate) const FAREWELL: Duration = Duration::from_millis(100);
+pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The companions that may be asked.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(crate) struct Question {
 
 /// What a companion has told.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct DiagnosticsReply {
     /// For the model.
     pub(crate) text: String,
     /// The same for programs.
@@ -139,7 +139,7 @@ impl Companions {
         &self,
         question: &Question,
         deadline: Instant,
-    ) -> Result<Told, NoDiagnostics> {
+    ) -> Result<DiagnosticsReply, NoDiagnostics> {
         let session = self.begin().await?;
         let arguments = Arguments {
             file_path: question.path.as_deref().map(|path| self.to_companion(path)),
@@ -162,7 +162,7 @@ impl Companions {
         if is_error {
             Err(failed(text))
         } else {
-            Ok(Told { text, report: report.unwrap_or_default() })
+            Ok(DiagnosticsReply { text, report: report.unwrap_or_default() })
         }
     }
 
@@ -222,5 +222,5 @@ async fn begin_at(endpoint: Endpoint) -> Result<Session, NoDiagnostics> {
 
 /// Ends a session. A server that keeps it for a while is none the worse.
 async fn end(session: &Session) {
-    let _ = timeout(FAREWELL, session.end()).await;
+    let _ = timeout(CLOSE_TIMEOUT, session.end()).await;
 }

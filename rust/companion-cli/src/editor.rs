@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use companion_platform::{Platform, is_absolute};
 use companion_protocol::diagnostics::DiagnosticsRequest;
 use companion_protocol::editor::{
-    CloseDiff, DiffPath, DiffResult, EditorNotification as Told, PrivateFiles, Sessions,
+    CloseDiff, DiffPath, DiffResult, EditorNotification, PrivateFiles, Sessions,
 };
 use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, code, describe, parse,
@@ -235,7 +235,7 @@ fn take(server: &Server, editor: &Editor, line: &[u8]) -> Result<(), (Option<Id>
         }
     };
     match message {
-        Message::Notification { method, params } => Told::parse(&method, params)
+        Message::Notification { method, params } => EditorNotification::parse(&method, params)
             .and_then(|told| tell(server, told))
             .map_err(|error| (None, error)),
         Message::Request { id, method, .. } => {
@@ -277,22 +277,24 @@ fn told(responder: DiagnosticsResponder, result: Result<&str, ErrorObject>) {
     }
 }
 
-fn tell(server: &Server, told: Told) -> Result<(), ErrorObject> {
+fn tell(server: &Server, told: EditorNotification) -> Result<(), ErrorObject> {
     match told {
-        Told::Opened(file) => server.file_opened(absolute(&file.path)?),
-        Told::Closed(file) => server.file_closed(absolute(&file.path)?),
-        Told::Focused(file) => server.file_focused(absolute(&file.path)?),
-        Told::Cursor(moved) => server.caret_moved(absolute(&moved.path)?, moved.cursor),
-        Told::Selection(changed) => {
+        EditorNotification::Opened(file) => server.file_opened(absolute(&file.path)?),
+        EditorNotification::Closed(file) => server.file_closed(absolute(&file.path)?),
+        EditorNotification::Focused(file) => server.file_focused(absolute(&file.path)?),
+        EditorNotification::Cursor(moved) => {
+            server.caret_moved(absolute(&moved.path)?, moved.cursor)
+        }
+        EditorNotification::Selection(changed) => {
             server.selection_changed(absolute(&changed.path)?, &changed.text);
         }
-        Told::Renamed(renamed) => {
+        EditorNotification::Renamed(renamed) => {
             server.file_renamed(absolute(&renamed.from)?, absolute(&renamed.to)?);
         }
-        Told::Deleted(file) => server.file_deleted(absolute(&file.path)?),
-        Told::Trust(trust) => server.trust_changed(trust.trusted),
-        Told::Silent(told) => server.silence_changed(told.silent),
-        Told::Folders(folders) => {
+        EditorNotification::Deleted(file) => server.file_deleted(absolute(&file.path)?),
+        EditorNotification::Trust(trust) => server.trust_changed(trust.trusted),
+        EditorNotification::Silent(told) => server.silence_changed(told.silent),
+        EditorNotification::Folders(folders) => {
             for path in &folders.paths {
                 absolute(path)?;
             }
@@ -301,11 +303,11 @@ fn tell(server: &Server, told: Told) -> Result<(), ErrorObject> {
                 ErrorObject::new(code::INTERNAL_ERROR, message)
             })?;
         }
-        Told::DiffAccepted(diff) => {
+        EditorNotification::DiffAccepted(diff) => {
             let delivery = server.diff_accepted(&diff.file_path, diff.content);
             log::debug!("a diff was accepted: {delivery:?}");
         }
-        Told::DiffRejected(diff) => {
+        EditorNotification::DiffRejected(diff) => {
             let delivery = server.diff_rejected(&diff.file_path);
             log::debug!("a diff was rejected: {delivery:?}");
         }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout_at};
 
-use crate::diagnostics::{Companions, FAREWELL, Question};
+use crate::diagnostics::{CLOSE_TIMEOUT, Companions, Question};
 use crate::find::{FindArgs, Parent};
 
 /// The most that is read of what a CLI tells, which has the whole text of the edit in it.
@@ -117,7 +117,7 @@ fn told(args: HookArgs) -> Result<String, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let told = runtime.block_on(async {
         let deadline = Instant::now() + args.moment.limit();
-        timeout_at(deadline, run(args, deadline - FAREWELL)).await
+        timeout_at(deadline, run(args, deadline - CLOSE_TIMEOUT)).await
     });
     // Stdin may stay open, or a disk not answer.
     runtime.shutdown_background();

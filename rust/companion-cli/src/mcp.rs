@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use crate::diagnostics::{Companions, NoDiagnostics, Question, Told};
+use crate::diagnostics::{Companions, DiagnosticsReply, NoDiagnostics, Question};
 use crate::find::{FindArgs, Parent};
 use crate::stdio::{self, Output};
 
@@ -36,7 +36,7 @@ const ANSWER: Duration = Duration::from_secs(6);
 
 /// How long the tool stays offered while no editor is found: one that starts together with the CLI
 /// is there by then.
-const PATIENCE: Duration = Duration::from_secs(3);
+const OFFER_GRACE: Duration = Duration::from_secs(3);
 
 /// The pauses between two looks: the first; the longest; and that for an editor which is there and
 /// tells no problems.
@@ -146,7 +146,7 @@ impl Server {
 
     async fn call(&self, question: &Question) -> CallToolResult {
         match self.companions.ask(question, Instant::now() + ANSWER).await {
-            Ok(Told { text, report }) => {
+            Ok(DiagnosticsReply { text, report }) => {
                 let structured = serde_json::to_value(&report).expect("a report is JSON");
                 CallToolResult::structured(text, structured)
             }
@@ -161,7 +161,7 @@ impl Server {
         let mut pause = PAUSES.0;
         while let Err(why) = self.companions.are_there().await {
             log::debug!("{why}");
-            if begun.elapsed() >= PATIENCE {
+            if begun.elapsed() >= OFFER_GRACE {
                 self.offer(false).await;
             }
             let longest = match why {

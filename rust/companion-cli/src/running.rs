@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use companion_client::discover::{Candidate, Environment, Plan, Reason, Standing, Token, validate};
+use companion_client::discover::{
+    Candidate, CandidateStatus, Environment, Plan, Reason, Token, validate,
+};
 use companion_client::http::{Endpoint, probe};
 use companion_protocol::dialect::{ClientProfile, Naming};
 
@@ -52,11 +54,11 @@ impl Running {
     fn find(environment: &Environment) -> Result<Self, String> {
         let plan = Plan::of(environment);
         let fits = |one: &&Candidate| match one.standing {
-            Standing::Chosen(reason) => reason != Reason::NoneFits,
-            ref standing => *standing == Standing::Outranked,
+            CandidateStatus::Chosen(reason) => reason != Reason::NoneFits,
+            ref standing => *standing == CandidateStatus::Outranked,
         };
         let mut candidates: Vec<_> = plan.search.candidates.iter().filter(fits).collect();
-        candidates.sort_by_key(|one| !matches!(one.standing, Standing::Chosen(_)));
+        candidates.sort_by_key(|one| !matches!(one.standing, CandidateStatus::Chosen(_)));
         let by_file = candidates.into_iter().filter_map(|one| Self::of_file(environment, one));
         let by_variable = || Self::of_variables(environment);
         let mut found = by_file.chain(std::iter::once_with(by_variable).flatten());

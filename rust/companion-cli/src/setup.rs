@@ -65,7 +65,7 @@ Next steps
 
 /// What a program is told.
 #[derive(Serialize)]
-struct Told<'a> {
+struct JsonReport<'a> {
     #[serde(flatten)]
     report: &'a Report,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -219,7 +219,7 @@ impl Run<'_> {
         let clients = if is_over { self.installed.clone() } else { Vec::new() };
         let doctor = doctor::diagnoses(&self.environment, clients);
         let text = if self.args.json {
-            serde_json::to_string_pretty(&Told { report, doctor })? + "\n"
+            serde_json::to_string_pretty(&JsonReport { report, doctor })? + "\n"
         } else {
             let end = match &*doctor {
                 [] => String::new(),

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
 
-use common::editor::PATIENCE;
+use common::editor::TEST_TIMEOUT;
 use common::{first_line, program};
 
 #[test]
@@ -27,7 +27,7 @@ fn a_log_that_nobody_reads_holds_up_nobody_and_counts_what_it_drops() {
     // Each is a line of the log. A pipe holds some hundred of them.
     for _ in 0..4000 {
         let mut peer = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        peer.set_read_timeout(Some(PATIENCE)).unwrap();
+        peer.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         peer.write_all(b"no request\r\n\r\n").unwrap();
         peer.read_to_end(&mut Vec::new()).expect("the server answers");
     }

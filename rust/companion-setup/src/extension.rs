@@ -9,7 +9,7 @@ use crate::client::Client;
 use crate::content::Files;
 use crate::install::{self, Bundle};
 use crate::machine::Os;
-use crate::record::{Brought, Record, What};
+use crate::record::{InstallManifest, InstalledItem, What};
 use crate::report::Outcome;
 
 macro_rules! files {
@@ -49,7 +49,7 @@ pub(crate) fn bring(
     extensions: &Path,
     os: Os,
     program: Option<&Path>,
-    record: &mut Record,
+    record: &mut InstallManifest,
     dry_run: bool,
 ) -> (Outcome, String) {
     let target = target(extensions);
@@ -75,7 +75,7 @@ pub(crate) fn bring(
 }
 
 /// Takes it away, if it is what was brought.
-pub(crate) fn take(brought: &Brought, dry_run: bool) -> io::Result<(Outcome, String)> {
+pub(crate) fn take(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
     if !is_ours(&brought.path) {
         return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::content::{Files, hash_dir, hash_files};
 use crate::files::{behind_link, check_no_link, check_own, check_place};
 use crate::package::{Package, Plugin};
-use crate::record::{Brought, Record, What, is_newer};
+use crate::record::{InstallManifest, InstalledItem, What, is_newer};
 use crate::report::Outcome;
 use crate::staging::{self, Staging};
 
@@ -71,7 +71,7 @@ pub(crate) fn put(
     let mut staged = Staging::in_dir(staging)?;
     let new = unpack(&staged.path("new"))?;
     staged.take_away(copies)?;
-    fs::rename(new, target).or_else(|error| staged.put_back(&error))?;
+    fs::rename(new, target).or_else(|error| staged.roll_back(&error))?;
     staging::sweep(staging);
     Ok(())
 }
@@ -111,7 +111,7 @@ impl Bundle<'_> {
     pub(crate) fn bring(
         self,
         is_brought: bool,
-        record: &mut Record,
+        record: &mut InstallManifest,
         dry_run: bool,
     ) -> (Outcome, String) {
         let Self { subject, name, target, files, what, about, note } = self;
@@ -152,7 +152,7 @@ enum Stays {
 }
 
 /// Whether what was `brought` to `target` stays when files of that hash come.
-fn stays(target: &Path, brought: &Brought, hash: &str) -> io::Result<Stays> {
+fn stays(target: &Path, brought: &InstalledItem, hash: &str) -> io::Result<Stays> {
     let there = hash_dir(target)?;
     Ok(if there == hash {
         Stays::Same
@@ -171,7 +171,7 @@ fn put_files(target: &Path, copies: &[PathBuf], files: &Files) -> io::Result<()>
 }
 
 /// Takes such files away, if they are what was brought.
-pub(crate) fn take_files(brought: &Brought, dry_run: bool) -> io::Result<(Outcome, String)> {
+pub(crate) fn take_files(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
     let target = &brought.path;
     if !brought.has(&hash_dir(target)?) {
         return Ok((Outcome::Unchanged, CHANGED.to_owned()));

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::content::Files;
 use crate::install::{self, Bundle};
 use crate::machine::{Machine, Os};
-use crate::record::{Brought, Record, What, is_newer};
+use crate::record::{InstallManifest, InstalledItem, What, is_newer};
 use crate::report::Outcome;
 
 macro_rules! files {
@@ -87,7 +87,7 @@ impl Neovim {
     pub(crate) fn bring(
         &self,
         program: Option<&Path>,
-        record: &mut Record,
+        record: &mut InstallManifest,
         dry_run: bool,
     ) -> (PathBuf, (Outcome, String)) {
         let target = self.data.join("site/pack/companion/start/gemini_companion");
@@ -138,7 +138,7 @@ impl Neovim {
 }
 
 /// Takes the plugin away, if it is what was brought.
-pub(crate) fn take(brought: &Brought, dry_run: bool) -> io::Result<(Outcome, String)> {
+pub(crate) fn take(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
     if !is_plugin(&brought.path) {
         return Ok((Outcome::Unchanged, "it is gone already".to_owned()));
     }

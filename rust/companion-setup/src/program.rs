@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::content;
 use crate::files::{check_place, replace_with};
 use crate::machine::{Machine, Os};
-use crate::record::{Brought, Record, What};
+use crate::record::{InstallManifest, InstalledItem, What};
 use crate::report::Outcome;
 use crate::staging::{self, Staging};
 
@@ -20,7 +20,7 @@ pub(crate) const NAME: &str = "gemini-companion";
 pub(crate) fn bring(
     machine: &Machine,
     program: &Path,
-    record: &mut Record,
+    record: &mut InstallManifest,
     dry_run: bool,
 ) -> (PathBuf, (Outcome, String)) {
     let target = dir(machine).join(match machine.os {
@@ -100,7 +100,7 @@ enum Change {
 }
 
 /// What is to be done about what is `there`, or is not.
-fn change(program: &Path, there: Option<&Path>, record: &Record) -> io::Result<Change> {
+fn change(program: &Path, there: Option<&Path>, record: &InstallManifest) -> io::Result<Change> {
     let Some(there) = there else { return fs::read(program).map(Change::Write) };
     let Some(brought) = record.known(there) else { return Ok(Change::None) };
     let old = fs::read(there)?;
@@ -121,7 +121,7 @@ fn replace_running(path: &Path, write: impl FnOnce() -> io::Result<()>) -> io::R
     let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let mut staged = Staging::in_dir(dir)?;
     staged.take_away(&[path.to_owned()])?;
-    write().or_else(|error| staged.put_back(&error))?;
+    write().or_else(|error| staged.roll_back(&error))?;
     staging::sweep(dir);
     Ok(())
 }
@@ -136,7 +136,7 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// Takes the program away, if it is what was brought.
-pub(crate) fn take(brought: &Brought, dry_run: bool) -> io::Result<(Outcome, String)> {
+pub(crate) fn take(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
     let unchanged = |why: &str| Ok((Outcome::Unchanged, why.to_owned()));
     let path = &brought.path;
     if fs::symlink_metadata(path).is_err() {

@@ -20,14 +20,14 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What was brought, the first thing first.
 #[derive(Debug)]
-pub(crate) struct Record {
+pub(crate) struct InstallManifest {
     file: PathBuf,
-    brought: Vec<Brought>,
+    brought: Vec<InstalledItem>,
 }
 
 /// Something that was brought.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Brought {
+pub(crate) struct InstalledItem {
     /// Whom the report names.
     pub(crate) subject: String,
     pub(crate) path: PathBuf,
@@ -62,7 +62,7 @@ pub(crate) enum What {
     Setting { before: Before, backup: Option<PathBuf> },
 }
 
-impl Brought {
+impl InstalledItem {
     /// The hash of what was brought, if it has one.
     fn hash(&self) -> Option<&str> {
         match &self.what {
@@ -90,7 +90,7 @@ pub(crate) fn is_newer(version: &str, than: &str) -> bool {
     both.is_ok_and(|(version, than)| version > than)
 }
 
-impl Record {
+impl InstallManifest {
     /// What a run holds that changes it, from before it reads it.
     pub(crate) fn lock(machine: &Machine) -> io::Result<Lock> {
         let path = Self::file_of(machine)?.with_extension("lock");
@@ -123,7 +123,7 @@ impl Record {
     }
 
     /// What was brought to that path.
-    pub(crate) fn known(&self, path: &Path) -> Option<&Brought> {
+    pub(crate) fn known(&self, path: &Path) -> Option<&InstalledItem> {
         self.brought.iter().find(|known| known.path == path)
     }
 
@@ -140,14 +140,14 @@ impl Record {
         let before = self.brought.clone();
         let known = self.brought.iter().position(|known| known.path == path);
         let known = known.map(|at| self.brought.remove(at));
-        let hash = known.as_ref().and_then(Brought::hash).map(str::to_owned);
+        let hash = known.as_ref().and_then(InstalledItem::hash).map(str::to_owned);
         let (mut replaces, mut dirs) =
             known.map(|known| (known.replaces, known.dirs)).unwrap_or_default();
         replaces.extend(hash);
         dirs.extend_from_slice(&made);
         let (subject, path, version) = (subject.to_owned(), path.to_owned(), VERSION.to_owned());
         let pending = true;
-        self.brought.push(Brought { subject, path, what, version, replaces, pending, dirs });
+        self.brought.push(InstalledItem { subject, path, what, version, replaces, pending, dirs });
         let done = self.write().and_then(|()| create_dir(dir)).and_then(|()| bring());
         if done.is_err() {
             remove_empty(&made);
@@ -164,7 +164,7 @@ impl Record {
     }
 
     /// Has all taken away by `take`, what came last first. What it does not take stays known.
-    pub(crate) fn take(&mut self, mut take: impl FnMut(&Brought) -> bool) -> io::Result<()> {
+    pub(crate) fn take(&mut self, mut take: impl FnMut(&InstalledItem) -> bool) -> io::Result<()> {
         let before = self.brought.len();
         for at in (0..before).rev() {
             if take(&self.brought[at]) {
@@ -195,12 +195,12 @@ mod tests {
     fn what_lies_there_is_known_however_many_runs_were_killed() {
         let dir = tempfile::tempdir().unwrap();
         let (file, path) = (dir.path().join("setup.json"), dir.path().join("program"));
-        let read = || -> Vec<Brought> {
+        let read = || -> Vec<InstalledItem> {
             serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap()
         };
         for hash in ["first", "second", "third"] {
             let brought = if file.exists() { read() } else { Vec::new() };
-            let mut record = Record { file: file.clone(), brought };
+            let mut record = InstallManifest { file: file.clone(), brought };
             let mut killed = Vec::new();
             let what = What::Program { hash: hash.to_owned() };
             let bring = || {

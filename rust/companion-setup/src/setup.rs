@@ -14,7 +14,7 @@ use crate::neovim::{self, Neovim};
 use crate::package::{PLUGIN_ID, Package, Plugin};
 use crate::plugins_dir::plugins_dir;
 use crate::program;
-use crate::record::{Brought, Record, What, is_newer};
+use crate::record::{InstallManifest, InstalledItem, What, is_newer};
 use crate::report::{Outcome, Report};
 
 /// What is to be set up, and where.
@@ -55,8 +55,8 @@ impl Setup<'_> {
     }
 
     fn run(&self, dry_run: bool) -> io::Result<Report> {
-        let _lock = if dry_run { None } else { Some(Record::lock(self.machine)?) };
-        let mut record = Record::read(self.machine)?;
+        let _lock = if dry_run { None } else { Some(InstallManifest::lock(self.machine)?) };
+        let mut record = InstallManifest::read(self.machine)?;
         let mut report = Report::default();
         let ides = with_plugins(self.machine, self.ides);
         for (number, (ide, plugins)) in ides.iter().enumerate() {
@@ -109,10 +109,10 @@ impl Setup<'_> {
 
     /// Takes away what was brought, and no more; with `dry_run` only says what that is.
     pub fn remove(machine: &Machine, dry_run: bool) -> io::Result<Report> {
-        let _lock = if dry_run { None } else { Some(Record::lock(machine)?) };
-        let mut record = Record::read(machine)?;
+        let _lock = if dry_run { None } else { Some(InstallManifest::lock(machine)?) };
+        let mut record = InstallManifest::read(machine)?;
         let mut report = Report::default();
-        let take = |brought: &Brought| {
+        let take = |brought: &InstalledItem| {
             let taken = take(machine, brought, dry_run);
             let outcome = taken.unwrap_or_else(|error| (Outcome::Failed, error.to_string()));
             let is_over = !matches!(outcome.0, Outcome::Failed | Outcome::Planned);
@@ -127,7 +127,11 @@ impl Setup<'_> {
     }
 }
 
-fn take(machine: &Machine, brought: &Brought, dry_run: bool) -> io::Result<(Outcome, String)> {
+fn take(
+    machine: &Machine,
+    brought: &InstalledItem,
+    dry_run: bool,
+) -> io::Result<(Outcome, String)> {
     let path = &*brought.path;
     match &brought.what {
         What::Plugin { home, id } => take_plugin(machine, path, home, id, dry_run),
@@ -162,7 +166,7 @@ fn bring_plugin(
     ide: &Ide,
     is_running: bool,
     plugins: &Path,
-    record: &mut Record,
+    record: &mut InstallManifest,
     dry_run: bool,
 ) -> (Outcome, String) {
     if ide.flatpak.is_some() {
@@ -207,7 +211,7 @@ fn bring_plugin(
     }
 }
 
-fn turn_on(client: &Client, record: &mut Record, dry_run: bool) -> (Outcome, String) {
+fn turn_on(client: &Client, record: &mut InstallManifest, dry_run: bool) -> (Outcome, String) {
     let file = &*client.settings;
     let (before, text) = match client::plan(file) {
         Err(error) => return not_turned_on(&error),
@@ -216,7 +220,7 @@ fn turn_on(client: &Client, record: &mut Record, dry_run: bool) -> (Outcome, Str
     };
     let backup = match (before, record.known(file)) {
         (Before::NoFile, _) => Ok(None),
-        (_, Some(Brought { what: What::Setting { backup: Some(known), .. }, .. }))
+        (_, Some(InstalledItem { what: What::Setting { backup: Some(known), .. }, .. }))
             if is_copy(known, file) =>
         {
             Ok(Some(known.clone()))

@@ -38,7 +38,7 @@ impl Staging {
         for (number, copy) in copies.iter().enumerate() {
             let away = self.path(&format!("old-{number}"));
             // On Windows this fails if a library in it is loaded.
-            fs::rename(copy, &away).or_else(|error| self.put_back(&error))?;
+            fs::rename(copy, &away).or_else(|error| self.roll_back(&error))?;
             self.taken.push((copy.clone(), away));
         }
         Ok(())
@@ -46,7 +46,7 @@ impl Staging {
 
     /// Moves back what was taken away, because of an error. What can't be moved stays in the folder,
     /// and the error says so.
-    pub(crate) fn put_back(&mut self, error: &io::Error) -> io::Result<()> {
+    pub(crate) fn roll_back(&mut self, error: &io::Error) -> io::Result<()> {
         let mut why = vec![error.to_string()];
         for (copy, away) in self.taken.drain(..) {
             if let Err(error) = fs::rename(&away, &copy) {
@@ -90,7 +90,7 @@ mod tests {
         let mut staging = Staging::in_dir(dir.path()).expect("there is space");
         staging.take_away(&copies).expect("they are ours");
         fs::remove_dir(dir.path().join("gone")).expect("it is empty");
-        let error = staging.put_back(&io::Error::other("full")).expect_err("there was one");
+        let error = staging.roll_back(&io::Error::other("full")).expect_err("there was one");
         let kept = staging.path("old-0");
         drop(staging);
         assert!(error.to_string().starts_with("full; "), "{error}");

@@ -85,10 +85,10 @@ impl Bridge {
                     reason = format!("The companion failed: {error}");
                     let is_broken = matches!(error, Error::Broken { .. });
                     let repeatable = is_broken && !matches!(step, DiffStep::Unrepeatable);
-                    if !error.is_unheard() && !repeatable {
+                    if !error.is_safe_to_retry() && !repeatable {
                         break;
                     }
-                    maybe_heard |= !error.is_unheard();
+                    maybe_heard |= !error.is_safe_to_retry();
                     if let DiffStep::Open { companion, .. } = step {
                         let mut diffs = self.diffs.lock();
                         if replaces && !maybe_heard {

@@ -27,7 +27,7 @@ const SILENCE: Duration = Duration::from_secs(330);
 
 /// How long only the old session is tried. A companion that restarts in its place is back by
 /// then, and another one that would do as well is not mistaken for it.
-const LOYALTY: Duration = Duration::from_secs(1);
+const SAME_SESSION_GRACE: Duration = Duration::from_secs(1);
 
 /// The first and the longest pause between two attempts.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
@@ -186,7 +186,7 @@ impl Keeper {
         if let Some(known) = known.as_ref() {
             match known.stream().await {
                 Ok(stream) => return Ok(stream),
-                Err(error) if is_absence(&error) && away < LOYALTY => {
+                Err(error) if is_absence(&error) && away < SAME_SESSION_GRACE => {
                     return Err(explain(&known.session.endpoint().authority(), &error));
                 }
                 Err(error) => {

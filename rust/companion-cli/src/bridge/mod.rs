@@ -56,12 +56,14 @@ pub(crate) struct BridgeArgs {
     pub(crate) wait: Option<u64>,
 }
 
-/// How long a companion may be away. The CLI takes no prompt while it waits for its first answer,
-/// so that one comes sooner.
-const PATIENCE: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(10));
+/// Waits this long for a companion when the CLI starts. The CLI takes no prompt meanwhile.
+const STARTUP_WAIT: Duration = Duration::from_secs(3);
+
+/// Waits this long for a companion that goes away later.
+const RECONNECT_WAIT: Duration = Duration::from_secs(10);
 
 /// How long the end of the session may take. The client waits for two seconds.
-const FAREWELL: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Runs until the client closes stdin or a signal comes.
 pub(crate) fn bridge(args: BridgeArgs) -> Result<(), Box<dyn Error>> {
@@ -89,7 +91,7 @@ async fn run(
         diffs: Mutex::new(RelayedDiffs::default()),
         link: Link::new(),
         output: output.clone(),
-        patience: wait.unwrap_or(PATIENCE.1),
+        patience: wait.unwrap_or(RECONNECT_WAIT),
     });
 
     let (begin, hellos) = mpsc::channel(4);
@@ -97,7 +99,7 @@ async fn run(
     let keeper = Keeper {
         bridge: Arc::clone(&bridge),
         finder,
-        first_patience: wait.unwrap_or(PATIENCE.0),
+        first_patience: wait.unwrap_or(STARTUP_WAIT),
         session: Arc::clone(&session),
     };
     let mut requests = Requests::new(bridge, begin);
@@ -115,7 +117,7 @@ async fn run(
 
     let session: Option<companion_client::http::Session> = session.lock().take();
     if let Some(session) = session {
-        match timeout(FAREWELL, session.end()).await {
+        match timeout(CLOSE_TIMEOUT, session.end()).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => log::debug!("the session could not be ended: {error}"),
             Err(_) => log::debug!("the session could not be ended in time"),

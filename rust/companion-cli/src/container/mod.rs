@@ -17,7 +17,7 @@ use crate::clients;
 use crate::running::{Running, Variables};
 use crate::serve::folder;
 use command::Invocation;
-use prepare::{Prepared, Wishes, prepare};
+use prepare::{ContainerOptions, Prepared, prepare};
 
 /// Start a container in which Gemini CLI finds the companion.
 ///
@@ -106,13 +106,13 @@ fn with_companion(args: &ContainerArgs) -> Result<Prepared, Box<dyn Error>> {
         Some(None) => Some(std::env::current_exe()?),
         None => None,
     };
-    let wishes = Wishes {
+    let options = ContainerOptions {
         folder: environment.cwd,
         bridge,
         loopback_only: listening::loopback_only(running[0].port).unwrap_or(false),
         needs_labels: is_selinux_enforced(),
     };
-    Ok(prepare(&invocation, &running, &wishes)?)
+    Ok(prepare(&invocation, &running, &options)?)
 }
 
 /// Those that are meant: whom the command starts, if it says so.

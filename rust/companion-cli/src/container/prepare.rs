@@ -16,7 +16,7 @@ const TEMP_DIR: &str = "/opt/gemini-companion/tmp";
 
 /// What the user wants, and what is known of the companion.
 #[derive(Debug)]
-pub(super) struct Wishes {
+pub(super) struct ContainerOptions {
     /// Where the user is; the container's command is to begin there.
     pub(super) folder: PathBuf,
     /// The program to bring along as a bridge.
@@ -40,11 +40,11 @@ pub(super) struct Prepared {
 pub(super) fn prepare(
     invocation: &Invocation,
     running: &[Running],
-    wishes: &Wishes,
+    options: &ContainerOptions,
 ) -> Result<Prepared, String> {
     let network = Network::of(invocation);
-    let mut notes = network.notes(invocation, wishes.loopback_only);
-    let mut options = Vec::new();
+    let mut notes = network.notes(invocation, options.loopback_only);
+    let mut flags = Vec::new();
     let mut mapped = Mapped::default();
     if invocation.verb == Verb::Run {
         if Platform::CURRENT == Platform::Windows {
@@ -54,22 +54,22 @@ pub(super) fn prepare(
         }
         if network == Network::Own && invocation.engine == Engine::Docker && !invocation.host_entry
         {
-            options.push("--add-host=host.docker.internal:host-gateway".to_owned());
+            flags.push("--add-host=host.docker.internal:host-gateway".to_owned());
         }
-        mapped = mount_project(invocation, &running[0], wishes, &mut options, &mut notes);
+        mapped = mount_project(invocation, &running[0], options, &mut flags, &mut notes);
     }
-    let variables = match &wishes.bridge {
-        None => give_files(invocation, running, wishes, network, &mut options, &mut notes),
+    let variables = match &options.bridge {
+        None => give_files(invocation, running, options, network, &mut flags, &mut notes),
         Some(program) => {
             if invocation.verb != Verb::Run {
                 return Err("--bridge needs run or create: elsewhere nothing can be mounted".into());
             }
-            bring_bridge(running, program, wishes, &mapped, network, &mut options)?
+            bring_bridge(running, program, options, &mapped, network, &mut flags)?
         }
     };
     let names = variables.keys().map(|name| format!("--env={name}"));
     let mut words = invocation.words.clone();
-    words.splice(invocation.insert_at..invocation.insert_at, options.into_iter().chain(names));
+    words.splice(invocation.insert_at..invocation.insert_at, flags.into_iter().chain(names));
     Ok(Prepared { words, variables, notes })
 }
 
@@ -147,16 +147,16 @@ impl Mapped {
 fn give_files(
     invocation: &Invocation,
     running: &[Running],
-    wishes: &Wishes,
+    options: &ContainerOptions,
     network: Network,
-    options: &mut Vec<String>,
+    flags: &mut Vec<String>,
     notes: &mut Vec<String>,
 ) -> Variables {
     let mut variables = Variables::new();
     for running in running {
         match running.file_for_container() {
             Some((file, inside)) if invocation.verb == Verb::Run => {
-                options.push(bind(&file.to_string_lossy(), &inside, true, wishes.needs_labels));
+                flags.push(bind(&file.to_string_lossy(), &inside, true, options.needs_labels));
             }
             Some((file, inside)) => notes.push(format!(
                 "{} takes the token from a file only; mount {} as {inside} when the container is \
@@ -174,8 +174,8 @@ fn give_files(
 fn mount_project(
     invocation: &Invocation,
     running: &Running,
-    wishes: &Wishes,
-    options: &mut Vec<String>,
+    options: &ContainerOptions,
+    flags: &mut Vec<String>,
     notes: &mut Vec<String>,
 ) -> Mapped {
     let mut mapped = Mapped::default();
@@ -183,10 +183,10 @@ fn mount_project(
     let roots = roots.filter(|root| Path::new(root).is_dir());
     for root in roots.clone() {
         match theirs(&invocation.mounts, root) {
-            None => options.push(bind(root, root, false, wishes.needs_labels)),
+            None => flags.push(bind(root, root, false, options.needs_labels)),
             Some(target) if target == root => {}
             Some(target) => {
-                if wishes.bridge.is_none() {
+                if options.bridge.is_none() {
                     notes.push(format!(
                         "{root} is {target} in the container, and the CLI there does not take it \
                          for the folder that the editor has open. Mount it at {root}, or add \
@@ -198,9 +198,9 @@ fn mount_project(
         }
     }
     if !invocation.workdir {
-        let folder = wishes.folder.to_string_lossy().into_owned();
+        let folder = options.folder.to_string_lossy().into_owned();
         let folder = roots.clone().find_map(|root| below(root, &folder)).unwrap_or(folder);
-        options.push(format!("--workdir={}", mapped.to_container(&folder).unwrap_or(folder)));
+        flags.push(format!("--workdir={}", mapped.to_container(&folder).unwrap_or(folder)));
     }
     mapped
 }
@@ -252,10 +252,10 @@ fn bind(source: &str, target: &str, read_only: bool, needs_labels: bool) -> Stri
 fn bring_bridge(
     all: &[Running],
     program: &Path,
-    wishes: &Wishes,
+    options: &ContainerOptions,
     mapped: &Mapped,
     network: Network,
-    options: &mut Vec<String>,
+    flags: &mut Vec<String>,
 ) -> Result<Variables, String> {
     let found = all.iter().find_map(|running| Some((running, running.file.as_deref()?)));
     let Some((running, file)) = found else {
@@ -272,8 +272,8 @@ fn bring_bridge(
     let own = if let Base::Own { name, .. } = base { Some(name) } else { None };
     let folders = own.iter().chain(names).copied().collect::<Vec<_>>().join("/");
     let inside = format!("{TEMP_DIR}/{folders}/{name}");
-    options.push(bind(&program.to_string_lossy(), PROGRAM, true, wishes.needs_labels));
-    options.push(bind(&file.to_string_lossy(), &inside, true, wishes.needs_labels));
+    flags.push(bind(&program.to_string_lossy(), PROGRAM, true, options.needs_labels));
+    flags.push(bind(&file.to_string_lossy(), &inside, true, options.needs_labels));
 
     let mut args = ["bridge", "--temp-dir", TEMP_DIR].map(str::to_owned).to_vec();
     for (inside, outside) in &mapped.paths {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use companion_client::discover::{Candidate, Environment, Plan, Reason, Standing};
+use companion_client::discover::{Candidate, CandidateStatus, Environment, Plan, Reason};
 use companion_client::http::Endpoint;
 
 use super::mapping::{Mapping, is_within, list};
@@ -117,10 +117,12 @@ fn discover(
     let plan = Plan::of(environment);
     let fits = |one: &&Candidate| match (folder, &one.standing) {
         (Some(folder), _) => is_open(one, folder),
-        (None, Standing::Chosen(reason)) => *reason != Reason::NoneFits && plan.workspace.is_ok(),
-        (None, standing) => *standing == Standing::Outranked,
+        (None, CandidateStatus::Chosen(reason)) => {
+            *reason != Reason::NoneFits && plan.workspace.is_ok()
+        }
+        (None, standing) => *standing == CandidateStatus::Outranked,
     };
-    let is_chosen = |one: &&Candidate| matches!(one.standing, Standing::Chosen(_));
+    let is_chosen = |one: &&Candidate| matches!(one.standing, CandidateStatus::Chosen(_));
     let fitting = plan.search.candidates.iter().filter(fits);
     let (mut found, others): (Vec<_>, Vec<_>) = fitting.partition(is_chosen);
     found.extend(others);

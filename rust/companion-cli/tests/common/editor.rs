@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::program;
 
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const TEST_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// An editor whose companion comes and goes.
 pub(crate) struct Editor {
@@ -72,7 +72,7 @@ impl Editor {
 
     pub(crate) fn send(&self, method: &str, headers: &str, body: &str) -> BufReader<TcpStream> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         let (port, token, length) = (self.port, &self.token, body.len());
         let head = format!(
             "{method} /mcp HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer {token}\r\n\
@@ -124,7 +124,7 @@ impl Editor {
     pub(crate) fn until_state(&self, what: &str, holds: impl Fn(&str) -> bool) {
         let begun = Instant::now();
         while !holds(&std::fs::read_to_string(self.state()).unwrap()) {
-            assert!(begun.elapsed() < PATIENCE, "waited in vain until {what}");
+            assert!(begun.elapsed() < TEST_TIMEOUT, "waited in vain until {what}");
             std::thread::sleep(Duration::from_millis(1));
         }
     }

@@ -9,7 +9,7 @@ use super::facts::Facts;
 use super::probe::Failure;
 use super::settings::{IdeMode, OnOff, user_settings};
 use super::text::{list, quoted};
-use crate::discover::{Origin, Standing, Target};
+use crate::discover::{CandidateStatus, Origin, Target};
 
 const NAME_THE_HOST: &str = "Start the container with gemini-companion container -- docker run …, or \
                              with --add-host host.docker.internal:host-gateway.";
@@ -124,8 +124,12 @@ fn nothing_found(facts: &Facts, problem: Problem) -> Vec<String> {
             quoted(temp)
         ));
     }
-    let foreign =
-        facts.plan.search.candidates.iter().any(|one| matches!(one.standing, Standing::NotOurs(_)));
+    let foreign = facts
+        .plan
+        .search
+        .candidates
+        .iter()
+        .any(|one| matches!(one.standing, CandidateStatus::NotOurs(_)));
     if foreign {
         advice.push(format!(
             "Run {id} as the user who runs the editor, without sudo: it reads no other user's \

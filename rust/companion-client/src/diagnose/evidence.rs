@@ -9,7 +9,7 @@ use super::probe::{Failure, Probed};
 use super::settings::{Extension, IdeMode, OnOff};
 use super::text::{list, place};
 use super::{Finding, Level, Subject};
-use crate::discover::{Candidate, Origin, Reason, Standing, WorkspaceError};
+use crate::discover::{Candidate, CandidateStatus, Origin, Reason, WorkspaceError};
 
 pub(super) fn evidence(facts: &Facts) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -79,23 +79,27 @@ fn file(candidate: &Candidate, answer: Option<&Probed>) -> Finding {
         text = format!("{text}, {folders}");
     }
     let (chosen, why) = match &candidate.standing {
-        Standing::Chosen(reason) => (true, chosen_because(*reason).to_owned()),
-        Standing::NotOurs(user) => {
+        CandidateStatus::Chosen(reason) => (true, chosen_because(*reason).to_owned()),
+        CandidateStatus::NotOurs(user) => {
             (false, format!("passed over: it belongs to another user, {user}"))
         }
-        Standing::Unreadable(error) => (false, format!("passed over: it can't be read, {error}")),
-        Standing::Malformed => (false, "passed over: it is not a JSON object".to_owned()),
-        Standing::Workspace(WorkspaceError::Elsewhere(_)) => {
+        CandidateStatus::Unreadable(error) => {
+            (false, format!("passed over: it can't be read, {error}"))
+        }
+        CandidateStatus::Malformed => (false, "passed over: it is not a JSON object".to_owned()),
+        CandidateStatus::Workspace(WorkspaceError::Elsewhere(_)) => {
             (false, "passed over: the CLI runs in none of its folders".to_owned())
         }
-        Standing::Workspace(WorkspaceError::Empty) => {
+        CandidateStatus::Workspace(WorkspaceError::Empty) => {
             (false, "passed over: it has no folder open".to_owned())
         }
-        Standing::Workspace(WorkspaceError::Unknown) => {
+        CandidateStatus::Workspace(WorkspaceError::Unknown) => {
             (false, "passed over: it names no folder".to_owned())
         }
-        Standing::Outranked => (false, "passed over: another one comes first".to_owned()),
-        Standing::Stale => (false, "passed over, and removed by the CLI when it starts".to_owned()),
+        CandidateStatus::Outranked => (false, "passed over: another one comes first".to_owned()),
+        CandidateStatus::Stale => {
+            (false, "passed over, and removed by the CLI when it starts".to_owned())
+        }
     };
     let stale = !candidate.alive || matches!(answer, Some(Err(Failure::Refused)));
     text = format!("{text}\n{why}");

@@ -6,8 +6,8 @@ use std::thread;
 use super::probe::{Failure, Probed, over_http, over_stdio};
 use super::settings::{Extension, IdeMode, client_version};
 use crate::discover::{
-    Candidate, Connection, Environment, Origin, Plan, Reason, Route, Search, Standing, Target,
-    Token,
+    Candidate, CandidateStatus, Connection, Environment, Origin, Plan, Reason, Route, Search,
+    Target, Token,
 };
 
 /// The most discovery files that are asked for an answer; the client's order.
@@ -195,8 +195,8 @@ fn elsewhere(environment: &Environment) -> Vec<PathBuf> {
         seen.push(place);
         let there = Environment { temp_dir: dir, ..environment.clone() };
         let fits = |one: &Candidate| match one.standing {
-            Standing::Chosen(reason) => reason != Reason::NoneFits,
-            ref standing => *standing == Standing::Outranked,
+            CandidateStatus::Chosen(reason) => reason != Reason::NoneFits,
+            ref standing => *standing == CandidateStatus::Outranked,
         };
         let candidates = Search::of(&there).candidates.into_iter();
         found.extend(candidates.filter(|one| one.alive && fits(one)).map(|one| one.path));

@@ -5,7 +5,7 @@ use super::probe::Failure;
 use super::settings::{IdeMode, OnOff};
 use super::text::place;
 use super::{Diagnosis, Problem, advice, evidence};
-use crate::discover::{Origin, Plan, Standing, Target, WorkspaceError};
+use crate::discover::{CandidateStatus, Origin, Plan, Target, WorkspaceError};
 
 /// Judges the facts.
 pub fn diagnose(facts: &Facts) -> Diagnosis {
@@ -64,7 +64,7 @@ fn no_folder_fits(plan: &Plan) -> Option<Problem> {
         let candidates = plan.search.candidates.iter();
         candidates
             .clone()
-            .any(|one| matches!(&one.standing, Standing::Workspace(why) if wanted(why)))
+            .any(|one| matches!(&one.standing, CandidateStatus::Workspace(why) if wanted(why)))
     };
     if plan.search.chosen().is_some() {
         None

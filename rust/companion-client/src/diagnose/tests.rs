@@ -12,8 +12,8 @@ use super::probe::{Failure, Probed};
 use super::settings::{IdeMode, OnOff};
 use super::*;
 use crate::discover::{
-    Candidate, Connection, Environment, Origin, Plan, Reason, Route, Search, Standing, Stdio,
-    Target, Token, WorkspaceError,
+    Candidate, CandidateStatus, Connection, Environment, Origin, Plan, Reason, Route, Search,
+    Stdio, Target, Token, WorkspaceError,
 };
 use crate::http::ServerInfo;
 
@@ -32,7 +32,7 @@ fn http(port: u16, origin: Origin) -> Route {
     Route { target: Target::Http { host: "127.0.0.1", port }, origin, token: None }
 }
 
-fn candidate(pid: u32, port: u16, ide: &str, standing: Standing) -> Candidate {
+fn candidate(pid: u32, port: u16, ide: &str, standing: CandidateStatus) -> Candidate {
     Candidate {
         path: format!("/tmp/gemini/ide/gemini-ide-server-{pid}-{port}.json").into(),
         ide_pid: Some(pid),
@@ -51,7 +51,7 @@ fn candidate(pid: u32, port: u16, ide: &str, standing: Standing) -> Candidate {
 
 /// One editor, one file, and a client that connects by it.
 fn connected() -> Facts {
-    let chosen = candidate(4100, 41234, "IntelliJ IDEA", Standing::Chosen(Reason::OnlyOne));
+    let chosen = candidate(4100, 41234, "IntelliJ IDEA", CandidateStatus::Chosen(Reason::OnlyOne));
     Facts {
         environment: Environment {
             dialect: &GEMINI,
@@ -154,15 +154,15 @@ fn all_is_well() {
 #[test]
 fn much_is_wrong() {
     let mut facts = failing(Failure::Refused);
-    let mut dead = candidate(77, 40_000, "Old", Standing::Outranked);
+    let mut dead = candidate(77, 40_000, "Old", CandidateStatus::Outranked);
     dead.alive = false;
-    let mut broken = candidate(5, 1, "Broken", Standing::Malformed);
+    let mut broken = candidate(5, 1, "Broken", CandidateStatus::Malformed);
     broken.connection = None;
     let elsewhere = WorkspaceError::Elsewhere(vec!["/home/me/other".into()]);
     let others = [
-        candidate(4000, 2, "PyCharm", Standing::Workspace(elsewhere)),
-        candidate(3999, 3, "Neovim", Standing::Workspace(WorkspaceError::Empty)),
-        Candidate { standing: Standing::NotOurs(0), ..broken.clone() },
+        candidate(4000, 2, "PyCharm", CandidateStatus::Workspace(elsewhere)),
+        candidate(3999, 3, "Neovim", CandidateStatus::Workspace(WorkspaceError::Empty)),
+        Candidate { standing: CandidateStatus::NotOurs(0), ..broken.clone() },
         broken,
         dead,
     ];
@@ -204,7 +204,7 @@ fn nothing_is_found() {
     let mut container = nothing();
     container.environment.container = Some("/.dockerenv");
     let mut foreign = nothing();
-    foreign.plan.search.candidates = vec![candidate(1, 2, "IDE", Standing::NotOurs(0))];
+    foreign.plan.search.candidates = vec![candidate(1, 2, "IDE", CandidateStatus::NotOurs(0))];
     foreign.answers = vec![None];
     insta::assert_snapshot!(beginnings(vec![
         (Problem::UnknownTerminal, nothing()),

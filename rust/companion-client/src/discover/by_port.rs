@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::files::{Candidate, Reason, Search, Standing, candidate, names};
+use super::files::{Candidate, CandidateStatus, Reason, Search, candidate, names};
 use super::{Environment, WorkspaceError};
 
 /// First the file of the terminal's port, then those of the old form, then the one that was
@@ -44,14 +44,15 @@ pub(super) fn search(environment: &Environment, dir: PathBuf, old_prefix: &str) 
     candidates.extend(files);
     for one in &mut candidates {
         if is_stale(one) {
-            one.standing = Standing::Stale;
+            one.standing = CandidateStatus::Stale;
         }
     }
-    let fitting = candidates.iter().filter(|one| one.standing == Standing::Outranked).count();
-    let first = candidates.iter().position(|one| one.standing == Standing::Outranked);
+    let fitting =
+        candidates.iter().filter(|one| one.standing == CandidateStatus::Outranked).count();
+    let first = candidates.iter().position(|one| one.standing == CandidateStatus::Outranked);
     let reason = if chosen.is_none() && fitting == 1 { Reason::OnlyOne } else { reason };
     if let Some(chosen) = chosen.or(first) {
-        candidates[chosen].standing = Standing::Chosen(reason);
+        candidates[chosen].standing = CandidateStatus::Chosen(reason);
     }
     Search { dir, listed, candidates }
 }
@@ -64,7 +65,7 @@ pub(super) fn terminal_port(environment: &Environment) -> Option<u16> {
 }
 
 fn fits_or_names_none(one: &Candidate) -> bool {
-    use Standing::{Outranked, Workspace};
+    use CandidateStatus::{Outranked, Workspace};
     matches!(one.standing, Outranked | Workspace(WorkspaceError::Unknown))
 }
 

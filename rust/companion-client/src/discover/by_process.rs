@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use super::Environment;
-use super::files::{Candidate, Reason, Search, Standing, candidate, names};
+use super::files::{Candidate, CandidateStatus, Reason, Search, candidate, names};
 
 pub(super) fn search(environment: &Environment, dir: PathBuf, prefix: &str) -> Search {
     let mut candidates = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn search(environment: &Environment, dir: PathBuf, prefix: &str) -> S
             .map(|(pid, name)| candidate(environment, dir.join(name), Some(pid))),
     );
     if old_is_chosen {
-        candidates[0].standing = Standing::Chosen(Reason::OldName);
+        candidates[0].standing = CandidateStatus::Chosen(Reason::OldName);
     } else {
         choose(environment, &mut candidates[first..]);
     }
@@ -45,7 +45,7 @@ pub(super) fn search(environment: &Environment, dir: PathBuf, prefix: &str) -> S
 }
 
 fn choose(environment: &Environment, candidates: &mut [Candidate]) {
-    let fits = |one: &Candidate| one.standing == Standing::Outranked;
+    let fits = |one: &Candidate| one.standing == CandidateStatus::Outranked;
     let port = environment.set(environment.dialect.variables.port);
     let has_port = |one: &Candidate| port.is_some() && one.port() == port;
     let fitting = candidates.iter().filter(|one| fits(one)).count();
@@ -58,6 +58,6 @@ fn choose(environment: &Environment, candidates: &mut [Candidate]) {
     let reason = if by_port.is_some() && fitting > 1 { Reason::Port } else { reason };
     let chosen = by_port.or_else(|| candidates.iter().position(pool));
     if let Some(chosen) = chosen {
-        candidates[chosen].standing = Standing::Chosen(reason);
+        candidates[chosen].standing = CandidateStatus::Chosen(reason);
     }
 }

@@ -76,12 +76,12 @@ pub struct Candidate {
     /// Its content, if it could be read and made sense.
     pub connection: Option<Connection>,
     /// What becomes of it.
-    pub standing: Standing,
+    pub standing: CandidateStatus,
 }
 
 /// What becomes of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum CandidateStatus {
     /// The client connects by it.
     Chosen(Reason),
     /// It belongs to another user, whose id this is; the client does not read it.
@@ -135,7 +135,7 @@ impl Candidate {
 impl Search {
     /// The file by which the client connects, or learns why it can't.
     pub fn chosen(&self) -> Option<&Candidate> {
-        self.candidates.iter().find(|one| matches!(one.standing, Standing::Chosen(_)))
+        self.candidates.iter().find(|one| matches!(one.standing, CandidateStatus::Chosen(_)))
     }
 }
 
@@ -167,10 +167,11 @@ pub(super) fn candidate(
                 let workspace = validate(environment.dialect.roots, roots, &environment.cwd);
                 (
                     Some(connection),
-                    workspace.map_or_else(Standing::Workspace, |()| Standing::Outranked),
+                    workspace
+                        .map_or_else(CandidateStatus::Workspace, |()| CandidateStatus::Outranked),
                 )
             }
-            None => (None, Standing::Malformed),
+            None => (None, CandidateStatus::Malformed),
         },
         Err(standing) => (None, standing),
     };
@@ -179,17 +180,17 @@ pub(super) fn candidate(
     Candidate { path, ide_pid, alive, connection, standing }
 }
 
-fn read(environment: &Environment, path: &Path) -> Result<String, Standing> {
-    let unreadable = |error: io::Error| Standing::Unreadable(error.to_string());
+fn read(environment: &Environment, path: &Path) -> Result<String, CandidateStatus> {
+    let unreadable = |error: io::Error| CandidateStatus::Unreadable(error.to_string());
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(Standing::Unreadable("it is not a file".to_owned())); // a pipe would block
+        return Err(CandidateStatus::Unreadable("it is not a file".to_owned())); // a pipe would block
     }
     let mut file = File::open(path).map_err(unreadable)?;
     let found = owner(&file.metadata().map_err(unreadable)?);
     if let (Some(expected), Some(found)) = (environment.uid, found)
         && expected != found
     {
-        return Err(Standing::NotOurs(found));
+        return Err(CandidateStatus::NotOurs(found));
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(unreadable)?;

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use companion_protocol::dialect::Naming;
 
 pub use environment::Environment;
-pub use files::{Candidate, Connection, Reason, Search, Standing};
+pub use files::{Candidate, CandidateStatus, Connection, Reason, Search};
 pub use process::ide_process_from;
 pub use workspace::{WorkspaceError, normalize, resolve_to_real_path, validate};
 
@@ -122,7 +122,7 @@ impl Plan {
             return folders.clone();
         }
         let passed_over = self.search.candidates.iter().filter_map(|one| match &one.standing {
-            Standing::Workspace(WorkspaceError::Elsewhere(folders)) => Some(folders),
+            CandidateStatus::Workspace(WorkspaceError::Elsewhere(folders)) => Some(folders),
             _ => None,
         });
         let mut folders: Vec<_> = passed_over.flatten().cloned().collect();
@@ -180,9 +180,11 @@ fn add_others(
     chosen: &Connection,
     routes: &mut Vec<Route>,
 ) -> Option<Token> {
-    let of =
-        |standing: Standing| search.candidates.iter().filter(move |one| one.standing == standing);
-    let others = of(Standing::Outranked).chain(of(Standing::Workspace(WorkspaceError::Unknown)));
+    let of = |standing: CandidateStatus| {
+        search.candidates.iter().filter(move |one| one.standing == standing)
+    };
+    let others = of(CandidateStatus::Outranked)
+        .chain(of(CandidateStatus::Workspace(WorkspaceError::Unknown)));
     let mut token = None;
     for other in others.filter_map(|one| one.connection.as_ref()) {
         let Some(port) = other.truthy_port().filter(|port| Some(*port) != chosen.truthy_port())
@@ -207,8 +209,8 @@ fn rejected<'a>(
     search: &'a Search,
 ) -> impl Iterator<Item = &'a Candidate> {
     let by_port = matches!(environment.dialect.naming, Naming::Port { .. });
-    let elsewhere = |one: &&Candidate| matches!(&one.standing, Standing::Workspace(why) if *why != WorkspaceError::Unknown);
-    let before = |one: &&Candidate| !matches!(one.standing, Standing::Chosen(_));
+    let elsewhere = |one: &&Candidate| matches!(&one.standing, CandidateStatus::Workspace(why) if *why != WorkspaceError::Unknown);
+    let before = |one: &&Candidate| !matches!(one.standing, CandidateStatus::Chosen(_));
     search.candidates.iter().take_while(before).filter(elsewhere).filter(move |_| by_port)
 }
 

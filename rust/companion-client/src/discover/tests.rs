@@ -73,7 +73,7 @@ impl Scene {
     }
 
     /// The ports of the files in the client's order, and what becomes of each.
-    fn standings(&self) -> Vec<(String, Standing)> {
+    fn standings(&self) -> Vec<(String, CandidateStatus)> {
         let candidates = self.plan().search.candidates;
         let port = |one: &Candidate| {
             let name = one.path.file_stem().unwrap().to_str().unwrap().to_owned();
@@ -93,7 +93,7 @@ fn content(port: u16, workspace_path: &str) -> Value {
     })
 }
 
-fn ranked(expected: &[(&str, Standing)]) -> Vec<(String, Standing)> {
+fn ranked(expected: &[(&str, CandidateStatus)]) -> Vec<(String, CandidateStatus)> {
     expected.iter().map(|(port, standing)| ((*port).to_owned(), standing.clone())).collect()
 }
 
@@ -103,7 +103,7 @@ fn http(port: u16, origin: Origin) -> Route {
 
 #[test]
 fn files_are_ordered_by_process_life_and_number() {
-    use Standing::{Chosen, Outranked};
+    use CandidateStatus::{Chosen, Outranked};
     let mut scene = Scene::new();
     scene.environment.ide_pid = 300;
     scene.file(DEAD, 1, "project").file(500, 2, "project").file(300, 3, "project");
@@ -137,7 +137,8 @@ fn a_file_whose_workspace_fits_wins_over_a_better_process() {
     scene.environment.ide_pid = ALIVE;
     scene.file(ALIVE, 1, "other").file(DEAD, 2, "project");
     let other = WorkspaceError::Elsewhere(vec![fs::canonicalize(scene.path("other")).unwrap()]);
-    let expected = [("1", Standing::Workspace(other)), ("2", Standing::Chosen(Reason::OnlyOne))];
+    let expected =
+        [("1", CandidateStatus::Workspace(other)), ("2", CandidateStatus::Chosen(Reason::OnlyOne))];
     assert_eq!(scene.standings(), ranked(&expected));
     assert_eq!(scene.plan().workspace, Ok(()));
 }
@@ -146,11 +147,11 @@ fn a_file_whose_workspace_fits_wins_over_a_better_process() {
 fn if_no_workspace_fits_the_best_file_says_which_folders_are_open() {
     let mut scene = Scene::new();
     scene.file(ALIVE, 1, "other").file(400, 2, "project/sub");
-    assert_eq!(scene.standings()[0].1, Standing::Chosen(Reason::NoneFits));
+    assert_eq!(scene.standings()[0].1, CandidateStatus::Chosen(Reason::NoneFits));
     let other = vec![fs::canonicalize(scene.path("other")).unwrap()];
     assert_eq!(scene.plan().workspace, Err(WorkspaceError::Elsewhere(other)));
     scene.var(GEMINI.variables.port, "2");
-    assert_eq!(scene.standings()[1].1, Standing::Chosen(Reason::NoneFits));
+    assert_eq!(scene.standings()[1].1, CandidateStatus::Chosen(Reason::NoneFits));
 }
 
 #[test]
@@ -165,9 +166,9 @@ fn what_is_no_discovery_file_of_ours_is_passed_over() {
     scene.write("gemini-ide-server-8-2.json", "[]");
     fs::create_dir(scene.environment.discovery_dir().join("gemini-ide-server-7-3.json")).unwrap();
     let expected = [
-        ("1", Standing::Malformed),
-        ("2", Standing::Malformed),
-        ("3", Standing::Unreadable("it is not a file".to_owned())),
+        ("1", CandidateStatus::Malformed),
+        ("2", CandidateStatus::Malformed),
+        ("3", CandidateStatus::Unreadable("it is not a file".to_owned())),
     ];
     assert_eq!(scene.standings(), ranked(&expected));
     assert!(scene.plan().search.chosen().is_none());
@@ -175,7 +176,7 @@ fn what_is_no_discovery_file_of_ours_is_passed_over() {
     if let Some(uid) = current_user() {
         scene.file(ALIVE, 4, "project");
         scene.environment.uid = Some(uid + 1);
-        assert!(scene.standings().contains(&("4".to_owned(), Standing::NotOurs(uid))));
+        assert!(scene.standings().contains(&("4".to_owned(), CandidateStatus::NotOurs(uid))));
         assert!(scene.plan().search.chosen().is_none());
     }
 }
@@ -187,7 +188,7 @@ fn a_file_of_the_old_name_is_taken_as_it_is() {
     scene.file(ALIVE, 1, "project");
     let old = content(2, &scene.path("other"));
     scene.write(&format!("gemini-ide-server-{ALIVE}.json"), &old.to_string());
-    assert_eq!(scene.standings()[0].1, Standing::Chosen(Reason::OldName));
+    assert_eq!(scene.standings()[0].1, CandidateStatus::Chosen(Reason::OldName));
     assert!(matches!(scene.plan().workspace, Err(WorkspaceError::Elsewhere(_))));
 }
 

@@ -53,7 +53,7 @@ impl Session {
     /// on that time: a request may wait for a user.
     ///
     /// # Errors
-    /// Any but [`Error::Rpc`]; [`Error::is_unheard`] says which ones allow to send it again.
+    /// Any but [`Error::Rpc`]; [`Error::is_safe_to_retry`] says which ones allow to send it again.
     pub async fn post(&self, message: Bytes) -> Result<Events, Error> {
         self.send(self.post_request(message)).await
     }

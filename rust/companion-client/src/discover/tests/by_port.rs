@@ -42,9 +42,9 @@ fn the_newest_is_taken_and_the_others_are_tried_after_it() {
     let plan = scene.plan();
     let other = WorkspaceError::Elsewhere(vec![fs::canonicalize(scene.path("other")).unwrap()]);
     let expected = [
-        ("3", Standing::Workspace(other)),
-        ("2", Standing::Chosen(Reason::First)),
-        ("1", Standing::Outranked),
+        ("3", CandidateStatus::Workspace(other)),
+        ("2", CandidateStatus::Chosen(Reason::First)),
+        ("1", CandidateStatus::Outranked),
     ];
     assert_eq!(scene.standings(), ranked(&expected));
     let tokens: Vec<_> = plan.routes.iter().map(token).collect();
@@ -58,10 +58,10 @@ fn the_port_of_the_terminal_goes_first_even_if_its_process_is_not_seen() {
     let mut scene = scene();
     lock(&scene, 1, "project", Some(DEAD));
     lock(&scene, 2, "project", Some(ALIVE));
-    let stale = [("2", Standing::Chosen(Reason::OnlyOne)), ("1", Standing::Stale)];
+    let stale = [("2", CandidateStatus::Chosen(Reason::OnlyOne)), ("1", CandidateStatus::Stale)];
     assert_eq!(scene.standings(), ranked(&stale));
     scene.var(QWEN.variables.port, "1");
-    let by_port = [("1", Standing::Chosen(Reason::Port)), ("2", Standing::Outranked)];
+    let by_port = [("1", CandidateStatus::Chosen(Reason::Port)), ("2", CandidateStatus::Outranked)];
     assert_eq!(scene.standings(), ranked(&by_port));
     for no_port in ["01x", "0", "70000", "-1", " 1"] {
         scene.var(QWEN.variables.port, no_port);
@@ -92,8 +92,8 @@ fn without_a_process_a_file_is_stale_once_its_folder_is_gone() {
     lock(&scene, 1, "gone", None);
     lock(&scene, 2, "gone", Some(ALIVE));
     let standings = scene.standings();
-    assert_eq!(standings[1].1, Standing::Stale);
-    assert!(matches!(standings[0].1, Standing::Workspace(WorkspaceError::Elsewhere(_))));
+    assert_eq!(standings[1].1, CandidateStatus::Stale);
+    assert!(matches!(standings[0].1, CandidateStatus::Workspace(WorkspaceError::Elsewhere(_))));
 }
 
 #[test]
