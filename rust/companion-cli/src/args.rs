@@ -1,4 +1,4 @@
-//! The command line: what is common to all subcommands. Each owns its own arguments.
+//! Parses the command line and the options of all subcommands.
 
 use std::sync::LazyLock;
 
@@ -16,13 +16,13 @@ use crate::mcp::McpArgs;
 use crate::serve::ServeArgs;
 use crate::setup::SetupArgs;
 
-/// Lets Gemini CLI see your editor and review its edits there.
+/// Connect Gemini CLI with your editor and review its edits there.
 ///
-/// Run `gemini-companion serve --help` to see how an editor starts it.
+/// See `gemini-companion serve --help` for how an editor starts the companion.
 #[derive(Debug, Parser)]
 #[command(name = "gemini-companion", version, arg_required_else_help = true)]
 pub(crate) struct Args {
-    /// How much is written to stderr; never file contents, selections or the token.
+    /// Log level on stderr; logs never contain file contents, selections or the token.
     #[arg(long, global = true, value_name = "LEVEL", default_value = LEVEL.as_str(), value_parser = levels())]
     pub(crate) log_level: LevelFilter,
 
@@ -42,7 +42,7 @@ pub(crate) enum Command {
     Hook(HookArgs),
 }
 
-/// The usual one, as users write it.
+/// Default log level, in lower case.
 static LEVEL: LazyLock<String> =
     LazyLock::new(|| Settings::default().log_level.as_str().to_ascii_lowercase());
 

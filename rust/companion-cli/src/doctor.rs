@@ -1,4 +1,4 @@
-//! `gemini-companion doctor`: why clients do or do not connect.
+//! Reports why clients do or do not connect, and how to fix it.
 
 use std::error::Error;
 use std::io::Write;
@@ -13,24 +13,24 @@ use companion_setup::{Ide, Machine, Neovim};
 use crate::clients;
 use crate::serve::folder;
 
-/// Say why Gemini CLI does or does not connect, and what to do.
+/// Check why Gemini CLI does not connect, and suggest fixes.
 ///
-/// Run it where you run gemini: in the same terminal, the same folder, the same container. It
-/// finds what the CLI would find, judges it as the CLI does, and tries each connection for
-/// real. It prints no token and nothing of your files, so the output can go into a report.
+/// Run it where you run gemini: in the same terminal, folder and container. It searches for
+/// companions by the CLI's own rules and tries each connection. The output contains no token and
+/// no file contents, so you can put it into a bug report.
 ///
-/// It exits with 0 if Gemini CLI would connect, else with 1.
+/// Exit code: 0 if Gemini CLI would connect, otherwise 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
-    /// Where Gemini CLI runs.
+    /// Folder that Gemini CLI runs in.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) workspace: PathBuf,
 
-    /// Print JSON, for programs: a list with an object for each client.
+    /// Print JSON: a list with one object per CLI.
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// The client that is meant [default: all that are installed].
+    /// CLI to check [default: all that are installed].
     #[arg(long, value_name = "CLIENT", value_delimiter = ',', value_parser = clients::parser())]
     pub(crate) client: Vec<&'static ClientProfile>,
 }

@@ -1,4 +1,4 @@
-//! `gemini-companion env`: the environment variables by which a client finds a companion.
+//! Prints the environment variables that connect a client with a companion.
 
 use std::error::Error;
 use std::io::Write;
@@ -13,31 +13,31 @@ use crate::clients;
 use crate::running::{Running, Variables, container_marks};
 use crate::serve::folder;
 
-/// Print the environment variables by which Gemini CLI finds the companion.
+/// Print the environment variables that connect Gemini CLI with the companion.
 ///
-/// In any terminal: eval "$(gemini-companion env)". It also sets what gemini --sandbox hands on
-/// to its container.
+/// In any terminal: eval "$(gemini-companion env)". It also sets the
+/// variables that gemini --sandbox passes to its container.
 ///
-/// One of the values is the token, with which anybody on this machine can talk to your editor.
-/// So let the output go into a shell, or into a file that only you can read; not onto a screen
-/// that you share, into a log, or onto a command line.
+/// The output contains the token, which gives any program on this machine access to your editor.
+/// Send it to a shell or to a file that only you can read. Keep it off shared screens, logs and
+/// command lines.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EnvArgs {
-    /// How to print them: for a shell's eval, for docker run --env-file, or as a JSON object.
+    /// Output format: for a shell's eval, for docker run --env-file, or JSON.
     ///
-    /// docker is for inside of a container; all others are for a terminal.
+    /// docker prints the variables for a container; all others are for a terminal.
     #[arg(long, value_name = "FORMAT", default_value = "sh")]
     pub(crate) format: EnvFormat,
 
-    /// The folder whose companion is meant.
+    /// Project folder of the companion.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) workspace: PathBuf,
 
-    /// The container has the network of the host (--network host): keep the CLI on 127.0.0.1.
+    /// Keep the CLI on 127.0.0.1, for a container with --network host.
     #[arg(long)]
     pub(crate) host_network: bool,
 
-    /// The client that is meant [default: all that find a companion].
+    /// CLI to connect [default: all that find a companion].
     #[arg(long, value_name = "CLIENT", value_delimiter = ',', value_parser = clients::parser())]
     pub(crate) client: Vec<&'static ClientProfile>,
 }
@@ -53,11 +53,11 @@ pub(crate) enum EnvFormat {
     Powershell,
     /// NAME=value, for --env-file.
     Docker,
-    /// An object.
+    /// A JSON object.
     Json,
 }
 
-/// Prints them.
+/// Prints the variables of all companions of the folder.
 pub(crate) fn env(args: &EnvArgs) -> Result<(), Box<dyn Error>> {
     let clients = clients::or_all(&args.client);
     let environment = Environment::current(clients[0], folder(&args.workspace)?);

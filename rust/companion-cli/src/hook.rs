@@ -1,5 +1,5 @@
-//! `gemini-companion hook`: what a CLI runs before and after each edit, so that the model hears of
-//! the problems that an edit has made. Whatever is wrong, the edit goes on and nothing is said.
+//! Reports the new diagnostics of an edit to the model. The CLI runs it before and after each edit.
+//! An error never stops the edit.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -16,17 +16,17 @@ use tokio::time::{Instant, timeout_at};
 use crate::diagnostics::{CLOSE_TIMEOUT, Companions, Question};
 use crate::find::{FindArgs, Parent};
 
-/// The most that is read of what a CLI tells, which has the whole text of the edit in it.
+/// Maximum size of the CLI's event in bytes. It contains the whole text of the edit.
 const MAX_INPUT: u64 = 64 << 20;
 
-/// Tell the model which problems an edit has made; a hook of Gemini CLI and of Qwen Code.
+/// Report new diagnostics after an edit, as a hook of Gemini CLI or Qwen Code.
 ///
-/// The extension has it called. On stdin is what the CLI tells of the edit. After one, the problems
-/// of the file that were not there before are on stdout, as the CLI wants them. There is nothing on
-/// stdout if there are none, if no editor can be asked, or if anything goes wrong; the exit code is 0.
+/// The CLI runs it through the extension and describes the edit on stdin. After the edit, it prints
+/// the file's new diagnostics in the CLI's format. It prints nothing if there are none, if no editor
+/// is connected, or on an error. The exit code is always 0.
 #[derive(Debug, clap::Args)]
 pub(crate) struct HookArgs {
-    /// When it is called.
+    /// Time of the call.
     moment: Moment,
 
     #[command(flatten)]
@@ -35,14 +35,14 @@ pub(crate) struct HookArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Moment {
-    /// The companion takes note of the problems that are there already.
+    /// Remember the existing diagnostics.
     BeforeEdit,
-    /// Those that are new are told.
+    /// Print the new diagnostics.
     AfterEdit,
 }
 
 impl Moment {
-    /// How long the CLI is held up at most.
+    /// Maximum time that the CLI waits for the hook.
     fn limit(self) -> Duration {
         match self {
             Self::BeforeEdit => Duration::from_secs(1),
@@ -51,7 +51,7 @@ impl Moment {
     }
 }
 
-/// What the CLI tells of a tool's call.
+/// The CLI's description of a tool call.
 #[derive(Debug, Deserialize)]
 struct Event<'a> {
     /// The CLI's own name of the moment.

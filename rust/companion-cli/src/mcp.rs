@@ -1,5 +1,4 @@
-//! `gemini-companion mcp`: an MCP server on stdin and stdout that tells the model the problems that
-//! the user's editor knows, and nothing else.
+//! Serves the editor's diagnostics to the model, as an MCP server on stdin and stdout.
 //!
 //! The tool is offered from the beginning: a client takes a server without tools for a broken one, and
 //! Qwen Code never asks it again. It is withdrawn while no editor can answer.
@@ -38,15 +37,15 @@ const ANSWER: Duration = Duration::from_secs(6);
 /// is there by then.
 const OFFER_GRACE: Duration = Duration::from_secs(3);
 
-/// The pauses between two looks: the first; the longest; and that for an editor which is there and
-/// tells no problems.
+/// The pauses between two looks: the first; the longest; and that for an editor that is
+/// connected but has no diagnostics support.
 const PAUSES: (Duration, Duration, Duration) =
     (Duration::from_millis(50), Duration::from_secs(5), Duration::from_mins(1));
 
-/// Tell the model the problems that the editor knows; an MCP server on stdin and stdout.
+/// Run an MCP server that gives the model the editor's diagnostics.
 ///
-/// The extension has Gemini CLI and Qwen Code start it. It finds the editor's companion by the same
-/// rules as they do, whenever it starts, and anew for each call.
+/// Gemini CLI and Qwen Code start it through the extension and connect by stdin and stdout. It
+/// searches for the companion by the CLI's own rules, again for each call.
 #[derive(Debug, clap::Args)]
 pub(crate) struct McpArgs {
     #[command(flatten)]
@@ -154,8 +153,8 @@ impl Server {
         }
     }
 
-    /// Looks for an editor that can answer, until there is one. After that each call finds it anew:
-    /// that it restarts is no reason to change what the model may do.
+    /// Searches for an editor until one can answer. Later, each call searches again: an editor's
+    /// restart does not change the list of tools.
     async fn watch(&self) {
         let begun = Instant::now();
         let mut pause = PAUSES.0;

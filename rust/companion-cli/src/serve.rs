@@ -18,108 +18,106 @@ use companion_server::{Config, Runtime, Server};
 use crate::clients;
 use crate::editor::{self, Editor};
 
-/// Be the companion of one editor window.
+/// Run the companion server for one editor window.
 ///
 /// An editor starts this and keeps its stdin open. Each line on stdin and stdout is one
 /// JSON-RPC 2.0 message. The first line out is `companion/ready`, with the port, the token
-/// and the environment variables for the editor's terminals. The editor then tells which
-/// files are open (`editor/focused`, `editor/cursor`, ...) and is asked to show proposed
-/// edits (`diff/open`). It ends when stdin does, or by SIGTERM or SIGINT: open diffs are
-/// rejected, and it exits with 0 within 2 seconds.
+/// and the environment variables for the editor's terminals. The editor then reports
+/// its open files (`editor/focused`, `editor/cursor`, ...), and the companion asks it to show
+/// proposals (`diff/open`). The companion ends when stdin closes, or on SIGTERM or SIGINT. It
+/// rejects open proposals and exits with 0 within 2 seconds.
 ///
 /// Try it by hand: gemini-companion serve --workspace .
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct ServeArgs {
-    /// A folder that is open in the editor; may be given several times.
+    /// Folder that is open in the editor; repeatable.
     ///
-    /// Gemini CLI connects if it was started in one of them or below.
+    /// Gemini CLI connects if it runs in one of these folders or below.
     #[arg(long, value_name = "DIR", required = true)]
     pub(crate) workspace: Vec<PathBuf>,
 
-    /// The editor's name for programs, such as neovim.
+    /// Editor name for programs, such as neovim.
     #[arg(long, value_name = "NAME", default_value_t = Settings::default().ide_name)]
     pub(crate) ide_name: String,
 
-    /// The editor's name for people; `/ide status` in Gemini CLI shows it.
+    /// Editor name for users, as `/ide status` shows it.
     #[arg(long, value_name = "NAME", default_value_t = Settings::default().ide_display_name)]
     pub(crate) ide_display_name: String,
 
-    /// The editor's process id, by which a CLI in its terminal finds this companion.
+    /// Process ID of the editor; a CLI in its terminal finds the companion by it.
     ///
-    /// The default is the process that started this one.
+    /// The default is the parent process.
     #[arg(long, value_name = "PID")]
     pub(crate) ide_pid: Option<u32>,
 
-    /// The clients that are to find this companion, with commas between [default: all].
+    /// CLIs that can connect, separated by commas [default: all].
     ///
-    /// Qwen Code has a folder of its own, ~/.qwen. Without one it is not told.
+    /// Qwen Code can connect only if its folder ~/.qwen exists.
     #[arg(long, value_name = "CLIENTS", default_values_t = Settings::default().clients, hide_default_value = true, value_delimiter = ',', value_parser = clients::parser())]
     pub(crate) clients: Vec<&'static ClientProfile>,
 
-    /// The port to listen on, on 127.0.0.1; 0 lets the system pick one.
+    /// Port on 127.0.0.1; 0 picks a free port.
     #[arg(long, value_name = "PORT", default_value_t = Settings::default().port)]
     pub(crate) port: u16,
 
-    /// Listen on this address of the machine, too, such as a Docker bridge's, 172.17.0.1; may be
-    /// given several times.
+    /// Also listen on this address, such as 172.17.0.1 for Docker's bridge; repeatable.
     ///
-    /// The port is the same. Clients there need the token as well. They may call the companion by
-    /// that address, by host.docker.internal, or as --allow-host says.
+    /// The port is the same, and clients need the token. They can use this address,
+    /// host.docker.internal, or a host from --allow-host.
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Vec<ListenAddress>,
 
-    /// Take 0.0.0.0 or :: for an answer to --listen: every machine that reaches this one may try.
+    /// Allow 0.0.0.0 and :: in --listen, so that other machines can try to connect.
     ///
-    /// The connection is not encrypted. Whoever can read along in such a network gets the token.
+    /// The connection is not encrypted: anybody who can read the network's traffic gets the token.
     #[arg(long, requires = "listen")]
     pub(crate) listen_on_all_addresses: bool,
 
-    /// Let clients call the companion by this host, besides localhost and host.docker.internal;
-    /// may be given several times.
+    /// Accept this host besides localhost and host.docker.internal; repeatable.
     ///
-    /// It is compared with the Host header, which keeps web pages out. With a port, NAME:PORT, only
-    /// that port will do.
+    /// The companion compares it with the Host header, to keep web pages out. NAME:PORT accepts
+    /// only that port.
     #[arg(long, value_name = "NAME")]
     pub(crate) allow_host: Vec<AllowedHost>,
 
-    /// Continue what the last companion of this folder has left when it ended, however it did.
+    /// Resume the sessions of the last companion for this folder, even if it crashed.
     ///
-    /// If it is back within 20 seconds, on the same port and with the same token, Gemini CLI does
-    /// not notice. A private file in the state directory (~/.local/state) keeps what that takes.
+    /// Gemini CLI does not notice a restart within 20 seconds: port and token stay the same. The
+    /// companion keeps its state in a file under ~/.local/state that only you can read.
     #[arg(long)]
     pub(crate) resume: bool,
 
-    /// Tell Gemini CLI that the user trusts the workspace, whatever its own folder trust says.
+    /// Report the workspace as trusted; this overrides Gemini CLI's own folder trust.
     ///
-    /// Without this and --untrusted nothing is told, and Gemini CLI decides as without an editor,
-    /// until the editor says `workspace/trust`. So this is for editors that ask their users.
+    /// Without --trusted and --untrusted, Gemini CLI decides by itself until the editor sends
+    /// `workspace/trust`. Use it only if the editor has asked the user.
     #[arg(long)]
     pub(crate) trusted: bool,
 
-    /// Tell Gemini CLI that the user does not trust the workspace.
+    /// Report the workspace as not trusted.
     #[arg(long, conflicts_with = "trusted")]
     pub(crate) untrusted: bool,
 
-    /// Tell Gemini CLI the editor's context only; edits are reviewed in the terminal.
+    /// Share the editor's context only; edits are reviewed in the terminal.
     #[arg(long)]
     pub(crate) context_only: bool,
 
-    /// Do not let clients ask for the problems that the editor knows.
+    /// Don't share diagnostics.
     #[arg(long)]
     pub(crate) no_diagnostics: bool,
 
-    /// Tell clients nothing of files and problems until the editor says `workspace/silent`. Edits are
-    /// still reviewed.
+    /// Don't share files and diagnostics until the editor sends `workspace/silent`. Edits are still
+    /// reviewed.
     #[arg(long)]
     pub(crate) silent: bool,
 
-    /// The largest request, in megabytes. It limits how large a proposed file can be.
+    /// Maximum request size in megabytes; limits the size of a proposed file.
     #[arg(long, value_name = "MB", default_value_t = Settings::default().body_limit, value_parser = within(&Settings::BODY_LIMITS))]
     pub(crate) body_limit: u16,
 
-    /// How often a quiet connection gets a sign of life, in seconds. Gemini CLI gives up after 300 s
-    /// of silence, so at most half of that.
+    /// Keep-alive interval of an idle connection in seconds. Gemini CLI disconnects after 300 s of
+    /// silence, so the maximum is 150.
     #[arg(long, value_name = "SECONDS", default_value_t = Settings::default().keep_alive, value_parser = within(&Settings::KEEP_ALIVES))]
     pub(crate) keep_alive: u16,
 }

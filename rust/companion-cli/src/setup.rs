@@ -1,4 +1,4 @@
-//! `gemini-companion setup`: what connects IDEs and clients is installed.
+//! Installs the parts that connect editors and clients.
 
 use std::error::Error;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -18,52 +18,48 @@ use crate::doctor;
 
 /// Connect the editors of this machine with Gemini CLI.
 ///
-/// It installs the plugin into all JetBrains IDEs that it finds and that it fits (2024.2 and newer),
-/// and that for Neovim (0.10 and newer), if it is there; copies this program to where terminals find
-/// it, unless they do; turns on the IDE mode in Gemini CLI's settings; gives it the extension by which
-/// its model hears of problems; and ends with the next steps, or what doctor says. It shows first
-/// what it would do, and asks. It writes into your own folders only, keeps what was there, and can
-/// take all of it away again. Run twice, it changes nothing.
+/// It installs the plugin into all JetBrains IDEs from 2024.2 and into Neovim from 0.10, and this
+/// program into the PATH. It turns on the IDE mode in the CLI's settings and installs the extension
+/// that gives the model the editor's diagnostics. It shows the plan and asks first. It changes only
+/// your own folders and keeps your files, and --remove undoes it. It is safe to run again.
 ///
-/// It exits with 0 if all is set up, with 1 if something could not be done, and with 3 if there is
-/// no editor.
+/// Exit code: 0 if all is set up, 1 if a step failed, 3 if there is no editor.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct SetupArgs {
-    /// Install into this editor only, by its folder or by what its name begins with (as `neovim`);
-    /// may be given several times.
+    /// Install into this editor only, by its folder or the start of its name (`neovim`); repeatable.
     #[arg(value_name = "IDE")]
     ides: Vec<String>,
 
-    /// The plugin's zip [default: the one that came with this program].
+    /// Zip file of the plugin [default: the one next to this program].
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
 
-    /// Say what would be done, with every path, and change nothing.
+    /// Print all changes and paths without making them.
     #[arg(long)]
     dry_run: bool,
 
-    /// Do not ask.
+    /// Don't ask.
     #[arg(long, short)]
     yes: bool,
 
-    /// Remove everything that setup installed, and the files of killed companions, but no more.
+    /// Remove everything that setup installed, and the files of killed companions.
     #[arg(long, conflicts_with_all = ["ides", "plugin"])]
     remove: bool,
 
-    /// Print JSON, for programs; implies --yes.
+    /// Print JSON; implies --yes.
     #[arg(long)]
     json: bool,
 }
 
 const NEXT_STEPS: &str = "\
 Next steps
-  1. Open your project in the editor. An IDE that is open loads the plugin once it is restarted.
+  1. Open your project in the editor. Restart an IDE that is already open.
   2. In the editor's terminal, in the folder of the project, run gemini (or qwen).
-  3. If /ide status does not show a connection, type /ide enable. gemini-companion doctor says why.
+  3. If /ide status does not show a connection, type /ide enable. gemini-companion doctor explains why.
 ";
 
-/// What a program is told.
+/// The JSON output.
 #[derive(Serialize)]
 struct JsonReport<'a> {
     #[serde(flatten)]
@@ -75,7 +71,7 @@ struct JsonReport<'a> {
 /// Exits with 0 if all is set up, with 1 if something could not be done, and with 3 if there is no
 /// editor to install into.
 pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
-    let machine = Machine::current().ok_or("the environment names no home folder; set HOME")?;
+    let machine = Machine::current().ok_or("no home folder; set HOME")?;
     machine.check_home()?;
     let environment = Environment::current(dialect::ALL[0], std::env::current_dir()?);
     let run = Run { args, installed: installed(&environment), environment };
@@ -203,7 +199,7 @@ impl Run<'_> {
     /// Whether the user wants the plugin for Neovim; `None` if nothing of it all.
     fn ask(&self, plan: &Report) -> Result<Option<bool>, Box<dyn Error>> {
         if !io::stdin().is_terminal() {
-            return Err("nobody is there to be asked; say --yes, or --dry-run".into());
+            return Err("stdin is not a terminal; pass --yes or --dry-run".into());
         }
         let planned = plan.steps.iter().filter(|step| step.outcome == Outcome::Planned);
         let (neovim, others): (Vec<_>, Vec<_>) =

@@ -1,4 +1,4 @@
-//! What was done, or would be: for people, and as JSON for programs.
+//! Reports the steps of setup as text and as JSON.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct Report {
     /// In the order in which they are done.
     pub steps: Vec<Step>,
-    /// The file that lists what setup has brought, if it brings anything.
+    /// The file that lists the installed items, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<PathBuf>,
 }
@@ -20,15 +20,15 @@ pub struct Report {
 pub struct Step {
     /// An IDE, with its version; the program; Neovim; a client.
     pub subject: String,
-    /// What becomes of it.
+    /// Result of the step.
     pub outcome: Outcome,
     /// A sentence about that.
     pub message: String,
-    /// What is written to, or would be.
+    /// The file or folder that the step changes.
     pub path: PathBuf,
 }
 
-/// What becomes of a step.
+/// Result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
@@ -74,7 +74,7 @@ impl fmt::Display for Report {
             writeln!(f, "       {}", path.display())?;
         }
         if let Some(record) = &self.record {
-            writeln!(f, "What setup brings is listed in {}", record.display())?;
+            writeln!(f, "Installed items are listed in {}", record.display())?;
         }
         Ok(())
     }

@@ -1,5 +1,4 @@
-//! `gemini-companion bridge`: an MCP server on stdin and stdout that is a companion somewhere
-//! else, for clients that can start a program but can't reach the companion themselves.
+//! Relays MCP between stdin and stdout and a companion that the client can't reach itself.
 
 mod ask;
 mod diffs;
@@ -25,33 +24,33 @@ use crate::find::{FindArgs, Parent};
 use crate::stdio::{self, Output};
 
 const BRIDGE_HELP: &str = "\
-Gemini CLI uses it with these variables, here for a project that is /work where the CLI runs:
+Set these variables for Gemini CLI. In this example, the CLI sees the project as /work:
 
   GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=gemini-companion
   GEMINI_CLI_IDE_SERVER_STDIO_ARGS='[\"bridge\", \"--map\", \"/work=/home/me/project\"]'
   GEMINI_CLI_IDE_WORKSPACE_PATH=/work
   TERMINAL_EMULATOR=JetBrains-JediTerm
 
-With the last one Gemini CLI takes the terminal for an editor's; TERM_PROGRAM=vscode does as well,
-but not within tmux. Of its own variables Gemini CLI passes on to the bridge only HOME,
-PATH and their like, so whatever the bridge is to know has to stand among the arguments.";
+Gemini CLI needs the last variable to recognize the terminal as an editor's. TERM_PROGRAM=vscode
+also works, but not in tmux. Gemini CLI passes only HOME, PATH and similar variables to the bridge,
+so configure the bridge by its arguments.";
 
-/// Be a companion that runs somewhere else, on stdin and stdout.
+/// Connect Gemini CLI with a companion that it can't reach itself.
 ///
-/// Gemini CLI starts this itself where it can't reach the companion: in a container, in WSL,
-/// on another machine. The companion may start later, restart or go away: the bridge finds
-/// it, by the same rules as Gemini CLI, and finds it again. It ends when its stdin does.
+/// Gemini CLI starts the bridge in a container, in WSL or on another machine, and connects by stdin
+/// and stdout. The bridge searches for the companion by Gemini CLI's own rules, and again after the
+/// companion restarts. It ends when stdin closes.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = BRIDGE_HELP)]
 pub(crate) struct BridgeArgs {
     #[command(flatten)]
     pub(crate) find: FindArgs,
 
-    /// How long to wait for a companion that is not there, in seconds.
+    /// Maximum time to wait for the companion, in seconds.
     ///
-    /// After that, requests fail with the reason, and further diffs are reviewed in the terminal
-    /// alone. Those that are open are decided there, or by the companion once it is back. The default is 3 when Gemini CLI starts, since it takes
-    /// no prompt meanwhile, and 10 later.
+    /// After that, requests fail with the reason, and new edits are reviewed in the terminal only.
+    /// Open ones can be decided in the terminal, or in the editor once the companion is back. The
+    /// default is 3 when Gemini CLI starts, because it takes no prompt meanwhile, and 10 later.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) wait: Option<u64>,
 }

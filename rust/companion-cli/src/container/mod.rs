@@ -1,4 +1,4 @@
-//! `gemini-companion container`: a container command with what the CLI in it needs, and no more.
+//! Runs a container command with the options that the CLI in it needs.
 
 mod command;
 mod listening;
@@ -19,46 +19,44 @@ use crate::serve::folder;
 use command::Invocation;
 use prepare::{ContainerOptions, Prepared, prepare};
 
-/// Start a container in which Gemini CLI finds the companion.
+/// Start a container that connects Gemini CLI with the companion.
 ///
 /// Write it in front of your own command:
 ///
 ///   gemini-companion container -- docker run --rm -it IMAGE gemini
 ///
-/// It adds what is missing and no more: variables (the token not on the command line), the
-/// host's name, the project at its own path and as the folder to start in. What your command
-/// says itself, stays. It understands docker, podman and nerdctl with run, create, exec and
-/// compose run, and ends with the command's exit code.
+/// It adds only missing options: variables, the host's name, and the project as a mount and as the
+/// working folder. The token is not on the command line. Your own options stay. It supports docker,
+/// podman and nerdctl with run, create, exec and compose run, and exits with the command's code.
 ///
-/// The companion has to listen where the container gets: see serve --listen.
+/// The companion must listen on an address that the container can reach: see serve --listen.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ContainerArgs {
-    /// The folder whose companion is meant, and in which the container's command starts.
+    /// Project folder of the companion, and working folder in the container.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) workspace: PathBuf,
 
-    /// Bring a bridge into the container, and have the CLI connect through it.
+    /// Connect through a bridge in the container.
     ///
-    /// It translates paths, if your command mounts the project somewhere else. PROGRAM is a
-    /// gemini-companion that runs in the image; the default is this one.
+    /// The bridge translates paths if your command mounts the project at another path. PROGRAM is a
+    /// gemini-companion that runs in the image; the default is this program.
     #[arg(long, value_name = "PROGRAM", num_args = 0..=1, require_equals = true)]
     #[expect(clippy::option_option, reason = "an option with an optional value")]
     pub(crate) bridge: Option<Option<PathBuf>>,
 
-    /// The client that is meant [default: the one that your command names, else all that find a
-    /// companion].
+    /// CLI to connect [default: the one in your command, else all that find a companion].
     #[arg(long, value_name = "CLIENT", value_delimiter = ',', value_parser = clients::parser())]
     pub(crate) client: Vec<&'static ClientProfile>,
 
-    /// Pass nothing at all: the CLI in the container runs without the editor.
+    /// Run the command unchanged, without the editor.
     #[arg(long, conflicts_with = "bridge")]
     pub(crate) no_ide: bool,
 
-    /// Print the command and do not run it; the token is shown as ***.
+    /// Print the command without running it; the token is shown as ***.
     #[arg(long)]
     pub(crate) print: bool,
 
-    /// The command, after --.
+    /// Container command, after --.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
@@ -99,7 +97,7 @@ fn with_companion(args: &ContainerArgs) -> Result<Prepared, Box<dyn Error>> {
     let bridge = match &args.bridge {
         Some(Some(program)) => Some(std::path::absolute(program)?),
         Some(None) if !cfg!(target_os = "linux") => {
-            return Err("this program does not run in a Linux container; give one that does, \
+            return Err("this program can't run in a Linux container; pass a Linux build with \
                         --bridge=PROGRAM"
                 .into());
         }

@@ -264,7 +264,7 @@ fn bring_bridge(
             .to_owned());
     };
     if !program.is_file() {
-        return Err(format!("--bridge {}: there is no such program", program.display()));
+        return Err(format!("--bridge {}: program does not exist", program.display()));
     }
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let Folder { base, names } = running.dialect.folder;

@@ -22,41 +22,41 @@ pub(crate) use mapping::{Mapping, is_same_file};
 /// Where the companion is, and how it sees the client's files.
 #[derive(Debug, Default, PartialEq, clap::Args)]
 pub(crate) struct FindArgs {
-    /// The client's folder; a companion that has it open is looked for [default: the current one].
+    /// Folder of the CLI; an editor must have it open [default: the current folder].
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
 
-    /// A folder as the client sees it, and as the companion does; may be given several times.
+    /// Map a folder of the CLI to the companion's folder; repeatable.
     ///
-    /// Both are absolute, each as its own system writes paths: /work=/home/me/project,
-    /// /mnt/c=C:\, /=\\wsl$\Debian. Of several that fit a path, the longest counts.
+    /// Both paths are absolute, in the notation of their own system: /work=/home/me/project,
+    /// /mnt/c=C:\, /=\\wsl$\Debian. The longest match applies.
     #[arg(long, value_name = "FROM=TO")]
     map: Vec<Rule>,
 
-    /// The folder in which the companion's side has its temporary files, as seen from here.
+    /// Folder for temporary files of the companion's system, as seen from here.
     ///
-    /// Companions are found by their files in gemini/ide there. The default is this side's own,
-    /// which is a wrong guess if that is another machine's, or if the editor has TMPDIR set.
+    /// The discovery files are in gemini/ide in this folder. Set it if the companion runs on another
+    /// machine, or if the editor has its own TMPDIR.
     #[arg(long, value_name = "DIR")]
     temp_dir: Option<PathBuf>,
 
-    /// The companion's port; it is not looked for then.
+    /// Port of the companion; disables the search.
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
 
-    /// A file with the companion's token, for --port.
+    /// File with the companion's token, for --port.
     ///
-    /// Without it, the token is that of the variable `GEMINI_CLI_IDE_AUTH_TOKEN`.
+    /// The default is the variable `GEMINI_CLI_IDE_AUTH_TOKEN`.
     #[arg(long, value_name = "FILE", requires = "port")]
     token_file: Option<PathBuf>,
 
-    /// The companion's host [default: 127.0.0.1; in a container host.docker.internal comes first].
+    /// Host of the companion [default: 127.0.0.1; in a container, first host.docker.internal].
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
 }
 
 impl FindArgs {
-    /// How paths are translated.
+    /// Returns the path translation of `--map`.
     pub(crate) fn mapping(&self) -> Mapping {
         Mapping(self.map.clone())
     }
@@ -82,10 +82,10 @@ impl FindArgs {
         dialect::ALL.into_iter().find_map(of_bridge).unwrap_or(self)
     }
 
-    /// How the companion is found.
+    /// Creates the finder for these arguments.
     ///
     /// # Errors
-    /// What is wrong with the arguments.
+    /// If an argument is invalid; the text names it.
     pub(crate) fn finder(self, parent: Parent) -> Result<Finder, Box<dyn Error>> {
         let mapping = self.mapping();
         let here = std::env::current_dir()?;
@@ -121,14 +121,16 @@ impl FindArgs {
             Some(file) => TokenSource::File(file),
             None if environment.set(variable).is_some() => TokenSource::Variable(variable),
             None => {
-                return Err(format!("--port needs --token-file, or the variable {variable}").into());
+                return Err(
+                    format!("--port needs a token; pass --token-file or set {variable}").into()
+                );
             }
         };
         Ok(Finder { hosts, place: Place::Port(port, token) })
     }
 }
 
-/// What has started this program.
+/// The process that started this program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Parent {
     /// The client itself, so that the editor is found from here as the client finds it.
@@ -155,7 +157,7 @@ fn hosts(environment: &Environment) -> Vec<String> {
     hosts
 }
 
-/// What is wrong with the companion at `authority`, with what a user can do about it.
+/// Describes a failed connection to `authority`, for the user.
 pub(crate) fn explain(authority: &str, error: &client::Error) -> String {
     match error {
         client::Error::Unauthorized { .. } => {

@@ -144,7 +144,7 @@ fn failed(failure: &Failure) -> String {
         Failure::WrongName(said) => format!("it refuses the request (403): {said}"),
         Failure::NotACompanion(said) => format!("no companion: {said}"),
         Failure::BadPort => "that is no port".to_owned(),
-        Failure::BadProxy(name) => format!("the CLI stumbles over {name} before it begins"),
+        Failure::BadProxy(name) => format!("invalid {name}: the CLI can't start"),
         Failure::BadCommand(said) => said.clone(),
     }
 }

@@ -181,7 +181,7 @@ fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
         Problem::NoRoute => "what it found names no port to connect to".to_owned(),
         Problem::BadProxy => {
             let name = super::facts::bad_proxy(&facts.environment).unwrap_or("HTTP_PROXY");
-            format!("{name} is not a URL, and the CLI gives up on it")
+            format!("{name} is not a valid URL, so the CLI can't start")
         }
         Problem::NotRunning => {
             format!("nobody listens at {at} any more")
