@@ -1,4 +1,4 @@
-//! The option by which a user says which client is meant.
+//! Defines the option that selects a client.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use companion_protocol::dialect::{self, ClientProfile};

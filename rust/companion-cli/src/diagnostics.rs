@@ -1,4 +1,4 @@
-//! Asks companions for diagnostics: finds one that tells them, and calls its tool in a session of
+//! Asks companions for diagnostics: finds one that offers them, and calls its tool in a session of
 //! its own, so that there is nothing to keep, to lose and to find again between two calls.
 
 use std::error::Error;
@@ -34,10 +34,10 @@ pub(crate) struct Companions {
     cwd: PathBuf,
 }
 
-/// What is asked for.
+/// A question to an editor's diagnostics.
 #[derive(Debug, Default)]
 pub(crate) struct Question {
-    /// Of which file; else of all that are open.
+    /// The file; `None` for all open files.
     pub(crate) path: Option<PathBuf>,
     /// The least severe ones; the companion has a default.
     pub(crate) severity: Option<Severity>,
@@ -45,7 +45,7 @@ pub(crate) struct Question {
     pub(crate) only_new: bool,
 }
 
-/// What a companion has told.
+/// A companion's answer.
 #[derive(Debug)]
 pub(crate) struct DiagnosticsReply {
     /// For the model.
@@ -99,7 +99,7 @@ struct Name {
     name: String,
 }
 
-/// What comes of the call.
+/// The result of the call.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Answer {
@@ -127,13 +127,13 @@ impl Companions {
         Ok(Self { finder: Arc::new(find.finder(parent)?), mapping, cwd })
     }
 
-    /// Whether there is one that tells diagnostics.
+    /// Whether a companion offers diagnostics.
     pub(crate) async fn are_there(&self) -> Result<(), NoDiagnostics> {
         end(&self.begin().await?).await;
         Ok(())
     }
 
-    /// Asks the first one that tells them, and waits for the answer until `deadline`. Paths are the
+    /// Asks the first companion that offers them, and waits for the answer until `deadline`. Paths are the
     /// client's.
     pub(crate) async fn ask(
         &self,
@@ -206,7 +206,7 @@ impl Companions {
 async fn begin_at(endpoint: Endpoint) -> Result<Session, NoDiagnostics> {
     let deadline = Instant::now() + BEGINNING;
     let failed = |error| NoDiagnostics::Failed(explain(&endpoint.authority(), &error));
-    // Only one limit at a time: this one knows what the companion has not done.
+    // Only one limit at a time: this one knows the unfinished step.
     let session = connect(&endpoint, BEGINNING).await.map_err(failed)?.session;
     let offered = timeout_at(deadline, session.ask::<Offered>("tools/list", json!({}))).await;
     let offered = offered.map_err(|_| {

@@ -1,4 +1,4 @@
-//! The editor at the other end of stdin and stdout: one JSON-RPC message per line.
+//! Connects the editor by stdin and stdout: one JSON-RPC message per line.
 
 #[cfg(test)]
 mod fuzz;
@@ -34,7 +34,7 @@ const MAX_UNREAD: usize = 1 << 20;
 
 const BUSY: &str = "The editor is busy: it has not read what it was asked before.";
 
-/// What is to be written to stdout.
+/// Messages to write to stdout.
 pub(crate) enum Outgoing {
     Line(Vec<u8>),
     Request {
@@ -117,7 +117,7 @@ pub(crate) struct Editor {
 }
 
 impl Editor {
-    /// The editor, and what is to be written to it.
+    /// Creates the editor and its output queue.
     pub(crate) fn new() -> (Self, Receiver<Outgoing>) {
         let (sender, outgoing) = mpsc::channel();
         let editor = Self {
@@ -139,15 +139,15 @@ impl Editor {
         self.send(Outgoing::Line(line(message)));
     }
 
-    /// Tells a state, of which only the newest matters.
+    /// Sends a state. A newer one replaces it while it is unread.
     fn tell(&self, newest: &Newest, state: &impl Serialize) {
         if newest.lock().replace(line(state)).is_none() {
             self.send(Outgoing::Newest(Arc::clone(newest)));
         }
     }
 
-    /// Asks, if what was asked before has been read. The call that a request is for is over long before an
-    /// editor reads again that is stopped, and others may follow it.
+    /// Sends a request if the editor has read enough of the earlier ones. If the editor is suspended, its
+    /// calls expire before it reads again.
     fn ask(&self, method: &'static str, params: impl Serialize, responder: impl Into<Asked>) {
         let number = self.responders.add(responder);
         let line = line(&Request::new(Id::from(number), method, params));
@@ -170,7 +170,7 @@ impl EditorHost for Editor {
     }
 
     fn close_diff(&self, file_path: &str, abandoned: bool, responder: Responder) {
-        // Always: what is refused would stay open for nobody, and the client takes it for closed.
+        // Sent even above the limit: the client takes the view for closed, so it must not stay open.
         let id = Id::from(self.responders.add(responder));
         self.write(&Request::new(id, "diff/close", CloseDiff { file_path, abandoned }));
     }
@@ -268,7 +268,7 @@ fn answered(responder: Responder, result: Result<&str, ErrorObject>) {
     }
 }
 
-/// The problems that were asked for have been told.
+/// Completes a request for diagnostics.
 fn told(responder: DiagnosticsResponder, result: Result<&str, ErrorObject>) {
     match result {
         Ok(result) => responder.complete_json(result),

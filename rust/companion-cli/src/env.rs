@@ -154,7 +154,7 @@ mod tests {
             sandbox(&[("SANDBOX_ENV", " A=b=c, "), ("SANDBOX_FLAGS", "-m 1g")], true);
         assert_eq!(list, format!("A=b=c,REMOTE_CONTAINERS=1,{ours}"));
         assert_eq!(flags, format!("-m 1g {by_name}"));
-        // Once more, with what came of it.
+        // A second run with the first one's result changes nothing.
         let again = sandbox(&[("SANDBOX_ENV", &list), ("SANDBOX_FLAGS", &flags)], true);
         assert_eq!(again, (list, flags));
         let theirs = sandbox(&[("SANDBOX_ENV", "TERMINAL_EMULATOR=mine")], false);

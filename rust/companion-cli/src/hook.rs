@@ -83,7 +83,7 @@ impl Event<'_> {
     }
 }
 
-/// What the CLI adds to the tool's result.
+/// Text that the CLI adds to the tool's result.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Output<'a> {
@@ -103,7 +103,7 @@ pub(crate) fn hook(args: HookArgs) -> ExitCode {
     std::panic::set_hook(Box::new(|panic| log::info!("{panic}")));
     match std::panic::catch_unwind(|| told(args)) {
         Ok(Ok(output)) => {
-            // Who does not read has no use for it.
+            // A CLI that does not read stdout does not need the answer.
             let _ = io::stdout().write_all(output.as_bytes());
         }
         Ok(Err(why)) => log::info!("nothing is told: {why}"),
@@ -112,7 +112,7 @@ pub(crate) fn hook(args: HookArgs) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What is to be told, which may be nothing.
+/// Returns the new diagnostics as text; may be empty.
 fn told(args: HookArgs) -> Result<String, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let told = runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! Writes the log to stderr from a thread, so that an editor that leaves stderr unread holds up nobody.
+//! Writes the log to stderr from a thread, so that an unread stderr blocks nobody.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};

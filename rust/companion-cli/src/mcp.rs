@@ -230,7 +230,7 @@ fn definition() -> ToolDefinition {
     }
 }
 
-/// What a call asks for, or what is wrong with its arguments, for the model; an error if it is no call.
+/// Parses a tool call. Invalid arguments give a text for the model; an invalid call gives an error.
 fn question(params: Params<'_>) -> Result<Result<Question, String>, ErrorObject> {
     let invalid = |error| invalid_params("tools/call", &error);
     let call: CallToolParams<'_, Option<serde_json::Value>> = params.parse().map_err(invalid)?;

@@ -1,4 +1,4 @@
-//! The companion that runs for a folder, and what others need to find it.
+//! Finds the running companion of a folder, and the variables that lead to it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -49,8 +49,8 @@ impl Running {
         }
     }
 
-    /// The one that a client in the environment's folder would take; what does not answer is
-    /// passed over.
+    /// Finds the companion that a client in the environment's folder would take. Skips companions that
+    /// do not answer.
     fn find(environment: &Environment) -> Result<Self, String> {
         let plan = Plan::of(environment);
         let fits = |one: &&Candidate| match one.standing {
@@ -109,7 +109,7 @@ impl Running {
         Some(Self { host, ..self })
     }
 
-    /// What a terminal beside the companion needs.
+    /// Returns the variables for a terminal beside the companion.
     pub(crate) fn for_terminal(&self) -> Variables {
         let mut variables = self.address();
         if self.in_container && self.host == "127.0.0.1" {

@@ -152,7 +152,7 @@ impl SetupArgs {
     }
 }
 
-/// What is asked for, and where.
+/// The options of setup, and the environment.
 struct Run<'a> {
     args: &'a SetupArgs,
     environment: Environment,
@@ -169,7 +169,7 @@ impl Run<'_> {
         self.installed.iter().map(client).collect()
     }
 
-    /// Shows what would be done, asks, and does it; with the plugin for Neovim or without.
+    /// Shows the plan, asks the user, and carries it out, with or without the Neovim plugin.
     fn finish(
         &self,
         plan: impl FnOnce() -> io::Result<Report>,
@@ -209,7 +209,7 @@ impl Run<'_> {
         Ok(is_wanted.then_some(with_neovim))
     }
 
-    /// Prints a report, and in the end what doctor says.
+    /// Prints a report, followed by doctor's result.
     fn tell(&self, report: &Report) -> Result<(), Box<dyn Error>> {
         let is_over = !self.args.remove && !report.has(Outcome::Planned);
         let clients = if is_over { self.installed.clone() } else { Vec::new() };

@@ -1,4 +1,4 @@
-//! The client at the other end of stdin and stdout: one message per line. Both ends have a
+//! Connects the client by stdin and stdout: one message per line. Both ends have a
 //! thread, and both wait when the other side does not keep up, so nothing piles up in between.
 
 use std::io::{self, BufRead, Read, Write};
@@ -64,7 +64,7 @@ fn read(mut input: impl BufRead, lines: &mpsc::Sender<Vec<u8>>) -> io::Result<()
             return Ok(());
         }
         if line.len() as u64 == limit && line.last() != Some(&b'\n') {
-            // Whose message it was can't be told without reading it.
+            // Only reading the message would show its sender.
             log::error!("the client sent a line of more than {limit} bytes; it is skipped");
             input.skip_until(b'\n')?;
         } else if !line.trim_ascii().is_empty() && lines.blocking_send(line).is_err() {

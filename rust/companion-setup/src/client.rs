@@ -1,5 +1,4 @@
-//! The settings of a client, in which its IDE mode is turned on. They are JSON with comments; what
-//! is not changed stays as it is, byte for byte.
+//! Turns on the IDE mode in a client's settings. They are JSON with comments; all other bytes stay.
 
 use std::fs;
 use std::io;
@@ -22,7 +21,7 @@ pub struct Client {
     pub extensions: Option<PathBuf>,
 }
 
-/// What `ide.enabled` was before it was turned on.
+/// The value of `ide.enabled` before setup turned it on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Before {
@@ -36,7 +35,7 @@ pub(crate) enum Before {
     Off,
 }
 
-/// What turning it on means.
+/// The change that turns the IDE mode on.
 #[derive(Debug)]
 pub(crate) enum Change {
     /// It is on.
@@ -45,7 +44,7 @@ pub(crate) enum Change {
     Write { before: Before, text: String },
 }
 
-/// What turning the IDE mode on in that file means.
+/// Plans the change that turns the IDE mode on in this file.
 pub(crate) fn plan(file: &Path) -> io::Result<Change> {
     let change = match fs::read_to_string(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -91,7 +90,7 @@ pub(crate) fn becomes(settings: &str, on: &str) -> bool {
     matches!(turn_on(settings), Ok(Change::Write { text, .. }) if text == on)
 }
 
-/// Writes what was planned, and what there was into `backup`.
+/// Writes the planned settings, and the earlier ones into `backup`.
 pub(crate) fn write(file: &Path, text: &str, backup: Option<&Path>) -> io::Result<()> {
     let Some(backup) = backup else { return replace(file, text) };
     replace_with(backup, &fs::read(file)?, Some(fs::metadata(file)?.permissions()))?;
@@ -102,7 +101,7 @@ pub(crate) fn write(file: &Path, text: &str, backup: Option<&Path>) -> io::Resul
     })
 }
 
-/// A name beside a file that is free for what it has.
+/// Finds a free name for a backup beside a file.
 pub(crate) fn free_backup(file: &Path) -> io::Result<PathBuf> {
     let names = (1..100).map(|number| format!("settings.json.before-setup-{number}"));
     let mut backups = names.map(|name| file.with_file_name(name));
@@ -110,7 +109,7 @@ pub(crate) fn free_backup(file: &Path) -> io::Result<PathBuf> {
     free.ok_or_else(|| io::Error::other("there are a hundred backups beside it"))
 }
 
-/// Settings without what was turned on; `None` if that was changed since.
+/// Returns the settings with the change undone; `None` if they have changed since.
 pub(crate) fn undone(text: &str, before: Before) -> io::Result<Option<String>> {
     let (root, settings) = parse(text)?;
     let ide = last(&settings, "ide");

@@ -1,4 +1,4 @@
-//! By what one knows again what was brought: the hash of a file's content, or of all files in a folder.
+//! Hashes a file or all files of a folder, to recognize installed items.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! The extension of a client, by which its model hears of problems. The program has it in it.
+//! Installs the client's extension that gives the model diagnostics. The program contains its files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ macro_rules! files {
     };
 }
 
-/// What is in it.
+/// The files of the extension.
 const FILES: [(&str, &str); 5] = files![
     "context.md"
     "gemini-extension.json"
@@ -30,7 +30,7 @@ const FILES: [(&str, &str); 5] = files![
 /// Its name, and so that of its folder.
 const NAME: &str = "gemini-companion";
 
-/// What a client leaves in an extension that it has installed itself.
+/// The files that clients add to extensions that they install themselves.
 const INSTALLED: [&str; 2] = [".gemini-extension-install.json", ".qwen-extension-install.json"];
 
 /// Whom the report names.
@@ -74,7 +74,7 @@ pub(crate) fn bring(
     bundle.bring(is_brought, record, dry_run)
 }
 
-/// Takes it away, if it is what was brought.
+/// Removes the extension if it is unchanged since setup installed it.
 pub(crate) fn take(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
     if !is_ours(&brought.path) {
         return Ok((Outcome::Unchanged, "it is gone already".to_owned()));

@@ -1,4 +1,4 @@
-//! What may be written to, and how.
+//! Checks the owner of files before writing them.
 
 use std::fs::{self, Metadata, Permissions};
 use std::io::{self, Write};

@@ -20,17 +20,17 @@ pub struct Ide {
     pub version: String,
     /// Such as `251.23774.435`.
     pub build: Build,
-    /// The folder in which its `bin` is.
+    /// The parent folder of its `bin`.
     pub home: PathBuf,
     /// Whether it runs.
     pub is_running: bool,
     /// What is named after it besides `home`: a file beside it may hold its options (Toolbox).
     pub(crate) bundle: PathBuf,
-    /// What its folders for settings and plugins are called.
+    /// Name of its folders for settings and plugins.
     pub(crate) data_directory: String,
     /// The folder in which they are.
     pub(crate) vendor: String,
-    /// What the environment variables begin with that say where its options are.
+    /// Prefix of the environment variables that locate its options.
     pub(crate) variables: Option<String>,
     /// The file of its JVM's options that comes with it.
     pub(crate) vm_options: Option<PathBuf>,
@@ -52,7 +52,7 @@ impl Build {
     }
 }
 
-/// What `setup` reads of a `product-info.json`.
+/// The fields of `product-info.json` that `setup` reads.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ProductInfo {
@@ -159,7 +159,7 @@ impl Ide {
     }
 }
 
-/// The folders in which IDEs are, and how deep below.
+/// The folders to search for IDEs, and the depth of each search.
 fn places(machine: &Machine) -> Vec<(PathBuf, usize)> {
     let home = |path: &str| machine.home.join(path);
     let root = |path: &str| machine.root.join(path);
@@ -229,7 +229,7 @@ fn flatpaks(machine: &Machine) -> impl Iterator<Item = PathBuf> {
 /// Where Flatpak has programs, one folder for each, named as it is.
 const FLATPAKS: &str = "flatpak/app";
 
-/// The name of the Flatpak in which that folder is.
+/// The name of the Flatpak that contains the folder.
 fn flatpak(dir: &Path) -> Option<String> {
     let app =
         dir.ancestors().find(|dir| dir.parent().is_some_and(|dir| dir.ends_with(FLATPAKS)))?;

@@ -1,5 +1,4 @@
-//! Plugins in folders of their own. One is replaced as one step: whatever fails, what was there is
-//! there afterwards.
+//! Installs plugins in folders of their own. If replacing one fails, the earlier one stays.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,10 +11,10 @@ use crate::record::{InstallManifest, InstalledItem, What, is_newer};
 use crate::report::Outcome;
 use crate::staging::{self, Staging};
 
-/// What is said of files that are others than those that were brought.
+/// Message for files that have changed since setup installed them.
 const CHANGED: &str = "it was changed since, and stays";
 
-/// What is in a folder of plugins.
+/// The content of a folder for plugins.
 #[derive(Debug)]
 pub(crate) struct Installed {
     /// Where the plugin is, under whatever name. More than one are a mistake.
@@ -59,7 +58,7 @@ pub(crate) fn install(plugins: &Path, package: &Package, copies: &[PathBuf]) -> 
     })
 }
 
-/// Puts what `unpack` makes in a folder to `target`, in place of `copies`. Until then it is in
+/// Moves the files that `unpack` writes to `target`, in place of `copies`. Until then they are in
 /// `staging`, which is on the same disk.
 pub(crate) fn put(
     target: &Path,
@@ -76,7 +75,7 @@ pub(crate) fn put(
     Ok(())
 }
 
-/// Refuses what `put` can't do. Changes nothing.
+/// Checks whether `put` can work. Changes nothing.
 pub(crate) fn check(target: &Path, copies: &[PathBuf], staging: &Path) -> io::Result<()> {
     for path in copies.iter().map(PathBuf::as_path).chain([target]) {
         check_no_link(path)?;
@@ -93,15 +92,15 @@ pub(crate) fn check(target: &Path, copies: &[PathBuf], staging: &Path) -> io::Re
 pub(crate) struct Bundle<'a> {
     /// Whom the report names.
     pub(crate) subject: &'a str,
-    /// What the report calls them in a sentence.
+    /// Name in the report's sentences.
     pub(crate) name: &'a str,
     pub(crate) target: &'a Path,
     pub(crate) files: Files,
-    /// What they are, by their hash.
+    /// Creates the manifest's entry from the hash of the files.
     pub(crate) what: fn(String) -> What,
-    /// What the report adds if they get there.
+    /// Note for the report after an installation.
     pub(crate) about: &'a str,
-    /// What it adds if they are there or get there.
+    /// Note for the report if the files are installed, now or earlier.
     pub(crate) note: &'a str,
 }
 
@@ -142,7 +141,7 @@ impl Bundle<'_> {
     }
 }
 
-/// Whether what was brought stays when other files come.
+/// Whether installed files stay when others are available.
 enum Stays {
     /// They are the same.
     Same,
@@ -151,7 +150,7 @@ enum Stays {
     No,
 }
 
-/// Whether what was `brought` to `target` stays when files of that hash come.
+/// Decides whether the item at `target` stays when files with this hash are available.
 fn stays(target: &Path, brought: &InstalledItem, hash: &str) -> io::Result<Stays> {
     let there = hash_dir(target)?;
     Ok(if there == hash {
@@ -170,7 +169,7 @@ fn put_files(target: &Path, copies: &[PathBuf], files: &Files) -> io::Result<()>
     put(target, copies, &above(target)?, |dir| write_files(dir, files))
 }
 
-/// Takes such files away, if they are what was brought.
+/// Removes such files if they are unchanged since setup installed them.
 pub(crate) fn take_files(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
     let target = &brought.path;
     if !brought.has(&hash_dir(target)?) {

@@ -1,9 +1,9 @@
 //! Installs the plugin into the editors of a machine, puts the program where terminals find it, and
 //! turns the IDE mode of the clients on.
 //!
-//! [`Machine`] is what the machine looks like, as a value, so that tests make up machines of every
-//! system. [`Setup::plan`] says what would be done, without touching anything; [`Setup::carry_out`]
-//! does it, and [`Setup::remove`] takes away what was brought.
+//! [`Machine`] describes the machine as a value, so that tests can describe machines of every system.
+//! [`Setup::plan`] plans the steps without changes, [`Setup::carry_out`] carries them out, and
+//! [`Setup::remove`] removes the installed items.
 
 mod client;
 mod content;

@@ -1,4 +1,4 @@
-//! What a machine looks like to `setup`.
+//! Describes a machine to `setup`: its system, folders and variables.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,7 +11,7 @@ use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 /// A system, with the places that its IDEs use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Os {
-    /// Linux, and what is like it.
+    /// Linux and similar systems.
     Linux,
     /// macOS.
     MacOs,
@@ -30,7 +30,7 @@ impl Os {
     };
 }
 
-/// What a machine looks like to `setup`.
+/// The machine's system, folders and variables.
 #[derive(Clone, Debug)]
 pub struct Machine {
     /// Its system.
@@ -99,7 +99,7 @@ impl Machine {
         self.path().any(|on| on == dir || (real.is_some() && on.canonicalize().ok() == real))
     }
 
-    /// What terminals start by that name.
+    /// Returns the program that a terminal starts by this name.
     pub(crate) fn find_program(&self, name: &str) -> Option<PathBuf> {
         let endings: &[&str] = if self.os == Os::Windows { &[".exe", ".cmd"] } else { &[""] };
         let files = self

@@ -22,7 +22,7 @@ const HELP: &str = "doc/gemini_companion.txt";
 /// The file that names the program.
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
-/// What is in the plugin.
+/// The files of the plugin.
 const FILES: [(&str, &str); 29] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/autowrite.lua"
@@ -137,7 +137,7 @@ impl Neovim {
     }
 }
 
-/// Takes the plugin away, if it is what was brought.
+/// Removes the plugin if it is unchanged since setup installed it.
 pub(crate) fn take(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
     if !is_plugin(&brought.path) {
         return Ok((Outcome::Unchanged, "it is gone already".to_owned()));

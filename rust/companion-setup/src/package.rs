@@ -32,7 +32,7 @@ pub struct Package {
     pub(crate) plugin: Plugin,
 }
 
-/// What a plugin says of itself.
+/// The plugin's own metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plugin {
     pub(crate) id: String,
@@ -58,7 +58,7 @@ impl Package {
         })
     }
 
-    /// Reads what a zip is.
+    /// Reads the metadata of a zip.
     pub fn open(file: &Path) -> Result<Self, PackageError> {
         let unreadable = |error| PackageError::Unreadable(file.to_owned(), error);
         let foreign = |why: &str| PackageError::Foreign(file.to_owned(), why.to_owned());
@@ -104,7 +104,7 @@ impl Package {
             && until.as_ref().is_none_or(|until| build <= until)
     }
 
-    /// Puts what is in it into `dir`.
+    /// Unpacks the zip into `dir`.
     pub(crate) fn unpack(&self, dir: &Path) -> io::Result<()> {
         let mut archive = ZipArchive::new(File::open(&self.file)?)?;
         for index in 0..archive.len() {
@@ -123,7 +123,7 @@ impl Package {
         Ok(())
     }
 
-    /// Whether `dir` is what would be unpacked.
+    /// Whether `dir` has the content of the zip.
     pub(crate) fn is_at(&self, dir: &Path) -> io::Result<bool> {
         let mut archive = ZipArchive::new(File::open(&self.file)?)?;
         let mut files = 0;

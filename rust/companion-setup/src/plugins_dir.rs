@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::ide::Ide;
 use crate::machine::{Machine, Os};
 
-/// The folder in which an IDE has the plugins of its user.
+/// Finds the folder for the user's plugins of an IDE.
 pub(crate) fn plugins_dir(machine: &Machine, ide: &Ide) -> PathBuf {
     if let Some(name) = &ide.flatpak {
         let data = machine.home.join(".var/app").join(name).join("data");
@@ -92,7 +92,7 @@ fn property(line: &str) -> Option<(String, String)> {
     Some((name.trim().to_owned(), value.trim().replace("\\\\", "\\").replace("\\:", ":")))
 }
 
-/// What a property means as a path.
+/// Converts a property to a path.
 fn absolute(machine: &Machine, ide: &Ide, value: &str) -> PathBuf {
     let home = machine.home.to_string_lossy();
     let ide_home = ide.home.to_string_lossy();

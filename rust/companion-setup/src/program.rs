@@ -12,7 +12,7 @@ use crate::record::{InstallManifest, InstalledItem, What};
 use crate::report::Outcome;
 use crate::staging::{self, Staging};
 
-/// What it is called, in terminals and in the report.
+/// Name of the program, in terminals and in the report.
 pub(crate) const NAME: &str = "gemini-companion";
 
 /// Copies `program` to where terminals find it, unless they find one. One that was copied there is
@@ -90,7 +90,7 @@ pub(crate) fn behind_launcher(found: PathBuf, program: &Path) -> PathBuf {
     }
 }
 
-/// What is to be done about the program.
+/// The change to the program.
 enum Change {
     None,
     /// One of this version was brought, and stays.
@@ -99,7 +99,7 @@ enum Change {
     Write(Vec<u8>),
 }
 
-/// What is to be done about what is `there`, or is not.
+/// Decides the change to the file `there`, if there is one.
 fn change(program: &Path, there: Option<&Path>, record: &InstallManifest) -> io::Result<Change> {
     let Some(there) = there else { return fs::read(program).map(Change::Write) };
     let Some(brought) = record.known(there) else { return Ok(Change::None) };
@@ -135,7 +135,7 @@ fn remove(path: &Path) -> io::Result<()> {
     })
 }
 
-/// Takes the program away, if it is what was brought.
+/// Removes the program if it is unchanged since setup installed it.
 pub(crate) fn take(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
     let unchanged = |why: &str| Ok((Outcome::Unchanged, why.to_owned()));
     let path = &brought.path;

@@ -1,5 +1,5 @@
-//! What was brought, so that it can be taken away. It is written down first: whatever happens then,
-//! nothing is left of which nobody knows.
+//! Records installed items, so that setup can remove them. It writes each entry before the item, so
+//! that an interrupted run leaves no unknown files.
 
 use std::env::consts::OS;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::machine::Machine;
 /// This program's.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What was brought, the first thing first.
+/// The installed items, oldest first.
 #[derive(Debug)]
 pub(crate) struct InstallManifest {
     file: PathBuf,
@@ -46,7 +46,7 @@ pub(crate) struct InstalledItem {
     pub(crate) dirs: Vec<PathBuf>,
 }
 
-/// What it is, and by what it is known again.
+/// Kind of an item, and the data that identifies it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum What {
@@ -63,7 +63,7 @@ pub(crate) enum What {
 }
 
 impl InstalledItem {
-    /// The hash of what was brought, if it has one.
+    /// Returns the hash of the installed item, if it has one.
     fn hash(&self) -> Option<&str> {
         match &self.what {
             What::Program { hash } | What::NeovimPlugin { hash } | What::Extension { hash } => {
@@ -73,7 +73,7 @@ impl InstalledItem {
         }
     }
 
-    /// Whether what has that hash was brought.
+    /// Whether `setup` installed the content with this hash.
     pub(crate) fn has(&self, hash: &str) -> bool {
         self.hash() == Some(hash) || self.replaces.iter().any(|replaced| replaced == hash)
     }
@@ -91,7 +91,7 @@ pub(crate) fn is_newer(version: &str, than: &str) -> bool {
 }
 
 impl InstallManifest {
-    /// What a run holds that changes it, from before it reads it.
+    /// Locks the manifest. A run that changes it locks it before reading.
     pub(crate) fn lock(machine: &Machine) -> io::Result<Lock> {
         let path = Self::file_of(machine)?.with_extension("lock");
         Lock::take(&path)
@@ -122,7 +122,7 @@ impl InstallManifest {
         &self.file
     }
 
-    /// What was brought to that path.
+    /// Returns the item that `setup` installed at this path.
     pub(crate) fn known(&self, path: &Path) -> Option<&InstalledItem> {
         self.brought.iter().find(|known| known.path == path)
     }
@@ -163,7 +163,7 @@ impl InstallManifest {
         done
     }
 
-    /// Has all taken away by `take`, what came last first. What it does not take stays known.
+    /// Removes all items by `take`, newest first. The manifest keeps the items that `take` refuses.
     pub(crate) fn take(&mut self, mut take: impl FnMut(&InstalledItem) -> bool) -> io::Result<()> {
         let before = self.brought.len();
         for at in (0..before).rev() {

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// All steps.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
-    /// In the order in which they are done.
+    /// The steps, in the order of their execution.
     pub steps: Vec<Step>,
     /// The file that lists the installed items, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]

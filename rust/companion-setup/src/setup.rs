@@ -1,4 +1,4 @@
-//! What is done, step by step.
+//! Plans and carries out the steps of setup.
 
 use std::fs;
 use std::io;
@@ -17,7 +17,7 @@ use crate::program;
 use crate::record::{InstallManifest, InstalledItem, What, is_newer};
 use crate::report::{Outcome, Report};
 
-/// What is to be set up, and where.
+/// The items to install, and the machine.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
     /// The machine.
@@ -41,7 +41,7 @@ const NO_ZIP: &str = "the plugin's zip did not come with this program; name it: 
 const RESTART: &str = "it is loaded when the IDE starts next";
 
 impl Setup<'_> {
-    /// What [`Setup::carry_out`] would do. Changes nothing.
+    /// Plans the steps of [`Setup::carry_out`]. Changes nothing.
     pub fn plan(&self) -> io::Result<Report> {
         self.run(true)
     }
@@ -107,7 +107,7 @@ impl Setup<'_> {
         Ok(report)
     }
 
-    /// Takes away what was brought, and no more; with `dry_run` only says what that is.
+    /// Removes the installed items only; `dry_run` reports them without changes.
     pub fn remove(machine: &Machine, dry_run: bool) -> io::Result<Report> {
         let _lock = if dry_run { None } else { Some(InstallManifest::lock(machine)?) };
         let mut record = InstallManifest::read(machine)?;
@@ -240,7 +240,7 @@ fn turn_on(client: &Client, record: &mut InstallManifest, dry_run: bool) -> (Out
     turned_on.unwrap_or_else(|error| not_turned_on(&error))
 }
 
-/// Whether a backup has what is in the file. Any other may be the last copy of what is not.
+/// Whether a backup equals the file. Another backup may be the last copy of its content.
 fn is_copy(backup: &Path, file: &Path) -> bool {
     matches!((fs::read(backup), fs::read(file)), (Ok(kept), Ok(there)) if kept == there)
 }
@@ -301,7 +301,7 @@ fn turn_off(
         check_own(file)?;
         check_changeable(file)?;
     }
-    // Any other may be the last copy of what the settings lack by now.
+    // Another backup may be the last copy of its content.
     let is_needless = original.as_ref() == Some(undone.as_ref().unwrap_or(&text));
     let kept = kept(backup.filter(|_| !is_needless));
     let outcome = match (&undone, dry_run) {

@@ -1,5 +1,5 @@
-//! A folder beside what is replaced, on the same disk: what is new waits in it for its turn, and what
-//! is old until the new is in its place.
+//! Replaces files by way of a staging folder on the same disk. It holds the new files until their turn,
+//! and the old ones until the new are in place.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// What the names begin with.
+/// Prefix of the names of staging folders.
 const PREFIX: &str = ".companion-setup";
 
 /// Longer than anybody needs one.
@@ -17,7 +17,7 @@ const ABANDONED: Duration = Duration::from_hours(1);
 #[derive(Debug)]
 pub(crate) struct Staging {
     dir: TempDir,
-    /// What was taken away, and where it is meanwhile.
+    /// Replaced items, and their paths in the staging folder.
     taken: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -44,8 +44,8 @@ impl Staging {
         Ok(())
     }
 
-    /// Moves back what was taken away, because of an error. What can't be moved stays in the folder,
-    /// and the error says so.
+    /// Moves the replaced items back after an error. An item that can't be moved stays in the folder,
+    /// and the returned error names it.
     pub(crate) fn roll_back(&mut self, error: &io::Error) -> io::Result<()> {
         let mut why = vec![error.to_string()];
         for (copy, away) in self.taken.drain(..) {
@@ -59,8 +59,8 @@ impl Staging {
     }
 }
 
-/// Removes what earlier runs have left in a folder that were ended in the middle. What they had taken
-/// away may be in it, so this is for when its place is taken again.
+/// Deletes staging folders of interrupted runs. They may contain replaced items, so call this only
+/// when the new items are in place.
 pub(crate) fn sweep(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let is_one = entry.file_name().to_string_lossy().starts_with(PREFIX);

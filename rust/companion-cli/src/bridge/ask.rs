@@ -1,4 +1,4 @@
-//! The way of a request to the companion and of its answer back, whatever breaks meanwhile.
+//! Sends requests to the companion and returns its answers, across lost connections.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ const LATE: Duration = Duration::from_secs(10);
 const KEPT: Duration = Duration::from_mins(1);
 
 impl Bridge {
-    /// Asks without regard to what else is under way.
+    /// Sends a request independently of other requests.
     pub(super) fn begin(
         self: Arc<Self>,
         permit: OwnedSemaphorePermit,
@@ -43,7 +43,7 @@ impl Bridge {
     pub(super) async fn ask(&self, id: &Id, message: bytes::Bytes, step: &DiffStep) -> CallEnd {
         let mut reason = String::new();
         let mut maybe_heard = false;
-        // Who asks again for a file does not wait for the diff before any more, which may show.
+        // A client that asks again for a file no longer waits for the diff before, which may show.
         let replaces = if let DiffStep::Open { companion, .. } = step {
             self.diffs.lock().give_up(companion)
         } else {
@@ -66,7 +66,7 @@ impl Bridge {
                     } else {
                         diffs.left_to_terminal(companion, maybe_heard);
                     }
-                    // What may show is to be closed there, too, and has its text there.
+                    // The companion may show the proposal: it must close the view and return the text.
                     return if maybe_heard { CallEnd::Answered } else { CallEnd::NeverOpened };
                 }
             };
@@ -154,7 +154,7 @@ impl Bridge {
         }
     }
 
-    /// Gives the client the answer that one attempt brought, and what comes with it.
+    /// Sends the client the answer of one attempt and the messages that belong to it.
     async fn answer(&self, sent: Result<Events, Error>, step: &DiffStep) -> Result<(), Error> {
         let mut events = sent?;
         while let Some(event) = events.next().await? {

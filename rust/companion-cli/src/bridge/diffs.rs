@@ -13,16 +13,16 @@ use crate::find::is_same_file;
 /// How many are remembered. A companion has at most 256 open for one client.
 const MAX_DIFFS: usize = 512;
 
-/// What came of a call.
+/// Result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallEnd {
     /// The client has its answer, from the companion or an error.
     Answered,
-    /// An `openDiff` of which no companion has heard.
+    /// An `openDiff` that no companion has received.
     NeverOpened,
 }
 
-/// What a request does to what is remembered of a diff, and whether it can be repeated.
+/// The effect of a request on the remembered diffs, and whether it can be repeated.
 #[derive(Debug)]
 pub(super) enum DiffStep {
     None,
@@ -39,9 +39,9 @@ enum State {
     /// The client waits, and the answer to `openDiff` was lost: the companion may show it or not.
     Unsure,
     /// The client waits no more: it has heard that the call failed, or has asked for the file again.
-    /// But the companion may show it, and what it tells of it is not for the client.
+    /// The companion may still show it, but its decision is not for the client.
     GivenUp,
-    /// The companion was told so, or has told how it ended.
+    /// The companion knows that the client gave up, or has reported the decision.
     Withdrawn,
     /// It is over; a late notification may still name it.
     Over,
@@ -58,7 +58,7 @@ struct RelayedDiff {
     state: State,
 }
 
-/// All diffs, in the order in which the client asked for them.
+/// All diffs, in the order of the client's requests.
 #[derive(Debug, Default)]
 pub(super) struct RelayedDiffs {
     all: Vec<RelayedDiff>,
@@ -109,7 +109,7 @@ impl RelayedDiffs {
         self.step(companion, &[State::Waiting], State::Unsure);
     }
 
-    /// It is not sent again: the client waits for what shows, if the companion may have heard of it.
+    /// It is not sent again: the client waits for a decision if the companion may have received it.
     pub(super) fn left_to_terminal(&mut self, companion: &str, maybe_heard: bool) {
         let state = if maybe_heard { State::Waiting } else { State::Over };
         self.step(companion, &[State::Unsure], state);
@@ -132,7 +132,7 @@ impl RelayedDiffs {
         given_up.map(|diff| (diff.companion.clone(), diff.number)).collect()
     }
 
-    /// The companion was told that it was given up.
+    /// Records that the companion knows that the client gave up.
     pub(super) fn withdrawn(&mut self, companion: &str) {
         self.step(companion, &[State::GivenUp], State::Withdrawn);
     }
@@ -155,8 +155,8 @@ impl RelayedDiffs {
         self.all.get_mut(index)
     }
 
-    /// The companion that had them is gone: returns the notifications that tell the client. What may
-    /// have shown there is sent to the next one.
+    /// The companion that had them is gone: returns the notifications for the client. The bridge
+    /// sends proposals that may have shown there to the next one.
     pub(super) fn lose_all(&mut self) -> Vec<Vec<u8>> {
         let mut messages = Vec::new();
         self.all.retain(|diff| diff.state != State::Unsure);

@@ -18,7 +18,7 @@ use super::link::Up;
 use super::relay::{Begin, Bridge};
 use crate::find::{Finder, explain};
 
-/// How long a companion may take to answer what the bridge itself asks.
+/// Timeout of the bridge's own requests to a companion.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// How long a stream may be silent. The client itself gives a stream up after as long; companions
@@ -230,7 +230,7 @@ impl Keeper {
         Ok((events, session))
     }
 
-    /// Gives the client what the stream brings, and says why that ended.
+    /// Relays the stream to the client, and returns the reason for its end.
     async fn read(
         &self,
         mut events: Events,
@@ -258,8 +258,7 @@ impl Keeper {
         }
     }
 
-    /// Tells the client whenever the companion has been away for too long that nothing is known about
-    /// open files. Its diffs wait: they may have been decided, and the terminal asks as well.
+    /// Sends the client an empty context whenever the companion has been away for too long. Its diffs wait: they may have been decided, and the terminal asks as well.
     async fn outages(&self) {
         loop {
             self.bridge.link.lost(self.bridge.patience).await;
@@ -271,7 +270,7 @@ impl Keeper {
     }
 
     /// Lets requests go to this session until one fails, once the views are closed whose diffs were
-    /// given up while it was out of reach: what comes of those is no answer to what is asked next.
+    /// given up while it was out of reach: their results do not answer later requests.
     async fn use_until_suspected(&self, session: Session, number: u64) {
         let up = Arc::new(Up { session, number });
         self.bridge.link.set_coming(Arc::clone(&up));
@@ -289,7 +288,7 @@ impl Keeper {
         self.bridge.link.left(number).await;
     }
 
-    /// Has the views of diffs closed. What of this arrives late, and after its repetition, closes no view
+    /// Closes the views of diffs. A request that arrives late, after its repetition, closes no view
     /// any more, for it may be the client's next one: it has the id of its diff.
     async fn withdraw(&self, session: &Session, diffs: Vec<(String, u64)>) -> Result<(), Error> {
         let mut closings = JoinSet::new();

@@ -1,5 +1,4 @@
-//! Whether a companion can be reached at the moment, told by the one who keeps the connection to
-//! those who need it.
+//! Shares the state of the companion's connection: the keeper sets it, and requests wait for it.
 
 use std::sync::Arc;
 use std::time::Duration;

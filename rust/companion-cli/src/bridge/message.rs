@@ -17,11 +17,11 @@ use serde_json::value::RawValue;
 pub(super) struct PathField {
     /// Where its JSON string stands, with the quotes.
     pub(super) at: Range<usize>,
-    /// What it says.
+    /// The text.
     pub(super) path: String,
 }
 
-/// What a message tells of problems of files.
+/// The diagnostics in a message.
 #[derive(Debug)]
 pub(super) struct ReportField {
     report: DiagnosticsReport,
@@ -56,7 +56,7 @@ pub(super) enum FromClient {
     Other,
 }
 
-/// What a request is about, as far as it matters to a bridge.
+/// The kinds of requests that matter to a bridge.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// `initialize`.
@@ -78,7 +78,7 @@ pub(super) enum FromCompanion {
     DiffEnded(PathField),
     /// An answer; whether it went well.
     Answer(bool),
-    /// An answer that went well and tells problems of files.
+    /// A successful answer with diagnostics.
     Problems(ReportField),
     /// Anything else.
     Other,
@@ -129,7 +129,7 @@ struct Block<'a> {
     text: Option<&'a RawValue>,
 }
 
-/// Reads a message of the client's. The error says what is wrong with it.
+/// Parses a client's message. The error names the invalid part.
 pub(super) fn from_client(text: &str) -> Result<FromClient, String> {
     match single(text)? {
         Message::Request { id, method, params } => {
@@ -147,7 +147,7 @@ pub(super) fn from_client(text: &str) -> Result<FromClient, String> {
     }
 }
 
-/// Reads a message of the companion's. The error says what is wrong with it.
+/// Parses a companion's message. The error names the invalid part.
 pub(super) fn from_companion(text: &str) -> Result<FromCompanion, String> {
     match single(text)? {
         Message::Notification { method, params } => Ok(match &*method {
@@ -176,7 +176,7 @@ pub(super) fn from_companion(text: &str) -> Result<FromCompanion, String> {
     }
 }
 
-/// What a result has to say of problems of files.
+/// Returns the diagnostics in a result.
 fn problems(text: &str, result: &CallResult<'_>) -> Option<FromCompanion> {
     let structured = result.structured_content?;
     let report = serde_json::from_str(structured.get()).ok()?;

@@ -1,5 +1,4 @@
-//! What becomes of each message: paths are mapped, requests are answered in any case, and diffs
-//! are remembered.
+//! Relays messages: maps their paths, answers each request, and remembers diffs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ use crate::stdio::Output;
 /// How many bytes of messages from the client may be under way. Then no more are read.
 const IN_FLIGHT: usize = 256 << 20;
 
-/// What all parts of a bridge have in common.
+/// The state that all parts of a bridge share.
 #[derive(Debug)]
 pub(super) struct Bridge {
     pub(super) mapping: Mapping,
@@ -57,7 +56,7 @@ pub(super) struct Requests {
 #[derive(Debug)]
 struct Call {
     end: oneshot::Receiver<CallEnd>,
-    /// Tells it that the next call is there and closes the diff.
+    /// Signals that the next call is there and closes the diff.
     withdrawn: Arc<Notify>,
 }
 
@@ -233,7 +232,7 @@ mod tests {
 
     use super::*;
 
-    /// A bridge without a companion, and what its client gets.
+    /// Creates a bridge without a companion, and its client's end.
     fn bridge(mapping: Mapping) -> (Bridge, tokio::sync::mpsc::Receiver<Vec<u8>>) {
         let (output, lines) = Output::new();
         let bridge = Bridge {

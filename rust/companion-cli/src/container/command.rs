@@ -1,8 +1,8 @@
-//! The command lines of docker, podman and nerdctl, as far as options are to be added to them.
+//! Parses command lines of docker, podman and nerdctl, to add options to them.
 
 use std::path::Path;
 
-/// What differs between the programs.
+/// The kinds of container programs, by their differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Engine {
     /// docker and nerdctl: `host.docker.internal` has to be asked for.
@@ -11,7 +11,7 @@ pub(super) enum Engine {
     Podman,
 }
 
-/// What is done with a container.
+/// The action on a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     /// `run` or `create`: everything can be said.
@@ -44,7 +44,7 @@ pub(super) struct Invocation {
     pub(super) mounts: Vec<Mount>,
     /// Whether the user says where to work.
     pub(super) workdir: bool,
-    /// Whether the user says what `host.docker.internal` is.
+    /// Whether the user's command defines `host.docker.internal`.
     pub(super) host_entry: bool,
     /// Whether the network is that of a pod.
     pub(super) pod: bool,

@@ -1,8 +1,8 @@
-//! Where a port of this machine is listened on.
+//! Finds the addresses that a port of this machine is bound to.
 
 use std::fs;
 
-/// Whether nobody but this machine itself reaches the port. `None` where that can't be told: on
+/// Whether nobody but this machine itself reaches the port. `None` where that is unknown: on
 /// systems other than Linux, whose containers reach the host's loopback addresses anyway.
 pub(super) fn loopback_only(port: u16) -> Option<bool> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"];

@@ -1,4 +1,4 @@
-//! What is put into a container command: decided here, without IO but for looking at folders.
+//! Adds options to a container command. Its only IO is looking at folders.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ const PROGRAM: &str = "/opt/gemini-companion/gemini-companion";
 /// Where the companion's file is in a container, as below a folder for temporary files.
 const TEMP_DIR: &str = "/opt/gemini-companion/tmp";
 
-/// What the user wants, and what is known of the companion.
+/// The user's options, and facts about the companion.
 #[derive(Debug)]
 pub(super) struct ContainerOptions {
     /// Where the user is; the container's command is to begin there.
@@ -27,16 +27,16 @@ pub(super) struct ContainerOptions {
     pub(super) needs_labels: bool,
 }
 
-/// What is to be started.
+/// The command to start.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) words: Vec<String>,
     pub(super) variables: Variables,
-    /// What the user should know.
+    /// Notes for the user.
     pub(super) notes: Vec<String>,
 }
 
-/// The user's command with what it lacks.
+/// Adds the missing options to the user's command.
 pub(super) fn prepare(
     invocation: &Invocation,
     running: &[Running],

@@ -29,7 +29,7 @@ const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/editor");
 /// How many lines a pair of servers gets. Of more, the later ones would hide what the earlier did.
 const LINES: usize = 100;
 
-/// A server, and what it says to its editor.
+/// A server and its output to the editor.
 struct Subject {
     server: Server,
     editor: Arc<Editor>,
@@ -102,7 +102,7 @@ impl Subject {
         errors
     }
 
-    /// What a client is told in the end: all but the times.
+    /// The client's final context, without times.
     fn told(&self, last: &str) -> Value {
         let focus =
             json!({ "jsonrpc": "2.0", "method": "editor/focused", "params": { "path": last } });

@@ -1,4 +1,4 @@
-//! What an editor that reads late still hears.
+//! Tests the messages to an editor that reads late.
 
 use companion_server::EditorHost as _;
 

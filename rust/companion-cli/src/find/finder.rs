@@ -1,4 +1,4 @@
-//! Where the companion is: told on the command line, or found as the client finds it.
+//! Locates the companion by the command line or by the client's rules.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::mapping::{Mapping, is_within, list};
 /// How to find a companion.
 #[derive(Debug)]
 pub(crate) struct Finder {
-    /// In the order in which they are tried.
+    /// In the order of the attempts.
     pub(super) hosts: Vec<String>,
     pub(super) place: Place,
 }
@@ -91,7 +91,7 @@ impl TokenSource {
     }
 }
 
-/// What any of the clients would find; each companion once.
+/// Finds the companions of all clients, each once.
 fn discover_all(
     environments: &[Environment],
     folder: Option<&str>,
@@ -109,7 +109,7 @@ fn discover_all(
     if all.is_empty() { Err(none.unwrap_or_default()) } else { Ok(all) }
 }
 
-/// Ports and tokens: first what the client would take, then what else would do for it.
+/// Ports and tokens: first the client's choice, then its alternatives.
 fn discover(
     environment: &Environment,
     folder: Option<&str>,

@@ -83,7 +83,7 @@ struct Prefix {
     style: Style,
     /// Without separators at its end.
     text: String,
-    /// What stands between its parts.
+    /// The separator of its parts.
     separator: char,
     parts: Vec<String>,
 }
@@ -190,7 +190,7 @@ impl Mapping {
         self.map(path, |rule| (&rule.companion, &rule.client))
     }
 
-    /// What a companion tells of problems, with paths as the client sees them.
+    /// Maps a companion's diagnostics to the client's paths.
     pub(crate) fn report_to_client(&self, mut report: DiagnosticsReport) -> DiagnosticsReport {
         for file in &mut report.files {
             if let Some(path) = self.to_client(&file.found.path) {
@@ -217,7 +217,7 @@ impl Mapping {
     }
 }
 
-/// Whether two paths of one side name the same file, as far as that can be told from their names.
+/// Whether two paths of one side name the same file, judged by their names only.
 pub(crate) fn is_same_file(a: &str, b: &str) -> bool {
     a == b
         || Style::of(a).is_some_and(|style| {

@@ -102,7 +102,7 @@ fn wsl_and_an_editor_on_windows() {
             ("\\\\server\\C:\\x", None),
         ],
     );
-    // What Windows can't have in a name would be another file there.
+    // A name that is invalid on Windows would be another file there.
     let names = ["a\\b", "a:b", "a*", "a?", "a\"", "<a", ">a", "a|b"];
     for name in names {
         check_to_companion(&["/mnt/c=C:\\"], &[(&format!("/mnt/c/{name}"), None)]);

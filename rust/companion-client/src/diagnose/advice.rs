@@ -1,4 +1,4 @@
-//! What a user can do about a problem, the most promising first.
+//! Suggests fixes for a problem, the most promising first.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What was looked at, told in sentences.
+//! Writes the evidence of a diagnosis as sentences.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a diagnosis is made from. All IO is here: files are read, companions are asked.
+//! Collects the facts for a diagnosis. Does all IO: reads files and calls companions.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -18,7 +18,7 @@ const MAX_ASKED: usize = 16;
 pub struct Tried {
     /// The way.
     pub route: Route,
-    /// What came of it.
+    /// The result of the attempt.
     pub outcome: Probed,
 }
 
@@ -27,7 +27,7 @@ pub struct Tried {
 pub struct Facts {
     /// Where the client would run.
     pub environment: Environment,
-    /// What the client would do.
+    /// The client's plan.
     pub plan: Plan,
     /// Its attempts, in order; the last one may have worked.
     pub tried: Vec<Tried>,

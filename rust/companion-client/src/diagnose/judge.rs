@@ -1,4 +1,4 @@
-//! What keeps the client from connecting: the first thing in the order of its own steps.
+//! Finds the first problem that keeps the client from connecting, in the client's own order.
 
 use super::facts::{Facts, Tried};
 use super::probe::Failure;

@@ -1,4 +1,4 @@
-//! Why a client does or does not connect, told to its user.
+//! Explains to the user why a client does or does not connect.
 //!
 //! [`Facts`] are gathered once, with all the IO there is; [`diagnose`] judges them and is a pure
 //! function. What comes out is a [`Diagnosis`]: for programs as JSON, for people by `Display`.
@@ -21,13 +21,13 @@ pub use judge::diagnose;
 pub use probe::{Failure, Probed};
 pub use settings::{Extension, IdeMode, OnOff, installed, user_settings};
 
-/// What is wrong: the first thing that keeps the client from connecting.
+/// The first problem that keeps the client from connecting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Problem {
     /// No file was found, and the terminal is none that the client takes for an editor's.
     UnknownTerminal,
-    /// The terminal is an editor's, but neither a file nor a variable tells of a companion.
+    /// The terminal is an editor's, but neither a file nor a variable names a companion.
     NoCompanion,
     /// The editor has no folder open.
     NoFolder,
@@ -43,7 +43,7 @@ pub enum Problem {
     StaleFile,
     /// The companion does not take the token.
     WrongToken,
-    /// The companion does not take the name by which it is called.
+    /// The companion rejects the host's name.
     WrongName,
     /// In a container: the name of the host has no address.
     UnknownHost,
@@ -77,7 +77,7 @@ pub enum Level {
     Bad,
 }
 
-/// What a finding is about.
+/// The subject of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
@@ -85,7 +85,7 @@ pub enum Subject {
     Folder,
     /// The discovery files.
     Files,
-    /// What the client would try to connect to.
+    /// The client's connection attempts.
     Connection,
     /// Environment variables, the container, proxies.
     Environment,
@@ -98,7 +98,7 @@ pub enum Subject {
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What it is about.
+    /// The subject.
     pub subject: Subject,
     /// How much it matters.
     pub level: Level,
@@ -106,7 +106,7 @@ pub struct Finding {
     pub text: String,
 }
 
-/// What is the matter.
+/// The result of doctor for one client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Diagnosis {
@@ -121,11 +121,11 @@ pub struct Diagnosis {
     pub problem: Option<Problem>,
     /// The same in a sentence.
     pub verdict: String,
-    /// What the client itself says to that.
+    /// The client's own message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_says: Option<String>,
-    /// What to do, the most promising first.
+    /// Fixes, the most promising first.
     pub advice: Vec<String>,
-    /// What was looked at.
+    /// The evidence.
     pub evidence: Vec<Finding>,
 }

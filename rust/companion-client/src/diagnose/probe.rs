@@ -13,7 +13,7 @@ use crate::http::{self, Endpoint, Error, ServerInfo, Stage};
 /// How long one attempt may take.
 const LIMIT: Duration = Duration::from_secs(4);
 
-/// The most that is shown of what a server says.
+/// Maximum length of a server's message in the output.
 const MAX_SHOWN: usize = 200;
 
 /// Why an attempt failed, as far as it makes a difference to the user.
@@ -29,7 +29,7 @@ pub enum Failure {
     Silent,
     /// 401.
     WrongToken,
-    /// 403, and what the server says.
+    /// 403, and the server's message.
     WrongName(String),
     /// An answer that is none of a companion, or none at all.
     NotACompanion(String),
@@ -41,7 +41,7 @@ pub enum Failure {
     BadCommand(String),
 }
 
-/// Who answered, or why nobody did.
+/// The server that answered, or the failure.
 pub type Probed = Result<ServerInfo, Failure>;
 
 pub(super) fn over_http(host: &str, port: u16, token: Option<&Token>) -> Probed {
@@ -63,13 +63,13 @@ fn failure(error: Error) -> Failure {
     }
 }
 
-/// What comes from a stranger: short, and without control characters.
+/// Shortens a server's message and removes control characters.
 fn shown(text: &str) -> String {
     let text: String = text.chars().filter(|c| !c.is_control()).take(MAX_SHOWN).collect();
     text.trim().to_owned()
 }
 
-/// What the client's SDK hands on to a program that it starts, and no more.
+/// The only variables that the client's SDK passes to a program.
 const INHERITED: [&str; 17] = [
     "HOME",
     "LOGNAME",

@@ -1,4 +1,4 @@
-//! What the client's own files say: whether the IDE integration is on, and which version it is.
+//! Reads the client's own files: its IDE mode, extension and version.
 
 use std::fs;
 use std::io;
@@ -114,7 +114,7 @@ pub fn user_settings(environment: &Environment) -> PathBuf {
     folder.join(FILE)
 }
 
-/// JSON in which comments are allowed, as the client's `strip-json-comments`.
+/// Parses JSON with comments, as the client's `strip-json-comments` does.
 fn parse(text: &str) -> Option<Value> {
     serde_json::from_str(&without_comments(text)).ok()
 }

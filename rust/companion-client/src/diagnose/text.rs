@@ -1,4 +1,4 @@
-//! A diagnosis as people read it: the verdict first, then what to do, then what was looked at.
+//! Formats a diagnosis as text: verdict, advice, then evidence.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the client's decisions depend on, besides the discovery files.
+//! Collects the client's environment: variables, folders, processes and container marks.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub struct Environment {
     pub vars: BTreeMap<String, String>,
     /// Where the client was started.
     pub cwd: PathBuf,
-    /// What Node calls `os.tmpdir()`.
+    /// The value of Node's `os.tmpdir()`.
     pub temp_dir: PathBuf,
     /// To whom discovery files must belong; `None` where the client does not ask.
     pub uid: Option<u32>,
@@ -30,7 +30,7 @@ pub struct Environment {
     pub ide_pid: u32,
     /// Whether a process runs.
     pub is_alive: fn(u32) -> bool,
-    /// Which of the files is there that tell the client that it is in a container.
+    /// The file by whose existence the client detects a container.
     pub container: Option<&'static str>,
 }
 
@@ -123,7 +123,7 @@ impl Environment {
         Some(Stdio { command, args })
     }
 
-    /// The folder in which the client looks for discovery files.
+    /// Returns the folder that the client searches for discovery files.
     pub fn discovery_dir(&self) -> PathBuf {
         let Folder { base, names } = self.dialect.folder;
         names.iter().fold(self.folder(base), |dir, name| dir.join(name))

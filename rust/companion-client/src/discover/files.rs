@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{Environment, Stdio, Token, WorkspaceError, validate};
 
-/// What the client reads out of a discovery file. It takes almost anything, so this does too.
+/// The fields that the client reads from a discovery file. The client accepts almost any value.
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
     /// As it is written there; the client takes a text as well.
@@ -22,7 +22,7 @@ pub struct Connection {
     pub workspace_path: Option<String>,
     /// The bearer token.
     pub auth_token: Option<Token>,
-    /// The editor's process, if that is told here.
+    /// The editor's process ID, if the file names it.
     pub ppid: Option<u32>,
     /// Which editor it is, if both names are there.
     pub ide_info: Option<IdeInfo>,
@@ -75,11 +75,11 @@ pub struct Candidate {
     pub alive: bool,
     /// Its content, if it could be read and made sense.
     pub connection: Option<Connection>,
-    /// What becomes of it.
+    /// The client's verdict on the file.
     pub standing: CandidateStatus,
 }
 
-/// What becomes of a file.
+/// The client's verdict on a discovery file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CandidateStatus {
     /// The client connects by it.
@@ -133,7 +133,7 @@ impl Candidate {
 }
 
 impl Search {
-    /// The file by which the client connects, or learns why it can't.
+    /// Returns the file that the client chooses.
     pub fn chosen(&self) -> Option<&Candidate> {
         self.candidates.iter().find(|one| matches!(one.standing, CandidateStatus::Chosen(_)))
     }

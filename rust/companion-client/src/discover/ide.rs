@@ -1,4 +1,4 @@
-//! What the client calls the editor, and whether it takes it for one (`detect-ide.js`).
+//! Detects the editor of a terminal by the client's rules (`detect-ide.js`).
 
 use companion_platform::process_info;
 use companion_protocol::ide::IdeInfo;

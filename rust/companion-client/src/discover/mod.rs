@@ -87,7 +87,7 @@ pub enum Target {
 pub struct Route {
     /// Where to.
     pub target: Target,
-    /// Who says so.
+    /// The source of the value.
     pub origin: Origin,
     /// A token that is sent there instead of the plan's.
     pub token: Option<Token>,
@@ -131,7 +131,7 @@ impl Plan {
         folders
     }
 
-    /// What a client in this environment would do.
+    /// Predicts the client's connection attempts in this environment.
     pub fn of(environment: &Environment) -> Self {
         let names = &environment.dialect.variables;
         let search = Search::of(environment);

@@ -9,7 +9,7 @@ use companion_protocol::dialect::Roots;
 /// Why the client does not connect from its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkspaceError {
-    /// Nobody told the client of a workspace: no file, no variable.
+    /// Neither a file nor a variable names a workspace.
     Unknown,
     /// The editor has no folder open.
     Empty,

@@ -114,7 +114,7 @@ struct Refusal {
     error: ErrorObject,
 }
 
-/// What a status says that is none of success.
+/// Converts a status other than success to an error.
 async fn refusal(response: Response<Incoming>) -> Error {
     let status = response.status();
     let body = timeout(CONNECT_TIMEOUT, Limited::new(response.into_body(), MAX_REFUSAL).collect());

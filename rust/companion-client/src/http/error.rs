@@ -1,8 +1,8 @@
-//! Why a companion did not do what it was asked: each cause that a user can act on by itself.
+//! Describes failed requests, with one variant per cause that a user can fix.
 
 use std::io;
 
-/// What was being waited for when the time was up.
+/// The stage of a request that timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The connection: nobody answers at that address, or a firewall drops it.
@@ -11,7 +11,7 @@ pub enum Stage {
     Answer,
 }
 
-/// Why it failed. The texts name the host and what the server said; never the token.
+/// The cause of a failed request. Texts contain the host and the server's message, never the token.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The host's name has no address here.
@@ -31,7 +31,7 @@ pub enum Error {
     Unreachable {
         /// `host:port`.
         authority: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// It took too long.
@@ -42,19 +42,19 @@ pub enum Error {
     Timeout {
         /// `host:port`.
         authority: String,
-        /// What was being waited for.
+        /// The stage that timed out.
         stage: Stage,
     },
     /// 401: the token is missing or is not this server's.
     #[error("the token was refused (401)")]
     Unauthorized {
-        /// What the server said about it.
+        /// The server's message.
         message: String,
     },
     /// 403: by a companion, for the `Host` header or an `Origin`.
     #[error("the request was refused (403): {message}")]
     Forbidden {
-        /// What the server said about it.
+        /// The server's message.
         message: String,
     },
     /// 404 or 400 to a session that was there before: it has ended.
@@ -65,7 +65,7 @@ pub enum Error {
     Status {
         /// The status.
         status: u16,
-        /// What the server said about it; may be empty.
+        /// The server's message; may be empty.
         message: String,
     },
     /// A request of ours was answered with a JSON-RPC error.
@@ -73,13 +73,13 @@ pub enum Error {
     Rpc {
         /// The JSON-RPC code.
         code: i32,
-        /// What the server said about it.
+        /// The server's message.
         message: String,
     },
     /// Something else than a companion listens there.
     #[error("what listens there is no companion: {reason}")]
     NotACompanion {
-        /// What gave it away.
+        /// The evidence.
         reason: String,
     },
     /// The server sent a message that is longer than [`super::MAX_MESSAGE`].

@@ -1,4 +1,4 @@
-//! The beginning of a session: `initialize`, and what its answer says about who answers.
+//! Begins a session: sends `initialize` and reads the server's identity from its answer.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::session::SESSION_ID;
 use super::{Endpoint, Error, Events, Session, Stage, connection};
 
-/// Who answered.
+/// The server that answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerInfo {
     /// For programs.
@@ -30,7 +30,7 @@ pub struct Initialized {
     pub session: Session,
     /// The whole response, as the server wrote it.
     pub response: Bytes,
-    /// Who answered.
+    /// The server that answered.
     pub server: ServerInfo,
 }
 

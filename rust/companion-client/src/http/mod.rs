@@ -23,7 +23,7 @@ pub use sse::Event;
 /// 64 MB, and an answer has to carry the same text, with escapes.
 pub const MAX_MESSAGE: usize = 256 << 20;
 
-/// Where a companion listens, and what it wants to see.
+/// The address and credentials of a companion.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
     /// A name or an address; one of IPv6 without brackets.

@@ -142,7 +142,7 @@ impl Session {
         Ok(Events::new(response))
     }
 
-    /// Tells the server that the session is over.
+    /// Ends the session on the server.
     ///
     /// # Errors
     /// Any but [`Error::Rpc`].

@@ -1,4 +1,4 @@
-//! What an editor may say, and what it must not.
+//! Generates valid and invalid lines of an editor.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -125,7 +125,7 @@ fn valid() -> BoxedStrategy<Vec<u8>> {
     .boxed()
 }
 
-/// What an editor must not say.
+/// Invalid lines of an editor.
 fn invalid() -> BoxedStrategy<String> {
     let wrong = [
         ("editor/opened", "{}"),
