@@ -196,7 +196,7 @@ impl EditorHost for Editor {
     }
 }
 
-/// Takes what the editor says, until it closes its end. A line that is not valid is answered
+/// Reads the editor's messages until it closes its end. A line that is not valid is answered
 /// with an error and changes nothing.
 pub(crate) fn read(server: &Server, editor: &Editor, mut input: impl BufRead) {
     let mut line = Vec::new();
@@ -283,7 +283,7 @@ fn tell(server: &Server, told: EditorNotification) -> Result<(), ErrorObject> {
         EditorNotification::Closed(file) => server.file_closed(absolute(&file.path)?),
         EditorNotification::Focused(file) => server.file_focused(absolute(&file.path)?),
         EditorNotification::Cursor(moved) => {
-            server.caret_moved(absolute(&moved.path)?, moved.cursor)
+            server.caret_moved(absolute(&moved.path)?, moved.cursor);
         }
         EditorNotification::Selection(changed) => {
             server.selection_changed(absolute(&changed.path)?, &changed.text);

@@ -79,7 +79,7 @@ pub(crate) fn env(args: &EnvArgs) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What `gemini --sandbox` hands on to its container, with what the user wants there. It passes
+/// Returns the variables that `gemini --sandbox` passes to its container, with the user's own. It passes
 /// the port and the workspace by itself. The token goes by its name only: a value would be on the
 /// command line of docker, and in the CLI's debug log. A client that takes the token from a file
 /// has its own folder in the container.

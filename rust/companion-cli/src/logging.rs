@@ -24,7 +24,7 @@ enum Line {
     Flush(SyncSender<()>),
 }
 
-/// Starts the log of this program, without libraries, which may log what peers sent.
+/// Starts the log of this program, without libraries: they may log data of peers.
 pub(crate) fn start(level: LevelFilter) -> io::Result<()> {
     let (sender, lines) = sync_channel(MAX_LINES);
     let dropped = Arc::<AtomicUsize>::default();

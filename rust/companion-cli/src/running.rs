@@ -118,7 +118,7 @@ impl Running {
         variables
     }
 
-    /// What a container needs, which sees no discovery file unless it is given one. On the host's
+    /// Returns the variables for a container. It has no discovery file unless it is given one. On the host's
     /// network the client must not look for a host elsewhere.
     pub(crate) fn for_container(&self, host_network: bool) -> Variables {
         let mut variables = self.address();
@@ -148,7 +148,7 @@ impl Running {
     }
 }
 
-/// What a client in a container needs besides an address. Without a discovery file it wants a
+/// Returns the variables besides the address that a client in a container needs. Without a discovery file it wants a
 /// terminal that it knows.
 pub(crate) fn container_marks(dialect: &ClientProfile, host_network: bool) -> Variables {
     let (name, value) = dialect.terminal;

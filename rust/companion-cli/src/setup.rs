@@ -31,7 +31,7 @@ pub(crate) struct SetupArgs {
     #[arg(value_name = "IDE")]
     ides: Vec<String>,
 
-    /// Zip file of the plugin [default: the one next to this program].
+    /// Zip file of the plugin [default: the one that comes with this program].
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
 

@@ -1,4 +1,4 @@
-//! The command line of `gemini-companion bridge`. What it does is tested in `e2e`.
+//! Tests the command line of `gemini-companion bridge`; `e2e` tests its function.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,4 +1,4 @@
-//! The command line: what people read, and how the program ends.
+//! Tests the command line: its help, errors and exit codes.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -67,7 +67,7 @@ fn a_port_that_is_taken_is_told() {
 #[test]
 fn a_port_that_was_taken_meanwhile_is_given_up_on_all_addresses() {
     let dir = tempfile::tempdir().unwrap();
-    // Its address, its token, and what it wrote to stderr.
+    // Its address, its token, and its stderr.
     let run = || {
         let mut child = program()
             .args(["serve", "--workspace", ".", "--resume", "--listen", "127.0.0.2"])

@@ -42,7 +42,7 @@ fn command(companion: &Companion, args: &[&str]) -> Command {
     command
 }
 
-/// What the program said, with what differs from run to run replaced.
+/// Returns the program's output, with the values that differ between runs replaced.
 fn steady(companion: &Companion, text: &str) -> String {
     let name = |name: &str| companion.ready["env"][name].as_str().unwrap().to_owned();
     let file = companion.ready["discoveryFiles"]["gemini"].as_str().unwrap();
@@ -55,7 +55,7 @@ fn steady(companion: &Companion, text: &str) -> String {
         .replace(&format!("_PID={}", name("GEMINI_CLI_IDE_PID")), "_PID=PID")
 }
 
-/// How docker was called, and with what of ours in its environment.
+/// Returns docker's arguments and the variables that it received from us.
 fn called(companion: &Companion) -> (String, Vec<String>) {
     let read = |name: &str| {
         let text = std::fs::read_to_string(companion.root().join(name)).unwrap();

@@ -1,4 +1,4 @@
-//! The command lines of `gemini-companion mcp` and `hook`. What they do is tested in `e2e`.
+//! Tests the command lines of `gemini-companion mcp` and `hook`; `e2e` tests their function.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,4 +1,4 @@
-//! `gemini-companion env`: what it prints, and what a shell makes of it.
+//! Tests the output of `gemini-companion env`, and a shell's result.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]

@@ -1,4 +1,4 @@
-//! A `serve --resume` that is killed, and the next one: what a client hears of the user's decisions.
+//! Tests the user's decisions after a killed `serve --resume`.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use common::editor::{Editor, new_dir, of};
 use serde_json::{Value, json};
 
-/// Its first decision is about `path`, so nothing else was told before.
+/// Its first decision is about `path`, so it has reported no other.
 fn assert_next_is_rejected(editor: &Editor, session: &str, last: Option<&str>, path: &str) {
     let told = editor.listen(session, last).decision();
     assert_eq!(told, ("ide/diffRejected".to_owned(), json!({ "filePath": path })));
@@ -65,7 +65,7 @@ fn what_a_client_says_to_have_got_from_the_killed_one_is_not_told_again() {
     editor.propose(&session, "/a");
     editor.accept("/a", "the user’s text");
     assert_eq!(stream.decision(), accepted("the user’s text"));
-    // Asked again about the same file, by which an old decision would be taken for the new one.
+    // Asked again about the same file, where an old decision could be taken for the new one.
     editor.propose(&session, "/a");
     let editor = editor.restart();
     assert_next_is_rejected(&editor, &session, Some(&stream.last), "/a");

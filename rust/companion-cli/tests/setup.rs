@@ -40,7 +40,7 @@ fn wrong_files_and_arguments_are_named() {
             &["setup", "--remove", "--plugin", "no.zip"],
         ],
     ));
-    // What the IDE lacks hinders nothing else.
+    // A failed IDE does not stop the other steps.
     let output = run(&["setup", "ide", "--dry-run"]);
     assert_eq!(output.status.code(), Some(1));
     let plan = text(&output.stdout);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 const WHY: &str = "content must be a string of valid Unicode";
 
-/// What the companion says next of which that holds.
+/// Returns the companion's next message that meets the condition.
 fn heard(editor: &mut Editor, is_meant: impl Fn(&Value) -> bool) -> Value {
     loop {
         let message = next_line(&mut editor.stdout);

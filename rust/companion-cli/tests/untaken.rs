@@ -1,4 +1,4 @@
-//! An editor that does not read what it is sent: its server's memory has a bound.
+//! Tests that an editor that does not read its messages can't exhaust the server's memory.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! What becomes of `initialize`: a companion, and each way in which there is none.
+//! Tests `initialize` with a companion, and each cause of its failure.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

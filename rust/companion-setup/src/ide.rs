@@ -24,11 +24,11 @@ pub struct Ide {
     pub home: PathBuf,
     /// Whether it runs.
     pub is_running: bool,
-    /// What is named after it besides `home`: a file beside it may hold its options (Toolbox).
+    /// The path that other files are named after, besides `home`: a file beside it may hold its options (Toolbox).
     pub(crate) bundle: PathBuf,
     /// Name of its folders for settings and plugins.
     pub(crate) data_directory: String,
-    /// The folder in which they are.
+    /// The folder that contains them.
     pub(crate) vendor: String,
     /// Prefix of the environment variables that locate its options.
     pub(crate) variables: Option<String>,

@@ -51,7 +51,7 @@ pub(crate) fn copies(plugins: &Path, id: &str) -> (Vec<PathBuf>, Option<String>)
 /// Puts the plugin into the IDE's folder `plugins`, in place of `copies`.
 pub(crate) fn install(plugins: &Path, package: &Package, copies: &[PathBuf]) -> io::Result<()> {
     let target = plugins.join(&package.root);
-    // An IDE that starts now sees no plugin in what is unpacked there, since it has no `lib`.
+    // An IDE that starts now sees no plugin in the unpacked files, since it has no `lib`.
     put(&target, copies, plugins, |dir| {
         package.unpack(dir)?;
         Ok(dir.join(&package.root))
@@ -105,7 +105,7 @@ pub(crate) struct Bundle<'a> {
 }
 
 impl Bundle<'_> {
-    /// Puts them to their place, in place of what was brought there before if `is_brought`, unless that
+    /// Puts them to their place, in place of the earlier item if `is_brought`, unless that
     /// is of the user's or newer.
     pub(crate) fn bring(
         self,

@@ -56,7 +56,7 @@ impl Machine {
         Some(Self { os: Os::CURRENT, root: PathBuf::from("/"), home, env, programs: programs() })
     }
 
-    /// Refuses the home folder of another user. With `sudo` it may be that of the user who called it,
+    /// Refuses the home folder of another user. With `sudo` it may be that of the calling user,
     /// and programs of that user could then not write into folders that belong to root.
     pub fn check_home(&self) -> io::Result<()> {
         let owner = fs::metadata(&self.home).ok().as_ref().and_then(owner);
@@ -82,7 +82,7 @@ impl Machine {
         Some(value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// The folders in which terminals look for programs. What npm adds for what it starts is none.
+    /// Returns the folders where terminals search for programs, without those that npm adds.
     fn path(&self) -> impl Iterator<Item = &Path> {
         let platform = match self.os {
             Os::Windows => Platform::Windows,

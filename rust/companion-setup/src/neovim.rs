@@ -153,7 +153,7 @@ fn files(program: Option<&Path>) -> Files {
         words.filter_map(|word| word.strip_prefix('*')?.strip_suffix('*')).collect();
     tags.sort_unstable();
     let file = &HELP["doc/".len()..];
-    // As `:helptags` writes it: who calls that changes nothing.
+    // As `:helptags` writes it, so that calling it changes nothing.
     let tags =
         tags.iter().flat_map(|tag| [tag, "\t", file, "\t/*", tag, "*\n"]).collect::<String>();
     let files = FILES.map(|(name, text)| match program.filter(|_| name == CONFIG) {

@@ -35,7 +35,7 @@ pub(crate) struct InstalledItem {
     /// The version of the program that has brought it.
     #[serde(default)]
     pub(crate) version: String,
-    /// The hashes of what is being replaced: runs that end in the middle leave one or the other.
+    /// The hashes of the replaced content: an interrupted run leaves the old or the new one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     replaces: Vec<String>,
     /// Whether the run that brings it has not ended.

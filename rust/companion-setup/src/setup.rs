@@ -49,7 +49,7 @@ impl Setup<'_> {
     /// Sets all of it up.
     ///
     /// Whatever fails is a step of the report and does not hinder the others. An error is one of
-    /// the file that says what was brought; without it nothing is begun.
+    /// the manifest; without it nothing is begun.
     pub fn carry_out(&self) -> io::Result<Report> {
         self.run(false)
     }

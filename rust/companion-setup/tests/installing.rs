@@ -33,7 +33,7 @@ fn version(plugin: &Path) -> String {
     fs::read_to_string(plugin.join("native/linux-x64/libcompanion_jni.so")).unwrap()
 }
 
-/// What became of the IDE, and the sentence about it.
+/// Returns the IDE's outcome and message.
 fn ide(report: &Report) -> (Outcome, &str) {
     let step = report.steps.iter().find(|step| step.subject == IDE).unwrap();
     (step.outcome, &step.message)

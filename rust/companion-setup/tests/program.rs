@@ -37,7 +37,7 @@ fn set_mode(file: &Path, mode: u32) {
     fs::set_permissions(file, PermissionsExt::from_mode(mode)).unwrap();
 }
 
-/// What became of the program: where it is, and the sentence about it.
+/// Returns the program's outcome, path and message.
 fn step(report: &Report) -> (Outcome, &Path, &str) {
     let step = report.steps.iter().find(|step| step.subject == NAME).unwrap();
     (step.outcome, &step.path, &step.message)

@@ -10,7 +10,7 @@ use std::path::Path;
 use common::{Made, outcomes, write};
 use companion_setup::{Os, Outcome, Report};
 
-/// What becomes of a settings file, and of it again when all is taken away.
+/// Returns a settings file after setup, and after the removal.
 fn on_and_off(text: &str) -> (String, String) {
     let made = Made::new(Os::Linux);
     let file = write(made.home(".gemini/settings.json"), text);
@@ -100,7 +100,7 @@ fn what_is_on_stays_and_what_is_not_there_is_made() {
     assert_eq!(outcomes(&made.remove()), []);
 }
 
-/// Turns it on, has the user change something in the file, and takes all away. What the user made of it.
+/// Turns it on, has the user change something in the file, and takes all away. Returns the user's text.
 fn change_while_on(made: &Made, file: &Path, from: &str, to: &str) -> (String, Report) {
     made.carry_out(&made.package("1.0"));
     let changed = fs::read_to_string(file).unwrap().replace(from, to);

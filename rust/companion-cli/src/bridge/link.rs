@@ -62,7 +62,7 @@ impl Link {
         });
     }
 
-    /// The stream `number` is of no use any more; those who wait are to wait for the next one.
+    /// The stream `number` is of no use any more; waiting requests must wait for the next one.
     pub(super) fn suspect(&self, number: u64, why: &str) {
         if self.state.borrow().is(number) {
             self.set_down(why);

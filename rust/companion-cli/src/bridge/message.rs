@@ -32,7 +32,7 @@ pub(super) struct ReportField {
 }
 
 impl ReportField {
-    /// The changes that put what `change` makes of the report in its place.
+    /// Returns the changes that replace the report with the result of `change`.
     pub(super) fn changed(
         self,
         change: impl FnOnce(DiagnosticsReport) -> DiagnosticsReport,

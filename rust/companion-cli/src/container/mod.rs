@@ -77,7 +77,7 @@ pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>
     }
     let mut command = Command::new(&prepared.words[0]);
     command.args(&prepared.words[1..]);
-    // What the terminal has for itself. Unless the container gets it, too, it goes, so that not even
+    // Removes the terminal's own variables unless the container gets them, so that not even
     // an `--env` of the user's hands it on.
     for name in dialect::ALL.iter().flat_map(|dialect| dialect.variables.names()) {
         command.env_remove(name);

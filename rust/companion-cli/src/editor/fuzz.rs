@@ -26,7 +26,7 @@ use lines::{FOLDER, Line, line};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/editor");
 
-/// How many lines a pair of servers gets. Of more, the later ones would hide what the earlier did.
+/// How many lines a pair of servers gets. With more, later lines would hide the effect of earlier ones.
 const LINES: usize = 100;
 
 /// A server and its output to the editor.

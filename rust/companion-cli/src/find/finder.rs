@@ -22,7 +22,7 @@ pub(super) enum Place {
     Port(u16, TokenSource),
     /// By the discovery files, and then by the environment's variables.
     Discovery {
-        /// One for each client that may have been told of the companion.
+        /// One for each client that may know the companion.
         environments: Vec<Environment>,
         /// The client's folder as the companion's side sees it, if that differs.
         folder: Option<String>,

@@ -100,7 +100,7 @@ impl Prefix {
         })
     }
 
-    /// What follows this prefix in `path`: nothing, or a separator and more. A path with `..` is
+    /// Returns the rest of `path` after this prefix: nothing, or a separator and more. A path with `..` is
     /// within nothing, because nobody knows here where it leads.
     fn rest<'a>(&self, path: &'a str) -> Option<&'a str> {
         let parts = parts(self.style, path)?;

@@ -59,7 +59,7 @@ impl Editor {
         self.say(&json!({ "jsonrpc": "2.0", "method": "diff/accepted", "params": params }));
     }
 
-    /// Shows what a client proposes.
+    /// Opens a client's proposal.
     pub(crate) fn show(&mut self) {
         let request = loop {
             let message = next_line(&mut self.stdout);
@@ -114,7 +114,7 @@ impl Editor {
         line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
     }
 
-    /// What the next process will find.
+    /// Returns the state for the next process.
     pub(crate) fn state(&self) -> PathBuf {
         let dir = self.dir.path().join(".local/state/companion-for-gemini-cli/resume");
         let files = std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
@@ -160,7 +160,7 @@ impl Stream {
         }
     }
 
-    /// The next decision: its method, and what belongs to it.
+    /// The next decision: its method and parameters.
     pub(crate) fn decision(&mut self) -> (String, Value) {
         loop {
             let mut message = self.next();

@@ -1,4 +1,4 @@
-//! What tests of the command line share: the program, what it says, a companion that runs.
+//! Provides the program, its output and a running companion to tests.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gemini-companion");
 
-/// The program under test, in an environment in which nothing of the developer's own is.
+/// The program under test, in an environment without the developer's own variables.
 pub(crate) fn program(dir: &Path) -> Command {
     isolated(Path::new(PROGRAM), dir)
 }
@@ -28,7 +28,7 @@ pub(crate) fn isolated(program: &Path, dir: &Path) -> Command {
     command
 }
 
-/// What the program says of itself, for people who see it for the first time.
+/// Returns the program's help.
 pub(crate) fn help(command: &str) -> String {
     let output = program(Path::new("/")).args([command, "--help"]).output().unwrap();
     text(&output.stdout).to_owned()
@@ -38,7 +38,7 @@ pub(crate) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-/// How the program ends with each of these arguments, and what it says; never on stdout.
+/// Returns the exit code and stderr for each of these arguments; checks that stdout is empty.
 pub(crate) fn complaints(run: impl Fn(&[&str]) -> Output, cases: &[&[&str]]) -> String {
     let mut all = String::new();
     for args in cases {
@@ -63,7 +63,7 @@ pub(crate) struct Companion {
     /// Of the discovery file, and of all else that the test makes.
     pub(crate) dir: tempfile::TempDir,
     pub(crate) project: PathBuf,
-    /// What it said when it was ready.
+    /// Its `companion/ready` message.
     pub(crate) ready: Value,
 }
 

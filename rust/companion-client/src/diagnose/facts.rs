@@ -44,7 +44,7 @@ pub struct Facts {
     pub ide_mode: IdeMode,
     /// The client's version, if it is on the path.
     pub client_version: Option<String>,
-    /// The extension by which its model receives problems, if it is installed.
+    /// The extension that gives the model diagnostics, if it is installed.
     pub extension: Option<Extension>,
 }
 

@@ -104,7 +104,7 @@ fn of_failure(tried: &Tried) -> Problem {
     }
 }
 
-/// What the client itself says, its first line (`ide-client`, `ide-connection-utils`); not always in
+/// Returns the first line of the client's own message (`ide-client`, `ide-connection-utils`); not always in
 /// these words in other versions.
 fn client_message(facts: &Facts, problem: Problem) -> String {
     let (dialect, plan) = (facts.environment.dialect, &facts.plan);

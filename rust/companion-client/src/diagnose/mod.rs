@@ -1,7 +1,7 @@
 //! Explains to the user why a client does or does not connect.
 //!
 //! [`Facts`] are gathered once, with all the IO there is; [`diagnose`] judges them and is a pure
-//! function. What comes out is a [`Diagnosis`]: for programs as JSON, for people by `Display`.
+//! function. The result is a [`Diagnosis`]: for programs as JSON, for people by `Display`.
 //! *Invariant:* no token is in it, nor anything that a companion knows of the user's files.
 
 mod advice;
@@ -37,7 +37,7 @@ pub enum Problem {
     NoRoute,
     /// A variable for a proxy is no URL, at which the client gives up.
     BadProxy,
-    /// Nobody listens at the port: what was found is left over from a companion that has ended.
+    /// Nobody listens at the port: the file or variable is left over from a companion that has ended.
     NotRunning,
     /// A left-over file is chosen, and spoils the connection to the companion that runs.
     StaleFile,

@@ -1,4 +1,4 @@
-//! What people read, for each problem. The facts are made up, so nothing depends on the machine.
+//! Tests the text for each problem. The facts are made up, so nothing depends on the machine.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -131,7 +131,7 @@ fn check(expected: Option<Problem>, facts: &Facts) -> String {
     text
 }
 
-/// Only what differs from problem to problem: the verdict and the advice.
+/// Returns the parts that differ between problems: the verdict and the advice.
 fn beginnings(cases: Vec<(Problem, Facts)>) -> String {
     let mut all = String::new();
     for (problem, facts) in cases {

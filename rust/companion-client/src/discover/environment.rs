@@ -12,7 +12,7 @@ use companion_protocol::dialect::{Base, ClientProfile, Folder, Naming, Surroundi
 use super::process::ide_process;
 use super::{Stdio, Token};
 
-/// What the client's decisions depend on. All can be set, for tests and for an environment that
+/// The input of the client's decisions. All can be set, for tests and for an environment that
 /// is not that of this process.
 #[derive(Clone, Debug)]
 pub struct Environment {
@@ -150,7 +150,7 @@ impl Environment {
         super::leading_number(self.set(self.dialect.variables.pid?)?)
     }
 
-    /// The variable because of which a client in a container stays on 127.0.0.1.
+    /// Returns the variable that makes a client in a container stay on 127.0.0.1.
     pub fn stays_local(&self) -> Option<&'static str> {
         let stay_local = self.dialect.variables.stay_local?;
         ["SSH_CONNECTION", "VSCODE_REMOTE_CONTAINERS_SESSION", stay_local]

@@ -93,13 +93,13 @@ pub struct Route {
     pub token: Option<Token>,
 }
 
-/// What the client would do: it tries `routes` in order, unless `workspace` is an error or
+/// The client's plan: it tries `routes` in order, unless `workspace` is an error or
 /// `ide` is `None`. Then it tries nothing at all.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// All discovery files, with the client's judgement of each.
     pub search: Search,
-    /// What the client calls the editor; `None`: "IDE integration is not supported in your
+    /// The client's name for the editor; `None`: "IDE integration is not supported in your
     /// current environment".
     pub ide: Option<String>,
     /// Whether the client's folder is in the workspace that the editor has open.

@@ -13,7 +13,7 @@ pub(super) fn ide_process() -> u32 {
     ide_process_from(std::process::id(), cfg!(windows), process_info)
 }
 
-/// The same for a client with the id `pid`, in a tree of processes that `info` tells.
+/// The same for a client with the id `pid`, in the tree of processes from `info`.
 pub fn ide_process_from(pid: u32, windows: bool, info: impl Fn(u32) -> Option<ProcessInfo>) -> u32 {
     if windows { from_root(pid, info) } else { from_shell(pid, info) }
 }

@@ -1,4 +1,4 @@
-//! Tables: what is in the folder and in the environment, and what the client makes of it.
+//! Tests the client's choice for tables of files and environments.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -72,7 +72,7 @@ impl Scene {
         Plan::of(&self.environment)
     }
 
-    /// The ports of the files in the client's order, and what becomes of each.
+    /// The ports of the files in the client's order, and the verdict on each.
     fn standings(&self) -> Vec<(String, CandidateStatus)> {
         let candidates = self.plan().search.candidates;
         let port = |one: &Candidate| {
@@ -83,7 +83,7 @@ impl Scene {
     }
 }
 
-/// What a companion writes.
+/// Returns a companion's discovery file.
 fn content(port: u16, workspace_path: &str) -> Value {
     json!({
         "port": port,

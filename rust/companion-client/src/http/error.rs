@@ -97,7 +97,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the server certainly did nothing of what it was asked, so that it can be asked
+    /// Whether the server certainly did not act on the request, so that it can be asked
     /// again.
     pub fn is_safe_to_retry(&self) -> bool {
         match self {

@@ -1,6 +1,6 @@
 //! Talks to a companion: MCP over Streamable HTTP, as far as companions and Gemini CLI use it.
 //!
-//! [`probe`] tells, without a runtime of the caller's, whether a companion answers. Whoever wants
+//! [`probe`] checks, without a runtime of the caller's, whether a companion answers. Whoever wants
 //! to stay begins with [`initialize`], which gives a [`Session`] to post messages to and to read
 //! notifications from, or with [`connect`] if there is no client that says how. Each request has a connection of its own, so none waits for another.
 

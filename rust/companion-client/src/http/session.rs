@@ -117,7 +117,7 @@ impl Session {
     }
 
     /// Opens the stream of notifications. With the id of the last event of the stream before,
-    /// the server sends again what was lost.
+    /// the server resends lost events.
     ///
     /// # Errors
     /// Any but [`Error::Rpc`].

@@ -7,7 +7,7 @@ use super::{Error, MAX_MESSAGE};
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What to come back with, so that the server sends what came after.
+    /// ID of the last event, to resume the stream after it.
     pub id: Option<String>,
     /// JSON, if the server does as it should.
     pub data: Bytes,

@@ -92,7 +92,7 @@ impl Made {
         Package::open(&file).unwrap()
     }
 
-    /// What would be done to all that is there.
+    /// Plans the steps for the whole machine.
     pub(crate) fn plan(&self, package: &Package) -> Report {
         self.setup(package, |setup| setup.plan().unwrap())
     }
@@ -118,7 +118,7 @@ impl Made {
         Setup::remove(&self.machine, false).unwrap()
     }
 
-    /// What would be taken away.
+    /// Plans the removal.
     pub(crate) fn plan_remove(&self) -> Report {
         Setup::remove(&self.machine, true).unwrap()
     }
@@ -244,7 +244,7 @@ pub(crate) fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// What became of each subject, with where.
+/// Returns the outcome and path of each subject.
 pub(crate) fn outcomes(report: &Report) -> Vec<(&str, Outcome)> {
     report.steps.iter().map(|step| (&*step.subject, step.outcome)).collect()
 }

@@ -1,4 +1,4 @@
-//! What a client makes of files that have the port in their names.
+//! Tests files that have the port in their names.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,7 +6,7 @@ use companion_protocol::dialect::QWEN;
 
 use super::*;
 
-/// A client with a home folder of its own, in which `.qwen/ide` is.
+/// A client whose home folder contains `.qwen/ide`.
 fn scene() -> Scene {
     let mut scene = Scene::new();
     scene.environment.dialect = &QWEN;
