@@ -78,7 +78,7 @@ pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>
     let mut command = Command::new(&prepared.words[0]);
     command.args(&prepared.words[1..]);
     // Removes the terminal's own variables unless the container gets them, so that not even
-    // an `--env` of the user's hands it on.
+    // the user's own `--env` passes them on.
     for name in dialect::ALL.iter().flat_map(|dialect| dialect.variables.names()) {
         command.env_remove(name);
     }
