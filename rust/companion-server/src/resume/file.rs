@@ -25,7 +25,7 @@ pub(super) struct File {
     /// The state that the records lead to.
     left: Left,
     /// The open file. `None` if it must be rewritten.
-    pub(super) file: Option<std::fs::File>,
+    pub(super) open: Option<std::fs::File>,
     /// Its length when it was rewritten, in bytes.
     written: usize,
     /// Its length now, in bytes.
@@ -39,7 +39,7 @@ pub(super) struct File {
 impl File {
     pub(super) fn new(slot: Slot, head: Head, left: Left) -> Self {
         let texts = BTreeMap::new();
-        Self { slot, head, left, file: None, written: 0, length: 0, texts, left_out: 0 }
+        Self { slot, head, left, open: None, written: 0, length: 0, texts, left_out: 0 }
     }
 
     /// Saves the records of `batch`.
@@ -57,10 +57,10 @@ impl File {
         let over: Vec<_> = over.iter().filter_map(|diff| self.texts.remove(diff)).collect();
         let length = self.length + lines.len();
         let is_due = batch.ends || length > self.written + self.written.max(MIN_APPENDED);
-        if let Some(file) = self.file.take().filter(|_| !is_due)
+        if let Some(file) = self.open.take().filter(|_| !is_due)
             && let Ok(file) = append(file, self.length, &lines).and_then(|file| erase(file, &over))
         {
-            self.file = Some(file);
+            self.open = Some(file);
             self.length = length;
             return Ok(());
         }
@@ -73,7 +73,7 @@ impl File {
     /// The disk does not take it. Then there is no file: the next process may resend too little,
     /// but nothing that is out of date.
     pub(super) fn write(&mut self) -> io::Result<()> {
-        self.file = None;
+        self.open = None;
         self.texts.clear();
         let mut lines = Vec::new();
         write_line(&mut lines, &self.head);
@@ -115,7 +115,7 @@ impl File {
         if written.is_err() {
             self.slot.clear()?;
         }
-        self.file = Some(written?);
+        self.open = Some(written?);
         self.written = lines.len();
         self.length = lines.len();
         Ok(())

@@ -51,7 +51,7 @@ fn left(dir: &TempDir) -> Left {
 
 /// Makes a rewrite necessary and impossible, as a disk that is full does after a failed append.
 fn obstruct(dir: &TempDir, saving: &mut Saving) -> PathBuf {
-    saving.file.file = None;
+    saving.file.open = None;
     let obstacle = file(dir).with_extension("jsonl.tmp");
     fs::create_dir(&obstacle).unwrap();
     obstacle
@@ -104,7 +104,7 @@ fn in_a_folder_that_has_become_read_only_the_file_is_emptied() {
     let file = file(&dir);
     let folder = file.parent().unwrap();
     fs::set_permissions(folder, fs::Permissions::from_mode(0o500)).unwrap();
-    saving.file.file = None;
+    saving.file.open = None;
     assert!(!take(&mut saving, vec![Record::Settled(diff("1"))]));
     drop(saving);
     assert_eq!(fs::read_to_string(&file).unwrap(), "");

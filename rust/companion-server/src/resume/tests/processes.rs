@@ -229,7 +229,7 @@ fn after_an_append_that_failed_the_file_is_written_again_as_a_whole() {
     let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
     fs::File::options().append(true).open(file(&dir)).unwrap().write_all(b"{\"sess").unwrap();
     // It takes nothing more.
-    saving.file.file = Some(fs::File::open(file(&dir)).unwrap());
+    saving.file.open = Some(fs::File::open(file(&dir)).unwrap());
     let sessions = [true, false].map(|of| {
         (SessionId::new(), ClientTraits { replays_edits: of, ..ClientTraits::default() })
     });
