@@ -3,7 +3,8 @@
 //     ./gradlew buildPlugin           the zip, in target/gradle/distributions, and which libraries it has not
 //     ./gradlew runIde                an IDE with the plugin
 //     ./gradlew check                 the tests of the boundary to Rust; the others run in the build of pom.xml
-//     ./gradlew verifyPlugin          JetBrains' verifier, against the IDEs that it recommends
+//     ./gradlew verifyPlugin          JetBrains' verifier, against the IDEs that it recommends, some eight; against others
+//                                     with -Pcompanion.verify.ides=HOME,HOME
 //     ./gradlew signPlugin            CERTIFICATE_CHAIN, PRIVATE_KEY and PRIVATE_KEY_PASSWORD are in the environment
 //     ./gradlew publishPlugin         signs it, and needs PUBLISH_TOKEN as well, and what the Marketplace demands:
 //                                     -Pcompanion.vendor.url=URL -Pcompanion.vendor.email=MAIL
@@ -87,7 +88,8 @@ intellijPlatform {
     }
     pluginVerification {
         ides {
-            recommended()
+            val homes = providers.gradleProperty("companion.verify.ides").orNull
+            homes?.split(',')?.forEach { local(file(it)) } ?: recommended()
         }
     }
 }

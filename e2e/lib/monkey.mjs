@@ -218,14 +218,17 @@ export class Monkey {
   async offersBack(proposal) {
     if (!this.isEdited(proposal)) return;
     const about = path.relative(this.scene.sandbox.project, proposal.file);
+    let isClicked = false;
     await until(`${JSON.stringify(proposal.text)} to be had back`, async () => {
       const { tabs, texts } = await this.ide.robot('look');
       if (tabs.some(({ text }) => text === proposal.text)) return true;
-      // A notification may close at the moment of the click.
-      if (texts.includes(BACK)) await this.ide.click('text', { text: BACK }).catch(() => {});
-      // The platform shows only the last notifications, and has all in its log.
-      else if (texts.some((text) => FOLDED.test(text))) {
-        await this.ide.robot('follow log', { about, link: BACK });
+      if (texts.includes(BACK) && !isClicked) {
+        // A notification may close at the moment of the click, and another one may have the same link.
+        isClicked = true;
+        await this.ide.click('text', { text: BACK }).catch(() => {});
+      } else if (isClicked || texts.some((text) => FOLDED.test(text))) {
+        // The platform shows only the last notifications, and has all in its log.
+        await this.ide.robot('follow log', { about, link: BACK }).catch(() => {});
       }
       return false;
     });
