@@ -82,7 +82,7 @@ describe('a proposal in a window', () => {
     assert.deepEqual(await decision, REJECTED);
     await scene.noProposal();
     await scene.ide.click('text', { text: 'Show Your Edits' });
-    const back = ({ tabs }) => tabs.find(({ title }) => title.includes('what you had written'));
+    const back = ({ tabs }) => tabs.find(({ title }) => title.includes('(your edits)'));
     await scene.ide.until(back, 'what was written');
   });
 
