@@ -130,7 +130,7 @@ describe('a proposal in a window', () => {
     });
   }
 
-  scene.test('its tab is told from one of its name that waits without a tab', async (scene) => {
+  scene.test('its tab has its path if a file of the same name waits without a tab', async (scene) => {
     const first = await scene.propose(scene.sandbox.file('deep/same.txt', 'old\n'), 'new\n');
     await scene.edit('has the focus.txt', 'text\n');
     const other = await scene.connect();

@@ -76,7 +76,7 @@ describe('in a terminal of the editor', { skip: noTerminal }, () => {
 });
 
 describe('over a bridge', { skip: noTerminal }, () => {
-  test('whose companion has ended, the CLI writes what is allowed in the terminal', async (t) => {
+  test('whose companion has ended, the CLI writes an edit that is allowed in the terminal', async (t) => {
     const window = await openWindow(t);
     const { sandbox, companion } = window;
     const file = sandbox.file('a.txt', 'old\n');

@@ -119,7 +119,7 @@ describe('in a container', { skip: noNamespaces }, () => {
     assert.deepEqual(companion.ready.listening, [`127.0.0.1:${companion.ready.port}`]);
   });
 
-  test('on host networking the client needs to be told to stay on loopback', async (t) => {
+  test('on host networking the client needs the variable that keeps it on loopback', async (t) => {
     const { sandbox, host, companion } = await openWindowOnHost(t, { args: [] });
     const machine = host.container({ hostNetwork: true, mounts: [mount(sandbox.project)] });
     const details = await refusal(sandbox, { machine, env: environment(companion) });

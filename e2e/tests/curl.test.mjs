@@ -51,7 +51,7 @@ function documented() {
   return { setUp, examples: examples.map(([, command, output]) => ({ command, output })) };
 }
 
-test('the commands of docs/http.md do what it says', { skip }, async (t) => {
+test('the commands of docs/http.md have the output that it shows', { skip }, async (t) => {
   const window = await openWindow(t);
   const { setUp, examples } = documented();
   const checked = [];
@@ -180,7 +180,7 @@ test('curl -N shows all notifications during work', { skip }, async (t) => {
 });
 
 test(
-  'curl shows what one does in Neovim, and does it there',
+  'curl shows the user’s actions in Neovim, and decides there',
   { skip: skip || noNeovim },
   async (t) => {
     const { sandbox, neovim, client } = await openNeovimWithClient(t);

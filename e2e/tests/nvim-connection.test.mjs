@@ -240,7 +240,7 @@ test('the user gets one message, with a fix, if the program is missing', { skip 
   assert.match(report, /ERROR:? The companion is not running/);
 });
 
-test('whatever the program writes, Neovim goes on', { skip }, async (t) => {
+test('invalid output of the program does not stop Neovim', { skip }, async (t) => {
   const sandbox = Sandbox.of(t);
   const lines = [
     'no JSON',

@@ -15,7 +15,7 @@ const are =
     paths(files).join() === wanted.join();
 
 test(
-  'files are told in the order of their focus, also those that were open before',
+  'files are in the order of their focus, also files that were open before',
   { skip },
   async (t) => {
     const { sandbox, neovim, client } = await openNeovimWithClient(t);

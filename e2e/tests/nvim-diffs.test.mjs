@@ -99,7 +99,7 @@ test('a proposal shows whether it creates its file', { skip }, async (t) => {
 });
 
 test(
-  'plugins of the user’s that fail on unusual buffers are in nobody’s way',
+  'plugins that fail on unusual buffers do not stop a proposal',
   { skip },
   async (t) => {
     const { sandbox, neovim, client } = await openNeovimWithClient(t, {

@@ -10,7 +10,7 @@ import { QWEN_CLIENT, locks, qwenHome } from '../lib/qwen-code.mjs';
 import { Sandbox } from '../lib/sandbox.mjs';
 import { accepted } from '../lib/window.mjs';
 
-test('Qwen Code sees what is open in Neovim, and its edit is reviewed', { skip }, async (t) => {
+test('Qwen Code gets the open files of Neovim, and its edit is reviewed', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   const home = qwenHome(sandbox);
   await until('the file is there', () => locks(home).length === 1);

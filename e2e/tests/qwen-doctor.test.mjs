@@ -93,7 +93,7 @@ describe('doctor for Qwen Code', { concurrency: 3 }, () => {
     await assertFailure(sandbox, 'no-folder', UNSUPPORTED, qwen);
   });
 
-  test('nobody listens, or another token is wanted', async (t) => {
+  test('nothing listens, or the token is wrong', async (t) => {
     const { sandbox, home } = sandboxOf(t);
     writeLock(sandbox, home, await closedPort());
     const lost = /^IDE connection error\. The connection was lost unexpectedly\./;

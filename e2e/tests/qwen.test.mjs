@@ -27,7 +27,7 @@ async function openWindow(t, options) {
 const startNamed = (sandbox, name) =>
   Companion.start(sandbox, { args: ['--ide-display-name', name] });
 
-test('in any terminal it connects, and sees what is open and selected', async (t) => {
+test('in any terminal it connects, and gets the open files and the selection', async (t) => {
   const { sandbox, companion } = await openWindow(t, { args: ['--ide-display-name', 'Editor'] });
   const client = await connect(sandbox, { cwd: sandbox.folder('project', 'sub', 'folder') });
   assert.equal(await client.displayName(), 'Editor');
@@ -62,7 +62,7 @@ test('of several editors of one folder it takes the newest, or the terminal’s 
   }
 });
 
-test('one of several roots will do, whatever its name', async (t) => {
+test('one of several roots suffices, with any name', async (t) => {
   const sandbox = Sandbox.of(t);
   qwenHome(sandbox);
   const roots = ['first', 'with blanks and é', '文件夹 100% [x]'].map((name) => sandbox.folder(name));

@@ -40,7 +40,7 @@ async function connect({ sandbox, companion }, library, fetch) {
 }
 
 for (const [name, library] of Object.entries(libraries)) {
-  test(`${name} connects, calls tools, hears notifications, and ends its session`, async (t) => {
+  test(`${name} connects, calls tools, gets notifications, and ends its session`, async (t) => {
     const window = await openWindow(t);
     const { sandbox, editor } = window;
     const { client, transport, notifications, errors } = await connect(window, library);

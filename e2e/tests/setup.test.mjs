@@ -46,7 +46,7 @@ function outcomes(json) {
   return Object.fromEntries(steps.map(({ subject, outcome }) => [subject, outcome]));
 }
 
-test('Neovim loads what is installed, the client connects', { skip: noNeovim }, async (t) => {
+test('Neovim loads the installed plugin, and the client connects', { skip: noNeovim }, async (t) => {
   const { sandbox, settings, env, setup } = user(t, [NEOVIM]);
   const done = await setup('--yes');
   assert.equal(done.code, 0, done.stderr);
