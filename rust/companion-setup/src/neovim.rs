@@ -23,7 +23,7 @@ const HELP: &str = "doc/gemini_companion.txt";
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
 /// The files of the plugin.
-const FILES: [(&str, &str); 29] = files![
+const FILES: [(&str, &str); 30] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/autowrite.lua"
     "lua/gemini_companion/buffer.lua"
@@ -49,6 +49,7 @@ const FILES: [(&str, &str); 29] = files![
     "lua/gemini_companion/stale.lua"
     "lua/gemini_companion/terminal.lua"
     "lua/gemini_companion/text.lua"
+    "lua/gemini_companion/types.lua"
     "lua/gemini_companion/view.lua"
     "lua/gemini_companion/windows.lua"
     "lua/gemini_companion/workspace.lua"
