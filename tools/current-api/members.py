@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Owns the list of what the plugin's classes refer to in the platform.
+"""Lists the members of the platform that the plugin's classes refer to.
 
 members.py CLASSES PLATFORM_HOME LIST           fails unless LIST has each member, and no other
 members.py CLASSES PLATFORM_HOME LIST --write   brings LIST up to date; what has yet to be verified gets a "?"

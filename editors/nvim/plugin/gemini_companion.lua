@@ -1,4 +1,4 @@
--- Owns what Neovim loads when it starts: one command, and the wish to start the companion later.
+-- Registers the command, and starts the companion later.
 
 if vim.g.loaded_gemini_companion then
   return

@@ -1,4 +1,4 @@
-//! What a server is told when it starts, and the bounds it keeps.
+//! Declares the settings and the limits of a server.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the parts of one server share.
+//! Shares the parts of one server between its modules.
 
 use std::fs::File;
 use std::sync::Arc;

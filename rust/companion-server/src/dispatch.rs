@@ -1,4 +1,4 @@
-//! From a message to its answer: the methods of MCP.
+//! Answers messages: the methods of MCP.
 //!
 //! Knows nothing of HTTP. A request is always answered, a notification never.
 

@@ -1,4 +1,4 @@
-//! Who may talk to the server: decided from the head of a request, before its body is read.
+//! Decides from the head of a request whether its sender may talk to the server, before the body is read.
 //!
 //! It keeps out web pages, which can make a browser connect to any port (`Origin`, and by DNS
 //! rebinding `Host`), and other users of the machine (token).

@@ -1,4 +1,4 @@
-//! The editor, as the server sees it.
+//! Declares the editor as the server sees it.
 
 #[cfg(test)]
 mod tests;

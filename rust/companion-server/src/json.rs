@@ -1,5 +1,5 @@
-//! JSON on its way to a client. A long text in it is written piece by piece as it is sent: all at
-//! once, it would take its memory twice more, and its first byte would wait for the last.
+//! Writes JSON for a client. A long text is written piece by piece as it is sent: all at once, it would take
+//! its memory twice more, and its first byte would wait for the last.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Whether a proposal changes a file or creates one, and whether that file is private, from a disk that
+//! Checks whether a proposal changes a file or creates one, and whether the file is private, on a disk that
 //! may not answer.
 
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The sockets of one server: one on loopback, and those on addresses that the user has asked
-//! for. All have the same port, because a client is told only one.
+//! Binds the sockets of one server: one on loopback, and those on addresses that the user added. All have the
+//! same port, because a client knows only one.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};

@@ -1,4 +1,4 @@
-//! `GET /events`: every notification to every client, for people who watch with curl.
+//! Serves `GET /events`: every notification to every client, for people who watch with curl.
 //!
 //! A watcher must never hold up a client: what a slow one does not read in time, it misses, and of what is
 //! very long it sees the beginning.

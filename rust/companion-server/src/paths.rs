@@ -1,4 +1,4 @@
-//! The roots of the workspace, and where paths lead on the disk.
+//! Keeps the roots of the workspace, and finds where paths lead on the disk.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};

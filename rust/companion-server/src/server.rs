@@ -1,5 +1,4 @@
-//! The server as its owner sees it: started with listeners, fed with the editor's events,
-//! stopped in a written order.
+//! Provides the server to its host: starts it with listeners, takes editor events, stops it in order.
 
 use std::collections::BTreeMap;
 use std::io;

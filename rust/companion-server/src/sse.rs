@@ -1,4 +1,4 @@
-//! The data of Server-Sent Events.
+//! Formats Server-Sent Events.
 
 use bytes::Bytes;
 use serde::Serialize;

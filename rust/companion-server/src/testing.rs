@@ -1,4 +1,4 @@
-//! What the unit tests share: a server without sockets, files and threads.
+//! Provides a server without sockets, files and threads to the unit tests.
 
 use std::cell::RefCell;
 use std::path::Path;

@@ -1,5 +1,5 @@
--- Owns the options 'autowrite' and 'autowriteall' while a proposal is in sight. They are off then: `:make` or
--- `:q` would write it otherwise, which is to accept it.
+-- Switches 'autowrite' and 'autowriteall' off while a proposal is in sight. Otherwise `:make` or `:q` would
+-- write the proposal, which accepts it.
 
 local M = {}
 

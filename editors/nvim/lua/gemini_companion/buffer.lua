@@ -1,4 +1,4 @@
--- Owns how a text gets into a buffer and out of it again, with the form that it is to have in a file.
+-- Puts a text into a buffer and takes it out again, with its form in a file.
 
 local M = {}
 

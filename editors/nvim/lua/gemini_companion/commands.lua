@@ -1,4 +1,4 @@
--- Owns `:GeminiCompanion`: its subcommands, their completion, and what they print.
+-- Runs the subcommands of `:GeminiCompanion`, and completes them.
 
 local log = require('gemini_companion.log')
 

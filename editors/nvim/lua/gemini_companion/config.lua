@@ -1,4 +1,4 @@
--- Owns the options: what a user may set, and what holds otherwise.
+-- Keeps the user's options and their defaults.
 
 local M = {}
 

@@ -1,5 +1,5 @@
--- Owns what the companion is told of the user's files: which are open, the focus, the cursor, the
--- selection. It compares what is so with what was told, so an event means no more than to look.
+-- Reports open files, focus, cursor and selection to the companion. It compares the state of the editor with
+-- the reported one, so an event only triggers a look.
 
 local selection = require('gemini_companion.selection')
 local text = require('gemini_companion.text')

@@ -1,5 +1,4 @@
--- Owns the problems of files: what language servers and linters have found in them, once they have
--- seen the text that is on the disk.
+-- Collects the diagnostics of files, once language servers and linters have seen the text on the disk.
 
 local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')

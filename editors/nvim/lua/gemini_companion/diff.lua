@@ -1,5 +1,5 @@
--- Owns the proposals that are open: which there are, what the companion asks about them, what the
--- user decides. Who decided first, and whether it still counts, is judged by the companion.
+-- Keeps the open proposals, answers the companion's requests about them, and sends the user's decisions.
+-- The companion judges which decision was first, and whether it still counts.
 
 local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')

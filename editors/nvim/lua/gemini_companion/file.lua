@@ -1,4 +1,4 @@
--- Owns files: their bytes, and the buffers in which they are loaded.
+-- Reads and writes files, and finds the buffers that show them.
 
 local M = {}
 

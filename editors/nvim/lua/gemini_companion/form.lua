@@ -1,4 +1,4 @@
--- Owns the form in which a proposal shows, which is that of its file, and what is remarkable about it.
+-- Gives a proposal the form of its file, and finds its remarks for the user.
 
 local file = require('gemini_companion.file')
 local text = require('gemini_companion.text')

@@ -1,4 +1,4 @@
--- Owns `:checkhealth gemini_companion`: what is there, what is missing, and what to do about it.
+-- Checks the installation for `:checkhealth gemini_companion`.
 
 local M = {}
 

@@ -1,5 +1,5 @@
--- Owns the wait for a moment at which windows may be opened and closed: not while the user is
--- typing a command, answering a question, or between an operator and its motion.
+-- Waits until windows may open and close: not while the user types a command, answers a question, or is between an
+-- operator and its motion.
 
 local M = {}
 

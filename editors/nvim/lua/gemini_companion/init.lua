@@ -1,4 +1,4 @@
--- Owns the public functions, and what belongs together: the companion's life and that of Neovim.
+-- Provides the public functions, and ties the companion to the life of Neovim.
 
 local M = {}
 

@@ -1,5 +1,5 @@
--- Owns what the user has written in a proposal that is over, until its CLI has written it to the file:
--- it may have ended, or its user has said no in the terminal.
+-- Keeps the user's text of an ended proposal until its CLI has written it to the file. The CLI may have ended,
+-- or its user may have rejected the edit in the terminal.
 
 local buffers = require('gemini_companion.buffer')
 local file = require('gemini_companion.file')

@@ -1,5 +1,5 @@
--- Owns what is remembered for `:GeminiCompanion log`, and what the user is told at once.
--- Never a file's text, a selection or the token.
+-- Keeps the lines of `:GeminiCompanion log`, and shows messages to the user.
+-- No line has a file's text, a selection or the token.
 
 local M = {}
 

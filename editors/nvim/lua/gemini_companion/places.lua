@@ -1,4 +1,4 @@
--- Owns what each open proposal says of its place among the others, and of the CLI that it is from.
+-- Shows in each open proposal its place among the others, and its CLI.
 
 local M = {}
 

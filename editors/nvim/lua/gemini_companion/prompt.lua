@@ -1,4 +1,4 @@
--- Owns how a file gets into the prompt of a CLI that runs in a terminal of this Neovim.
+-- Names a file in the prompt of a CLI that runs in a terminal of this Neovim.
 
 local log = require('gemini_companion.log')
 

@@ -1,4 +1,4 @@
--- Owns the way through several proposals: from one to the next, all at once, and the list of them.
+-- Leads through several proposals: from one to the next, all at once, and a list of them.
 
 local diff = require('gemini_companion.diff')
 local log = require('gemini_companion.log')

@@ -1,5 +1,5 @@
--- Owns the process `gemini-companion serve`: its start, its end, and the JSON-RPC lines to and from
--- it. What the messages mean is none of its business.
+-- Runs `gemini-companion serve`, and passes JSON-RPC lines to it and from it. Other modules interpret the
+-- messages.
 
 local config = require('gemini_companion.config')
 local log = require('gemini_companion.log')

@@ -1,4 +1,4 @@
--- Owns the environment by which a CLI in a terminal of this Neovim finds its companion.
+-- Sets the environment by which a CLI in a terminal of this Neovim finds its companion.
 
 local M = {}
 

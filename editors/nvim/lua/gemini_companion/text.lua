@@ -1,4 +1,4 @@
--- Owns how a text lies in a file: line ends, BOM, a last line without end; and what is valid UTF-8.
+-- Parses and renders the text of a file: line ends, BOM, last line; repairs invalid UTF-8.
 
 local M = {}
 

@@ -1,5 +1,5 @@
--- Owns how a proposal shows: a tab page with the file on the left, read-only, and the proposal on
--- the right, to be changed. What the user decides is told to `on`; what follows is not its business.
+-- Shows a proposal in a tab page: the file on the left, read-only, and the proposal on the right, editable.
+-- It reports the user's decisions to `on`.
 
 local autowrite = require('gemini_companion.autowrite')
 local buffers = require('gemini_companion.buffer')

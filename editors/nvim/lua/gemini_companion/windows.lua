@@ -1,5 +1,4 @@
--- Owns the windows of proposals: how they open in a tab page, what stands above them, and what becomes
--- of them. What is in them is none of its business.
+-- Opens and labels the windows of proposals, and makes them ordinary windows again.
 
 local M = {}
 

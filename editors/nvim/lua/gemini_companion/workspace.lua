@@ -1,4 +1,4 @@
--- Owns which folders are the workspace: those in which a CLI finds this Neovim.
+-- Finds the folders of the workspace, where a CLI finds this Neovim.
 
 local config = require('gemini_companion.config')
 

@@ -1,4 +1,4 @@
-//! Which files exist and are not private, from a disk that may not answer.
+//! Checks which files exist and are not private, on a disk that may not answer.
 //!
 //! It is asked on a thread of its own, one question at a time. While it does not answer, as a dead
 //! network drive may, what it said last still holds, so that the context goes on.

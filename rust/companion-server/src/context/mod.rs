@@ -1,5 +1,4 @@
-//! The editor's context: takes its events, and sends each client the newest state, soon after
-//! things have come to rest.
+//! Takes editor events, and sends each client the newest context soon after a burst of them.
 //!
 //! An event costs its caller one short lock and a look at the clock: no IO, no allocation for
 //! a caret, and the server's thread is woken once per burst. It never waits.

@@ -1,4 +1,4 @@
-//! Which files are open, in which order they had the focus, where the caret is.
+//! Keeps the open files, the order of their focus, and the caret.
 //!
 //! A plain value that takes events and gives snapshots. It knows no clock, disk or thread:
 //! the time comes with the event, and whether a file may be told is asked of the caller.

@@ -1,4 +1,4 @@
-//! Which problems each file had when the editor was asked about it the last time.
+//! Remembers which diagnostics each file had when the editor was asked last.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};

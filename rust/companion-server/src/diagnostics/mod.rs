@@ -1,4 +1,4 @@
-//! The problems that the editor knows of its files: asks the editor, and remembers what was there.
+//! Asks the editor for the diagnostics of files, and finds the new ones.
 
 mod known;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a call of a tool is answered.
+//! Declares the answers to calls of tools about diffs.
 
 use companion_protocol::ide::ClosedDiff;
 use companion_protocol::jsonrpc::{Id, Response};

@@ -1,5 +1,5 @@
-//! The calls of tools that wait for an answer: of the editor, or of their own client. Each has a
-//! deadline; one timer serves them all.
+//! Keeps the calls of tools that wait for the editor or for their own client. Each has a deadline, and one
+//! timer serves them all.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The requests to the editor: what it is asked for the ledger, and what it says became of that.
+//! Sends the ledger's requests to the editor, and takes the answers.
 
 use super::Diffs;
 use super::ledger::Ask;

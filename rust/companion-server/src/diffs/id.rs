@@ -1,4 +1,4 @@
-//! The name of a diff, over restarts too.
+//! Names a diff, over restarts, too.
 
 use std::fmt;
 

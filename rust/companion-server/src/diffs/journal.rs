@@ -1,4 +1,4 @@
-//! The way of records to whoever saves them, in order, and word of how far that has come.
+//! Queues records for the resume file, in order, and reports which are saved.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! Diffs: carries out what the [`ledger`] decides, towards the editor, the clients and the next
-//! process.
+//! Carries out the [`ledger`]'s effects: for the editor, the clients and the next process.
 //!
 //! What is to be saved is queued under the ledger's lock, in the order of the steps. The editor is
 //! asked without the lock, because it may answer from within the call; all requests to it arise

@@ -1,4 +1,4 @@
-//! The decisions that one client has not shown to have got, in the order in which they were taken.
+//! Keeps the decisions that one client has not acknowledged, oldest first.
 //!
 //! A decision is an event and must arrive: it is kept until the client has shown that it got it,
 //! and sent again if the stream broke. There are two ways to show it. Behind each decision goes a

@@ -1,4 +1,4 @@
-//! What a process leaves to the next one: records of what happened, and what they come to.
+//! Declares the records that a process leaves to the next one, and the state that they lead to.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,8 +1,7 @@
-//! The discovery files, by which CLIs find this server: one for the clients of each dialect.
+//! Writes the discovery files, by which clients find this server: one for each client profile.
 //!
-//! Owns the files from their first byte to their removal, puts them back if somebody else removes
-//! or changes them, and clears away those that dead processes left. It never takes anything from a
-//! file, least of all a token: what it wrote is what it knows.
+//! It rewrites a file that somebody else removes or changes, removes it at the end, and removes the files
+//! of dead processes. It never reads anything from a file, least of all a token.
 
 mod keeper;
 mod place;

@@ -1,4 +1,4 @@
-//! Where a discovery file goes.
+//! Finds the folder and the name of a discovery file.
 
 use std::collections::HashSet;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! Clears away the discovery files that no server stands behind any more.
+//! Removes discovery files whose server is gone.
 //!
 //! A stale file does harm: the client pairs its token with the port from the environment, and
 //! on Windows it takes every process for alive.

@@ -1,4 +1,4 @@
-//! The member `workspacePath` of the discovery file.
+//! Writes the member `workspacePath` of the discovery file.
 
 use companion_platform::{Platform, relative_to};
 

@@ -1,4 +1,4 @@
-//! Connections: from accept to the last byte.
+//! Serves connections, from accept to the last byte.
 
 use std::io;
 use std::pin::{Pin, pin};

@@ -1,7 +1,6 @@
 //! HTTP/1.1: accepts connections, routes requests, writes replies.
 //!
-//! Owns statuses and headers. What a message means is none of its business: that is
-//! [`dispatch`](crate::dispatch)'s.
+//! It decides statuses and headers. [`dispatch`](crate::dispatch) interprets the messages.
 
 mod connection;
 mod reply;

@@ -1,4 +1,4 @@
-//! Replies. Every refusal is a JSON-RPC error, so that both people and MCP clients can read it.
+//! Writes replies. Every refusal is a JSON-RPC error, so that people and MCP clients can read it.
 
 use std::convert::Infallible;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! From a request to its reply: the guard, path and method, headers, and then the message.
+//! Answers a request: the guard, path and method, headers, and then the message.
 
 use std::sync::Arc;
 

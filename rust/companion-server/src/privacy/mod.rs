@@ -1,5 +1,5 @@
-//! What stays private: the files that an ignore file names, in a root of the workspace or a folder
-//! below it. In every doubt a file is private.
+//! Decides which files are private: those that an ignore file names, in a root of the workspace or a folder
+//! below it. In doubt a file is private.
 //!
 //! No tree is walked: to judge a file, the folders that lead to it are looked at. Most of this waits
 //! for the disk, so it is not for the server's thread.

@@ -1,4 +1,4 @@
-//! What one ignore file says, as a pure function of its text: rules in the syntax of `.gitignore`.
+//! Parses one ignore file, as a pure function of its text: rules in the syntax of `.gitignore`.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The folders whose ignore files are watched, so that a change counts without an event of the editor's.
+//! Watches the folders with ignore files, so that a change counts without an editor event.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! What the file says: its head, then a record per line.
+//! Writes and reads the lines of the resume file: its head, then one record per line.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,9 @@
-//! What a server needs to come back after its process has ended, so that its clients do not
-//! notice: the same port and token, the sessions that there were, and what their clients wait for.
+//! Resumes a server after its process has ended, so that its clients do not notice: the same port and
+//! token, the sessions, and the decisions that clients have not received.
 //!
-//! Owns one private file per workspace and editor in the user's state directory. Nothing of it is
-//! ever logged. A file that can't be used, or that another process uses, costs the clients of the
-//! last run their connection, and nothing else.
+//! There is one private file per workspace and editor in the user's state directory. Nothing of it is
+//! ever logged. If it can't be used, or another process uses it, the clients of the last run lose their
+//! connection, and nothing else.
 
 mod file;
 mod lines;

@@ -1,4 +1,4 @@
-//! Which file is this server's, that no two processes have it, and that none outlives its use.
+//! Chooses the resume file of this server. No two processes have the same one, and none outlives its use.
 //!
 //! Several companions may serve the same folder, such as two Neovims that were started in it.
 //! Each has a slot of its own, and takes the same one again after a restart.

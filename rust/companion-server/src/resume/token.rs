@@ -1,4 +1,4 @@
-//! The bearer token.
+//! Makes the bearer token.
 
 use std::sync::Arc;
 

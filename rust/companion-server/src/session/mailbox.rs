@@ -1,4 +1,4 @@
-//! What a client's stream is to send besides decisions: the newest context, and signs of life.
+//! Keeps the newest context and the signs of life for a client's stream.
 //!
 //! A context is a state, so a newer one takes the place of one that was not sent: a client that
 //! reads slowly skips what is stale and holds no memory. Decisions are `diffs`' matter, which says

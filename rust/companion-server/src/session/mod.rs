@@ -1,6 +1,6 @@
-//! Who is connected: one [`Session`] per client, found by the id that `initialize` gave out.
+//! Keeps one [`Session`] per client, found by the id that `initialize` gave out.
 //!
-//! Owns the sessions' lives and their number. It never looks into what they send.
+//! It creates, evicts and ends sessions. It never looks into their messages.
 
 mod arrivals;
 mod mailbox;

@@ -1,4 +1,4 @@
-//! How decisions get to their clients: which streams there are, and what has arrived.
+//! Delivers decisions to their clients: knows their streams and acknowledgements.
 
 use super::{Asked, Effect, Ledger};
 use crate::diffs::outbox::{Closing, EventId, Outbox, Outgoing, Queued, Wants};

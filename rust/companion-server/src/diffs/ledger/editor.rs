@@ -1,4 +1,4 @@
-//! What the editor says: its user's decisions, and what became of the requests to it.
+//! Takes the user's decisions and the editor's answers to requests.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Which diffs are open, who asked for each, how each ended, and who has not heard of it yet: the
-//! sole judge of races.
+//! Decides how each diff ends: which are open, for which client, and which decisions have not arrived.
+//! It is the only judge of races.
 //!
 //! A state machine without IO, clock or lock: every step returns what follows from it as
 //! [`Effect`]s, in order. Each diff ends exactly once, and each call is answered exactly once,

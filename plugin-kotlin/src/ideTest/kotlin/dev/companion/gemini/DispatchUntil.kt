@@ -1,4 +1,4 @@
-// Owns waiting in the platform's tests, which run on the EDT themselves.
+// Waits in the platform's tests, which run on the EDT.
 
 package dev.companion.gemini
 

@@ -1,4 +1,4 @@
-// Owns the double of a server for tests in the platform: it remembers what it was told.
+// Stands in for a server in tests of the platform, and records its calls.
 
 package dev.companion.gemini
 

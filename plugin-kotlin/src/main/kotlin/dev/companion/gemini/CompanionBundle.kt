@@ -1,4 +1,4 @@
-// Owns the way to the plugin's texts.
+// Reads the plugin's texts.
 
 package dev.companion.gemini
 

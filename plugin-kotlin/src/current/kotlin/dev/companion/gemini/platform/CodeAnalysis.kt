@@ -1,4 +1,4 @@
-// Owns how today's platform analyzes a file, and says how far it is.
+// Analyzes a file with today's platform, and reports its progress.
 
 package dev.companion.gemini.platform
 

@@ -1,4 +1,4 @@
-// Owns what today's platform asks of an action.
+// Declares an action as today's platform wants it.
 
 package dev.companion.gemini.platform
 

@@ -1,4 +1,4 @@
-// Owns what today's platform does in its own way.
+// Calls today's platform where it differs from that of 2018.3.
 
 package dev.companion.gemini.platform
 

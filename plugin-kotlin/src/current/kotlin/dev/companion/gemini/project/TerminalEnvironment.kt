@@ -1,4 +1,4 @@
-// Owns the variables by which a CLI in the IDE's terminal finds the server. Used only together with the Terminal plugin.
+// Sets the variables by which a CLI in the IDE's terminal finds the server. Loaded only with the Terminal plugin.
 
 package dev.companion.gemini.project
 

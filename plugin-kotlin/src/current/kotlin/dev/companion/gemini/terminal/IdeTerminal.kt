@@ -1,4 +1,4 @@
-// Owns the terminal of the IDE. Used only together with the Terminal plugin.
+// Uses the terminal of the IDE. Loaded only together with the Terminal plugin.
 
 package dev.companion.gemini.terminal
 

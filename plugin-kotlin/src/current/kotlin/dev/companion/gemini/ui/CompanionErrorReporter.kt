@@ -1,4 +1,4 @@
-// Owns what today's platform asks for, to report errors in the plugin.
+// Reports errors in the plugin on today's platform.
 
 package dev.companion.gemini.ui
 

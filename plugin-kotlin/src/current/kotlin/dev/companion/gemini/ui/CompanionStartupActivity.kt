@@ -1,4 +1,4 @@
-// Owns the start-up on today's platform.
+// Starts the plugin on today's platform.
 
 package dev.companion.gemini.ui
 

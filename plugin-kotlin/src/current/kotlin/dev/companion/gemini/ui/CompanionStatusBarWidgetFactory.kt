@@ -1,4 +1,4 @@
-// Owns the place in the status bar on today's platform.
+// Places the widget in the status bar of today's platform.
 
 package dev.companion.gemini.ui
 

@@ -1,5 +1,5 @@
-// Owns the measurement of what the context costs who moves the caret, types or selects in a large file. It asserts
-// nothing, and measures only with -Dcompanion.measure=DIRECTORY, the plugin's, which has the library in it.
+// Measures the cost of the context for caret moves, typing and selections in a large file. It asserts nothing, and
+// runs only with -Dcompanion.measure=DIRECTORY, the folder of the plugin with the library.
 
 package dev.companion.gemini.context
 

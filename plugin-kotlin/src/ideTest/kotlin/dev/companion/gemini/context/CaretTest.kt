@@ -1,4 +1,4 @@
-// Owns the tests of where the caret is: in which line, and at which character of it.
+// Tests the line and the character of the caret.
 
 package dev.companion.gemini.context
 

@@ -1,4 +1,4 @@
-// Owns what the tests of the context share: real files, the real manager of tabs, and what the server was told.
+// Provides real files, the real manager of tabs, and a recording server for tests of the context.
 
 package dev.companion.gemini.context
 

@@ -1,4 +1,4 @@
-// Owns the tests of files that are renamed, moved and deleted.
+// Tests files that are renamed, moved and deleted.
 
 package dev.companion.gemini.context
 

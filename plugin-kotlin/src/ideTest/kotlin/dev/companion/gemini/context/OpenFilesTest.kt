@@ -1,4 +1,4 @@
-// Owns the tests of opening, closing and switching tabs.
+// Tests opening, closing and switching tabs.
 
 package dev.companion.gemini.context
 

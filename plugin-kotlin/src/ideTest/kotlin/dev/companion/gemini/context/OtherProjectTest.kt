@@ -1,4 +1,4 @@
-// Owns the test that two windows do not hear of each other's editors.
+// Tests that two windows do not report each other's editors.
 
 package dev.companion.gemini.context
 

@@ -1,4 +1,4 @@
-// Owns the tests of what is selected.
+// Tests the reported selection.
 
 package dev.companion.gemini.context
 

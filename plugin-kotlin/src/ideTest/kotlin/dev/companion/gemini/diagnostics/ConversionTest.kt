@@ -1,4 +1,4 @@
-// Owns the tests of how highlights become diagnostics.
+// Tests the conversion of highlights to diagnostics.
 
 package dev.companion.gemini.diagnostics
 

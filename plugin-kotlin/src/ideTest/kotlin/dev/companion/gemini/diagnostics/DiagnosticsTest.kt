@@ -1,4 +1,4 @@
-// Owns the tests of the answer to who asks for problems: from the disk, from the daemon, and in time.
+// Tests answers to requests for problems: from the disk, from the daemon, and in time.
 
 package dev.companion.gemini.diagnostics
 

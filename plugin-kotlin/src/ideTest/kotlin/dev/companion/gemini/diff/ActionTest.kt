@@ -1,4 +1,4 @@
-// Owns the tests of the actions: where they are there, and when Esc has something better to do.
+// Tests the actions on proposals, and when Esc does something else.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns the tests of how the user decides, and of what the CLI then hears.
+// Tests the user's decisions, and the notification of the CLI.
 
 package dev.companion.gemini.diff
 

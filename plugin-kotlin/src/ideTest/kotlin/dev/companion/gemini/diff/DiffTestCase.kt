@@ -1,4 +1,4 @@
-// Owns what the tests of proposals share: real files, the real manager of tabs, a server that remembers.
+// Provides real files, the real manager of tabs, and a recording server for tests of proposals.
 
 package dev.companion.gemini.diff
 

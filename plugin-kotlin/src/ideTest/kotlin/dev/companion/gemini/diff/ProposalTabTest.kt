@@ -1,4 +1,4 @@
-// Owns the tests of what a proposal's tab shows.
+// Tests the tab of a proposal.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns what the tests share in which the user is asked something, or told something.
+// Provides answers to questions, and records notifications, for tests of proposals.
 
 package dev.companion.gemini.diff
 

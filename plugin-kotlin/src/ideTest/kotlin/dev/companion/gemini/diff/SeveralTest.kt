@@ -1,4 +1,4 @@
-// Owns the tests of several proposals: the way through them, and the decision about all at once.
+// Tests several proposals: the way through them, and bulk decisions.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns the tests of proposals whose file has changed since they came.
+// Tests proposals whose file has changed since they came.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns the tests of the file that a proposal is for: what can't be shown, what changes meanwhile, how it is written.
+// Tests the file of a proposal: files that cannot be shown, changes meanwhile, and writing.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns the tests of the rule of separators and BOM.
+// Tests line separators and BOM.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns the tests of proposals that outlive their tabs, and of what the user has written in those that end.
+// Tests proposals that outlive their tabs, and the user's text of ended ones.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns the tests of a project's server with the real library, as CLIs and users see it.
+// Tests a project's server with the real library, as CLIs and users see it.
 
 package dev.companion.gemini.project
 

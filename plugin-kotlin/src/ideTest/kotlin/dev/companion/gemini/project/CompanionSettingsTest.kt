@@ -1,4 +1,4 @@
-// Owns the tests of the settings' values: what is kept, and what a file may do to them.
+// Tests the values of settings, and settings files with wrong values.
 
 package dev.companion.gemini.project
 

@@ -1,4 +1,4 @@
-// Owns the tests of the one server: never two, no needless restart, and an end.
+// Tests that there is never more than one server, no needless restart, and an end.
 
 package dev.companion.gemini.project
 

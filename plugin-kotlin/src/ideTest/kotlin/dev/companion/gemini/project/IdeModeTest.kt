@@ -1,4 +1,4 @@
-// Owns the tests of where there is no server.
+// Tests where the plugin starts no server.
 
 package dev.companion.gemini.project
 

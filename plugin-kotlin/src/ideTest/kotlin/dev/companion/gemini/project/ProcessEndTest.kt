@@ -1,4 +1,4 @@
-// Owns the test that no process ends before its servers do.
+// Tests that servers end before their process.
 
 package dev.companion.gemini.project
 

@@ -1,4 +1,4 @@
-// Owns the tests of what a server is started with.
+// Tests the settings that a server is started with.
 
 package dev.companion.gemini.project
 

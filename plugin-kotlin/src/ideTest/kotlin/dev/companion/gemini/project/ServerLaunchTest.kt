@@ -1,4 +1,4 @@
-// Owns the tests of what is said when a server can't be started.
+// Tests the messages about a server that cannot start.
 
 package dev.companion.gemini.project
 

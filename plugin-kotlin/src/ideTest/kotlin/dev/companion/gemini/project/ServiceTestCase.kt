@@ -1,4 +1,4 @@
-// Owns what tests of a project's server share: a project, its server, and patience.
+// Provides a project and its server for tests.
 
 package dev.companion.gemini.project
 

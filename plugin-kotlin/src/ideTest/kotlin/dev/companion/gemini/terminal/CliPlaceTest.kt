@@ -1,4 +1,4 @@
-// Owns the tests of where a CLI runs, for terminals of systems that are not ours.
+// Tests where a CLI is found, for the terminals of all systems.
 
 package dev.companion.gemini.terminal
 

@@ -1,4 +1,4 @@
-// Owns the tests of how a file is named in a prompt. That the real CLIs find these files by these names, e2e shows.
+// Tests the names of files in a prompt. An end-to-end test shows that the real CLIs find them.
 
 package dev.companion.gemini.terminal
 

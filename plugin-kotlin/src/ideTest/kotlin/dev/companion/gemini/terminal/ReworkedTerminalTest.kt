@@ -1,4 +1,4 @@
-// Owns the tests of the terminal of 2025.3 and newer, with stand-ins for its API.
+// Tests the terminal of 2025.3 and newer, with stand-ins for its API.
 
 package dev.companion.gemini.terminal
 

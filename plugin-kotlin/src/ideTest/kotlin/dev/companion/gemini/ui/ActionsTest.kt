@@ -1,4 +1,4 @@
-// Owns the tests of the actions: when they can be used, and what they do.
+// Tests the actions: when they are enabled, and their effect.
 
 package dev.companion.gemini.ui
 

@@ -1,4 +1,4 @@
-// Owns the tests of the actions on the CLI in the terminal: where they are, and what they do there.
+// Tests the actions on the CLI in the terminal.
 
 package dev.companion.gemini.ui
 

@@ -1,4 +1,4 @@
-// Owns the tests of the report of an error in the plugin.
+// Tests the report of an error in the plugin.
 
 package dev.companion.gemini.ui
 

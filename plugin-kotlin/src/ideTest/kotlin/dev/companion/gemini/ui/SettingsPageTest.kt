@@ -1,4 +1,4 @@
-// Owns the tests of the settings page: what it shows, and what may be applied.
+// Tests the settings page.
 
 package dev.companion.gemini.ui
 

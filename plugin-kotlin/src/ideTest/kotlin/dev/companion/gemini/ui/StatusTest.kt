@@ -1,4 +1,4 @@
-// Owns the tests of what the user is told without asking: the widget and the notifications.
+// Tests the status widget and the notifications.
 
 package dev.companion.gemini.ui
 

@@ -1,4 +1,4 @@
-// Owns a stand-in for what the terminal of today has by this name.
+// Stands in for a class of today's terminal.
 
 package org.jetbrains.plugins.terminal
 

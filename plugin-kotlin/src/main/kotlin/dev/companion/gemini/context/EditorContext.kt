@@ -1,4 +1,4 @@
-// Owns what a server is told of a project's editors: which files are open, which has the focus, caret and selection.
+// Reports a project's open files, focus, caret and selection to a server.
 
 package dev.companion.gemini.context
 

@@ -1,4 +1,4 @@
-// Owns what a server is told of files that are renamed, moved or deleted.
+// Reports files that are renamed, moved or deleted to a server.
 
 package dev.companion.gemini.context
 

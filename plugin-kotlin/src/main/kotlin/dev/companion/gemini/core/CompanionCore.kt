@@ -1,4 +1,4 @@
-// Owns the Kotlin side of a server: what the rest of the plugin sees of it.
+// Declares a server as the rest of the plugin sees it.
 
 package dev.companion.gemini.core
 

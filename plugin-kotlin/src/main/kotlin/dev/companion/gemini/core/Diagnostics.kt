@@ -1,4 +1,4 @@
-// Owns the problems of files as they are asked for and told, in the shapes of `diagnostics` in rust/companion-protocol.
+// Declares requests and answers about problems, in the shapes of `diagnostics` in rust/companion-protocol.
 
 package dev.companion.gemini.core
 

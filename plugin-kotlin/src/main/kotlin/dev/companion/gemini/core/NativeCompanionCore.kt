@@ -1,4 +1,4 @@
-// Owns one server behind the boundary: converts, and forgets the number when it is closed.
+// Calls one server behind the boundary: converts values, and forgets its number when it is closed.
 
 package dev.companion.gemini.core
 

@@ -1,4 +1,4 @@
-// Owns the boundary to Rust: the natives of the library `companion_jni`.
+// Declares the natives of the library `companion_jni`, the boundary to Rust.
 
 package dev.companion.gemini.core
 

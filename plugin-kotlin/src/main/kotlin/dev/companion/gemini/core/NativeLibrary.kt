@@ -1,4 +1,4 @@
-// Owns the loading of the library: from the plugin's own folder, once, and only the one that fits.
+// Loads the library from the plugin's own folder, once, and only if it fits.
 
 package dev.companion.gemini.core
 

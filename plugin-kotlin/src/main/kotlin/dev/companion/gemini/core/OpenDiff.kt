@@ -1,4 +1,4 @@
-// Owns a proposal as a CLI makes it, in the shape of `OpenDiff` in rust/companion-protocol.
+// Declares a proposal of a CLI, in the shape of `OpenDiff` in rust/companion-protocol.
 
 package dev.companion.gemini.core
 

@@ -1,4 +1,4 @@
-// Owns what a server is started with, in the shape of `Settings` in rust/companion-protocol.
+// Declares the settings of a server, in the shape of `Settings` in rust/companion-protocol.
 
 package dev.companion.gemini.core
 

@@ -1,4 +1,4 @@
-// Owns what a server has to say about itself, in the shape of `Status` in rust/companion-protocol.
+// Declares the status of a server, in the shape of `Status` in rust/companion-protocol.
 
 package dev.companion.gemini.core
 

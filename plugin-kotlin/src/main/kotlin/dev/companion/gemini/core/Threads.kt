@@ -1,4 +1,4 @@
-// Owns the assertions of which thread something is for.
+// Asserts on which thread code runs.
 
 package dev.companion.gemini.core
 

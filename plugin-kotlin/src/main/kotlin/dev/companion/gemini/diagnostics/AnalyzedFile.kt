@@ -1,4 +1,4 @@
-// Owns what the IDE knows of a file in one moment: its text, how far the daemon is, and what it has found.
+// Reads the text of a file, the progress of the daemon, and its problems, at one moment.
 
 package dev.companion.gemini.diagnostics
 

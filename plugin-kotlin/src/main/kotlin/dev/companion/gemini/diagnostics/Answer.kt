@@ -1,4 +1,4 @@
-// Owns the answer to one request: what has been found by now, sent once.
+// Collects the answer to one request, and sends it once.
 
 package dev.companion.gemini.diagnostics
 

@@ -1,4 +1,4 @@
-// Owns how the IDE's highlights become diagnostics: severities, positions and plain messages.
+// Converts the IDE's highlights to diagnostics: severities, positions and plain messages.
 
 package dev.companion.gemini.diagnostics
 

@@ -1,4 +1,4 @@
-// Owns the waiting for the IDE's own analysis of a file that shows.
+// Waits for the IDE's own analysis of a file that shows.
 
 package dev.companion.gemini.diagnostics
 

@@ -1,4 +1,4 @@
-// Owns the answers to who asks for a project's problems: each comes in time, with what is known by then.
+// Answers requests for the problems of a project, in time, with the problems known by then.
 
 package dev.companion.gemini.diagnostics
 

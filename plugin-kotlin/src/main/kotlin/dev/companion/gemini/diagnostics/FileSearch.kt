@@ -1,4 +1,4 @@
-// Owns the search for the problems of a file: in the text that is on the disk, by whichever analysis the IDE has of it.
+// Searches a file on the disk for problems, by the analysis that the IDE has of it.
 
 package dev.companion.gemini.diagnostics
 

@@ -1,4 +1,4 @@
-// Owns the view of what has changed in a proposal's file since the proposal came.
+// Shows how a proposal's file has changed since the proposal came.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns the judgement whether the user has closed a proposal's tab. It alone decides that; ARCHITECTURE.md has the list.
+// Decides whether the user has closed the tab of a proposal; docs/architecture/jetbrains.md has the list.
 
 package dev.companion.gemini.diff
 

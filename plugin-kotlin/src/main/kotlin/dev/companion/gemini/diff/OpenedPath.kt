@@ -1,4 +1,4 @@
-// Owns the rule under which name a file is looked at that has several: the one under which the user has it open.
+// Finds the path under which the user has a file open that has several.
 
 package dev.companion.gemini.diff
 

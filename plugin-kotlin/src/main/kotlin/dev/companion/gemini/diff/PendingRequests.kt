@@ -1,4 +1,4 @@
-// Owns that each request is answered once, and in time.
+// Answers each request once, and in time.
 
 package dev.companion.gemini.diff
 

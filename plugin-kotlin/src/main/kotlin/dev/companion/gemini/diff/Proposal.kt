@@ -1,4 +1,4 @@
-// Owns one proposal: its text, which the user edits, and what has become of it.
+// Keeps one proposal: its text, which the user edits, and its state.
 
 package dev.companion.gemini.diff
 

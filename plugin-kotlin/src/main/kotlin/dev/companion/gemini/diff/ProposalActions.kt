@@ -1,4 +1,4 @@
-// Owns how the user decides by key, toolbar and menu: the actions and when they are there.
+// Defines the actions on proposals, by key, toolbar and menu.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns what a proposal's tab says and offers above the viewer.
+// Shows text and links above the viewer of a proposal.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns a proposal's tab: the platform's diff viewer below our banner.
+// Shows a proposal in a tab: the platform's diff viewer below our banner.
 
 package dev.companion.gemini.diff
 

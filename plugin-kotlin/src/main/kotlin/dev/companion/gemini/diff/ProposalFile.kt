@@ -1,4 +1,4 @@
-// Owns the file behind a proposal's tab. It lives in memory only, so that no tab comes back after a restart.
+// Stands for the tab of a proposal. It is in memory only, so no tab comes back after a restart.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns what is told about proposals within the plugin.
+// Reports changes of proposals within the plugin.
 
 package dev.companion.gemini.diff
 

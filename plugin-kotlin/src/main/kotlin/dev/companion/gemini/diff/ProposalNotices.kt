@@ -1,4 +1,4 @@
-// Owns the notifications about proposals: which wait without a tab, and what the user wrote in one that has ended.
+// Shows notifications about proposals without a tab, and offers the user's text of ended ones.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns the order of the proposals that wait, which is that of their coming, and the user's way through them.
+// Orders the waiting proposals by their arrival, and finds the next one.
 
 package dev.companion.gemini.diff
 

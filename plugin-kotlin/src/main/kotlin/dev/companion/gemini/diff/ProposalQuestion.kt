@@ -1,4 +1,4 @@
-// Owns the question before what the user has written in a proposal goes.
+// Asks before the user's text in a proposal is dropped, or a changed file is overwritten.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns the order in which proposals come and go: one after the other, never one within another.
+// Changes proposals one after the other, never one within another.
 
 package dev.companion.gemini.diff
 

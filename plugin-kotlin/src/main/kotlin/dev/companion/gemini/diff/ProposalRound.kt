@@ -1,4 +1,4 @@
-// Owns the decision about many proposals at once: which ones it is about, and which of them stay open.
+// Decides which proposals a bulk question is about, and which of them stay open.
 
 package dev.companion.gemini.diff
 

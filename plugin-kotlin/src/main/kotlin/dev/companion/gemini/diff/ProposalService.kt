@@ -1,4 +1,4 @@
-// Owns which proposals there are, and what becomes of each. Who wins a race is the server's to say.
+// Keeps the proposals of a project, and carries out decisions. The server decides races.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns the opening and closing of tabs so that the focus and the caret stay where they are.
+// Opens and closes tabs of proposals without moving the focus or the caret.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns the names of proposals' tabs.
+// Names the tabs of proposals.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns how a path is shown. It comes from a model, so it is never HTML, and no character of it changes the others' look.
+// Shows a path. A model chose it, so it is never HTML, and its characters cannot change the look of others.
 
 package dev.companion.gemini.diff
 

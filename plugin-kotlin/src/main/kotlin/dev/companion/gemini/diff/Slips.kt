@@ -1,4 +1,4 @@
-// Owns the rule that who holds a key or clicks twice has decided once.
+// Ignores a held key or a second click, so that it decides once.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns the look at the file that a proposal is for: whether it can be shown, and what the user should know of it.
+// Looks at the file of a proposal: whether the IDE can show it, and its remarks for the user.
 
 package dev.companion.gemini.diff
 

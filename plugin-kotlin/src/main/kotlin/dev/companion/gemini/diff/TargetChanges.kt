@@ -1,4 +1,4 @@
-// Owns noticing that the file of a proposal comes, goes or moves.
+// Notices when the file of a proposal is created, deleted or moved.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns the writing of a file in the CLI's place.
+// Writes a file in place of the CLI.
 
 package dev.companion.gemini.diff
 

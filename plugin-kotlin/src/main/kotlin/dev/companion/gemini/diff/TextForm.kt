@@ -1,4 +1,4 @@
-// Owns the rule of how a file's text lies on the disk: its line separator and its BOM.
+// Describes a file's text on the disk: its line separator and its BOM.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns the looks at the files of proposals, so that who decides knows what another program has done to them.
+// Checks the files of waiting proposals for changes by other programs.
 
 package dev.companion.gemini.diff
 

@@ -1,4 +1,4 @@
-// Owns the looks at files that the CLI writes, or that were written in its place, and the doubt whether it has.
+// Checks whether the CLI has written an accepted text.
 
 package dev.companion.gemini.diff
 

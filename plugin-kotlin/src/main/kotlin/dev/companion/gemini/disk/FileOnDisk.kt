@@ -1,4 +1,4 @@
-// Owns the look at the disk that brings the IDE's idea of a file up to date, and takes nothing from its user.
+// Makes the IDE take over a file from the disk, without losing unsaved text.
 
 package dev.companion.gemini.disk
 

@@ -1,4 +1,4 @@
-// Owns a project's server, and connects it with the project's editors and proposals.
+// Keeps the server of a project, and connects it with the project's editors and proposals.
 
 package dev.companion.gemini.project
 

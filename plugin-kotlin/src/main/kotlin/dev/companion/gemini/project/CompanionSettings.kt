@@ -1,4 +1,4 @@
-// Owns the settings: their values, their bounds, and how they are kept.
+// Keeps the settings and their bounds.
 
 package dev.companion.gemini.project
 

@@ -1,4 +1,4 @@
-// Owns what the plugin tells about the server of a project.
+// Describes the state of the server of a project.
 
 package dev.companion.gemini.project
 

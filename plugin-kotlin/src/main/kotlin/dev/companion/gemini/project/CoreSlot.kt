@@ -1,4 +1,4 @@
-// Owns the one server of a project: that there are never two, and that it is stopped before the process ends.
+// Keeps the one server of a project, and stops it before the process ends.
 
 package dev.companion.gemini.project
 

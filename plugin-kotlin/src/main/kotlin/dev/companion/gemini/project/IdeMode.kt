@@ -1,4 +1,4 @@
-// Owns what the platform tells only by members that are not for plugins, or that 2024.2 lacks: they are asked by name.
+// Asks the platform by name for members that are internal, or missing in 2024.2.
 
 package dev.companion.gemini.project
 

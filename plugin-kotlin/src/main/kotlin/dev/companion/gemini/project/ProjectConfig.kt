@@ -1,4 +1,4 @@
-// Owns what a project's server is started with, as the project and the settings say.
+// Collects the settings of a server from the project and from the user.
 
 package dev.companion.gemini.project
 

@@ -1,4 +1,4 @@
-// Owns what a user sets for one project alone. It is kept in the project's workspace file, which is not shared.
+// Keeps the settings of one project, in its workspace file, which is not shared.
 
 package dev.companion.gemini.project
 

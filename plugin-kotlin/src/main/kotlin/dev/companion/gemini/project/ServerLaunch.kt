@@ -1,4 +1,4 @@
-// Owns the start of a server: where its library lies, where its log goes, and what to say when it can't be started.
+// Starts a server: finds its library, sets its log, and explains a failure.
 
 package dev.companion.gemini.project
 

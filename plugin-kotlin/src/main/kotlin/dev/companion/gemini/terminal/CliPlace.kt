@@ -1,4 +1,4 @@
-// Owns the judgement where a CLI runs, and whether it is there.
+// Finds the program of a CLI.
 
 package dev.companion.gemini.terminal
 

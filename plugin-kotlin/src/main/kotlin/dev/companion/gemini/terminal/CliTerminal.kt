@@ -1,4 +1,4 @@
-// Owns the way to a terminal of the IDE, for the rest of the plugin.
+// Declares how the rest of the plugin uses a terminal of the IDE.
 
 package dev.companion.gemini.terminal
 

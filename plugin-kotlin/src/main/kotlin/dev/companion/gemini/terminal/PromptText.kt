@@ -1,4 +1,4 @@
-// Owns how a file is named in the prompt of a CLI, which then reads it, and how that gets into the prompt.
+// Names a file so that a CLI reads it, and puts the name into its prompt.
 
 package dev.companion.gemini.terminal
 

@@ -1,4 +1,4 @@
-// Owns the terminal of 2025.3 and newer. 2024.2 lacks its API, so it is asked by name.
+// Uses the terminal of 2025.3 and newer. 2024.2 lacks its API, so it is called by name.
 
 package dev.companion.gemini.terminal
 

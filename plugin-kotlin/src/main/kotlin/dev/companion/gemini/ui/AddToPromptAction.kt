@@ -1,4 +1,4 @@
-// Owns the action that names files in the prompt of a CLI: which files and lines the user means.
+// Names the selected files and lines in the prompt of a CLI.
 
 package dev.companion.gemini.ui
 

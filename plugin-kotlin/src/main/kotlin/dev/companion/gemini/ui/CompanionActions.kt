@@ -1,4 +1,4 @@
-// Owns the actions of the menu Tools | Companion for Gemini CLI.
+// Defines the actions of the menu Tools | Companion for Gemini CLI.
 
 package dev.companion.gemini.ui
 

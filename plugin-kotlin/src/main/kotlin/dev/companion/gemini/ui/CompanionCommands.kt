@@ -1,4 +1,4 @@
-// Owns what actions, notifications and the status popup let the user do.
+// Carries out what the user asks for by actions, notifications and the status popup.
 
 package dev.companion.gemini.ui
 

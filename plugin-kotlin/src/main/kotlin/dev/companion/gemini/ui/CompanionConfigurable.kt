@@ -1,4 +1,4 @@
-// Owns the settings page.
+// Shows the settings page.
 
 package dev.companion.gemini.ui
 

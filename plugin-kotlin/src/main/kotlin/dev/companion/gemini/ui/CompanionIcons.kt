@@ -1,4 +1,4 @@
-// Owns the plugin's icons.
+// Loads the icons of the plugin.
 
 package dev.companion.gemini.ui
 

@@ -1,4 +1,4 @@
-// Owns the few notifications: what can't be used, what was done, and once that a CLI has connected.
+// Shows notifications: problems of the server, results of actions, and one greeting.
 
 package dev.companion.gemini.ui
 

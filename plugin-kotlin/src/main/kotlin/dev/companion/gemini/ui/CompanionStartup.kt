@@ -1,4 +1,4 @@
-// Owns what happens when a project has been opened, on both platforms.
+// Starts the plugin in a project that has been opened, on both platforms.
 
 package dev.companion.gemini.ui
 

@@ -1,4 +1,4 @@
-// Owns the widget in the status bar.
+// Shows the widget in the status bar.
 
 package dev.companion.gemini.ui
 

@@ -1,4 +1,4 @@
-// Owns the text that users put into a report of a problem: all that helps, nothing secret.
+// Collects the health report, which users put into a report of a problem. It has no secrets.
 
 package dev.companion.gemini.ui
 

@@ -1,4 +1,4 @@
-// Owns the report of an error in the plugin, which the IDE offers to send.
+// Writes the report of an error in the plugin, which the IDE offers to send.
 
 package dev.companion.gemini.ui
 

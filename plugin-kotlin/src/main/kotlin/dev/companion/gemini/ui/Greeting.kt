@@ -1,4 +1,4 @@
-// Owns what is said when a CLI connects for the first time.
+// Chooses the greeting for the first connection of a CLI.
 
 package dev.companion.gemini.ui
 

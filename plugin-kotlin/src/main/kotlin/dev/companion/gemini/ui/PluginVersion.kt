@@ -1,4 +1,4 @@
-// Owns the plugin's version, as the platform has read it from plugin.xml.
+// Reads the version of the plugin from the platform.
 
 package dev.companion.gemini.ui
 

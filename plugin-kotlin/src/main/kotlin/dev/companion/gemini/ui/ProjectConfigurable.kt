@@ -1,4 +1,4 @@
-// Owns the settings page for one project alone, below that for all.
+// Shows the settings page for one project, below the page for all.
 
 package dev.companion.gemini.ui
 

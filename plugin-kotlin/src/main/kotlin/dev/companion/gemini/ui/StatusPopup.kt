@@ -1,4 +1,4 @@
-// Owns what a click on the status widget shows.
+// Shows the popup of the status widget.
 
 package dev.companion.gemini.ui
 

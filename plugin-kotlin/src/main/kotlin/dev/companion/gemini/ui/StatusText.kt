@@ -1,4 +1,4 @@
-// Owns the words and icons for the state of a server.
+// Chooses text and icon for the state of a server.
 
 package dev.companion.gemini.ui
 

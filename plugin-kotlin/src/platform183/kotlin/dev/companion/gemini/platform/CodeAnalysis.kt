@@ -1,4 +1,4 @@
-// Owns how the platform of 2018.3 analyzes a file, and says how far it is.
+// Analyzes a file with the platform of 2018.3, and reports its progress.
 
 package dev.companion.gemini.platform
 

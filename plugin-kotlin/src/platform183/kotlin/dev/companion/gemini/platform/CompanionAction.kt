@@ -1,4 +1,4 @@
-// Owns what the platform of 2018.3 asks of an action.
+// Declares an action as the platform of 2018.3 wants it.
 
 package dev.companion.gemini.platform
 

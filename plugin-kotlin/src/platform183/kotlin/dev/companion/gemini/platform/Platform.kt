@@ -1,4 +1,4 @@
-// Owns what the platform of 2018.3 does in its own way.
+// Calls the platform of 2018.3 where it differs from today's.
 
 package dev.companion.gemini.platform
 

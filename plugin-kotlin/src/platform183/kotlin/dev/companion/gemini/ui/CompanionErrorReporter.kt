@@ -1,4 +1,4 @@
-// Owns what the platform of 2018.3 asks for, to report errors in the plugin.
+// Reports errors in the plugin on the platform of 2018.3.
 
 package dev.companion.gemini.ui
 

@@ -1,4 +1,4 @@
-// Owns the start-up on the platform of 2018.3.
+// Starts the plugin on the platform of 2018.3.
 
 package dev.companion.gemini.ui
 

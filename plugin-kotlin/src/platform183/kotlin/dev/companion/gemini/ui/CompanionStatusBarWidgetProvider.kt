@@ -1,4 +1,4 @@
-// Owns the place in the status bar on the platform of 2018.3.
+// Places the widget in the status bar of the platform of 2018.3.
 
 package dev.companion.gemini.ui
 

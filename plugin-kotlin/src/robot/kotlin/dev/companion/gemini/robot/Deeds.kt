@@ -1,4 +1,4 @@
-// Owns what the robot does by means of the platform. Keys and clicks come from the script, by the window system.
+// Carries out the robot's commands by the platform. Keys and clicks come from the script, by the window system.
 
 package dev.companion.gemini.robot
 

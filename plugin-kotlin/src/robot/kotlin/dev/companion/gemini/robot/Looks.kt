@@ -1,4 +1,4 @@
-// Owns what the robot sees: tabs, the focus, proposals, texts, and where on the screen something is.
+// Reports tabs, focus, proposals, texts, and positions on the screen.
 
 package dev.companion.gemini.robot
 

@@ -1,4 +1,4 @@
-// Owns when a proposal is on the screen: its editor is made, and painted for the first time.
+// Measures when the editor of a proposal is made and first painted.
 
 package dev.companion.gemini.robot
 

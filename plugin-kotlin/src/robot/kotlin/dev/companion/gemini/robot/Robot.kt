@@ -1,4 +1,4 @@
-// Owns the connection to the script: takes its commands from stdin, one per line, and answers on stdout.
+// Connects the robot to the script: commands on stdin, one per line, and answers on stdout.
 
 package dev.companion.gemini.robot
 

@@ -1,4 +1,4 @@
-// Owns how long the plugin keeps the EDT while the IDE starts: looks at the EDT's stack about once in a millisecond.
+// Samples the EDT's stack about once per millisecond, to measure the plugin's share of the start.
 
 package dev.companion.gemini.robot
 

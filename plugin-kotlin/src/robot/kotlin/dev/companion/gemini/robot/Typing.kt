@@ -1,4 +1,4 @@
-// Owns what typing and caret moves cost on the EDT.
+// Measures the cost of typing and caret moves on the EDT.
 
 package dev.companion.gemini.robot
 

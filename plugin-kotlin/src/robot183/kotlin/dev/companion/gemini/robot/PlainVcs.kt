@@ -1,4 +1,4 @@
-// Owns a version control that knows of no changes: some actions of the platform are there only with one.
+// Provides a version control without changes, since some actions of the platform need one.
 
 package dev.companion.gemini.robot
 

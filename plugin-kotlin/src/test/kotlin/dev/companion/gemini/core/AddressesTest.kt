@@ -1,4 +1,4 @@
-// Owns the proof that a server listens where the settings say, and is called as they say.
+// Tests at which addresses and names a server answers.
 
 package dev.companion.gemini.core
 

@@ -1,4 +1,4 @@
-// Owns the measurement of the boundary to Rust, by `cargo xtask bench-jni`: what an event costs, and a proposal.
+// Measures the boundary to Rust, for `cargo xtask bench-jni`: an event, and a proposal.
 
 package dev.companion.gemini.core
 

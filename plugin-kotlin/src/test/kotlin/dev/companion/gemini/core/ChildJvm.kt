@@ -1,4 +1,4 @@
-// Owns a JVM beside the tests' own, for what only a process of its own can show.
+// Starts a second JVM, for tests that need a process of their own.
 
 package dev.companion.gemini.core
 

@@ -1,4 +1,4 @@
-// Owns a client as simple as can be: one session, its stream, calls of tools.
+// Provides a simple client: one session, its stream, calls of tools.
 
 package dev.companion.gemini.core
 

@@ -1,4 +1,4 @@
-// Owns the proof that a disk that does not answer is the trouble of those who use it, and of nobody for ever.
+// Tests that a dead disk delays only the calls that use it, and none forever.
 
 package dev.companion.gemini.core
 

@@ -1,4 +1,4 @@
-// Owns the proof that a server does not keep a JVM from its end.
+// Tests that a server does not delay the end of a JVM.
 
 package dev.companion.gemini.core
 

@@ -1,4 +1,4 @@
-// Owns the proof that nothing that fails on one side of the boundary breaks the other.
+// Tests that a failure on one side of the boundary does not break the other.
 
 package dev.companion.gemini.core
 

@@ -1,4 +1,4 @@
-// Owns the proof that a JVM without memory, which lets no thread attach, costs no proposal.
+// Tests that a JVM without free memory, which attaches no thread, loses no proposal.
 
 package dev.companion.gemini.core
 

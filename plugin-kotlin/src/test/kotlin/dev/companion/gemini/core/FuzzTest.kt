@@ -1,4 +1,4 @@
-// Owns a fuzzer for the natives: whatever is passed, from any thread, at any time, they return or refuse.
+// Fuzzes the natives: with any argument, thread and time they return or refuse.
 
 package dev.companion.gemini.core
 

@@ -1,4 +1,4 @@
-// Owns the proof that servers come and go as they should: each by itself, without traces, at any time.
+// Tests that servers start and stop independently, at any time, without traces.
 
 package dev.companion.gemini.core
 

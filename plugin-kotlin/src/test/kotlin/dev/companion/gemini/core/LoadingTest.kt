@@ -1,4 +1,4 @@
-// Owns the proof that only the library that fits is loaded, and that it goes when the plugin does.
+// Tests that only a fitting library is loaded, and that it is unloaded with the plugin.
 
 package dev.companion.gemini.core
 

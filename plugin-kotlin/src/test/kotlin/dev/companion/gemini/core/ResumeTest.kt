@@ -1,4 +1,4 @@
-// Owns the proof that a CLI does not notice when one server follows another, in this process or the next.
+// Tests that a CLI does not notice when one server follows another.
 
 package dev.companion.gemini.core
 

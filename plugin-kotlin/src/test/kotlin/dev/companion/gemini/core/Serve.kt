@@ -1,4 +1,4 @@
-// Owns `gemini-companion serve` by way of a JVM and JNI: the tests of that program then test the boundary.
+// Runs `gemini-companion serve` in a JVM by JNI, so that the tests of that program test the boundary.
 
 package dev.companion.gemini.core
 

@@ -1,4 +1,4 @@
-// Owns the proof that what crosses the boundary as JSON has the same shape on both sides.
+// Tests that JSON has the same shape on both sides of the boundary.
 
 package dev.companion.gemini.core
 

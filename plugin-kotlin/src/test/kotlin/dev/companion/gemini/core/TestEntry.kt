@@ -1,4 +1,4 @@
-// Owns what the library has for tests alone, when it is built with the feature `test-entry`.
+// Declares the natives of the feature `test-entry`.
 
 package dev.companion.gemini.core
 

@@ -1,4 +1,4 @@
-// Owns the proof that texts and paths cross the boundary whole, whatever is in them.
+// Tests that texts and paths cross the boundary unchanged.
 
 package dev.companion.gemini.core
 

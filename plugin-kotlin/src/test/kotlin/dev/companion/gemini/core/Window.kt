@@ -1,4 +1,4 @@
-// Owns a project window without an IDE: a folder, a server, and what was asked of the editor.
+// Provides a project window without an IDE: a folder, a server, and the requests to its editor.
 
 package dev.companion.gemini.core
 

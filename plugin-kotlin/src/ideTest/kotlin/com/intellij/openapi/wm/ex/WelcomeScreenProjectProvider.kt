@@ -1,4 +1,4 @@
-// Owns what today's platform has in this place.
+// Stands in for a class of today's platform.
 
 package com.intellij.openapi.wm.ex
 

@@ -1,4 +1,4 @@
-// Owns a stand-in for what the terminal of 2025.3 has by this name, behind classes that nobody else can call.
+// Stands in for a class of the terminal of 2025.3, behind classes that nobody else can call.
 
 package com.intellij.terminal.frontend.toolwindow
 
