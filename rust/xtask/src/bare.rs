@@ -1,5 +1,5 @@
 //! `cargo xtask bare`: the README's commands on a bare machine, which is a Debian root with a new user
-//! and, of toolchains, Rust and Node alone. What else they need they have to install.
+//! and, of toolchains, Rust and Node alone. They must install their other needs.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use xshell::{Shell, cmd};
 use crate::Result;
 use crate::test::step;
 
-/// What Rust and a user need, and is not part of a toolchain.
+/// The packages that Rust and a user need besides a toolchain.
 const PACKAGES: &str = "ca-certificates,gcc,libc6-dev,sudo";
 
 /// Runs `commands` (`demo`, `test`), one after the other.

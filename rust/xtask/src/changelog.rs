@@ -1,4 +1,4 @@
-//! What CHANGELOG.md says of the version that is released.
+//! Reads the section of the released version from CHANGELOG.md.
 
 use xshell::Shell;
 
@@ -14,7 +14,7 @@ pub(crate) fn notes(sh: &Shell, tag: &str) -> Result<String> {
     Ok(notes.ok_or_else(|| format!("CHANGELOG.md has no section {version}"))?)
 }
 
-/// What is below the heading of a version, which may be a link and have a date.
+/// The text below the heading of a version, which may be a link and have a date.
 fn section<'a>(changelog: &'a str, version: &str) -> Option<&'a str> {
     let sections = changelog.split("\n## ").skip(1);
     sections.into_iter().find_map(|section| {

@@ -1,6 +1,6 @@
 //! The plugin as it is released, as far as that can be checked where it can't be built.
 //!
-//! What is checked, and against what, says `tools/current-api/README.md`.
+//! `tools/current-api/README.md` describes the checks.
 
 use std::fs::File;
 use std::path::Path;
@@ -16,7 +16,7 @@ const TOOL: &str = "tools/current-api";
 const OUTPUT: &str = "target/current-api";
 const MEMBERS: &str = "plugin-kotlin/platform-members.txt";
 
-/// Compiles it, and looks at what it refers to in the platform.
+/// Compiles it, and checks its references to the platform.
 pub(crate) fn test(sh: &Shell) -> Result {
     let home = platform::platform(sh)?;
     sh.remove_path(OUTPUT)?;

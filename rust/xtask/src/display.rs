@@ -14,7 +14,7 @@ pub(crate) fn is_there() -> bool {
     var_os("DISPLAY").is_some_and(|name| !name.is_empty())
 }
 
-/// What `$DISPLAY` should be. A virtual one ends with this value.
+/// The value for `$DISPLAY`. A virtual display ends with this value.
 pub(crate) struct Display {
     pub(crate) name: OsString,
     processes: Vec<Child>,

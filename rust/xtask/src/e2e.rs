@@ -44,7 +44,7 @@ pub(crate) fn test_on_jvm(sh: &Shell) -> Result {
     Ok(test.env("GEMINI_COMPANION", companion).run()?)
 }
 
-/// Those tests that show that a program serves the client, on any system and whoever compiled it.
+/// Runs the tests that show that a program serves the client, on any system and from any compiler.
 pub(crate) fn test_released(sh: &Shell, program: &Path) -> Result {
     install(sh)?;
     let _dir = sh.push_dir("e2e");
@@ -91,7 +91,7 @@ pub(crate) fn bench_ide(sh: &Shell) -> Result {
     Window::prepare(sh)?.run(sh, cmd!(sh, "node bench-ide.mjs"))
 }
 
-/// What it takes to open the IDE with the plugin, and to play its user.
+/// The files that a window needs: the IDE, the plugin, and the robot that plays the user.
 pub(crate) struct Window {
     pub(crate) platform: PathBuf,
     pub(crate) plugin: PathBuf,
@@ -146,7 +146,7 @@ impl Window {
     }
 }
 
-/// Makes what windows need, all at once: of a first time most is waiting for the network, and the
+/// Builds the needs of windows side by side: the first time most of it waits for the network, and the
 /// platform is compiled by one core.
 fn prepare(sh: &Shell) -> Result {
     let shell = sh.clone();
@@ -178,7 +178,7 @@ pub(crate) fn install(sh: &Shell) -> Result {
     install_in(sh, "e2e")
 }
 
-/// Installs what the tests in a folder need, unless what its `package-lock.json` asks for is there.
+/// Installs the packages of the tests in a folder, unless those of its `package-lock.json` are there.
 pub(crate) fn install_in(sh: &Shell, folder: &str) -> Result {
     let _dir = sh.push_dir(folder);
     let wanted = sh.read_file("package-lock.json")?;

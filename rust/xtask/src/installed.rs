@@ -1,4 +1,4 @@
-//! Reads what an installed IDE says of itself.
+//! Reads name, build and launcher of an installed IDE.
 
 use std::path::{Path, PathBuf};
 

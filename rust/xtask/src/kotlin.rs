@@ -11,7 +11,7 @@ const POM: &str = "plugin-kotlin/pom.xml";
 
 const DEPENDENCY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";
 
-/// What Maven makes is below this; [`POM`] says so too.
+/// Maven's output folder; [`POM`] has it, too.
 const MAVEN: &str = "target/maven";
 
 /// Checks the format, compiles, and runs the tests without an IDE and in the platform.
@@ -88,7 +88,7 @@ pub(crate) fn release_library(sh: &Shell) -> Result<PathBuf> {
 pub(crate) fn copy_library(sh: &Shell, library: &Path, home: &Path) -> Result {
     let folder = home.join("native").join(system());
     sh.create_dir(&folder)?;
-    // Removed first: whoever has the old one loaded keeps it.
+    // Removed first: a process that has the old one loaded keeps it.
     let target = folder.join(library_name());
     sh.remove_path(&target)?;
     Ok(sh.copy_file(library, target)?)
@@ -121,12 +121,12 @@ const LOG_LEVEL: &str = "-Dorg.slf4j.simpleLogger.defaultLogLevel";
 /// Fetches the plugins that Maven compiles with, which it can before there is a platform.
 pub(crate) fn fetch_plugins(sh: &Shell) -> Result {
     let fetch = format!("{DEPENDENCY}:resolve-plugins");
-    // It would warn of what of the platform is not there yet.
+    // It would warn that the platform is not there yet.
     let options = [format!("{LOG_LEVEL}=error"), "-Dplatform.home=/no-platform".to_owned()];
     Ok(cmd!(sh, "mvn {MAVEN_OPTIONS...} {options...} --file {POM} {fetch}").quiet().run()?)
 }
 
-/// Copies what a pom depends on into a folder, which `to` names. Needs no platform.
+/// Copies the dependencies of a pom into the folder that `to` names. Needs no platform.
 pub(crate) fn copy_dependencies(sh: &Shell, pom: &str, to: &[&str]) -> Result {
     let copy = format!("{DEPENDENCY}:copy-dependencies");
     let options = [format!("{LOG_LEVEL}=error")];

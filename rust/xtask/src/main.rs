@@ -44,13 +44,13 @@ struct Args {
 enum Command {
     /// Run all checks and all tests: formatting, lints, licences, Rust, Kotlin, the real client.
     Test {
-        /// Also run what takes long: half an hour of random use, fuzzers with a million inputs each.
+        /// Also run long tests: half an hour of random use, fuzzers with a million inputs each.
         #[arg(long)]
         long: bool,
         /// Run only the steps whose names contain this, such as "window".
         #[arg(long, value_name = "STEP", conflicts_with = "portable")]
         only: Option<String>,
-        /// Run only what Windows and macOS have all for, too: Rust, and the program with the client.
+        /// Run only the steps for Windows and macOS, too: Rust, and the program with the client.
         #[arg(long, conflicts_with = "long")]
         portable: bool,
     },
@@ -68,9 +68,9 @@ enum Command {
         #[arg(default_values = ["demo", "test"])]
         commands: Vec<String>,
     },
-    /// Measure what the plugin costs the user of a window.
+    /// Measure the cost of the plugin in a window.
     BenchIde,
-    /// Measure what the boundary between the JVM and the library costs.
+    /// Measure the cost of the boundary between the JVM and the library.
     BenchJni,
     /// Open an IDE with the plugin: the platform of 2018.3, or one that is installed.
     Run {
@@ -110,7 +110,7 @@ enum Command {
         #[arg(long)]
         gradle: bool,
     },
-    /// Run what `dist` has built: with the real client, and in a JVM; by QEMU and Wine where need be.
+    /// Run the artefacts of `dist`: with the real client, and in a JVM; by QEMU and Wine where needed.
     DistTest {
         #[command(flatten)]
         args: dist::Args,
@@ -120,26 +120,26 @@ enum Command {
     },
     /// Pack the program as it is tested for npm, and install it from a registry on this machine.
     Npm,
-    /// Publish what `dist --gradle` has packed for npm; only its workflow may. After an error it goes
+    /// Publish the packages of `dist --gradle` to npm; only its workflow may. After an error it goes
     /// on where it was.
     NpmPublish {
-        /// Publish what is in this folder instead, as the tests do to a registry of theirs.
+        /// Publish the packages in this folder instead, as the tests do to a registry of theirs.
         #[arg(long, value_name = "FOLDER")]
         packages: Option<PathBuf>,
-        /// Only say what would be published.
+        /// Only list the packages.
         #[arg(long)]
         dry_run: bool,
     },
     /// Check GitHub's workflows, as `test` does.
     LintWorkflows,
-    /// Print what CHANGELOG.md says of this version, if TAG is the tag of it.
+    /// Print the section of this version in CHANGELOG.md, if TAG is its tag.
     ReleaseNotes { tag: String },
     /// Build the IDE platform (2018.3) that the plugin is compiled, run and tested with.
     Platform,
 }
 
 impl Command {
-    /// What it will do, for which everything is to be there before it begins.
+    /// The work that the command will do. Its needs are checked before it begins.
     fn works(&self) -> Vec<Work> {
         match self {
             Self::Npm => vec![Work::Client, Work::Npm],

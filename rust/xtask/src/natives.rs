@@ -19,11 +19,11 @@ mod tests;
 /// Stands before the ABI number in every library; `companion-jni` has it too.
 const ABI_NAME: &[u8] = b"companion_jni ABI number";
 
-/// What the exports of all natives begin with.
+/// The beginning of the export of each native.
 const NATIVE_PREFIX: &str = "Java_dev_companion_gemini_core_NativeCore_";
 
 /// Checks each library in `native`, the folder of a plugin that has `<os>-<arch>/`: it must be of
-/// that system, export what `NativeCore` declares and nothing else of its name, and have the ABI
+/// that system, export the natives of `NativeCore` and nothing else of its name, and have the ABI
 /// number that Kotlin wants. Returns the systems that have none.
 pub(crate) fn check(native: &Path) -> Result<Vec<String>> {
     let folders = fs::read_dir(native).map_err(|error| format!("{}: {error}", native.display()))?;
@@ -51,7 +51,7 @@ pub(crate) fn check(native: &Path) -> Result<Vec<String>> {
     Ok(missing)
 }
 
-/// What a library of that system is to be.
+/// The format and the processor of a library for that system.
 fn format(system: System) -> BinaryFormat {
     if system.is_windows() {
         BinaryFormat::Pe

@@ -1,4 +1,4 @@
-//! What the commands need and cargo does not bring: known here, looked for before anything takes
+//! Checks the needs of the commands that cargo does not bring, before anything takes
 //! long, and installed where that is a matter of Debian's packages.
 
 use std::env::var_os;
@@ -23,13 +23,13 @@ pub(crate) enum Work {
     Robot,
     /// Checking GitHub's workflows.
     Workflows,
-    /// What only the tests need.
+    /// Needs of the tests alone.
     Tests,
     /// Making a bare machine.
     Bare,
     /// Compiling for other systems.
     Dist,
-    /// Running what is compiled for them.
+    /// Running programs that are compiled for them.
     DistTest,
     /// Building the plugin for today's IDEs.
     Gradle,
@@ -132,7 +132,7 @@ const NODE: &str = "Node 20 or newer, with npm";
 /// Debian 12 has none.
 const JDK_21: &str = "a JDK 21 in JAVA_HOME, on the PATH or below /usr/lib/jvm";
 
-/// Sees to it that all is there for `works`: asks once whether to install what is not, unless `yes`
+/// Ensures that all is there for `works`: asks once whether to install the rest, unless `yes`
 /// or `CI=true` has answered that.
 pub(crate) fn ensure(sh: &Shell, works: &[Work], yes: bool) -> Result {
     let look = || missing(works, |sign, package| sign.is_there(sh, package));
@@ -176,7 +176,7 @@ enum Rights {
     Root,
 }
 
-/// What installs all that is missing, or one line that names everything.
+/// The command that installs all that is missing, or one line that names everything.
 fn install(missing: &[&str], rights: Rights) -> Result<String> {
     let (by_hand, packages): (Vec<&str>, Vec<&str>) =
         missing.iter().partition(|need| [NODE, JDK_21].contains(need));
@@ -250,7 +250,7 @@ fn is_agreed(install: &str) -> Result<bool> {
 
 fn is_there(program: &str) -> bool {
     let path = var_os("PATH").unwrap_or_default();
-    // Where Debian has what is root's, which is not on every user's PATH.
+    // Debian's folder of root's programs, which is not on every user's PATH.
     let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
     folders.map(|folder| folder.join(program)).any(|file| file.is_file())
 }

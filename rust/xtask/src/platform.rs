@@ -1,6 +1,6 @@
 //! `cargo xtask platform`: the IDE platform of 2018.3, built by `tools/platform183` into the cache.
 //!
-//! What is in its folder says `tools/platform183/README.md`.
+//! `tools/platform183/README.md` describes its folder.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};

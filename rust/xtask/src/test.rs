@@ -7,7 +7,7 @@ use xshell::{Shell, cmd};
 use crate::dist::npm;
 use crate::{Result, check_libraries, current_api, e2e, kotlin, platform, tools, workflows};
 
-/// What every system can run: Rust, and the program with the real client.
+/// The steps that every system can run: Rust, and the program with the real client.
 pub(crate) fn test_portable(sh: &Shell) -> Result {
     // These commands are for Debian, but for the few that this one is made of.
     let others = if cfg!(windows) { &["--exclude", "xtask"][..] } else { &[] };

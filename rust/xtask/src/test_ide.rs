@@ -62,7 +62,7 @@ pub(crate) fn compile(sh: &Shell, ide: &Installed) -> Result<(PathBuf, PathBuf)>
     Ok((plugin::folder(sh, &jar)?.join(plugin::NAME), robot))
 }
 
-/// The Kotlin compiler, and what it compiles against.
+/// The Kotlin compiler, and the jars that it compiles against.
 struct Compiler {
     jars: Vec<PathBuf>,
     ide: Vec<PathBuf>,

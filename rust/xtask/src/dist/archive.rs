@@ -27,7 +27,7 @@ pub(super) fn program(sh: &Shell, program: &Path, system: System, to: &Path) -> 
         return zip(&files, &archive);
     }
     let archive = File::create(archive)?;
-    // Zero is no time, and not what the builder would take otherwise.
+    // Zero means that there is no time. The builder would take the present otherwise.
     let gzip = GzBuilder::new().mtime(0).write(archive, Compression::best());
     let mut tar = tar::Builder::new(gzip);
     for (name, file) in files {
@@ -101,7 +101,7 @@ mod tests {
     use super::super::system::System;
     use super::{names, zip_folder};
 
-    /// cargo-binstall takes an archive by what the manifest says of the system of who runs it.
+    /// cargo-binstall finds the archive for the user's system by the manifest.
     #[test]
     fn binstall_finds_the_archive_of_each_system() {
         let manifest: toml::Table =

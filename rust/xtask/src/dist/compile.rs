@@ -28,7 +28,7 @@ pub(super) struct Compiler {
     bin: PathBuf,
     /// The folder of Zig and cargo-zigbuild.
     zig: PathBuf,
-    /// The time in what is linked for Windows.
+    /// The time in files that are linked for Windows.
     date: String,
 }
 
@@ -62,7 +62,7 @@ impl Compiler {
     ) -> Result {
         let folder = self.compile(sh, system, package, options)?;
         sh.create_dir(to.parent().ok_or("a file is in a folder")?)?;
-        // Removed first: whoever has the old one loaded keeps it.
+        // Removed first: a process that has the old one loaded keeps it.
         sh.remove_path(to)?;
         sh.copy_file(folder.join(to.file_name().unwrap_or_default()), to)?;
         if system.is_macos() {
@@ -87,7 +87,7 @@ impl Compiler {
         if system.is_linux() && is_library {
             linker = format!("{target}.{}.{}", GLIBC.0, GLIBC.1);
         } else if system.is_linux() {
-            // Zig brings the C library, not Rust, and has to be told that a static program may lie anywhere.
+            // Zig brings the C library, not Rust, and needs the option that a static program may lie anywhere.
             link = ["-Clink-self-contained=no", "-Clink-arg=-pie"].map(String::from).to_vec();
         } else if system.is_macos() {
             let stubs = sh.current_dir().join("tools/macos-stubs");
@@ -150,7 +150,7 @@ fn strip_for_macos(sh: &Shell, file: &Path, system: System) -> Result {
     cmd!(sh, "llvm-strip -x {file}").quiet().run()?;
     match signature::wrong_pages(&sh.read_binary_file(file)?) {
         Some(0) => Ok(()),
-        // Macs with an Intel processor run what has none.
+        // Macs with an Intel processor run programs without one.
         None if system == System::MacosX64 => Ok(()),
         None => Err(format!("{} is not signed", file.display()).into()),
         Some(wrong) => {

@@ -1,4 +1,4 @@
-//! What a built file must be like, as far as it can be seen without running it.
+//! Checks built files, as far as possible without running them.
 
 use std::env::home_dir;
 use std::io::{Cursor, Read};
@@ -33,7 +33,7 @@ pub(super) fn inspect(sh: &Shell, file: &Path, system: System) -> Result {
     Ok(())
 }
 
-/// Looks at all files in a folder, and at what is packed in them.
+/// Looks at all files in a folder, and at files that are packed in them.
 pub(super) fn inspect_packed(sh: &Shell, folder: &Path) -> Result {
     let private = private_paths(sh)?;
     for file in sh.read_dir(folder)?.iter().filter(|file| file.is_file()) {
@@ -76,7 +76,7 @@ fn refuse_private(name: &str, bytes: &[u8], private: &[String]) -> Result {
     Ok(())
 }
 
-/// What would tell of the machine, and make the bytes differ from those that another one builds.
+/// Traces of the machine, which would make the bytes differ from those of another machine.
 fn private_paths(sh: &Shell) -> Result<Vec<String>> {
     let paths = [home_dir(), Some(sh.current_dir()), Some(tools::cache_dir()?)];
     let paths = paths.into_iter().flatten().map(|path| format!("{}/", path.display()));
@@ -92,7 +92,7 @@ fn is_everywhere(library: &str, file: &Path, system: System) -> bool {
             || ["/usr/lib/", "/System/"].iter().any(|at| library.starts_with(at));
     }
     if system.is_windows() {
-        // What a compiler would bring along begins so: libgcc, libssp, libwinpthread.
+        // Libraries of a compiler begin so: libgcc, libssp, libwinpthread.
         return !library.starts_with("lib");
     }
     let is_program = file.file_name() == Some(system.program().as_ref());
@@ -138,7 +138,7 @@ mod tests {
         sh.change_dir(
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("it is here"),
         );
-        // What debuggers need says where the sources are.
+        // Data for debuggers names the folders of the sources.
         let this = std::env::current_exe().expect("it runs");
         let refusal = inspect(&sh, &this, System::LinuxX64).expect_err("it tells of the machine");
         assert!(refusal.to_string().contains("a path of this machine is in it"), "{refusal}");

@@ -1,4 +1,4 @@
-//! What programs of another system run on: this machine, QEMU for another processor, Wine for Windows.
+//! Runs programs of other systems: on this machine, by QEMU for another processor, by Wine for Windows.
 
 use std::path::{Path, PathBuf};
 
@@ -49,7 +49,7 @@ impl Machine {
     ) -> Result<PathBuf> {
         let how = match self {
             Self::Native => {
-                // What comes from another machine by GitHub has lost it.
+                // Files that come from another machine by GitHub have lost it.
                 if cfg!(unix) {
                     cmd!(sh, "chmod +x {program}").quiet().run()?;
                 }
@@ -57,7 +57,7 @@ impl Machine {
             }
             Self::Qemu => QEMU.to_owned(),
             Self::Wine(drive_c) => {
-                // Of a file's name it sees only what the locale has letters for.
+                // It sees only the letters of a file's name that the locale has.
                 let prefix = drive_c.parent().unwrap_or(drive_c).display();
                 format!("env LC_ALL=C.UTF-8 WINEPREFIX='{prefix}' WINEDEBUG=-all {WINE}")
             }
@@ -101,7 +101,7 @@ impl Machine {
         }
     }
 
-    /// What stands between the entries of a class path.
+    /// The separator of a class path.
     pub(super) fn separator(&self) -> &'static str {
         if matches!(self, Self::Wine(_)) { ";" } else { ":" }
     }
@@ -113,7 +113,7 @@ const WINE: &str = "/usr/lib/wine/wine64";
 /// Ends when Wine has ended, and all is on the disk.
 const WINESERVER: &str = "/usr/lib/wine/wineserver64";
 
-/// What sets a Windows up at last: without this service nobody learns of the network.
+/// The last service that sets Windows up: without it no program learns of the network.
 const LAST: &str = "nsiproxy";
 
 /// Makes the folder that is a whole Windows to programs, and returns its drive C.

@@ -1,14 +1,14 @@
 //! `cargo xtask dist`: all that is released, for all systems, built on one machine.
 //!
-//! - [`system`]: the systems, and the names of what is made for them.
+//! - [`system`]: the systems, and the names of their artefacts.
 //! - [`compile`]: the program and the library of a system.
-//! - [`inspect`]: what is looked at in each of them without running it.
+//! - [`inspect`]: the checks that need no running.
 //! - [`signature`]: that of a file for macOS.
 //! - [`run`]: the tests with the real client and in a JVM, on a [`machine`] of the system.
 //! - [`archive`]: files of the same bytes whenever and wherever they are packed.
 //! - [`npm`]: the packages for npm.
 //! - [`extension`]: the archives of the extension for the CLIs.
-//! - [`sbom`]: what the program and the library are made of.
+//! - [`sbom`]: the parts of the program and the library.
 
 pub(crate) mod archive;
 pub(crate) mod compile;
@@ -45,14 +45,14 @@ impl Args {
         if self.targets.is_empty() { System::value_variants() } else { &self.targets }
     }
 
-    /// What it will do.
+    /// The work that building will do.
     pub(crate) fn works(&self, gradle: bool) -> Vec<Work> {
         let plugin = if gradle { Work::Gradle } else { Work::Plugin };
         let all = [Work::Dist, plugin, Work::Client];
         if self.targets.is_empty() { all.to_vec() } else { vec![Work::Dist] }
     }
 
-    /// What testing it will do.
+    /// The work that testing will do.
     pub(crate) fn works_of_tests(&self, program_only: bool) -> Vec<Work> {
         let is_foreign = |system: &System| Some(*system) != System::host();
         let mut works = vec![Work::Client];
@@ -66,7 +66,7 @@ impl Args {
     }
 }
 
-/// Builds for the systems that are named, or for all, and then also what consists of all.
+/// Builds for the named systems, or for all, and then also the artefacts that consist of all.
 pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
     let all = args.targets.is_empty();
     let out = Output { home: sh.current_dir().join("target/dist") };
@@ -104,13 +104,13 @@ pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
     Ok(())
 }
 
-/// The time of the commit, in seconds of Unix, for whatever has a time in it: so two builds of a commit
+/// The time of the commit, in seconds of Unix, for all files with a time: so two builds of a commit
 /// are the same.
 fn source_date(sh: &Shell) -> Result<String> {
     Ok(cmd!(sh, "git log -1 --format=%ct").quiet().read()?)
 }
 
-/// Runs what [`dist`] has made for the systems that are named, or for all.
+/// Runs the artefacts of [`dist`] for the named systems, or for all.
 pub(crate) fn test(sh: &Shell, args: &Args, program_only: bool) -> Result {
     let out = Output { home: sh.current_dir().join("target/dist") };
     for &system in args.systems() {
@@ -131,7 +131,7 @@ pub(crate) fn test(sh: &Shell, args: &Args, program_only: bool) -> Result {
     Ok(())
 }
 
-/// Where what is built is kept.
+/// The folders of built files.
 struct Output {
     home: PathBuf,
 }
@@ -155,7 +155,7 @@ impl Output {
         self.home.join("plugin").join(plugin::NAME)
     }
 
-    /// What users download, each file by itself.
+    /// The files that users download.
     fn release(&self) -> PathBuf {
         self.home.join("release")
     }

@@ -70,7 +70,7 @@ pub(crate) fn pack_for_tests(
     pack(sh, &[(host, program)], plugin.map(|_| &*zip), to)
 }
 
-/// Publishes to a registry on this machine what is packed of the program as it is tested, installs it
+/// Publishes the packages of the tested program to a registry on this machine, installs them
 /// from there and starts it, as users do.
 pub(crate) fn test(sh: &Shell) -> Result {
     let packages = sh.current_dir().join("target/npm");
@@ -82,7 +82,7 @@ pub(crate) fn test(sh: &Shell) -> Result {
     Ok(tests.run()?)
 }
 
-/// Hands `tests` the packages, and what publishes them to a registry of theirs.
+/// Passes the packages to `tests`, and the command that publishes them to a registry of theirs.
 pub(crate) fn with_registry<'a>(sh: &Shell, tests: Cmd<'a>, packages: &Path) -> Result<Cmd<'a>> {
     e2e::install_in(sh, "e2e/npm-tests")?;
     // Not by `current_exe`: `cargo test` may have put another one in its place.
@@ -90,8 +90,8 @@ pub(crate) fn with_registry<'a>(sh: &Shell, tests: Cmd<'a>, packages: &Path) -> 
     Ok(tests.env("COMPANION_NPM", packages).env("COMPANION_XTASK", xtask))
 }
 
-/// Publishes what `dist --gradle` has packed, or the packages in a folder: the launcher at last,
-/// because it needs the others. What npm has already stays, so that this can be run again after an error.
+/// Publishes the packages of `dist --gradle`, or those in a folder: the launcher last,
+/// because it needs the others. Published packages stay, so this can be run again after an error.
 pub(crate) fn publish(sh: &Shell, folder: Option<&Path>, dry_run: bool) -> Result {
     let release = sh.current_dir().join("target/dist/npm");
     let launcher = format!("{NAME}-{VERSION}.tgz");
@@ -137,7 +137,7 @@ fn in_order(mut files: Vec<PathBuf>, launcher: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The tag of a version. Whoever asks for none gets `latest`, which is a launcher.
+/// The tag of a version. Without a tag npm takes `latest`, which is a launcher.
 fn tag<'a>(version: &'a str, of_launcher: &str) -> &'a str {
     let system = version.strip_prefix(of_launcher).and_then(|rest| rest.strip_prefix('-'));
     system.unwrap_or(if of_launcher.contains('-') { "next" } else { "latest" })
@@ -153,7 +153,7 @@ fn published(sh: &Shell, version: &str) -> Result<Option<String>> {
         // Of a package that is there it says nothing of a version that is not.
         Value::Null if output.status.success() => Ok(None),
         told if told["error"]["code"] == "E404" => Ok(None),
-        // It tells an error as JSON.
+        // It prints an error as JSON.
         told => Err(format!("npm view: {told} {}", String::from_utf8_lossy(&output.stderr)).into()),
     }
 }
@@ -171,7 +171,7 @@ fn has_plugin(launcher: &Path) -> Result<bool> {
     Ok(false)
 }
 
-/// What all of them say. The repository is what npm compares its provenance with.
+/// The fields of all manifests. npm compares the repository with its provenance.
 fn manifest(version: &str) -> Value {
     let mut manifest = json!({
         "name": NAME,

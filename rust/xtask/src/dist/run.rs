@@ -1,4 +1,4 @@
-//! What was built is run: the program with the real client, the library in a JVM of its system.
+//! Runs the artefacts: the program with the real client, the library in a JVM of its system.
 
 use std::path::{Path, PathBuf};
 
@@ -62,7 +62,7 @@ impl Jvm<'_> {
         let home = format!("-Dcompanion.plugin.home={}", self.machine.path(&plugin));
         // An emulated processor is fast enough for the quick compiler only.
         let options = ["-Xcheck:jni", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8"];
-        // Of what threads have used, QEMU gives nothing back.
+        // QEMU gives back no memory of ended threads.
         let emulated = ["--exclude-methodname", ".*thousand servers leave no.*"];
         let is_emulated = matches!(self.machine, Machine::Qemu);
         let left_out = if is_emulated { &emulated[..] } else { &[] };

@@ -1,4 +1,4 @@
-//! What the program and the library are made of (SBOM), in the format of `CycloneDX`.
+//! Lists the parts of the program and the library (SBOM), in the format of `CycloneDX`.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub(super) fn write(sh: &Shell, to: &Path) -> Result {
         [("companion-cli", "gemini-companion"), ("companion-jni", "companion-jni")]
     {
         let manifest = format!("rust/{package}/Cargo.toml");
-        // Beside each manifest below this one; `--target all` is what any system needs.
+        // Beside each manifest below this one; `--target all` covers the needs of any system.
         let made = "sbom-in-the-making";
         let options = ["--quiet", "--format", "json", "--spec-version", "1.5", "--target", "all"];
         cmd!(sh, "{cyclonedx} cyclonedx {options...} --manifest-path {manifest}")

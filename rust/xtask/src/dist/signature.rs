@@ -14,7 +14,7 @@ pub(super) fn wrong_pages(file: &[u8]) -> Option<usize> {
         let blob = signature.get(at..)?;
         (big(blob, 0)? == CODE_DIRECTORY as usize).then_some(blob)
     })?;
-    // A CodeDirectory, version 0x20400: what follows its magic and length.
+    // A CodeDirectory, version 0x20400: the fields behind its magic and length.
     let (hashes, pages, limit) = (big(directory, 16)?, big(directory, 28)?, big(directory, 32)?);
     let (hash_size, page_shift) = (*directory.get(36)?, *directory.get(39)?);
     let page_size = 1_usize.checked_shl(page_shift.into())?;
@@ -56,7 +56,7 @@ mod tests {
     const PAGE_SHIFT: u8 = 8;
     const PAGES: usize = 3;
 
-    /// A file of three pages with a signature behind them, of which only what is read is there.
+    /// A file of three pages with a signature behind them, which has only the fields that are read.
     fn signed() -> Vec<u8> {
         let limit = PAGES << PAGE_SHIFT;
         let mut file = vec![7; limit];

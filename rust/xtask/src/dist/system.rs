@@ -1,4 +1,4 @@
-//! The systems that there are artefacts for, and what is named after them.
+//! Lists the systems that have artefacts, and the names of these.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ impl System {
         matches!(self, Self::WindowsX64 | Self::WindowsArm64)
     }
 
-    /// What the program is compiled for. On Linux it is static, and runs with any C library or none.
+    /// The target of the program. On Linux it is static, and runs with any C library or none.
     pub(crate) fn program_target(self) -> &'static str {
         match self {
             Self::LinuxX64 => "x86_64-unknown-linux-musl",
@@ -45,7 +45,7 @@ impl System {
         }
     }
 
-    /// What the library is compiled for. On Linux it shares glibc with the JVM that loads it.
+    /// The target of the library. On Linux it shares glibc with the JVM that loads it.
     pub(crate) fn library_target(self) -> &'static str {
         match self {
             Self::LinuxX64 => "x86_64-unknown-linux-gnu",
