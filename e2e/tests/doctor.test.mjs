@@ -304,7 +304,7 @@ describe('doctor', { concurrency: 4 }, () => {
     await Companion.start(sandbox);
     for (const HTTP_PROXY of ['proxy.corp:3128', '10.0.0.1:3128']) {
       const { verdict } = await assertFailure(sandbox, 'bad-proxy', FAILED, { env: { HTTP_PROXY } });
-      assert.match(verdict, /HTTP_PROXY is not a URL/);
+      assert.match(verdict, /HTTP_PROXY is not a valid URL/);
     }
     const env = { HTTP_PROXY: 'http://127.0.0.1:9', https_proxy: 'http://127.0.0.1:9' };
     await IdeClient.connect(sandbox, { env });

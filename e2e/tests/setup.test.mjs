@@ -177,7 +177,7 @@ test('setup ends with the next steps', async (t) => {
   await Companion.start(sandbox);
   // Opening an editor does not cure this one.
   const broken = await setup({ HTTP_PROXY: 'proxy:3128' });
-  assert.match(broken.stdout, /\n\nGemini CLI does not connect: HTTP_PROXY is not a URL/);
+  assert.match(broken.stdout, /\n\nGemini CLI does not connect: HTTP_PROXY is not a valid URL/);
   const connected = await setup();
   assert.match(connected.stdout, /\n\nGemini CLI connects to /);
 });

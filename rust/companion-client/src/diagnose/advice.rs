@@ -41,7 +41,7 @@ pub(super) fn advice(facts: &Facts, problem: Problem) -> Vec<String> {
         }
         Problem::BadProxy => vec![format!(
             "Write {} with http:// in front, or unset it. The CLI does not use a proxy for its \
-             companion, but it can't start with one that is no URL.",
+             companion, but an invalid URL stops it at its start.",
             super::facts::bad_proxy(environment).unwrap_or("HTTP_PROXY")
         )],
         Problem::NotRunning | Problem::WrongToken | Problem::StaleFile => left_over(facts),

@@ -124,8 +124,8 @@ fn attempt(
     }
 }
 
-/// The variable at which the client's HTTP library gives up: a proxy that is no URL. The proxy
-/// itself is never used for a companion (`createProxyAwareFetch`).
+/// The proxy variable whose value is not a URL, at which the HTTP library of the client fails. The
+/// client never uses the proxy for a companion (`createProxyAwareFetch`).
 pub(super) fn bad_proxy(environment: &Environment) -> Option<&'static str> {
     let is_url = |value: &str| {
         let value = value.trim().to_ascii_lowercase();

@@ -35,7 +35,7 @@ pub enum Problem {
     OtherFolder,
     /// A companion was found, but it gave neither a port nor a command.
     NoRoute,
-    /// A variable for a proxy is no URL, at which the client gives up.
+    /// The value of a proxy variable is not a URL, so the client fails to start.
     BadProxy,
     /// Nobody listens at the port: the file or variable is left over from a companion that has ended.
     NotRunning,
