@@ -1,4 +1,4 @@
--- Registers the command, and starts the companion later.
+-- Registers the command, and starts the companion after Neovim has started.
 
 if vim.g.loaded_gemini_companion then
   return
@@ -24,7 +24,7 @@ end, {
   desc = 'Companion for Gemini CLI: status, restart, log, accept, reject, …',
 })
 
--- Without a user interface, as in scripts, nobody could look at a proposal.
+-- Scripts run without a user interface, so no user could see a proposal.
 local function start()
   if vim.v.vim_did_enter == 1 and #vim.api.nvim_list_uis() > 0 then
     vim.schedule(function()

@@ -1,13 +1,13 @@
--- Switches 'autowrite' and 'autowriteall' off while a proposal is in sight. Otherwise `:make` or `:q` would
--- write the proposal, which accepts it.
+-- Switches 'autowrite' and 'autowriteall' off while a proposal is in sight. Otherwise `:make` or `:q` would write
+-- the proposal, and a write accepts it.
 
 local M = {}
 
---- The views in sight, and what the options were before there was one.
+--- The views in sight, and the user's values of the options.
 local in_sight = {}
 local before
 
---- A view is in sight now, or is not.
+--- Updates the options after a view has come into sight or left it.
 ---@param view GeminiCompanion.View
 ---@param is_in_sight boolean
 function M.follow(view, is_in_sight)

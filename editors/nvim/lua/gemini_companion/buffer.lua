@@ -1,10 +1,10 @@
--- Puts a text into a buffer and takes it out again, with its form in a file.
+-- Reads and replaces the text of a buffer, with its line endings and BOM.
 
 local M = {}
 
 local api = vim.api
 
---- Puts lines into a buffer, also one that the user can't change.
+--- Replaces the lines of a buffer, even if it is not 'modifiable'.
 ---@param buffer integer
 ---@param lines string[]
 function M.set_lines(buffer, lines)
@@ -15,7 +15,7 @@ function M.set_lines(buffer, lines)
   options.modifiable = modifiable
 end
 
---- Fills a buffer in a way that can't be undone.
+--- Replaces the lines of a buffer without an undo step.
 ---@param buffer integer
 ---@param lines string[]
 function M.fill(buffer, lines)
@@ -27,7 +27,7 @@ function M.fill(buffer, lines)
   options.modified = false
 end
 
---- The text of a buffer that is loaded, as `text.parse` returns it.
+--- Returns the text of a loaded buffer in the format of `text.parse`.
 ---@param buffer integer
 ---@return GeminiCompanion.Text
 function M.parsed(buffer)
@@ -40,7 +40,7 @@ function M.parsed(buffer)
   }
 end
 
---- Gives a buffer the form of a text.
+--- Sets the options of a buffer for the line endings, BOM and last line of a text.
 ---@param buffer integer
 ---@param parsed GeminiCompanion.Text
 function M.set_form(buffer, parsed)
@@ -51,9 +51,9 @@ function M.set_form(buffer, parsed)
   options.endofline = parsed.eol
 end
 
---- Has `:e` put the lines back that `original()` returns, and `u` after it what was there: by itself Neovim
---- would look for a file of that name, find none, and leave nothing. `read()` is called afterwards. Returns what
---- gives the text of the buffer as it was when it was unloaded last, nil if it never was.
+--- Makes `:e` restore the lines of `original()`, and a following `u` the user's lines. Without this, Neovim looks
+--- for a file of that name and empties the buffer. Calls `read()` afterwards. The returned function gives the text
+--- at the last unload, or nil if the buffer was never unloaded.
 ---@param buffer integer
 ---@param group? integer
 ---@param original fun(): string[]
@@ -75,7 +75,7 @@ function M.outlive_edit(buffer, group, original, read)
       local lines = original()
       M.fill(buffer, before and before.lines or lines)
       if before and not vim.deep_equal(before.lines, lines) then
-        -- As it is to be once `u` has brought it back.
+        -- `u` restores this state.
         vim.bo[buffer].modified = true
         M.set_lines(buffer, lines)
       end

@@ -113,8 +113,8 @@ local function names()
   return list
 end
 
---- Runs a subcommand, by default `status`. What follows its name is a path, or nothing; lines only if
---- the user has given some.
+--- Runs a subcommand, by default `status`. A path may follow its name. `first` and `last` are the range, if the
+--- user gave one.
 ---@param arguments string
 ---@param first? integer
 ---@param last? integer
@@ -125,12 +125,12 @@ function M.run(arguments, first, last)
   if command then
     command(path ~= '' and path or nil, first, last)
   else
-    -- All names would not fit a line, and Neovim would wait for Enter.
+    -- A list of all names would not fit in one line, and Neovim would wait for Enter.
     log.fail(('there is no %s; see :help :GeminiCompanion'):format(name))
   end
 end
 
---- What may come next in the command line.
+--- Returns the completions for the command line.
 ---@param lead string
 ---@param line string
 ---@return string[]

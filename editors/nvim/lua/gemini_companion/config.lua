@@ -1,8 +1,8 @@
--- Keeps the user's options and their defaults.
+-- Checks and stores the user's options, with their defaults.
 
 local M = {}
 
---- The help file says what each is for.
+--- `:help gemini_companion-options` describes each option.
 local defaults = {
   cmd = { 'gemini-companion' },
   clients = { 'gemini', 'qwen' },
@@ -29,11 +29,11 @@ local types = {
   mappings = { 'table', 'boolean' },
 }
 
---- The options that hold.
+--- The current options.
 ---@type GeminiCompanion.Options
 M.options = vim.deepcopy(defaults)
 
---- Takes the user's options; an unknown or mistyped one is an error that names it.
+--- Sets the user's options. An unknown or mistyped option is an error that names it.
 ---@param options? GeminiCompanion.Options
 function M.set(options)
   for name, value in pairs(options or {}) do
@@ -51,16 +51,16 @@ function M.set(options)
   local silent = M.options.silent
   M.options = vim.tbl_deep_extend('force', vim.deepcopy(defaults), options or {})
   if (options or {}).silent == nil then
-    -- What the user has said by a command since holds.
+    -- A `silent` or `tell` command of the user stays in force.
     M.options.silent = silent
   end
-  -- A list is one value; merged by position it would keep the tail of the default.
+  -- A list is one value. A merge by position would keep the tail of the default.
   for _, name in ipairs({ 'cmd', 'clients' }) do
     M.options[name] = (options or {})[name] or defaults[name]
   end
 end
 
---- The program and its first arguments, as a list.
+--- Returns the program and its first arguments as a list.
 ---@return string[]
 function M.command()
   local cmd = M.options.cmd

@@ -1,5 +1,5 @@
--- Reports open files, focus, cursor and selection to the companion. It compares the state of the editor with
--- the reported one, so an event only triggers a look.
+-- Reports open files, focus, cursor and selection to the companion. Each editor event triggers a comparison of the
+-- current state with the reported one.
 
 local selection = require('gemini_companion.selection')
 local text = require('gemini_companion.text')
@@ -9,19 +9,19 @@ local M = {}
 local api = vim.api
 local uv = vim.uv
 
---- By number of the buffer, what was told: `{path, line, character, selected}`.
-local told = {}
---- By number of the buffer, when it last had the focus: greater is later.
+--- The reported state of each buffer, by its number: `{path, line, character, selected}`.
+local reported = {}
+--- When each buffer last had the focus, by its number: greater is later.
 local focused = {}
 local last_focus = 0
---- The buffer that was told to have the focus.
+--- The buffer that was last reported to have the focus.
 local active
---- The buffers to be looked at, beside the current one.
+--- The buffers to compare next, in addition to the current one.
 local dirty = {}
 local scheduled = false
 local notify
 
---- The file of a buffer, if it is one that the user edits and that exists.
+--- Returns the file of a buffer, if it is an ordinary buffer and the file exists.
 local function path_of(buffer)
   if not api.nvim_buf_is_loaded(buffer) then
     return nil
@@ -35,47 +35,47 @@ local function path_of(buffer)
   return stat and stat.type == 'file' and name or nil
 end
 
-local function look_at(buffer)
-  local file, path = told[buffer], path_of(buffer)
+local function report_buffer(buffer)
+  local file, path = reported[buffer], path_of(buffer)
   if file and not path then
     notify('editor/closed', { path = file.path })
-    told[buffer] = nil
+    reported[buffer] = nil
     active = active ~= buffer and active or nil
   elseif file and path ~= file.path then
     notify('editor/renamed', { from = file.path, to = path })
     file.path = path
   elseif path and not file then
     notify('editor/opened', { path = path })
-    told[buffer] = { path = path, selected = '' }
+    reported[buffer] = { path = path, selected = '' }
   end
 end
 
-local function tell_selection(buffer, selected)
-  local file = told[buffer]
+local function report_selection(buffer, selected)
+  local file = reported[buffer]
   if file and file.selected ~= selected then
     file.selected = selected
     notify('editor/selection', { path = file.path, text = selected })
   end
 end
 
---- The cursor, 1-based; the character in UTF-16 units.
+--- Returns the 1-based line and character of the cursor. The character counts UTF-16 units.
 local function cursor(buffer)
   local line, column = unpack(api.nvim_win_get_cursor(0))
   local before = api.nvim_buf_get_text(buffer, line - 1, 0, line - 1, column, {})[1]
   return line, text.utf16_units(before) + 1
 end
 
---- A window without a file, such as a terminal, changes nothing: the file that was left for it
---- keeps the focus and its selection, so that one can ask about it there.
-local function look_at_current()
+--- Reports focus, cursor and selection. A window without a file, such as a terminal, changes nothing: the last file
+--- keeps its focus and selection, so the user can ask about it in the terminal.
+local function report_current()
   local buffer = api.nvim_get_current_buf()
-  local file = told[buffer]
+  local file = reported[buffer]
   if not file then
     return
   end
   if active ~= buffer then
     if active then
-      tell_selection(active, '')
+      report_selection(active, '')
     end
     active = buffer
     last_focus = last_focus + 1
@@ -87,10 +87,10 @@ local function look_at_current()
     file.line, file.character = line, character
     notify('editor/cursor', { path = file.path, line = line, character = character })
   end
-  tell_selection(buffer, text.utf8(selection.text()))
+  report_selection(buffer, text.utf8(selection.text()))
 end
 
-local function look()
+local function report()
   scheduled = false
   if not notify then
     return
@@ -98,29 +98,29 @@ local function look()
   local buffers = dirty
   dirty = {}
   for buffer in pairs(buffers) do
-    look_at(buffer)
+    report_buffer(buffer)
   end
-  look_at_current()
+  report_current()
 end
 
---- Looks once the event is over, for then things are as they will stay, and once for many events.
-local function look_soon()
+--- Reports once for many events, after Neovim has handled them.
+local function report_soon()
   if not scheduled then
     scheduled = true
-    vim.schedule(look)
+    vim.schedule(report)
   end
 end
 
-local function look_at_soon(buffer)
+local function report_buffer_soon(buffer)
   dirty[buffer] = true
-  look_soon()
+  report_soon()
 end
 
---- From now on tells everything by `notify(method, params)`, beginning with what is there.
+--- Reports the current state by `notify(method, params)`, and then each change of it.
 ---@param notify_with GeminiCompanion.Notify
 function M.start(notify_with)
-  local before = told
-  notify, told, active = notify_with, {}, nil
+  local before = reported
+  notify, reported, active = notify_with, {}, nil
   local group = api.nvim_create_augroup('gemini_companion_context', {})
   api.nvim_create_autocmd({
     'BufEnter',
@@ -135,12 +135,12 @@ function M.start(notify_with)
   }, {
     group = group,
     callback = function(event)
-      look_at_soon(event.buf)
+      report_buffer_soon(event.buf)
     end,
   })
   api.nvim_create_autocmd({ 'CursorMoved', 'CursorMovedI', 'ModeChanged', 'WinEnter' }, {
     group = group,
-    callback = look_soon,
+    callback = report_soon,
   })
 
   local buffers = vim.tbl_filter(path_of, api.nvim_list_bufs())
@@ -162,22 +162,22 @@ function M.start(notify_with)
     local path = path_of(buffer)
     notify('editor/focused', { path = path })
     local file = before[buffer] or {}
-    told[buffer] = { path = path, line = file.line, character = file.character, selected = '' }
+    reported[buffer] = { path = path, line = file.line, character = file.character, selected = '' }
     active = buffer
     if file.line then
       notify('editor/cursor', { path = path, line = file.line, character = file.character })
     end
   end
-  look_soon()
+  report_soon()
 end
 
---- The path of the file that was told to have the focus.
+--- Returns the path of the file that was last reported to have the focus.
 ---@return string?
 function M.front()
-  return active and told[active] and told[active].path
+  return active and reported[active] and reported[active].path
 end
 
---- Tells nothing any more.
+--- Stops the reports.
 function M.stop()
   notify, dirty = nil, {}
   pcall(api.nvim_del_augroup_by_name, 'gemini_companion_context')

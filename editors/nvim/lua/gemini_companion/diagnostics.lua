@@ -1,4 +1,4 @@
--- Collects the diagnostics of files, once language servers and linters have seen the text on the disk.
+-- Collects the diagnostics of files after language servers and linters have checked the text on disk.
 
 local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
@@ -9,23 +9,23 @@ local M = {}
 
 local api = vim.api
 
---- How long the companion is made to wait. It does not wait for more than 3 s.
-local TIME_MS = 2300
---- How long nothing must have been found anew: a file may be looked at by several tools.
+--- The longest time until an answer. The companion waits for 3 s at most.
+local ANSWER_TIMEOUT_MS = 2300
+--- How long no tool must have reported again: several tools may check a file.
 local QUIET_MS = 150
---- The same while there are no problems: a language server may take back what it has said of the old
---- text some time before it says anything of the new one.
+--- The same without diagnostics: a language server may clear those of the old text some time before it reports
+--- those of the new text.
 local QUIET_WITHOUT_MS = 700
-local EVERY_MS = 25
+local POLL_INTERVAL_MS = 25
 
 local SEVERITIES = { error = 1, warning = 2, information = 3, hint = 4 }
 local NAMES = { 'error', 'warning', 'information', 'hint' }
 
---- For each buffer the text that was looked at last, by its `changedtick`, and when.
-local looked_at = {}
+--- The `changedtick` and the time of the last report of diagnostics, by buffer.
+local checked = {}
 
---- A buffer for the file; one that is not loaded may have problems, too, since a language server may
---- tell those of a whole project.
+--- Returns a buffer for the file, and whether it is loaded. Other buffers can have diagnostics as well, since a
+--- language server may report those of a whole project.
 local function buffer_of(path)
   local loaded = file.buffer(path)
   if loaded then
@@ -39,10 +39,10 @@ local function buffer_of(path)
 end
 
 local function has_tools(buffer)
-  return #vim.lsp.get_clients({ bufnr = buffer }) > 0 or looked_at[buffer] ~= nil or #vim.diagnostic.get(buffer) > 0
+  return #vim.lsp.get_clients({ bufnr = buffer }) > 0 or checked[buffer] ~= nil or #vim.diagnostic.get(buffer) > 0
 end
 
---- What has to happen before the problems of a file can be told: `{path, buffer, waits, incomplete}`.
+--- Starts a question about a file: `{path, buffer, waits, incomplete}`.
 local function begin(path)
   local buffer, loaded = buffer_of(path)
   local question = { path = path, buffer = buffer }
@@ -68,23 +68,23 @@ local function is_settled(question)
   if not question.waits or not api.nvim_buf_is_valid(buffer) then
     return true
   end
-  local looked = looked_at[buffer]
-  if not looked or looked.tick ~= vim.b[buffer].changedtick then
+  local last = checked[buffer]
+  if not last or last.tick ~= vim.b[buffer].changedtick then
     return false
   end
   local quiet = #vim.diagnostic.get(buffer) > 0 and QUIET_MS or QUIET_WITHOUT_MS
-  return vim.uv.now() - looked.time >= quiet
+  return vim.uv.now() - last.time >= quiet
 end
 
---- How many UTF-16 units a part of a line has; none where the buffer has no such part.
+--- Returns the number of UTF-16 units in a part of a line, or 0 if the buffer has no such part.
 local function units(buffer, line, from, to)
   local ok, parts = pcall(api.nvim_buf_get_text, buffer, line, from, line, to, {})
   return ok and parts[1] and text.utf16_units(text.utf8(parts[1])) or 0
 end
 
---- A function that returns positions in a buffer, 1-based and in UTF-16 units. A line may be very long
---- and have many of them, so it counts on from the last one if it can. A tool that counts from 1 may
---- have -1 where it means 0.
+--- Returns a function that converts positions in a buffer to 1-based positions in UTF-16 units. It continues from
+--- its last position if it can, since a very long line may have many diagnostics. A tool that counts from 1 may
+--- report -1 instead of 0.
 local function counter(buffer)
   local line, column, character
   return function(to_line, to_column)
@@ -98,8 +98,8 @@ local function counter(buffer)
   end
 end
 
---- A text, or a number as such; nothing for what is neither.
-local function words(value)
+--- Converts a string or a number to a text. Returns nil for any other type.
+local function to_text(value)
   local is_one = type(value) == 'string' or type(value) == 'number'
   return is_one and text.utf8(tostring(value)) or nil
 end
@@ -108,13 +108,13 @@ local function problem(found, starts, ends)
   local lsp = type(found.user_data) == 'table' and found.user_data.lsp or nil
   return {
     severity = NAMES[found.severity] or 'error',
-    message = words(found.message) or 'no message',
+    message = to_text(found.message) or 'no message',
     range = {
       start = starts(found.lnum, found.col),
       ['end'] = ends(found.end_lnum or found.lnum, found.end_col or found.col),
     },
-    source = words(found.source),
-    code = words(found.code) or (type(lsp) == 'table' and words(lsp.code) or nil),
+    source = to_text(found.source),
+    code = to_text(found.code) or (type(lsp) == 'table' and to_text(lsp.code) or nil),
   }
 end
 
@@ -143,18 +143,18 @@ local function answer(question, severity, is_late)
   return { path = question.path, diagnostics = problems, incomplete = incomplete }
 end
 
---- Answers for the texts that are on the disk; those of buffers with changes stay as they are.
+--- Answers a request for diagnostics of the texts on disk. Buffers with unsaved changes are not reloaded.
 ---@param params GeminiCompanion.DiagnosticsRequest
 ---@param done fun(result: table)
-function M.tell(params, done)
+function M.request(params, done)
   local severity = SEVERITIES[params.severity] or SEVERITIES.information
   local questions = vim.tbl_map(begin, params.paths)
   local began = vim.uv.now()
-  local function look()
-    local is_late = vim.uv.now() - began >= TIME_MS
+  local function poll()
+    local is_late = vim.uv.now() - began >= ANSWER_TIMEOUT_MS
     for _, question in ipairs(questions) do
       if not is_late and not is_settled(question) then
-        vim.defer_fn(look, EVERY_MS)
+        vim.defer_fn(poll, POLL_INTERVAL_MS)
         return
       end
     end
@@ -164,39 +164,39 @@ function M.tell(params, done)
       end, questions),
     })
   end
-  look()
+  poll()
 end
 
---- Notes from now on which texts have been looked at. Those that are there now have been.
+--- Starts to record which texts the tools have checked. Texts with diagnostics count as checked.
 function M.start()
-  looked_at = {}
+  checked = {}
   if not config.options.diagnostics then
     return
   end
   local now = vim.uv.now() - QUIET_MS
   for _, buffer in ipairs(api.nvim_list_bufs()) do
     if #vim.diagnostic.get(buffer) > 0 then
-      looked_at[buffer] = { tick = vim.b[buffer].changedtick, time = now }
+      checked[buffer] = { tick = vim.b[buffer].changedtick, time = now }
     end
   end
   local group = api.nvim_create_augroup('gemini_companion_diagnostics', {})
   api.nvim_create_autocmd('DiagnosticChanged', {
     group = group,
     callback = function(event)
-      looked_at[event.buf] = { tick = vim.b[event.buf].changedtick, time = vim.uv.now() }
+      checked[event.buf] = { tick = vim.b[event.buf].changedtick, time = vim.uv.now() }
     end,
   })
   api.nvim_create_autocmd('BufWipeout', {
     group = group,
     callback = function(event)
-      looked_at[event.buf] = nil
+      checked[event.buf] = nil
     end,
   })
 end
 
 function M.stop()
   pcall(api.nvim_del_augroup_by_name, 'gemini_companion_diagnostics')
-  looked_at = {}
+  checked = {}
 end
 
 return M

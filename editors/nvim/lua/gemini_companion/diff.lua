@@ -1,5 +1,5 @@
--- Keeps the open proposals, answers the companion's requests about them, and sends the user's decisions.
--- The companion judges which decision was first, and whether it still counts.
+-- Manages the open proposals, answers the companion's requests about them, and sends the user's decisions.
+-- If several sides decide, the companion determines which decision counts.
 
 local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
@@ -15,16 +15,17 @@ local view = require('gemini_companion.view')
 
 local M = {}
 
---- Less than the companion waits for an answer.
-local PATIENCE_MS = 25000
+--- The longest time until a view opens. It is shorter than the companion's timeout for the request.
+local OPEN_TIMEOUT_MS = 25000
 
 local NONE = 'No diff is open for this file.'
 
---- By path as the CLI wrote it: `{path, number, cli, replays_edits, content, base, warned, view, decided, orphan}`.
+--- The open proposals, by path as the CLI wrote it.
+---@type table<string, GeminiCompanion.Proposal>
 local proposals = {}
---- By path: what fails the `diff/open` that waits until its view may be opened.
+--- The `fail` function of each `diff/open` that waits until its view may open, by path.
 local opening = {}
---- The number of the one that came last.
+--- The number of the newest proposal.
 local last_number = 0
 local notify
 
@@ -32,7 +33,7 @@ local function short(path)
   return vim.fn.fnamemodify(path, ':~:.')
 end
 
---- Those that are open, in the order in which they came.
+--- Returns the open proposals, oldest first.
 local function in_order()
   local list = vim.tbl_values(proposals)
   table.sort(list, function(a, b)
@@ -41,13 +42,13 @@ local function in_order()
   return list
 end
 
---- Which CLI a proposal is from, if those of several are open.
+--- Returns the name of a proposal's CLI if proposals of several CLIs are open.
 local function cli(proposal)
   return places.cli(proposal, proposals)
 end
 
-local function say_places()
-  places.say(in_order())
+local function update_titles()
+  places.update(in_order())
 end
 
 local function close(proposal)
@@ -56,10 +57,10 @@ local function close(proposal)
   end
   proposal.decided = true
   proposal.view:close()
-  say_places()
+  update_titles()
 end
 
---- The accepted text for the CLI.
+--- Returns the accepted text for the CLI.
 local function final_content(proposal)
   local now, changed = proposal.view:proposal()
   if not changed then
@@ -68,7 +69,7 @@ local function final_content(proposal)
   return text.utf8(text.render(now))
 end
 
---- Its CLI is to write the file, which was as `before` says.
+--- Waits until the CLI writes the file. `before` is the `file.state` at the decision.
 local function expect_written(proposal, before)
   local now, changed = proposal.view:proposal()
   reload.expect(proposal.path, before, changed and now or nil, function()
@@ -80,10 +81,10 @@ local function expect_written(proposal, before)
   end)
 end
 
---- Its file was as `before` says when it was accepted.
+--- Reports an acceptance. `before` is the `file.state` when the proposal was accepted.
 local function accept(proposal, before)
-  local told = { filePath = proposal.path, content = final_content(proposal) }
-  if proposal.orphan or not notify('diff/accepted', told) then
+  local params = { filePath = proposal.path, content = final_content(proposal) }
+  if proposal.orphan or not notify('diff/accepted', params) then
     log.warn('no CLI waits for this any more; :w {file} saves it, :q! drops it')
     return false
   end
@@ -93,16 +94,17 @@ local function accept(proposal, before)
   return true
 end
 
---- The user accepts; by a command that writes, whether one that insists.
+--- Accepts for the user. `insists` is true for a command with `!`, false for one without, and nil for any other
+--- action.
 local function accept_by_user(proposal, insists)
   if proposal.decided then
     return false
   end
-  return (proposal.orphan or not stale.waits(proposal, insists)) and accept(proposal, file.state(proposal.path))
+  return (proposal.orphan or not stale.warn_if_stale(proposal, insists)) and accept(proposal, file.state(proposal.path))
 end
 
---- What the user has changed in a proposal that ends can be had back. With `is_dropped` the user has ended
---- it, and it goes with Neovim without a question.
+--- Keeps the user's changes to a proposal that ends. With `is_dropped` the user rejected it, so Neovim may quit
+--- without a question about the changes.
 local function keep(proposal, is_dropped)
   local now, changed = proposal.view:proposal()
   if changed then
@@ -117,8 +119,8 @@ local function reject(proposal)
   close(proposal)
 end
 
---- The user rejects it.
-local function drop(proposal)
+--- Rejects for the user, and keeps the user's changes.
+local function reject_by_user(proposal)
   if proposal.decided then
     return
   end
@@ -126,13 +128,13 @@ local function drop(proposal)
   reject(proposal)
 end
 
---- No CLI waits for it any more.
+--- Marks a proposal that no CLI waits for.
 local function set_orphan(proposal)
   proposal.orphan = true
-  say_places()
+  update_titles()
 end
 
---- No CLI will wait for it again. What the user has changed stays.
+--- Closes a proposal that no CLI will wait for again. A proposal with the user's changes stays open.
 local function abandon(proposal)
   local _, changed = proposal.view:proposal()
   if not changed then
@@ -144,12 +146,12 @@ local function abandon(proposal)
   log.warn(stays:format(short(proposal.path)))
 end
 
-local function say_waits(proposal)
-  log.tell(('still undecided, :GeminiCompanion show: %s'):format(short(proposal.path)))
+local function remind(proposal)
+  log.notify(('still undecided, :GeminiCompanion show: %s'):format(short(proposal.path)))
 end
 
---- The user has gone to another buffer in its window, which decides nothing.
-local function come_back(proposal)
+--- Opens a proposal again after the user went to another buffer in its window. That decides nothing.
+local function reopen(proposal)
   if proposal.decided then
     return
   end
@@ -161,14 +163,14 @@ local function come_back(proposal)
     return
   end
   proposal.view = again
-  say_places()
-  say_waits(proposal)
+  update_titles()
+  remind(proposal)
 end
 
---- Shows a proposal, given as the parameters of `diff/open`, whose file had the bytes `base` when it came.
+--- Shows a proposal. `diff` are the parameters of `diff/open`, `base` the bytes of the file at that request.
 local function open(diff, base)
   local path, kind = diff.filePath, diff.kind
-  local parsed, words = form.of(path, diff.newContent)
+  local parsed, remarks = form.of(path, diff.newContent)
   local proposal = proposals[path]
   if proposal then
     proposal.orphan = nil
@@ -185,11 +187,11 @@ local function open(diff, base)
     local options = { focus = config.options.focus, mappings = config.options.mappings }
     proposal.view = view.open(path, parsed, kind, options, {
       accept = on(accept_by_user),
-      reject = on(drop),
-      left = on(come_back),
-      waits = on(say_waits),
-      changed = say_places,
-      more = function(now)
+      reject = on(reject_by_user),
+      left = on(reopen),
+      remind = on(remind),
+      changed = update_titles,
+      late_changes = function(now)
         kept.offer(kept.hold(path, now), path)
       end,
       copy = function(copy)
@@ -199,18 +201,19 @@ local function open(diff, base)
     proposals[path] = proposal
   end
   proposal.cli, proposal.replays_edits = diff.cli, diff.replaysEdits
-  -- A CLI that replays edits keeps the file's ends of lines, but not always its BOM. With its own text, byte
-  -- for byte, it makes the model's edit. Any other text it writes over the whole file.
+  -- A CLI that replays edits keeps the line endings of the file, but not always its BOM. If it gets its own text back,
+  -- byte for byte, it makes the model's edit. It writes any other text over the whole file.
   local adds_bom = parsed.bomb and not text.parse(diff.newContent).bomb
   proposal.content = diff.replaysEdits and not adds_bom and diff.newContent or text.render(parsed)
   proposal.base, proposal.warned = base, nil
   proposal.view.private = diff.private
   if diff.private then
-    words[#words + 1] = 'is for a file that stays private otherwise'
+    remarks[#remarks + 1] = 'is for a file that stays private otherwise'
   end
-  say_places()
-  local what = kind == 'create' and 'the new file' or 'an edit to'
-  log.tell(('%s proposes %s %s%s'):format(cli(proposal) or 'The CLI', what, short(path), form.remarks(proposal, words)))
+  update_titles()
+  local noun = kind == 'create' and 'the new file' or 'an edit to'
+  local ending = form.join_remarks(proposal, remarks)
+  log.notify(('%s proposes %s %s%s'):format(cli(proposal) or 'The CLI', noun, short(path), ending))
 end
 
 local function with_proposal(params, fail, act)
@@ -222,7 +225,7 @@ local function with_proposal(params, fail, act)
   end
 end
 
---- Whatever waits to be opened for that path never shows. Returns whether anything did.
+--- Fails the `diff/open` that waits for that path. Returns whether there was one.
 local function give_up_opening(path)
   local give_up = opening[path]
   opening[path] = nil
@@ -232,13 +235,13 @@ local function give_up_opening(path)
   return give_up ~= nil
 end
 
---- What the companion may ask.
+--- The handlers of the companion's requests.
 M.requests = {
   ['diff/open'] = function(params, done, fail)
     local path, base = params.filePath, stale.bytes(params.filePath)
     give_up_opening(path)
     opening[path] = fail
-    -- The companion has ended what this one replaces, and takes no decision about it.
+    -- The companion has ended the proposal that this one replaces, and ignores decisions about it.
     if proposals[path] then
       set_orphan(proposals[path])
     end
@@ -265,7 +268,7 @@ M.requests = {
           failed(('Neovim could not show the diff: %s'):format(why))
         end
       end),
-      PATIENCE_MS,
+      OPEN_TIMEOUT_MS,
       in_turn(function()
         failed('Neovim is busy: its user is typing a command or answering a question.')
       end)
@@ -273,7 +276,7 @@ M.requests = {
   end,
   ['diff/close'] = function(params, done, fail)
     if give_up_opening(params.filePath) then
-      -- Nobody has seen it, so the CLI's own text is the right one. What it was to replace ends, too.
+      -- The user has not seen it, so the CLI keeps its own text. The proposal that it would have replaced ends as well.
       local replaced = proposals[params.filePath]
       if replaced then
         abandon(replaced)
@@ -294,7 +297,7 @@ M.requests = {
   end,
   ['diff/accept'] = function(params, done, fail)
     with_proposal(params, fail, function(proposal)
-      -- Whoever asks has not seen what it is by now.
+      -- The client that asks has not seen the new text of the file.
       if stale.bytes(proposal.path) ~= proposal.base then
         fail('The file has changed since the diff was opened; only its user can accept it.')
         return
@@ -321,13 +324,13 @@ M.requests = {
   end,
 }
 
---- From now on decisions are told by `notify(method, params)`.
+--- Sends decisions by `notify(method, params)` from now on.
 ---@param notify_with GeminiCompanion.Notify
 function M.start(notify_with)
   notify = notify_with
 end
 
---- The companion has ended, and has rejected what was open. What the user has changed stays.
+--- Abandons all proposals after the companion has ended. Proposals with the user's changes stay open.
 function M.stop()
   for path, proposal in pairs(proposals) do
     if give_up_opening(path) or not proposal.orphan then
@@ -339,8 +342,7 @@ function M.stop()
   end
 end
 
---- The open proposals in the order in which they came: `{path, kind, cli, is_changed, is_current}`, where
---- `cli` is there if those of several CLIs are open.
+--- Lists the open proposals, oldest first.
 ---@return GeminiCompanion.ListedProposal[]
 function M.list()
   return vim.tbl_map(function(proposal)
@@ -355,7 +357,7 @@ function M.list()
   end, in_order())
 end
 
---- Their paths.
+--- Returns the paths of the open proposals, oldest first.
 ---@return string[]
 function M.paths()
   return vim.tbl_map(function(proposal)
@@ -363,8 +365,8 @@ function M.paths()
   end, in_order())
 end
 
---- The proposal of that path, else the one in the current tab page, else the only one; or nil and
---- a sentence.
+--- Finds the proposal of a path; without a path, the one in the current tab page, or the only one. Otherwise returns
+--- nil and the reason.
 local function find(path)
   if path then
     local full = vim.fn.fnamemodify(path, ':p')
@@ -397,10 +399,10 @@ local function act_on(act)
   end
 end
 
---- Each takes the path of a proposal, or nil for the one in sight, and whether the user insists, as in `stale`.
---- It returns whether it is done, and if there is no proposal, why.
+--- Each function takes the path of a proposal, or nil for the one in sight, and `insists` as in `stale.lua`.
+--- It returns whether it succeeded, and if there is no proposal, the reason.
 M.accept = act_on(accept_by_user)
-M.reject = act_on(drop)
+M.reject = act_on(reject_by_user)
 M.show = act_on(function(proposal)
   proposal.view:show()
 end)

@@ -1,15 +1,15 @@
--- Makes the commands that write changes and leave, such as `:x`, accept an unchanged proposal as well: by
--- themselves they would close it, which rejects it.
+-- Makes commands that write and quit, such as `:x`, accept an unchanged proposal. Neovim itself would only close its
+-- window, and that rejects the proposal.
 
 local M = {}
 
 local api = vim.api
 
---- The commands by their full names: whether they write all buffers, or the current one.
+--- Whether a command writes all buffers (true) or the current one (false), by its full name.
 local WRITES_ALL = { xit = false, exit = false, xall = true, wqall = true }
 
---- Returns whether a command line writes all buffers as it leaves, and whether with `!`; nil if it does not
---- begin with such a command.
+--- Returns whether a command line writes all buffers before it quits, and whether it has a `!`. Returns nil for any
+--- other command.
 local function parse(line)
   local ok, command = pcall(api.nvim_parse_cmd, line, {})
   if ok and #command.args == 0 then
@@ -17,8 +17,8 @@ local function parse(line)
   end
 end
 
---- Prepares a view for a command line. Returns whether Neovim may leave: it would without a proposal that
---- could not be accepted, or with changes of the user's that are not in sight.
+--- Prepares a view for a command line. Returns whether Neovim may run it. It may not if the proposal can't be
+--- accepted, or if the user's changes are not in sight: both would be lost.
 local function prepare(view, line)
   local writes_all, insists = parse(line)
   if view.closing then
@@ -26,7 +26,7 @@ local function prepare(view, line)
   elseif writes_all and view:is_current() then
     return view.on.accept(insists)
   elseif writes_all and select(2, view:proposal()) then
-    view.on.waits()
+    view.on.remind()
     return false
   elseif writes_all == false and api.nvim_get_current_buf() == view.right then
     vim.bo[view.right].modified = true
@@ -34,7 +34,8 @@ local function prepare(view, line)
   return true
 end
 
---- Listens for the commands, typed or in a mapping of the user's.
+--- Listens for the commands, typed or in a `<Cmd>` mapping. A Lua function that runs `:x` is not recognized: Neovim
+--- sends the same editor events as for `:q`.
 ---@param view GeminiCompanion.View
 ---@param group integer
 function M.listen(view, group)

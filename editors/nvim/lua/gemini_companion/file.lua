@@ -1,11 +1,11 @@
--- Reads and writes files, and finds the buffers that show them.
+-- Reads and writes files, and finds their buffers.
 
 local M = {}
 
 local api = vim.api
 local uv = vim.uv
 
---- The buffer in which a file is loaded, by whatever name; nil if there is none.
+--- Returns the buffer that has loaded a file, by any name of the file, or nil.
 ---@param path string
 ---@return integer?
 function M.buffer(path)
@@ -19,7 +19,7 @@ function M.buffer(path)
   end
 end
 
---- What changes whenever a file is written; nil if there is none.
+--- Returns a string that changes with each write of a file, or nil if the file does not exist.
 ---@param path string
 ---@return string?
 function M.state(path)
@@ -27,7 +27,7 @@ function M.state(path)
   return stat and ('%d.%d %d %d'):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino)
 end
 
---- All bytes of a file; nil and a message if that is not to be had, nil alone if there is no file.
+--- Reads all bytes of a file. Returns nil and a message on failure, and nil alone if the file does not exist.
 ---@param path string
 ---@return string? bytes
 ---@return string? why
@@ -48,9 +48,9 @@ function M.read(path)
   return bytes, read_why
 end
 
---- Puts bytes in place of a file's own, from its beginning: what a full disk has no room for is only what is
---- longer. Links, rights and owner stay.
-local function put(path, bytes)
+--- Overwrites a file in place, so links, permissions and owner stay. A full disk fails only the bytes beyond the old
+--- length. Returns the reason of a failure.
+local function overwrite(path, bytes)
   local flags = bit.bor(uv.constants.O_WRONLY, uv.constants.O_CREAT)
   local file, why = uv.fs_open(path, flags, tonumber('666', 8))
   if not file then
@@ -67,8 +67,8 @@ local function put(path, bytes)
   return why or close_why
 end
 
---- Writes all bytes of a file, with the folders that it needs. Returns whether that worked, and if not, why;
---- the file is then as it was.
+--- Writes all bytes of a file, and creates its folders. On failure it restores the file, and returns false and the
+--- reason.
 ---@param path string
 ---@param bytes string
 ---@return boolean
@@ -79,9 +79,9 @@ function M.write(path, bytes)
     return false, why
   end
   pcall(vim.fn.mkdir, vim.fn.fnamemodify(path, ':h'), 'p')
-  why = put(path, bytes)
+  why = overwrite(path, bytes)
   if why and before then
-    put(path, before)
+    overwrite(path, before)
   elseif why then
     os.remove(path)
   end

@@ -1,16 +1,15 @@
--- Gives a proposal the form of its file, and finds its remarks for the user.
+-- Applies the line endings and BOM of a file to its proposal, and collects remarks for the user.
 
 local file = require('gemini_companion.file')
 local text = require('gemini_companion.text')
 
 local M = {}
 
---- The proposal in the form of the file: a file with `\r\n` or a BOM keeps them, though the CLI
---- leaves them out of what it proposes. With the words about that.
+--- Returns the proposal with the line endings and BOM of its file, which the CLI omits, and the remarks about them.
 ---@param path string
 ---@param content string
 ---@return GeminiCompanion.Text
----@return string[] words
+---@return string[] remarks
 function M.of(path, content)
   local bytes, why = file.read(path)
   if why then
@@ -18,32 +17,32 @@ function M.of(path, content)
   end
   local old = bytes and text.parse(bytes)
   local new = text.parse(content, old and old.dos or nil)
-  local words = {}
+  local remarks = {}
   if old and old.bomb then
     new.bomb = true
   elseif old and new.bomb then
-    words[#words + 1] = 'adds a byte order mark'
+    remarks[#remarks + 1] = 'adds a byte order mark'
   end
   if old and #old.lines > 1 and new.dos ~= old.dos then
-    words[#words + 1] = 'changes all line ends to \\r\\n'
+    remarks[#remarks + 1] = 'changes all line endings to \\r\\n'
   end
-  return new, words
+  return new, remarks
 end
 
---- What the user is told of a proposal when it comes.
+--- Joins the remarks for the notification about a new proposal.
 ---@param proposal GeminiCompanion.Proposal
----@param words string[]
+---@param remarks string[]
 ---@return string
-function M.remarks(proposal, words)
+function M.join_remarks(proposal, remarks)
   local buffer = file.buffer(proposal.path)
   if buffer and vim.bo[buffer].modified then
-    words[#words + 1] = 'does not know the unsaved changes in its buffer'
+    remarks[#remarks + 1] = 'does not know the unsaved changes in its buffer'
   end
-  local more = #words > 0 and ('; it ' .. table.concat(words, ', ')) or ''
+  local ending = #remarks > 0 and ('; it ' .. table.concat(remarks, ', ')) or ''
   if not proposal.view.takes_focus then
-    more = more .. '; :GeminiCompanion show'
+    ending = ending .. '; :GeminiCompanion show'
   end
-  return more
+  return ending
 end
 
 return M

@@ -1,14 +1,14 @@
--- Provides the public functions, and ties the companion to the life of Neovim.
+-- Provides the public functions, and starts and stops the companion with Neovim.
 
 local M = {}
 
 local config = require('gemini_companion.config')
 
---- How to go on once the running one has ended.
+--- Runs once the current companion has exited.
 local after_exit
 local folders
 
---- What the CLIs set for the programs that they start: the editor of the user, and commands of the model.
+--- The variables that CLIs set for the programs that they start: the user's editor, and commands of the model.
 local CLI_VARIABLES = { 'GEMINI_CLI_NO_RELAUNCH', 'GEMINI_CLI', 'QWEN_CODE_NO_RELAUNCH', 'QWEN_CODE' }
 
 local function modules()
@@ -28,8 +28,8 @@ function M.setup(options)
   end
 end
 
---- Starts the companion unless the user does not want that, or a CLI has started this Neovim as its editor:
---- the CLI would find two companions for the folder, one of which ends soon.
+--- Starts the companion, unless the user has disabled that or a CLI has started this Neovim as its editor. That CLI
+--- would find two companions for its folder, and one of them ends soon.
 function M.autostart()
   if not config.options.autostart then
     return
@@ -64,13 +64,13 @@ local function listen()
     group = group,
     callback = function()
       M.stop()
-      -- Otherwise a large text that was accepted would go with Neovim.
+      -- Otherwise Neovim could quit before it has sent a large accepted text.
       require('gemini_companion.server').wait()
     end,
   })
 end
 
---- Starts the companion. Returns whether it runs.
+--- Starts the companion. Returns whether it is running or starting.
 ---@return boolean
 function M.start()
   local server, context, diff, terminal, workspace = modules()
@@ -90,7 +90,7 @@ function M.start()
   local ok, why = server.start(folders, {
     ready = function(ready)
       terminal.set(ready.env)
-      -- What is not to be told, before what is.
+      -- The companion must know the silent mode before it receives any context.
       M.silence(config.options.silent)
       follow_folders()
       diff.start(server.notify)
@@ -112,7 +112,7 @@ function M.start()
         go_on()
       end
     end,
-    request = vim.tbl_extend('error', { ['editor/diagnostics'] = diagnostics.tell }, diff.requests),
+    request = vim.tbl_extend('error', { ['editor/diagnostics'] = diagnostics.request }, diff.requests),
   })
   if ok then
     listen()
@@ -128,21 +128,21 @@ function M.stop()
   require('gemini_companion.server').stop()
 end
 
---- Stops it, if it runs, and starts it again.
+--- Restarts the companion, or starts it if it is not running.
 ---@return boolean
 function M.restart()
   M.stop()
   return M.start()
 end
 
---- Has CLIs told nothing of files and problems from now on, or has them told again.
+--- Turns the sharing of context and diagnostics with CLIs off, or on again.
 ---@param silent boolean
 function M.silence(silent)
   config.options.silent = silent
   require('gemini_companion.server').notify('workspace/silent', { silent = silent })
 end
 
---- For a status line: `{running, port, clients, proposals, private, silent}`.
+--- Returns the state for a status line: `{running, port, clients, proposals, private, silent}`.
 function M.status()
   local status = require('gemini_companion.server').status() or {}
   local front = require('gemini_companion.context').front()
@@ -156,8 +156,8 @@ function M.status()
   }
 end
 
---- Accepts, rejects, or goes to a proposal: that of `path`, or else the one in sight. Returns
---- whether there is one, and if not, why.
+--- Accepts the proposal for `path`, or the one in sight. Returns whether it succeeded, and otherwise the reason, unless
+--- the user has already seen a message.
 ---@param path? string
 ---@return boolean
 ---@return string? why
@@ -165,6 +165,7 @@ function M.accept(path)
   return require('gemini_companion.diff').accept(path)
 end
 
+--- Rejects a proposal; see `accept`.
 ---@param path? string
 ---@return boolean
 ---@return string? why
@@ -172,6 +173,7 @@ function M.reject(path)
   return require('gemini_companion.diff').reject(path)
 end
 
+--- Goes to a proposal; see `accept`.
 ---@param path? string
 ---@return boolean
 ---@return string? why

@@ -1,5 +1,5 @@
--- Keeps the user's text of an ended proposal until its CLI has written it to the file. The CLI may have ended,
--- or its user may have rejected the edit in the terminal.
+-- Keeps the user's text of an ended proposal until the CLI has written it. The CLI may never do so: it may have
+-- ended, or the user may have rejected the edit in the terminal.
 
 local buffers = require('gemini_companion.buffer')
 local file = require('gemini_companion.file')
@@ -10,7 +10,7 @@ local M = {}
 
 local api = vim.api
 
---- Whether a file has that text, as `text.parse` returns it, with whatever line ends.
+--- Returns whether a file has the lines of a text, with any line endings.
 ---@param path string
 ---@param parsed GeminiCompanion.Text
 ---@return boolean
@@ -30,21 +30,21 @@ local function save(buffer, name, path)
   if ok then
     options.modified = false
   else
-    log.tell(why, vim.log.levels.ERROR)
+    log.notify(why, vim.log.levels.ERROR)
   end
 end
 
---- Saves a copy of a proposal, and tells the user.
+--- Saves a copy of a proposal, and notifies the user.
 ---@param parsed GeminiCompanion.Text
 ---@param path string
 function M.copy(parsed, path)
   local ok, why = file.write(path, text.render(parsed))
   local saved = ('saved as %s, and not decided'):format(vim.fn.fnamemodify(path, ':~:.'))
-  log.tell(ok and saved or why, not ok and vim.log.levels.ERROR or nil)
+  log.notify(ok and saved or why, not ok and vim.log.levels.ERROR or nil)
 end
 
---- Puts the text into a hidden buffer of its own, with which Neovim does not end without a word; unless the
---- user has dropped it.
+--- Puts a text into its own hidden buffer. Neovim asks about the buffer before it quits, unless the user has dropped
+--- the text.
 ---@param path string
 ---@param parsed GeminiCompanion.Text
 ---@param is_dropped? boolean
@@ -77,14 +77,14 @@ function M.hold(path, parsed, is_dropped)
   return buffer
 end
 
---- Whether it is still there, and nowhere else.
+--- Returns whether a buffer exists and its text is unsaved.
 ---@param buffer integer
 ---@return boolean
 function M.is_held(buffer)
   return api.nvim_buf_is_valid(buffer) and vim.bo[buffer].modified
 end
 
---- Tells the user where the text is.
+--- Shows the user where the text is.
 ---@param buffer integer
 ---@param path string
 function M.offer(buffer, path)
@@ -93,7 +93,7 @@ function M.offer(buffer, path)
   log.warn(offer:format(buffer, vim.fn.fnamemodify(path, ':~:.')))
 end
 
---- The CLI has written it. Where the user looks at it, or has written on, it stays.
+--- Deletes a buffer after the CLI has written its text, unless the user sees it or has changed it.
 ---@param buffer integer
 function M.release(buffer)
   if not api.nvim_buf_is_valid(buffer) or #vim.fn.win_findbuf(buffer) > 0 then

@@ -1,8 +1,8 @@
--- Shows in each open proposal its place among the others, and its CLI.
+-- Updates the bar of each open proposal: its place among the others, and its CLI.
 
 local M = {}
 
---- Which CLI a proposal is from, if those of several are among `proposals`.
+--- Returns the name of a proposal's CLI if `proposals` come from several CLIs.
 ---@param proposal GeminiCompanion.Proposal
 ---@param proposals table<any, GeminiCompanion.Proposal>
 ---@return string?
@@ -14,20 +14,19 @@ function M.cli(proposal, proposals)
   end
 end
 
---- Has each say which of them it is, and from whom; or that nobody waits for it. `proposals` are in the
---- order in which they came.
----@param proposals GeminiCompanion.Proposal[]
-function M.say(proposals)
+--- Updates the bars of all proposals. Those without a waiting CLI are not counted.
+---@param proposals GeminiCompanion.Proposal[] oldest first
+function M.update(proposals)
   local waiting = {}
   for _, proposal in ipairs(proposals) do
     if proposal.orphan then
-      proposal.view:say_orphan()
+      proposal.view:show_orphan_label()
     else
       waiting[#waiting + 1] = proposal
     end
   end
   for index, proposal in ipairs(waiting) do
-    proposal.view:say(index, #waiting, M.cli(proposal, proposals))
+    proposal.view:show_labels(index, #waiting, M.cli(proposal, proposals))
   end
 end
 

@@ -1,4 +1,4 @@
--- Names a file in the prompt of a CLI that runs in a terminal of this Neovim.
+-- Puts a file's name into the prompt of a CLI that runs in a terminal of this Neovim.
 
 local log = require('gemini_companion.log')
 
@@ -6,10 +6,10 @@ local M = {}
 
 local api = vim.api
 
---- What a CLI takes back out of a path. At some of these it takes the path to be at its end.
+--- The characters that a CLI unescapes in a path. Without the escape, some of them end the path.
 local ESCAPED = '[ \t,;!?()%[%]{}|*$`\'"#&<>~\\]'
 
---- Whether a program's command line is that of a CLI: by its name, or by that of the script that Node runs.
+--- Returns whether a command line runs a CLI, by the name of the program or of the script that Node runs.
 local function is_cli(command)
   for word in command:gmatch('%S+') do
     local name = word:match('[^/]+$') or word
@@ -23,7 +23,7 @@ local function is_cli(command)
   return false
 end
 
---- All processes: their command lines, and whose children they are. None where there is no `ps`.
+--- Returns the command line of each process and the children of each process. Both are empty without `ps`.
 local function processes()
   local ok, lines = pcall(vim.fn.systemlist, { 'ps', '-A', '-o', 'pid=,ppid=,args=' })
   local commands, children = {}, {}
@@ -38,7 +38,7 @@ local function processes()
   return commands, children
 end
 
---- The terminals in which a CLI runs: buffers, the newest first.
+--- Returns the buffers of the terminals that run a CLI, newest first.
 local function terminals()
   local commands, children = processes()
   local function runs(pid)
@@ -62,7 +62,7 @@ local function terminals()
   return found
 end
 
---- The folder in which a terminal was opened.
+--- Returns the folder where a terminal was opened.
 local function folder_of(terminal)
   local folder = api.nvim_buf_get_name(terminal):match('^term://(.-)//%d+:')
   return folder and vim.fn.fnamemodify(folder, ':p')
@@ -76,8 +76,8 @@ local function relative(path, folder)
   return vim.startswith(path, folder) and path:sub(#folder + 1) or path
 end
 
---- Names a file as the user of a CLI does that runs in `folder`. Neither CLI knows lines, so they are
---- put in words, for the model. Nil for a name with control characters: Enter would send the prompt.
+--- Returns the name of a file as a user types it into a CLI that runs in `folder`. CLIs have no syntax for lines, so
+--- words name them for the model. Returns nil for a name with control characters: a line feed would send the prompt.
 ---@param path string
 ---@param folder string
 ---@param first? integer
@@ -97,8 +97,8 @@ function M.naming(path, folder, first, last)
   return '@' .. escaped .. words
 end
 
---- The file or folder that is meant, if it exists: `path`, which may be `%` and the like, or what the
---- current buffer shows. A buffer of oil.nvim shows a folder.
+--- Returns the full path of an existing file or folder: `path`, which may be `%` and the like, or that of the current
+--- buffer. A buffer of oil.nvim shows a folder.
 local function target(path)
   local name = path or api.nvim_buf_get_name(0):gsub('^gemini%-companion://%l+', ''):gsub('^oil://', '')
   if path and not vim.uv.fs_stat(path) then
@@ -122,8 +122,8 @@ local function go_to(terminal)
   vim.cmd('startinsert')
 end
 
---- Puts the name of a file, with lines of it or without, into the prompt of a CLI; never with Enter.
---- Where none runs, into a register. Returns whether there is such a file, and if not, why.
+--- Puts the name of a file, and optionally its lines, into the prompt of a CLI, without Enter. If no CLI runs in a
+--- terminal, puts it into a register. Returns whether the file exists, and if not, the reason.
 ---@param path? string
 ---@param first? integer
 ---@param last? integer
@@ -139,17 +139,17 @@ function M.add(path, first, last)
   if not name then
     return false, 'the name has characters that no prompt takes'
   end
-  -- Qwen Code takes no @ for a path's that follows a word.
+  -- Qwen Code recognizes an @ only after a space.
   local text = ' ' .. name .. ' '
   if terminal then
-    -- As if pasted: what is typed could answer a question of the CLI's, and a 1 allows an edit.
+    -- Sent as a paste: typed keys could answer a question of the CLI, and a 1 allows an edit.
     api.nvim_chan_send(vim.bo[terminal].channel, '\27[200~' .. text .. '\27[201~')
     go_to(terminal)
     return true
   end
   local register = vim.fn.has('clipboard') == 1 and '+' or '"'
   vim.fn.setreg(register, text)
-  log.tell(('no CLI runs in a :terminal; in register %s is %s'):format(register, name))
+  log.notify(('no CLI runs in a :terminal; in register %s is %s'):format(register, name))
   return true
 end
 

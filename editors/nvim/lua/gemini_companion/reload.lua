@@ -1,4 +1,4 @@
--- Reloads the buffers of files that the CLI writes, with a proposal or without. Nothing is lost by it.
+-- Reloads the buffers of files that a CLI has written. Buffers with unsaved changes stay as they are.
 
 local file = require('gemini_companion.file')
 local idle = require('gemini_companion.idle')
@@ -9,16 +9,16 @@ local M = {}
 
 local api = vim.api
 
---- How often it is looked at, at first and later, and for how long before the user is told.
-local EVERY_MS = 100
-local LATER_MS = 1000
-local PATIENCE_MS = 10000
+--- How often an accepted file is checked, until the CLI should have written it.
+local POLL_INTERVAL_MS = 100
+local WRITE_TIMEOUT_MS = 10000
+--- How often it is checked after that, and how often all files are checked.
+local SLOW_POLL_INTERVAL_MS = 1000
 
---- Runs while files are looked at that no proposal is for.
+--- Checks files that a CLI may write without a proposal.
 local timer
 
---- Has the buffer of a file that was written read it again. One with changes that were not saved
---- is left as it is, and the user is told.
+--- Reloads the buffer of a file that a CLI has written. If the buffer has unsaved changes, warns the user instead.
 ---@param path string
 ---@param is_new? boolean
 function M.reload(path, is_new)
@@ -30,12 +30,12 @@ function M.reload(path, is_new)
     local name = vim.fn.fnamemodify(path, ':~:.')
     log.warn(name .. ' was written, but its buffer has changes: :e! drops them, :w! drops the edit')
   elseif is_new then
-    -- Autocommands of the user's may fail.
+    -- The user's autocommands may fail.
     pcall(api.nvim_buf_call, buffer, function()
       vim.cmd('silent edit')
     end)
   else
-    -- The user has seen and accepted it, so there is nothing to be asked.
+    -- The user has accepted this text, so Neovim need not ask.
     local reading = api.nvim_create_autocmd('FileChangedShell', {
       buffer = buffer,
       callback = function()
@@ -47,15 +47,15 @@ function M.reload(path, is_new)
   end
 end
 
---- Has a buffer without changes read its file again if that has changed; only with 'autoread', otherwise Neovim
---- would ask. Returns whether the buffer has the file's text now.
+--- Reloads a buffer without unsaved changes if its file has changed. Only with 'autoread', since Neovim would
+--- otherwise ask the user. Returns whether the buffer has the file's text now.
 ---@param buffer integer
 ---@return boolean
 function M.refresh(buffer)
   if vim.bo[buffer].modified or vim.fn.getbufvar(buffer, '&autoread') ~= 1 then
     return false
   end
-  -- An autocommand of the user's may fail then.
+  -- The user's autocommands may fail.
   pcall(vim.cmd, 'silent! checktime ' .. buffer)
   return true
 end
@@ -68,16 +68,16 @@ local function refresh_all()
   end
 end
 
---- Looks for changed files from now on while `is_needed()`: a CLI may write without a proposal.
+--- Starts to reload changed files while `is_needed()`: a CLI may write a file without a proposal.
 ---@param is_needed fun(): boolean
 function M.start(is_needed)
   timer = vim.uv.new_timer()
-  local function look()
+  local function poll()
     if is_needed() then
       idle.when_idle(refresh_all, 0, function() end)
     end
   end
-  timer:start(LATER_MS, LATER_MS, vim.schedule_wrap(look))
+  timer:start(SLOW_POLL_INTERVAL_MS, SLOW_POLL_INTERVAL_MS, vim.schedule_wrap(poll))
 end
 
 function M.stop()
@@ -87,18 +87,17 @@ function M.stop()
   end
 end
 
---- Waits ten seconds until the file, which was as `before` says, is written, and has it read again.
---- With `written`, which is the text that the user has written, that is to be what is written; until it is,
---- however late, it is kept. While `is_busy()` its CLI may write it later: Qwen Code writes all files of a
---- turn at its end.
+--- Waits until the CLI has written a file, and reloads its buffer. Gives up after ten seconds, unless the user has
+--- changed the proposal: `written` is then kept until the file has this text. The time does not run while
+--- `is_busy()`, since Qwen Code writes all files of a turn at its end.
 ---@param path string
----@param before? string
----@param written? GeminiCompanion.Text
+---@param before? string the `file.state` at the decision
+---@param written? GeminiCompanion.Text the text with the user's changes
 ---@param is_busy fun(): boolean?
 function M.expect(path, before, written, is_busy)
   local held = written and kept.hold(path, written)
   local waited, is_written, is_offered = 0, false, false
-  -- What the user saves is no CLI's.
+  -- A write by the user does not count.
   local saving = api.nvim_create_autocmd('BufWritePost', {
     callback = function(event)
       if event.buf == file.buffer(path) then
@@ -106,10 +105,10 @@ function M.expect(path, before, written, is_busy)
       end
     end,
   })
-  local function look()
-    -- In the command-line window nothing can be read.
+  local function poll()
+    -- Neovim can't read files in the command-line window.
     if vim.fn.getcmdwintype() ~= '' then
-      return vim.defer_fn(look, EVERY_MS)
+      return vim.defer_fn(poll, POLL_INTERVAL_MS)
     end
     local state = file.state(path)
     local is_changed = state ~= before
@@ -117,7 +116,7 @@ function M.expect(path, before, written, is_busy)
       M.reload(path, before == nil)
       before, is_written = state, true
     end
-    local is_late = waited >= PATIENCE_MS
+    local is_late = waited >= WRITE_TIMEOUT_MS
     -- A file that has just changed may be half written.
     local is_done = (is_written and not is_changed) or (is_late and not is_offered)
     if held then
@@ -134,11 +133,11 @@ function M.expect(path, before, written, is_busy)
       is_offered = true
       kept.offer(held, path)
     end
-    local pause = is_late and LATER_MS or EVERY_MS
+    local pause = is_late and SLOW_POLL_INTERVAL_MS or POLL_INTERVAL_MS
     waited = waited + (is_busy() and 0 or pause)
-    vim.defer_fn(look, pause)
+    vim.defer_fn(poll, pause)
   end
-  vim.defer_fn(look, EVERY_MS)
+  vim.defer_fn(poll, POLL_INTERVAL_MS)
 end
 
 return M

@@ -1,11 +1,11 @@
--- Leads through several proposals: from one to the next, all at once, and a list of them.
+-- Handles several proposals: goes from one to the next, decides all, and lists them.
 
 local diff = require('gemini_companion.diff')
 local log = require('gemini_companion.log')
 
 local M = {}
 
---- By which the list is known among the user's own quickfix lists.
+--- Identifies the list among the user's own quickfix lists.
 local CONTEXT = 'gemini_companion'
 
 local NONE = 'no proposal is open'
@@ -25,20 +25,21 @@ local function step(by)
   return diff.show(to.path)
 end
 
---- Goes to the proposal that came after the one in sight, or before it; beyond the last, the first.
+--- Goes to the next newer proposal; after the newest, to the oldest.
 ---@return boolean
 ---@return string? why
 function M.next()
   return step(1)
 end
 
+--- Goes to the next older proposal; after the oldest, to the newest.
 ---@return boolean
 ---@return string? why
 function M.prev()
   return step(-1)
 end
 
-local function all(verb, act, asks)
+local function decide_all(verb, act, asks)
   local proposals = diff.list()
   if #proposals == 0 then
     return false, NONE
@@ -56,32 +57,33 @@ local function all(verb, act, asks)
   local left = #vim.tbl_filter(function(proposal)
     return not act(proposal.path, false)
   end, proposals)
-  -- Each has said why; of several only the last would be seen.
+  -- Each of them showed a reason, but only the last message stays visible.
   if left > 1 then
     log.warn(('%d of %d proposals stay open, see :GeminiCompanion log'):format(left, #proposals))
   end
   return true
 end
 
---- Accepts all in the order in which they came, each with what the user has changed in it, but those whose
---- files have changed since. Asks first.
+--- Accepts all proposals with the user's changes, oldest first, except those whose files have changed. Asks if there
+--- are several.
 ---@return boolean
 ---@return string? why
 function M.accept_all()
-  return all('Accept', diff.accept, function(count)
+  return decide_all('Accept', diff.accept, function(count)
     return count > 1
   end)
 end
 
+--- Rejects all proposals. Asks if there are several, or if the user has changed one.
 ---@return boolean
 ---@return string? why
 function M.reject_all()
-  return all('Reject', diff.reject, function(count, changed)
+  return decide_all('Reject', diff.reject, function(count, changed)
     return count > 1 or changed > 0
   end)
 end
 
---- Goes to the proposal in the line of the list, or does what Enter does in another list.
+--- Goes to the proposal in the current line. In another quickfix list, goes to its entry.
 local function enter()
   local list = vim.fn.getqflist({ context = 0, items = 0 })
   local item = list.items[vim.fn.line('.')]
@@ -95,7 +97,7 @@ local function enter()
   end
 end
 
---- Lists all in the quickfix window, where Enter goes to one.
+--- Lists all proposals in the quickfix window. Enter goes to one.
 ---@return boolean
 ---@return string? why
 function M.list()

@@ -1,4 +1,4 @@
--- Reads the text that is selected in Visual and Select mode.
+-- Returns the selected text in Visual and Select mode.
 
 local M = {}
 
@@ -9,7 +9,7 @@ local MAX_BYTES = 3 * 16384
 local BLOCK = '\22'
 local VISUAL = { s = 'v', S = 'V', ['\19'] = BLOCK }
 
---- Cuts before a character that would be halved.
+--- Cuts a text to `MAX_BYTES` without splitting a character.
 local function cut(text)
   if #text <= MAX_BYTES then
     return text
@@ -17,7 +17,7 @@ local function cut(text)
   return text:sub(1, MAX_BYTES + vim.str_utf_start(text, MAX_BYTES + 1))
 end
 
---- Returns the lines of a block that `$` has extended to the line ends, which `getregion()` does not know.
+--- Returns the lines of a block that `$` has extended to the line ends. `getregion()` does not support these blocks.
 local function to_line_ends(first, last)
   local left = math.min(vim.fn.virtcol('v', true)[1], vim.fn.virtcol('.', true)[1])
   return vim.tbl_map(function(number)
@@ -30,13 +30,13 @@ local function to_line_ends(first, last)
     if from == left then
       return line:sub(at)
     end
-    -- As many spaces as cells of a character that is in the block in part.
+    -- Spaces replace the cells of a character that is only partly in the block.
     return (' '):rep(to - left + 1) .. line:sub(at + vim.str_utf_end(line, at) + 1)
   end, vim.fn.range(first, last))
 end
 
---- Returns the selected text of the current window, empty outside of Visual and Select mode. Of a large one
---- it is the beginning, which is all that the server keeps.
+--- Returns the selected text of the current window. It is empty in other modes, and cut to the length that the server
+--- keeps.
 ---@return string
 function M.text()
   local mode = vim.fn.mode()
@@ -56,7 +56,7 @@ function M.text()
   local is_to_line_ends = mode == BLOCK and vim.fn.winsaveview().curswant >= vim.v.maxcol
   local lines = is_to_line_ends and to_line_ends(first[2], last[2]) or vim.fn.getregion(first, last, { type = mode })
   for index, line in ipairs(lines) do
-    -- Functions of Vim's have NUL as a line feed.
+    -- Vim functions return NUL as a line feed.
     lines[index] = line:gsub('\n', '\0')
   end
   local text = table.concat(lines, '\n')

@@ -1,5 +1,4 @@
--- Runs `gemini-companion serve`, and passes JSON-RPC lines to it and from it. Other modules interpret the
--- messages.
+-- Runs `gemini-companion serve`, and exchanges JSON-RPC lines with it. Other modules interpret the messages.
 
 local config = require('gemini_companion.config')
 local log = require('gemini_companion.log')
@@ -8,17 +7,18 @@ local M = {}
 
 local METHOD_NOT_FOUND = -32601
 
---- The running one: `{job, pid, ready, stopping, on}`.
+--- The running companion.
+---@type GeminiCompanion.Server?
 local current
 
 local function send(server, message)
   message.jsonrpc = '2.0'
-  -- It never blocks. That the process has gone, `on_exit` tells.
+  -- This never blocks. If the process has exited, `on_exit` reports that.
   pcall(vim.fn.chansend, server.job, vim.json.encode(message) .. '\n')
 end
 
---- Hands a request on, with functions for its result and its failure; one of them counts, once.
-local function request(server, message)
+--- Calls the handler of a request with functions for its result and its failure. Only the first call sends an answer.
+local function handle_request(server, message)
   local answered = false
   local function once(answer)
     return function(value)
@@ -47,7 +47,7 @@ local function request(server, message)
   end
 end
 
-local function take(server, line)
+local function handle_line(server, line)
   local ok, message = pcall(vim.json.decode, line)
   if not ok or type(message) ~= 'table' then
     log.add('the companion wrote a line that is not a message')
@@ -59,7 +59,7 @@ local function take(server, line)
     local problem = type(message.error) == 'table' and message.error.message
     log.add('the companion refused a message: ' .. tostring(problem or '?'))
   elseif message.id ~= nil then
-    request(server, message)
+    handle_request(server, message)
   elseif message.method == 'companion/ready' and type(params.env) == 'table' then
     server.ready = params
     server.on.ready(params)
@@ -72,8 +72,8 @@ local function take(server, line)
   end
 end
 
---- Puts the pieces together that a job's output comes in: the first goes on with the last line.
-local function by_line(on_line)
+--- Splits the output of a job into lines. The first piece of each chunk continues the last line.
+local function split_lines(on_line)
   local pieces = {}
   return function(_, data)
     pieces[#pieces + 1] = data[1]
@@ -112,8 +112,7 @@ local function arguments(folders)
   return list
 end
 
---- Starts it, unless it runs. `on` has `ready(params)`, `exit(expected)`, and `request`, a table of
---- `method = function(params, done, fail)`. Returns whether it runs, and if not, why.
+--- Starts the companion, unless it is running. Returns whether it runs, and if not, the reason.
 ---@param folders string[]
 ---@param on GeminiCompanion.ServerHandler
 ---@return boolean
@@ -129,11 +128,11 @@ function M.start(folders, on)
   local server = { on = on, clients = 0, private = {} }
   local last_words
   local options = {
-    on_stdout = by_line(function(line)
-      take(server, line)
+    on_stdout = split_lines(function(line)
+      handle_line(server, line)
     end),
-    on_stderr = by_line(function(line)
-      -- What explains an error may follow it.
+    on_stderr = split_lines(function(line)
+      -- Further lines may explain an error.
       if not (last_words and last_words:find('^error:')) then
         last_words = line
       end
@@ -160,7 +159,8 @@ function M.start(folders, on)
   return true
 end
 
---- Ends it by closing its stdin: it rejects what is open, tells its clients, and exits by itself.
+--- Stops the companion by closing its stdin. It then rejects the open proposals, notifies its clients, and exits. It
+--- is killed after three seconds.
 function M.stop()
   local server = current
   if not server or server.stopping then
@@ -173,14 +173,14 @@ function M.stop()
   end, 3000)
 end
 
---- Waits until the one that is being stopped has read what it was told, for two seconds at most.
+--- Waits until a companion that is stopping has exited, for two seconds at most.
 function M.wait()
   if current and current.stopping then
     vim.fn.jobwait({ current.job }, 2000)
   end
 end
 
---- Tells something that has happened in the editor, if somebody is there to hear it.
+--- Sends a notification if the companion is ready. Returns whether it was sent.
 ---@param method string
 ---@param params table
 ---@return boolean
@@ -192,8 +192,8 @@ function M.notify(method, params)
   return false
 end
 
---- nil while none runs, else `{pid, stopping, clients, private, port, discovery_files, env}`; the
---- port, the files by the client's name, and what is for terminals come once it is ready.
+--- Returns the state of the companion, or nil while none runs. `port`, `discovery_files` (by client) and `env` (for
+--- terminals) are nil until it is ready.
 ---@return GeminiCompanion.ServerStatus?
 function M.status()
   local server = current

@@ -1,24 +1,24 @@
--- Warns before a proposal is accepted whose file has changed since it came.
+-- Warns before the user accepts a proposal for a changed file.
 
 local file = require('gemini_companion.file')
 local log = require('gemini_companion.log')
 
 local M = {}
 
---- What a file has now: its bytes, or false if there is none.
+--- Returns the bytes of a file, or false if it does not exist.
 ---@param path string
 ---@return string|false
 function M.bytes(path)
   return file.read(path) or false
 end
 
---- Warns the user, and returns true, if the CLI may overwrite what has changed in the file: with a text that the
---- user has edited always, with an unchanged one if its tool writes whole files. No editor knows the tool.
---- `insists` says whether the user accepts all the same; if nil, accepting again does.
+--- Warns the user and returns true if the CLI may overwrite changes in the file. It overwrites them with a text that
+--- the user has edited, and with an unchanged text if its tool writes whole files. Editors do not know the tool.
+--- `insists` is true if the user accepts anyway. If it is nil, a second acceptance counts as such.
 ---@param proposal GeminiCompanion.Proposal
 ---@param insists? boolean
 ---@return boolean
-function M.waits(proposal, insists)
+function M.warn_if_stale(proposal, insists)
   local now = M.bytes(proposal.path)
   if insists == nil then
     insists = proposal.warned == now
@@ -28,9 +28,9 @@ function M.waits(proposal, insists)
   end
   proposal.warned = now
   proposal.view:show_file()
-  -- Otherwise `:wq` would close it next, which is to reject it.
+  -- Otherwise `:wq` would close the proposal next, and that rejects it.
   vim.bo[proposal.view.right].modified = true
-  -- The CLI would look for the place of its edit again, and can find it in what the edit has put there.
+  -- The CLI would search for the place of its edit again, and may find it inside the edited text.
   local words = now == proposal.content
       and proposal.replays_edits
       and 'has this text already, :w! can make the edit twice'

@@ -1,8 +1,8 @@
--- Sets the environment by which a CLI in a terminal of this Neovim finds its companion.
+-- Sets the environment variables that lead a CLI in a :terminal to its companion.
 
 local M = {}
 
---- What was in the environment before: a value, or false for none.
+--- The earlier value of each variable, or false if it was not set.
 local before = {}
 
 --- Sets the variables for all terminals and jobs that start from now on.
@@ -16,7 +16,7 @@ function M.set(env)
   end
 end
 
---- Puts back what was there.
+--- Restores the earlier values.
 function M.unset()
   for name, value in pairs(before) do
     vim.env[name] = value or nil

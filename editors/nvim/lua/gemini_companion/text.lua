@@ -1,12 +1,12 @@
--- Parses and renders the text of a file: line ends, BOM, last line; repairs invalid UTF-8.
+-- Parses and renders the text of a file (line endings, BOM, last line), and repairs invalid UTF-8.
 
 local M = {}
 
 local BOM = '\239\187\191'
 
 local NEXT = '[\128-\191]'
---- By the first byte of a character of several bytes what follows: nothing that is overlong, a
---- surrogate, or above U+10FFFF.
+--- The pattern of the remaining bytes of a character, by its first byte. It excludes overlong forms, surrogates, and
+--- anything above U+10FFFF.
 local REST = {}
 for first = 0xC2, 0xF4 do
   REST[first] = '^' .. NEXT:rep(first < 0xE0 and 1 or first < 0xF0 and 2 or 3)
@@ -16,7 +16,7 @@ REST[0xED] = '^[\128-\159]' .. NEXT
 REST[0xF0] = '^[\144-\191]' .. NEXT:rep(2)
 REST[0xF4] = '^[\128-\143]' .. NEXT:rep(2)
 
-local function repaired(bytes)
+local function repair(bytes)
   local parts, from, at = {}, 1, 1
   while at <= #bytes do
     local rest = REST[bytes:byte(at)]
@@ -30,14 +30,14 @@ local function repaired(bytes)
   return table.concat(parts) .. bytes:sub(from)
 end
 
---- `text` with U+FFFD for each byte that is not UTF-8. JSON can't have such bytes, buffers can.
+--- Replaces each byte that is not UTF-8 by U+FFFD. Buffers can contain such bytes, JSON can't.
 ---@param text string
 ---@return string
 function M.utf8(text)
-  return (text:gsub('[\128-\255]+', repaired))
+  return (text:gsub('[\128-\255]+', repair))
 end
 
---- How many UTF-16 units a text has.
+--- Returns the number of UTF-16 units in a text.
 ---@param text string
 ---@return integer
 function M.utf16_units(text)
@@ -48,9 +48,8 @@ function M.utf16_units(text)
   return select(2, vim.str_utfindex(text))
 end
 
---- A text as buffers have it: `{lines, dos, bomb, eol, empty}`; `empty` is what tells no text at all
---- from one empty line. `dos` says that `\r\n` ends a line for certain; otherwise it does if it ends
---- them all.
+--- Parses a text into the lines and options of a buffer. With `dos`, `\r\n` ends a line; with `false`, it does not.
+--- With nil, it does if it ends all lines.
 ---@param text string
 ---@param dos? boolean
 ---@return GeminiCompanion.Text
@@ -67,7 +66,7 @@ function M.parse(text, dos)
   if dos then
     text = text:gsub('\r\n', '\n')
   end
-  -- Text that is typed into an empty file ends its last line.
+  -- An empty text gets a line ending once the user types into it.
   local eol = text == '' or text:sub(-1) == '\n'
   local lines = vim.split(text, '\n', { plain = true })
   if eol and #lines > 1 then
@@ -76,7 +75,7 @@ function M.parse(text, dos)
   return { lines = lines, dos = dos, bomb = bomb, eol = eol, empty = text == '' }
 end
 
---- The other way round.
+--- Renders a parsed text as the bytes of a file.
 ---@param parsed GeminiCompanion.Text
 ---@return string
 function M.render(parsed)

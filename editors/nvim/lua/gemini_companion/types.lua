@@ -6,10 +6,10 @@
 ---@field lines string[]
 ---@field dos boolean `\r\n` ends the lines
 ---@field bomb boolean the text begins with a byte order mark
----@field eol boolean the last line has an end
+---@field eol boolean the last line has a line ending
 ---@field empty? boolean the text has no line at all, unlike one empty line
 
---- How a text lies in a file.
+--- The line endings, BOM and last line of a text in a file.
 ---@class GeminiCompanion.Form
 ---@field dos boolean
 ---@field bomb boolean
@@ -55,20 +55,20 @@
 ---@field paths string[]
 ---@field severity? string
 
---- A proposal that is open.
+--- An open proposal.
 ---@class GeminiCompanion.Proposal
 ---@field path string as the CLI wrote it
----@field number integer its place in the order in which they came
+---@field number integer a later proposal has a greater number
 ---@field cli integer
 ---@field replays_edits boolean
 ---@field content string the proposed text
----@field base string|false the bytes of the file when the proposal came, `false` without a file
----@field warned? string|false the bytes about which the user was warned
+---@field base string|false the bytes of the file when the proposal arrived, `false` without a file
+---@field warned? string|false the bytes of the file at the last warning
 ---@field view GeminiCompanion.View
 ---@field decided? boolean
 ---@field orphan? boolean no CLI waits for it
 
---- A proposal as others see it.
+--- An open proposal, as other modules see it.
 ---@class GeminiCompanion.ListedProposal
 ---@field path string
 ---@field kind GeminiCompanion.Kind
@@ -76,14 +76,16 @@
 ---@field is_changed boolean
 ---@field is_current boolean
 
---- The functions that a view calls.
+--- The functions that a view calls: the user accepts or rejects; the proposal leaves its last window (`left`);
+--- the user is typing elsewhere (`remind`); the text changes; the user has typed on while the view was closing
+--- (`late_changes`); the user saves a copy.
 ---@class GeminiCompanion.ViewHandler
 ---@field accept fun(insists?: boolean): boolean?
 ---@field reject fun()
 ---@field left fun()
----@field waits fun()
+---@field remind fun()
 ---@field changed fun()
----@field more fun(text: GeminiCompanion.Text)
+---@field late_changes fun(text: GeminiCompanion.Text)
 ---@field copy fun(path: string)
 
 ---@class GeminiCompanion.View
@@ -93,7 +95,7 @@
 ---@field on GeminiCompanion.ViewHandler
 ---@field left integer the buffer with the file
 ---@field right integer the buffer with the proposal
----@field origin integer the window from which the user came
+---@field origin integer the window where the user was before
 ---@field from_terminal boolean
 ---@field shown string[] the proposed lines
 ---@field form GeminiCompanion.Form
@@ -104,7 +106,7 @@
 ---@field was_current? boolean
 ---@field unloaded? fun(): GeminiCompanion.Text?
 
---- A companion that runs.
+--- A running companion.
 ---@class GeminiCompanion.Server
 ---@field job integer
 ---@field pid integer

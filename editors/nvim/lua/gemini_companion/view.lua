@@ -1,5 +1,5 @@
--- Shows a proposal in a tab page: the file on the left, read-only, and the proposal on the right, editable.
--- It reports the user's decisions to `on`.
+-- Shows a proposal in a tab page. The left side is the file, read-only; the right side is the proposal, editable.
+-- Reports the user's decisions to a `ViewHandler`.
 
 local autowrite = require('gemini_companion.autowrite')
 local buffers = require('gemini_companion.buffer')
@@ -20,7 +20,7 @@ View.__index = View
 local function new_buffer(name, buftype)
   local buffer = api.nvim_create_buf(false, false)
   if not pcall(api.nvim_buf_set_name, buffer, name) then
-    -- The last one for that file is about to go.
+    -- The previous buffer for that file still has the name.
     api.nvim_buf_set_name(buffer, ('%s#%d'):format(name, buffer))
   end
   local options = vim.bo[buffer]
@@ -30,11 +30,11 @@ local function new_buffer(name, buftype)
   return buffer
 end
 
---- Finds out the file's type by its name and the buffer's text, and lets plugins act on it.
+--- Sets the filetype by the file's buffer, or else by its name and the proposed text.
 local function set_filetype(buffer, path)
   local edited = file.buffer(path)
   local filetype = edited and vim.bo[edited].filetype or ''
-  -- Plugins of the user's may fail in a buffer that is not a file's; the proposal is to show still.
+  -- The user's plugins may fail in a buffer without a file. The proposal must show nevertheless.
   pcall(api.nvim_buf_call, buffer, function()
     if filetype ~= '' then
       vim.bo.filetype = filetype
@@ -44,28 +44,28 @@ local function set_filetype(buffer, path)
   end)
 end
 
---- What stands above the two sides, by the kind of the proposal.
+--- The labels of both sides, by the kind of the proposal.
 local LABELS = {
   change = { 'The file as it is', 'Proposed by %s' },
   create = { 'No file yet', 'New file, proposed by %s' },
 }
 
---- How the right side goes on, by whether the user has changed it.
+--- The rest of the right label, by whether the user has changed the proposal.
 local KEYS = { [false] = ' (:w accepts, :q rejects)', [true] = ', changed by you (:w accepts, :q! rejects)' }
 
---- What the right side says of its place among several proposals.
+--- The right label with the place among several proposals.
 local PLACE = '%s — %d of %d'
 
---- What the right side says once no CLI waits for the proposal.
+--- The right label once no CLI waits for the proposal.
 local ORPHAN = 'No CLI waits for it any more (:w {file} saves it, :q! drops it)'
 
---- What the right side says while the user still types in a proposal that has ended.
+--- The right label while the user still types in a proposal that has ended.
 local OVER = 'It has ended, and closes when you leave Insert mode; what you write is kept'
 
---- What the left side says of a file that is not told otherwise.
+--- The left label of a private file.
 local PRIVATE = '%s — private: an ignore file names it'
 
---- Shows the file as it is on the disk now; unless it is as it was shown.
+--- Updates the left side if the file has changed on disk.
 function View:show_file()
   local state = file.state(self.path) or 'none'
   if state == self.file_state or not api.nvim_buf_is_valid(self.left) then
@@ -76,7 +76,7 @@ function View:show_file()
   local is_utf8 = text.utf8(bytes) == bytes
   buffers.fill(self.left, text.parse(is_utf8 and bytes or '').lines)
   if not is_utf8 then
-    -- In another encoding, which Neovim may know.
+    -- Neovim may know the encoding of the file.
     api.nvim_buf_call(self.left, function()
       vim.bo.modifiable = true
       pcall(vim.cmd, 'silent noautocmd keepalt read ++edit ' .. vim.fn.fnameescape(self.path))
@@ -87,11 +87,11 @@ function View:show_file()
   vim.bo[self.left].modified = false
 end
 
---- Puts a text, as `text.parse` returns it, in place of the proposal; the user can undo that.
+--- Replaces the text of the proposal. The user can undo that.
 ---@param parsed GeminiCompanion.Text
 ---@param kind GeminiCompanion.Kind
 function View:replace(parsed, kind)
-  -- Whoever is typing has an undo step of their own.
+  -- Ends the undo step of a user who is typing.
   api.nvim_buf_call(self.right, function()
     vim.cmd('let &undolevels = &undolevels')
   end)
@@ -109,12 +109,11 @@ function View:replace(parsed, kind)
   self.kind = kind
 end
 
---- Says in the bars what accepting does, which of `count` proposals it is, and from which CLI if that
---- is to be told.
----@param number integer
+--- Updates the labels of both sides.
+---@param number integer the place of the proposal among `count`
 ---@param count integer
----@param cli? string
-function View:say(number, count, cli)
+---@param cli? string the name of its CLI, if there are proposals of several
+function View:show_labels(number, count, cli)
   local labels = LABELS[self.kind]
   local _, is_changed = self:proposal()
   local left, right = windows.of(self.left), windows.of(self.right)
@@ -122,35 +121,34 @@ function View:say(number, count, cli)
     windows.label(left, self.private and PRIVATE:format(labels[1]) or labels[1])
   end
   if right then
-    local words = labels[2]:format(cli or 'the CLI') .. KEYS[is_changed]
-    windows.label(right, count > 1 and PLACE:format(words, number, count) or words)
+    local label = labels[2]:format(cli or 'the CLI') .. KEYS[is_changed]
+    windows.label(right, count > 1 and PLACE:format(label, number, count) or label)
   end
 end
 
---- Says in its bar that no CLI waits for it.
-function View:say_orphan()
+--- Labels a proposal that no CLI waits for.
+function View:show_orphan_label()
   local window = windows.of(self.right)
   if window then
     windows.label(window, ORPHAN)
   end
 end
 
---- The buffer's own options say how its text will lie in the file, so the user can change that.
+--- Sets the line endings, BOM and last line as buffer options, so the user can change them.
 ---@param parsed GeminiCompanion.Text
 function View:set_form(parsed)
   buffers.set_form(self.right, parsed)
   self.form = { dos = parsed.dos, bomb = parsed.bomb, eol = parsed.eol }
 end
 
---- The text that the CLI proposed, as `text.parse` returns it.
+--- Returns the text that the CLI proposed.
 ---@return GeminiCompanion.Text
 function View:original()
   local form = self.form
   return { lines = self.shown, dos = form.dos, bomb = form.bomb, eol = form.eol }
 end
 
---- The proposal as it is now, or was when its buffer was unloaded: as `text.parse` returns it, and whether
---- the user has changed it.
+--- Returns the current text of the proposal, or its text at the last unload, and whether the user has changed it.
 ---@return GeminiCompanion.Text
 ---@return boolean is_changed
 function View:proposal()
@@ -192,12 +190,12 @@ function View:listen()
     buffer = self.right,
     callback = function(event)
       if event.match ~= name then
-        -- As well after `:saveas` and `:file`, which have renamed the buffer.
+        -- `:w {file}`, or a write after `:saveas` or `:file` has renamed the buffer.
         self.on.copy(event.match)
       elseif self:is_current() then
         self.on.accept(vim.v.cmdbang == 1)
       end
-      -- What `:wall` in another tab page writes, the user does not see. It is no decision.
+      -- With `:wall` in another tab page, the user does not see the proposal, so that decides nothing.
     end,
   })
   self.unloaded = buffers.outlive_edit(self.right, self.group, function()
@@ -213,7 +211,7 @@ function View:listen()
       self:leave()
     end,
   })
-  -- With `:noautocmd` nothing else tells it.
+  -- With `:noautocmd`, only this callback runs.
   api.nvim_buf_attach(self.right, false, {
     on_reload = function() end,
     on_detach = function()
@@ -233,13 +231,13 @@ function View:listen()
   })
 end
 
---- Whether the user may be led elsewhere: not from text that is being typed, in a file or in a terminal.
+--- Returns whether the focus may move: not while the user types in a file or in a terminal.
 local function is_reading()
   return api.nvim_get_mode().mode:find('^[nvV\22]') ~= nil
 end
 
---- Opens a view. `on` has `accept(insists)`, `reject`, `left`, `waits`, `changed`,
---- `more(text)` and `copy(path)`. Fails by an error.
+--- Opens a view in the background. Raises an error if it can't. If the focus may move, the view takes it as soon as
+--- the user pauses typing.
 ---@param path string
 ---@param parsed GeminiCompanion.Text
 ---@param kind GeminiCompanion.Kind
@@ -263,7 +261,7 @@ function M.open(path, parsed, kind, options, on)
   view.shown = api.nvim_buf_get_lines(view.right, 0, -1, true)
   view:set_form(parsed)
   vim.bo[view.right].modified = false
-  -- Before there are windows, whose options a plugin for the type may set.
+  -- Set before the windows open, since a filetype plugin may set window options.
   set_filetype(view.left, path)
   set_filetype(view.right, path)
   local ok, why = pcall(windows.open_tab, view)
@@ -282,7 +280,7 @@ function M.open(path, parsed, kind, options, on)
   return view
 end
 
---- Goes to the view. Keys that the user has meant for elsewhere would change or decide it unseen.
+--- Goes to the view, unless the user has started to type elsewhere. Those keys could change or decide the proposal.
 function View:take_focus()
   if self.closing or self:is_current() then
     return
@@ -291,7 +289,7 @@ function View:take_focus()
     self.origin = api.nvim_get_current_win()
     self:show()
   else
-    self.on.waits()
+    self.on.remind()
   end
 end
 
@@ -303,7 +301,7 @@ function View:show()
   end
 end
 
---- Whether it is in sight, in whichever tab page. A window of Neovim's own, for `:wall`, is not.
+--- Returns whether the proposal is in sight. The hidden window that Neovim opens for `:wall` does not count.
 ---@return boolean
 function View:is_current()
   for _, window in ipairs(vim.fn.win_findbuf(self.right)) do
@@ -315,7 +313,8 @@ function View:is_current()
   return false
 end
 
---- The proposal leaves its last window. What that means is known once the event is over.
+--- Handles a proposal that leaves its last window, after the editor event is over. A closed window rejects the
+--- proposal; another buffer in the window decides nothing.
 function View:leave()
   self.was_current = self:is_current()
   local left = vim.fn.win_findbuf(self.right)
@@ -331,7 +330,7 @@ function View:leave()
   end)
 end
 
---- Opens it again in the background, as it was left. Returns the new view; fails by an error.
+--- Opens the view again in the background, with the user's changes. Returns the new view. Raises an error if it can't.
 ---@return GeminiCompanion.View
 function View:open_again()
   local now, changed = self:proposal()
@@ -349,7 +348,7 @@ function View:open_again()
   return again
 end
 
---- Takes buffers and windows away, whatever is in them.
+--- Deletes the buffers and their windows, even with unsaved changes.
 function View:discard()
   autowrite.follow(self, false)
   if self.group then
@@ -364,18 +363,18 @@ function View:discard()
   end
   for _, window in ipairs(self.windows or {}) do
     if api.nvim_win_is_valid(window) then
-      windows.undress(window)
+      windows.disable_diff(window)
     end
   end
 end
 
---- Whether the user is typing text in it.
+--- Returns whether the user is typing in the proposal.
 function View:is_typed_in()
   return api.nvim_get_current_buf() == self.right and api.nvim_get_mode().mode:find('^[iR]') ~= nil
 end
 
---- Takes it away, and goes back to where the user came from, if the user is in it.
-function View:go()
+--- Deletes the view, and takes a user who is in it back to the earlier window.
+function View:discard_and_return()
   local leaves = (self.was_current or self:is_current()) and api.nvim_win_is_valid(self.origin)
   if leaves then
     windows.go_to(self.origin)
@@ -387,11 +386,11 @@ function View:go()
   end
 end
 
---- Closes the view as soon as windows may be closed. Who types in it would go on in a file of their own, so
---- it waits until they have left Insert mode; what they have written since is told to `on.more`.
+--- Closes the view as soon as windows may close. While the user types in it, it waits until the user leaves Insert
+--- mode, since the keys would otherwise go to another file. Passes the text typed since then to `on.late_changes`.
 function View:close()
   self.closing = true
-  local told = self:proposal()
+  local before = self:proposal()
   local function try()
     if self:is_typed_in() then
       vim.defer_fn(try, 50)
@@ -399,9 +398,9 @@ function View:close()
     end
     idle.when_idle(function()
       local now = self:proposal()
-      self:go()
-      if not vim.deep_equal(now.lines, told.lines) then
-        self.on.more(now)
+      self:discard_and_return()
+      if not vim.deep_equal(now.lines, before.lines) then
+        self.on.late_changes(now)
       end
     end)
   end

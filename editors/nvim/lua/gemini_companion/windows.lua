@@ -1,31 +1,31 @@
--- Opens and labels the windows of proposals, and makes them ordinary windows again.
+-- Opens and labels the windows of proposals, and turns them back into ordinary windows.
 
 local M = {}
 
 local api = vim.api
 
---- Labels a side of the diff above its text.
+--- Sets the label above a side of the diff.
 ---@param window integer
 ---@param words string
 function M.label(window, words)
   vim.wo[window][0].winbar = ' ' .. words
 end
 
---- Makes a window a side of the diff.
-local function dress(window)
+--- Makes a window one side of the diff.
+local function enable_diff(window)
   api.nvim_win_call(window, vim.cmd.diffthis)
 end
 
---- Makes it an ordinary window again, for what the user has opened in it meanwhile.
+--- Makes a window an ordinary one again. The user may have opened another buffer in it.
 ---@param window integer
-function M.undress(window)
+function M.disable_diff(window)
   api.nvim_win_call(window, function()
     vim.cmd('diffoff')
     vim.cmd('setlocal winbar<')
   end)
 end
 
---- A window that shows a buffer, if there is one.
+--- Returns a window that shows a buffer, or nil.
 ---@param buffer integer
 ---@return integer?
 function M.of(buffer)
@@ -36,9 +36,8 @@ local function is_floating(window)
   return api.nvim_win_get_config(window).relative ~= ''
 end
 
---- Closes the floating windows of each tab page that has no other windows than those of `buffers`. Neovim
---- crashes if a tab page loses its last ordinary window while another one is current and a float remains
---- (neovim#30425).
+--- Closes the floating windows of each tab page whose ordinary windows all show one of `buffers`. Neovim crashes if a
+--- tab page in the background loses its last ordinary window while a float remains (neovim#30425).
 ---@param buffers integer[]
 function M.close_floats(buffers)
   for _, tab in ipairs(api.nvim_list_tabpages()) do
@@ -50,7 +49,7 @@ function M.close_floats(buffers)
       return not vim.tbl_contains(buffers, api.nvim_win_get_buf(window))
     end, ordinary))
     for _, window in ipairs(is_closing and floating or {}) do
-      -- It may have closed with another one.
+      -- It may have closed together with another one.
       pcall(api.nvim_win_close, window, true)
     end
   end
@@ -64,14 +63,14 @@ local function find_first_change(window)
   end)
 end
 
---- Goes to a window. Of the user's own autocommands some may fail then; we are there nevertheless.
+--- Goes to a window, even if the user's autocommands fail.
 ---@param window integer
 function M.go_to(window)
   pcall(api.nvim_set_current_win, window)
 end
 
 local function open_windows(view)
-  -- Here, too, what counts is whether the windows are there.
+  -- The user's autocommands may fail here as well. Only the windows count.
   pcall(vim.cmd, ('tab sbuffer %d'):format(view.right))
   local right = M.of(view.right)
   assert(right, 'no tab page could be opened')
@@ -79,14 +78,14 @@ local function open_windows(view)
   local left = M.of(view.left)
   view.windows = { right, left }
   if left then
-    dress(left)
+    enable_diff(left)
   end
-  dress(right)
+  enable_diff(right)
   M.go_to(right)
   find_first_change(right)
 end
 
---- Opens the tab page in the background. Nothing that matters to the user's other plugins happens.
+--- Opens the tab page in the background, without editor events for other plugins.
 ---@param view GeminiCompanion.View
 function M.open_tab(view)
   local origin = api.nvim_get_current_win()

@@ -1,10 +1,10 @@
--- Finds the folders of the workspace, where a CLI finds this Neovim.
+-- Finds the folders of the workspace. A CLI in one of them connects to this Neovim.
 
 local config = require('gemini_companion.config')
 
 local M = {}
 
---- The directories of all windows, as `:cd`, `:tcd` and `:lcd` have set them.
+--- Returns the directories of all windows, as `:cd`, `:tcd` and `:lcd` have set them.
 local function window_directories()
   local list = {}
   for tab = 1, vim.fn.tabpagenr('$') do
@@ -25,8 +25,8 @@ local function is_inside(path, folder)
   return vim.startswith(path, folder:sub(-1) == '/' and folder or folder .. '/')
 end
 
---- The folders, absolute and sorted, those within others left out: the CLI lets its model read
---- every folder that is listed.
+--- Returns the absolute folders, sorted. A folder inside another one is left out. The CLI lets its model read each of
+--- these folders.
 ---@return string[]
 function M.folders()
   local wanted = config.options.workspace
