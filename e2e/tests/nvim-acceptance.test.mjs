@@ -29,7 +29,7 @@ test('an unchanged edit is applied to the file’s current text', { skip }, asyn
   const { neovim, file, end } = await propose(t, replace, 'one\ntwo\n');
   fs.writeFileSync(file, 'zero\none\ntwo\n');
   await neovim.type(':w<CR>');
-  assert.match(await neovim.messages(), /changed since it came, :w! accepts it/);
+  assert.match(await neovim.messages(), /the file changed after the proposal, :w! accepts it/);
   await neovim.type(':w!<CR>');
   const { results } = await end;
   assert.match(results[0].output, /Successfully modified/);
@@ -69,7 +69,7 @@ test('an edit that the file already has is not repeated without a warning', { sk
   const { neovim, file, end } = await propose(t, replace, 'two\n');
   fs.writeFileSync(file, 'TWO\n');
   await neovim.type(':w<CR>');
-  assert.match(await neovim.messages(), /has this text already, :w! can make the edit twice/);
+  assert.match(await neovim.messages(), /the file already has this text, :w! may repeat the edit/);
   await neovim.type(':q!<CR>');
   await end;
   assert.equal(read(file), 'TWO\n');

@@ -164,7 +164,7 @@ test('a restart rejects open proposals, and clients stay connected', { skip }, a
   // The typed text is still there, so that the user can save it elsewhere.
   assert.deepEqual((await neovim.sides(kept)).right, ['edited']);
   await neovim.type(':w<CR>');
-  assert.match(await neovim.messages(), /no CLI waits for this any more/);
+  assert.match(await neovim.messages(), /no CLI waits for this proposal/);
   await neovim.type(`:w ${sandbox.project}/saved.txt<CR>:q!<CR>`);
   assert.equal(fs.readFileSync(path.join(sandbox.project, 'saved.txt'), 'utf8'), 'edited\n');
   for (const each of [client, other]) {
@@ -184,7 +184,7 @@ test('the user’s edits stay when the CLI ends', { skip }, async (t) => {
   await neovim.type('ccwritten<Esc>');
   await client.disconnect();
   assert.deepEqual(await decision, REJECTED);
-  assert.match(await neovim.messages(), /no CLI waits for a\.txt any more/);
+  assert.match(await neovim.messages(), /no CLI waits for a\.txt; :w/);
   assert.deepEqual((await neovim.sides(file)).right, ['written']);
 });
 
@@ -201,7 +201,7 @@ test('the user’s edits stay when the CLI disconnects', { skip }, async (t) => 
   await neovim.until(`#vim.api.nvim_list_tabpages() == 2`);
   await neovim.until(`vim.fn.execute('messages'):find('no CLI waits for kept')`);
   assert.deepEqual((await neovim.sides(kept)).right, ['written']);
-  assert.match(await neovim.messages(), /no CLI waits for kept\.txt any more; what you changed stays/);
+  assert.match(await neovim.messages(), /no CLI waits for kept\.txt; :w {file} saves your changes/);
   const bar = await neovim.lua(`return vim.wo.winbar`);
   assert.match(bar, /No CLI waits/);
   await neovim.type(`:w ${sandbox.project}/saved.txt<CR>`);
@@ -217,7 +217,7 @@ test('the user’s edits stay when the CLI disconnects', { skip }, async (t) => 
 test('the user gets a message when the companion dies, and can restart it', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   process.kill(await neovim.companionPid(), 'SIGKILL');
-  await neovim.until(`vim.fn.execute('messages'):find('the companion has exited with')`);
+  await neovim.until(`vim.fn.execute('messages'):find('the companion exited with code')`);
   assert.equal(await neovim.lua('return vim.env.GEMINI_CLI_IDE_PID'), null);
   await neovim.command('GeminiCompanion restart');
   await neovim.ready();
@@ -293,7 +293,7 @@ test('a wrong option is refused by its name', { skip }, async (t) => {
     neovim.lua(`return select(2, pcall(require('gemini_companion').setup, ${options}))`);
   assert.match(
     await refused('{ focsu = true }'),
-    /unknown option focsu; there are autostart, clients, cmd, /,
+    /unknown option focsu; the options are autostart, clients, cmd, /,
   );
   assert.match(await refused('{ focus = 1 }'), /option focus must be a boolean, not a number/);
   assert.match(await refused(`{ trusted = 'no' }`), /option trusted must be a boolean, not a string/);
@@ -323,10 +323,10 @@ test('status, log and health report the state', { skip }, async (t) => {
   const status = await neovim.lua(`return vim.fn.execute('GeminiCompanion')`);
   assert.equal(
     status.trim(),
-    `The companion is running: process ${pid}, port ${port}.\nWorkspace: ${sandbox.project}\nCLIs that are connected: 1`,
+    `The companion is running: process ${pid}, port ${port}.\nWorkspace: ${sandbox.project}\nConnected CLIs: 1`,
   );
   await neovim.command('GeminiCompanion nonsense');
-  assert.match(await neovim.messages(), /there is no nonsense; see :help :GeminiCompanion$/);
+  assert.match(await neovim.messages(), /unknown command nonsense; see :help :GeminiCompanion$/);
 
   await neovim.command('checkhealth gemini_companion');
   const report = (await neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)')).join(
@@ -339,7 +339,7 @@ test('status, log and health report the state', { skip }, async (t) => {
     /OK:? Discovery file: .*gemini-ide-server-\d+-\d+\.json/,
     new RegExp(`OK:? Workspace: ${sandbox.project}`),
     /OK:? A new :terminal has the variables/,
-    /OK:? CLIs that are connected: 1/,
+    /OK:? Connected CLIs: 1/,
   ]) {
     assert.match(report, line);
   }
@@ -368,7 +368,7 @@ test('the help has a tag for each command, option and function', { skip }, async
       expect(':GeminiCompanion-' .. name)
     end
     local _, why = pcall(require('gemini_companion').setup, { [''] = 0 })
-    for name in why:match('there are (.*)'):gmatch('[%w_]+') do
+    for name in why:match('the options are (.*)'):gmatch('[%w_]+') do
       expect('gemini_companion-' .. name)
     end
     for name in pairs(require('gemini_companion')) do

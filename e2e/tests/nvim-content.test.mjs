@@ -240,12 +240,12 @@ test('unsaved changes stay, and the user gets a message', { skip }, async (t) =>
   await neovim.type('oUNSAVED<Esc>');
   const decision = client.openDiff(file, 'new\n');
   assert.deepEqual((await neovim.proposal(file)).left, ['old']);
-  assert.match(await neovim.messages(), /a\.txt; it does not know the unsaved changes/);
+  assert.match(await neovim.messages(), /a\.txt; it ignores the unsaved changes/);
   await neovim.type(':w<CR>');
   await decision;
   fs.writeFileSync(file, 'new\n');
   await neovim.until(
-    `vim.fn.execute('messages'):find('a.txt was written, but its buffer has changes')`,
+    `vim.fn.execute('messages'):find('a.txt was written, but its buffer has unsaved changes')`,
   );
   const buffer = () => neovim.lua('return vim.api.nvim_buf_get_lines(0, 0, -1, false)');
   assert.deepEqual(await buffer(), ['old', 'UNSAVED']);

@@ -92,9 +92,9 @@ test('unknown problems are reported as unknown', { skip }, async (t) => {
   const about = async (filePath) => (await call({ filePath })).text;
   const maybe = (name, why) => `${name}: there may be more problems: ${why}.`;
   assert.equal(await about(closed), maybe('closed', 'the file is not open in Neovim'));
-  const nobody = 'no language server or linter has looked at it';
+  const nobody = 'no language server or linter has checked it';
   assert.equal(await about(plain), maybe('plain', nobody));
-  const unsaved = maybe('typed', 'its buffer has changes that are not saved');
+  const unsaved = maybe('typed', 'its buffer has unsaved changes');
   assert.equal(await about(typed), `typed:1:1: error: bad\n${unsaved}`);
   fs.writeFileSync(typed, 'written\n');
   await about(typed);
@@ -105,7 +105,7 @@ test('unknown problems are reported as unknown', { skip }, async (t) => {
   await neovim.edit(closed);
   await neovim.lua(`lint({ { lnum = 0, col = 0, message = 'bad' } })`);
   fs.writeFileSync(closed, 'changed by the CLI\n');
-  const newest = 'nothing has looked at the newest text yet';
+  const newest = 'the newest text has not been checked yet';
   assert.match(await about(closed), new RegExp(`${maybe('closed', newest)}$`));
 });
 
@@ -163,7 +163,7 @@ test("a buffer with 'noautoread' causes no question", { skip }, async (t) => {
   await neovim.lua(`lint({ { lnum = 0, col = 0, message = 'bad' } })`);
   await neovim.edit(sandbox.file('other.txt'));
   fs.writeFileSync(file, 'written by the CLI\n');
-  const why = "with 'noautoread' its buffer may have an older text";
+  const why = "with 'noautoread', its buffer may have an older text";
   const told = `a.txt:1:1: error: bad\na.txt: there may be more problems: ${why}.`;
   assert.equal((await call({ filePath: file })).text, told);
 });

@@ -321,7 +321,7 @@ test('a proposal that ends while the user types a command never shows', { skip }
   await endCommand();
   assert.deepEqual((await neovim.sides(filePath)).right, ['written'], 'what the user wrote stays');
   await neovim.type(':w<CR>');
-  assert.match(await neovim.messages(), /no CLI waits for this any more/);
+  assert.match(await neovim.messages(), /no CLI waits for this proposal/);
 });
 
 test('a proposal is not decided while the next one for its file waits', { skip }, async (t) => {
@@ -337,7 +337,7 @@ test('a proposal is not decided while the next one for its file waits', { skip }
   assert.equal(accept.isError, true);
   await neovim.type('<CR>');
   await second;
-  assert.match(await neovim.messages(), /no CLI waits for this any more/);
+  assert.match(await neovim.messages(), /no CLI waits for this proposal/);
   assert.deepEqual((await neovim.sides(filePath)).right, ['second']);
   assert.equal(fs.readFileSync(filePath, 'utf8'), 'old\n');
   await neovim.type('u');
@@ -354,6 +354,6 @@ test('the user’s edits stay when the next proposal can not be shown', { skip }
   fs.mkdirSync(filePath);
   const { isError } = await session.callTool('openDiff', { filePath, newContent: 'second\n' });
   assert.equal(isError, true);
-  assert.match(await neovim.messages(), /no CLI waits for new\.txt any more; what you changed stays/);
+  assert.match(await neovim.messages(), /no CLI waits for new\.txt; :w {file} saves your changes/);
   assert.deepEqual((await neovim.sides(filePath)).right, ['written']);
 });

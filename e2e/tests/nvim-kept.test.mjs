@@ -11,7 +11,7 @@ const kept = (neovim) => texts(neovim, 'kept');
 
 /** Checks the message with the place of the text, on a screen of 80 columns. */
 const told = (neovim) =>
-  neovim.until("vim.fn.execute('messages'):find(':sbuffer %d+ has what you wrote for') ~= nil");
+  neovim.until("vim.fn.execute('messages'):find(':sbuffer %d+ has your text for') ~= nil");
 
 /** A proposal that the user has changed. */
 async function change(t) {
@@ -138,7 +138,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     await neovim.proposal(other);
     await neovim.lua(`vim.g.looks = 0; vim.defer_fn(function() vim.g.looks = 1 end, 12000)`);
     await neovim.until('vim.g.looks == 1');
-    assert.doesNotMatch(await neovim.messages(), /has what you wrote/);
+    assert.doesNotMatch(await neovim.messages(), /has your text/);
     await neovim.type(':w<CR>');
     await second;
     fs.writeFileSync(file, content);

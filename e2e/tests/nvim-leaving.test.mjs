@@ -122,6 +122,6 @@ test('the acceptance of a large proposal arrives although Neovim ends at once', 
 test('a failed start is reported with its reason', { skip }, async (t) => {
   const cmd = `{ [[${process.env.GEMINI_COMPANION}]], '--no-such-option' }`;
   const neovim = await Neovim.start(Sandbox.of(t), { setup: `{ cmd = ${cmd} }` });
-  await neovim.until(`vim.fn.execute('messages'):find('has exited with') ~= nil`);
+  await neovim.until(`vim.fn.execute('messages'):find('exited with code') ~= nil`);
   assert.match(await neovim.messages(), /unexpected argument '--no-such-option'/);
 });

@@ -86,7 +86,7 @@ describe('what the user wrote', { skip, concurrency: true }, () => {
     await next;
     await neovim.until('#vim.api.nvim_list_tabpages() == 1');
     assert.deepEqual(await texts(neovim, 'kept'), ['an hour of work|new2']);
-    assert.match(await neovim.messages(), /:sbuffer \d+ has what you wrote for a\.txt/);
+    assert.match(await neovim.messages(), /:sbuffer \d+ has your text for a\.txt/);
   });
 
   test('is there when a client rejects the proposal, and :qa asks about it', async (t) => {
@@ -109,7 +109,8 @@ describe('Neovim does not leave', { skip, concurrency: true }, () => {
       await neovim.type('ccan hour of work<Esc>');
       fs.writeFileSync(file, 'by hand\n');
       await neovim.type(keys);
-      assert.match(await neovim.messages(), /changed since it came, :w! accepts it: a\.txt/);
+      const warning = /the file changed after the proposal, :w! accepts it: a\.txt/;
+      assert.match(await neovim.messages(), warning);
       await neovim.type(':wqa!<CR>').catch(() => {}); // it ends
       assert.deepEqual(await decision, accepted('an hour of work\nnew2\n'));
     });
@@ -118,7 +119,7 @@ describe('Neovim does not leave', { skip, concurrency: true }, () => {
       const { neovim, file } = await openProposal(t, { init });
       await neovim.type('ccan hour of work<Esc>:tabfirst<CR>');
       await neovim.type(keys.replace(' X', ':xall<CR>'));
-      assert.match(await neovim.messages(), /still undecided, :GeminiCompanion show: a\.txt/);
+      assert.match(await neovim.messages(), /a proposal waits, :GeminiCompanion show: a\.txt/);
       assert.deepEqual((await neovim.sides(file)).right, ['an hour of work', 'new2']);
     });
   }

@@ -23,17 +23,17 @@ test('the status shows that the file in front is private', { skip }, async (t) =
   await neovim.edit(text);
   await neovim.edit(key);
   await client.openFiles(are(key, text));
-  assert.match(await lastLine(neovim), /^CLIs that are connected: 1$/);
+  assert.match(await lastLine(neovim), /^Connected CLIs: 1$/);
   sandbox.file('src/.aiexclude', '*.key\n');
   await client.openFiles(are(text));
   await neovim.until(isPrivate);
-  const notTold = 'Not told to CLIs, because an ignore file names it: src/x.key';
+  const notTold = 'Hidden from CLIs by an ignore file: src/x.key';
   assert.equal(await lastLine(neovim), notTold);
   await neovim.command('terminal');
   assert.equal(await lastLine(neovim), notTold, 'a terminal is no other file');
   await neovim.edit(text);
   await neovim.until(`not ${isPrivate}`);
-  assert.match(await lastLine(neovim), /^CLIs that are connected: 1$/);
+  assert.match(await lastLine(neovim), /^Connected CLIs: 1$/);
 });
 
 test('the bar of a proposal shows that its file is private', { skip }, async (t) => {
@@ -45,8 +45,8 @@ test('the bar of a proposal shows that its file is private', { skip }, async (t)
   const file = path.join(sandbox.project, 'new.key');
   const decision = client.openDiff(file, 'proposed\n');
   await neovim.proposal(file);
-  assert.equal(await left(), ' No file yet — private: an ignore file names it');
-  assert.match(await neovim.messages(), /new\.key; it is for a file that stays private otherwise$/);
+  assert.equal(await left(), ' No file yet — private (listed in an ignore file)');
+  assert.match(await neovim.messages(), /new\.key; it is for a private file$/);
   await neovim.type(':w<CR>');
   assert.deepEqual(await decision, { status: 'accepted', content: '' });
   const other = sandbox.file('a.txt', 'old\n');
@@ -62,7 +62,8 @@ test('turning sharing off hides everything until it is turned on', { skip }, asy
   await client.openFiles(are(file));
   await neovim.command('GeminiCompanion silent');
   await client.openFiles(are());
-  assert.equal(await lastLine(neovim), 'CLIs are told nothing. :GeminiCompanion tell');
+  const off = 'Sharing with CLIs is off. Run :GeminiCompanion tell to turn it on';
+  assert.equal(await lastLine(neovim), off);
   const decision = client.openDiff(file, 'proposed\n');
   await neovim.proposal(file);
   await neovim.type(':w<CR>');

@@ -106,7 +106,7 @@ test('where no CLI runs, the name is in a register', { skip }, async (t) => {
   await neovim.lua(`vim.cmd('tabnew') vim.fn.termopen({ 'sh' }) vim.cmd('tabprevious')`);
   await neovim.command('GeminiCompanion add');
   assert.equal(await register(neovim), ' @a.txt ');
-  assert.match(await neovim.messages(), /no CLI runs in a :terminal; in register .* is @a\.txt$/);
+  assert.match(await neovim.messages(), /no CLI runs in a :terminal; register .* has @a\.txt$/);
 
   await neovim.command(`GeminiCompanion add ${sandbox.folder('project', 'folder')}`);
   assert.equal(await register(neovim), ' @folder/ ');
@@ -129,7 +129,7 @@ test('only existing files are added, under any name', { skip }, async (t) => {
   // As nvim-tree and neo-tree name theirs, and a file that was never written.
   for (const name of ['NvimTree_1', 'neo-tree\\ filesystem\\ [1]', 'new.txt']) {
     await neovim.command('messages clear', 'enew', `file ${name}`, 'GeminiCompanion add');
-    assert.match(await neovim.messages(), /there is no file to add$/, name);
+    assert.match(await neovim.messages(), /this buffer has no file to add$/, name);
   }
   assert.equal(await register(neovim), ' @folder/ ');
 });
@@ -137,7 +137,7 @@ test('only existing files are added, under any name', { skip }, async (t) => {
 test('a proposal stands for its file; nothing to add is an error', { skip }, async (t) => {
   const { sandbox, neovim } = await openNeovim(t);
   await neovim.command('GeminiCompanion add');
-  assert.match(await neovim.messages(), /there is no file to add$/);
+  assert.match(await neovim.messages(), /this buffer has no file to add$/);
 
   const session = await neovim.session(sandbox);
   const filePath = sandbox.file('src/a.txt', 'old\n');

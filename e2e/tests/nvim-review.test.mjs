@@ -124,7 +124,8 @@ test('a changed file causes a warning before its proposal is accepted', { skip }
     assert.equal((await neovim.ready()).proposals, 1, `${keys} is refused`);
     assert.deepEqual((await neovim.sides(file)).left, ['by hand'], 'what it is now shows');
   }
-  assert.match(await neovim.messages(), /changed since it came, :w! accepts it: a\.txt/);
+  const warning = /the file changed after the proposal, :w! accepts it: a\.txt/;
+  assert.match(await neovim.messages(), warning);
   await neovim.type(':w!<CR>');
   assert.deepEqual(await decision, { status: 'accepted', content: '' });
 });
@@ -179,5 +180,5 @@ test('a change before the proposal shows also causes a warning', { skip }, async
   await second;
   await neovim.type(':w<CR>');
   assert.equal((await neovim.ready()).proposals, 1);
-  assert.match(await neovim.messages(), /changed since it came.*a\.txt/);
+  assert.match(await neovim.messages(), /the file changed after the proposal.*a\.txt/);
 });

@@ -11,7 +11,7 @@ end
 local function status()
   local server = require('gemini_companion.server').status()
   if not server then
-    return { 'The companion is not running. :GeminiCompanion start' }
+    return { 'The companion is not running. Run :GeminiCompanion start' }
   end
   if not server.port then
     return { 'The companion is starting.' }
@@ -19,14 +19,14 @@ local function status()
   local lines = {
     ('The companion is running: process %d, port %d.'):format(server.pid, server.port),
     ('Workspace: %s'):format(table.concat(require('gemini_companion.workspace').folders(), ', ')),
-    ('CLIs that are connected: %d'):format(server.clients),
+    ('Connected CLIs: %d'):format(server.clients),
   }
   local context = require('gemini_companion').status()
   if context.silent then
-    lines[#lines + 1] = 'CLIs are told nothing. :GeminiCompanion tell'
+    lines[#lines + 1] = 'Sharing with CLIs is off. Run :GeminiCompanion tell to turn it on'
   elseif context.private then
     local front = vim.fn.fnamemodify(require('gemini_companion.context').front(), ':~:.')
-    lines[#lines + 1] = ('Not told to CLIs, because an ignore file names it: %s'):format(front)
+    lines[#lines + 1] = ('Hidden from CLIs by an ignore file: %s'):format(front)
   end
   local paths = require('gemini_companion.diff').paths()
   if #paths > 0 then
@@ -126,7 +126,7 @@ function M.run(arguments, first, last)
     command(path ~= '' and path or nil, first, last)
   else
     -- A list of all names would not fit in one line, and Neovim would wait for Enter.
-    log.fail(('there is no %s; see :help :GeminiCompanion'):format(name))
+    log.fail(('unknown command %s; see :help :GeminiCompanion'):format(name))
   end
 end
 

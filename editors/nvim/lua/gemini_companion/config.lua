@@ -41,7 +41,7 @@ function M.set(options)
     if not allowed then
       local known = vim.tbl_keys(types)
       table.sort(known)
-      error(('gemini_companion: unknown option %s; there are %s'):format(name, table.concat(known, ', ')), 0)
+      error(('gemini_companion: unknown option %s; the options are %s'):format(name, table.concat(known, ', ')), 0)
     end
     if not vim.tbl_contains(allowed, type(value)) then
       local wanted = table.concat(allowed, ' or ')

@@ -49,15 +49,15 @@ local function begin(path)
   if not loaded then
     question.incomplete = 'the file is not open in Neovim'
   elseif vim.bo[buffer].modified then
-    question.incomplete = 'its buffer has changes that are not saved'
+    question.incomplete = 'its buffer has unsaved changes'
   else
     if not reload.refresh(buffer) then
-      question.incomplete = "with 'noautoread' its buffer may have an older text"
+      question.incomplete = "with 'noautoread', its buffer may have an older text"
     end
     if has_tools(buffer) then
       question.waits = true
     else
-      question.incomplete = question.incomplete or 'no language server or linter has looked at it'
+      question.incomplete = question.incomplete or 'no language server or linter has checked it'
     end
   end
   return question
@@ -138,7 +138,7 @@ local function answer(question, severity, is_late)
   end
   local incomplete = question.incomplete
   if is_late and not is_settled(question) then
-    incomplete = incomplete or 'nothing has looked at the newest text yet'
+    incomplete = incomplete or 'the newest text has not been checked yet'
   end
   return { path = question.path, diagnostics = problems, incomplete = incomplete }
 end

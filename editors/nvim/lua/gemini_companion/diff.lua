@@ -85,7 +85,7 @@ end
 local function accept(proposal, before)
   local params = { filePath = proposal.path, content = final_content(proposal) }
   if proposal.orphan or not notify('diff/accepted', params) then
-    log.warn('no CLI waits for this any more; :w {file} saves it, :q! drops it')
+    log.warn('no CLI waits for this proposal; :w {file} saves it, :q! discards it')
     return false
   end
   expect_written(proposal, before)
@@ -142,12 +142,12 @@ local function abandon(proposal)
     return
   end
   set_orphan(proposal)
-  local stays = 'no CLI waits for %s any more; what you changed stays: :w {file} saves it, :q! drops it'
+  local stays = 'no CLI waits for %s; :w {file} saves your changes, :q! discards them'
   log.warn(stays:format(short(proposal.path)))
 end
 
 local function remind(proposal)
-  log.notify(('still undecided, :GeminiCompanion show: %s'):format(short(proposal.path)))
+  log.notify(('a proposal waits, :GeminiCompanion show: %s'):format(short(proposal.path)))
 end
 
 --- Opens a proposal again after the user went to another buffer in its window. That decides nothing.
@@ -208,7 +208,7 @@ local function open(diff, base)
   proposal.base, proposal.warned = base, nil
   proposal.view.private = diff.private
   if diff.private then
-    remarks[#remarks + 1] = 'is for a file that stays private otherwise'
+    remarks[#remarks + 1] = 'is for a private file'
   end
   update_titles()
   local noun = kind == 'create' and 'the new file' or 'an edit to'
@@ -270,7 +270,7 @@ M.requests = {
       end),
       OPEN_TIMEOUT_MS,
       in_turn(function()
-        failed('Neovim is busy: its user is typing a command or answering a question.')
+        failed('Neovim is busy: the user is typing a command or answering a question.')
       end)
     )
   end,
@@ -299,7 +299,7 @@ M.requests = {
     with_proposal(params, fail, function(proposal)
       -- The client that asks has not seen the new text of the file.
       if stale.bytes(proposal.path) ~= proposal.base then
-        fail('The file has changed since the diff was opened; only its user can accept it.')
+        fail('The file has changed since the diff was opened; only the user can accept it.')
         return
       end
       local before = file.state(proposal.path)

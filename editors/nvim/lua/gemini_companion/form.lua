@@ -36,7 +36,7 @@ end
 function M.join_remarks(proposal, remarks)
   local buffer = file.buffer(proposal.path)
   if buffer and vim.bo[buffer].modified then
-    remarks[#remarks + 1] = 'does not know the unsaved changes in its buffer'
+    remarks[#remarks + 1] = 'ignores the unsaved changes in its buffer'
   end
   local ending = #remarks > 0 and ('; it ' .. table.concat(remarks, ', ')) or ''
   if not proposal.view.takes_focus then

@@ -13,7 +13,7 @@ local function check_programs()
   if path == '' then
     problem(('%s not found'):format(command[1] or '(nothing)'), {
       'Build it: cargo install --path rust/companion-cli',
-      "or say where it is: require('gemini_companion').setup{ cmd = '/path/to/gemini-companion' }",
+      "or set its path: require('gemini_companion').setup{ cmd = '/path/to/gemini-companion' }",
     })
   else
     local version = vim.fn.system(vim.list_extend(vim.list_extend({}, command), { '--version' }))
@@ -27,16 +27,16 @@ local function check_programs()
     ok(client .. ': ' .. vim.fn.exepath(client))
   end
   if #found == 0 then
-    warn('no CLI found', { 'Install Gemini CLI or Qwen Code, or run it where it is installed' })
+    warn('No CLI found', { 'Install Gemini CLI or Qwen Code, or run it on the machine that has it' })
   end
 end
 
 local function check_discovery_file(path)
   local stat = vim.uv.fs_stat(path)
   if not stat then
-    problem('The discovery file is gone: ' .. path, { ':GeminiCompanion restart' })
+    problem('The discovery file is missing: ' .. path, { ':GeminiCompanion restart' })
   elseif bit.band(stat.mode, tonumber('077', 8)) ~= 0 then
-    problem('The discovery file, with the token in it, can be read by others: ' .. path)
+    problem('Other users can read the token in the discovery file: ' .. path, { 'chmod 600 ' .. path })
   else
     ok('Discovery file: ' .. path)
   end
@@ -53,7 +53,7 @@ local function check_server()
   end
   ok(('Running: process %d, port %d'):format(status.pid, status.port))
   if vim.tbl_isempty(status.discovery_files) then
-    warn('No discovery file could be written, so only CLIs in :terminal find this Neovim', {
+    warn('Cannot write a discovery file, so only CLIs in :terminal find this Neovim', {
       'See :GeminiCompanion log',
     })
   end
@@ -66,15 +66,15 @@ local function check_server()
     return (vim.env[name] or '') ~= status.env[name]
   end, vim.tbl_keys(status.env))
   if #changed == 0 then
-    ok('A new :terminal has the variables by which a CLI finds this Neovim')
+    ok('A new :terminal has the variables that lead a CLI to this Neovim')
   end
   for _, name in ipairs(changed) do
-    warn(name .. ' was changed by something else', { ':GeminiCompanion restart' })
+    warn(name .. ' was changed outside of the plugin', { ':GeminiCompanion restart' })
   end
   if status.clients > 0 then
-    ok(('CLIs that are connected: %d'):format(status.clients))
+    ok(('Connected CLIs: %d'):format(status.clients))
   else
-    info('No CLI is connected: run `gemini` or `qwen` in the workspace, and /ide enable in it')
+    info('No CLI is connected. Run `gemini` or `qwen` in the workspace, and `/ide enable` in it')
   end
 end
 

@@ -36,7 +36,7 @@ function M.autostart()
   end
   for _, name in ipairs(CLI_VARIABLES) do
     if vim.env[name] then
-      local words = 'not started, because a CLI has started this Neovim (%s is set); :GeminiCompanion start'
+      local words = 'not started: a CLI has started this Neovim (%s is set); run :GeminiCompanion start'
       require('gemini_companion.log').add(words:format(name))
       return
     end
@@ -84,7 +84,7 @@ function M.start()
   end
   folders = workspace.folders()
   if #folders == 0 then
-    log.warn('there is no folder to work in; :cd to one, then :GeminiCompanion start')
+    log.warn('the workspace has no folder; :cd to one, then run :GeminiCompanion start')
     return false
   end
   local ok, why = server.start(folders, {

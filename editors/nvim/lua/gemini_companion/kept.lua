@@ -22,7 +22,7 @@ end
 local function save(buffer, name, path)
   local options = vim.bo[buffer]
   if path == name then
-    log.warn(':w {file} saves what you wrote; without a name it goes nowhere')
+    log.warn('this text belongs to no file; :w {file} saves it')
     return
   end
   local parsed = buffers.parsed(buffer)
@@ -39,7 +39,7 @@ end
 ---@param path string
 function M.copy(parsed, path)
   local ok, why = file.write(path, text.render(parsed))
-  local saved = ('saved as %s, and not decided'):format(vim.fn.fnamemodify(path, ':~:.'))
+  local saved = ('saved as %s; the proposal still waits'):format(vim.fn.fnamemodify(path, ':~:.'))
   log.notify(ok and saved or why, not ok and vim.log.levels.ERROR or nil)
 end
 
@@ -89,7 +89,7 @@ end
 ---@param path string
 function M.offer(buffer, path)
   vim.bo[buffer].buflisted = true
-  local offer = ':sbuffer %d has what you wrote for %s, which is not in the file'
+  local offer = ':sbuffer %d has your text for %s, which is not in the file'
   log.warn(offer:format(buffer, vim.fn.fnamemodify(path, ':~:.')))
 end
 

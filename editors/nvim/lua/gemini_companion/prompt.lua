@@ -132,12 +132,12 @@ end
 function M.add(path, first, last)
   local file = target(path)
   if not file then
-    return false, path and ('%s does not exist'):format(path) or 'there is no file to add'
+    return false, path and ('%s does not exist'):format(path) or 'this buffer has no file to add'
   end
   local terminal = terminals()[1]
   local name = M.naming(file, terminal and folder_of(terminal) or vim.fn.getcwd(), first, last)
   if not name then
-    return false, 'the name has characters that no prompt takes'
+    return false, 'the name has control characters, which a prompt cannot take'
   end
   -- Qwen Code recognizes an @ only after a space.
   local text = ' ' .. name .. ' '
@@ -149,7 +149,7 @@ function M.add(path, first, last)
   end
   local register = vim.fn.has('clipboard') == 1 and '+' or '"'
   vim.fn.setreg(register, text)
-  log.notify(('no CLI runs in a :terminal; in register %s is %s'):format(register, name))
+  log.notify(('no CLI runs in a :terminal; register %s has %s'):format(register, name))
   return true
 end
 

@@ -48,7 +48,7 @@ local function decide_all(verb, act, asks)
     return proposal.is_changed
   end, proposals)
   if asks(#proposals, changed) then
-    local words = changed > 0 and (', %d with changes of yours'):format(changed) or ''
+    local words = changed > 0 and (', %d changed by you'):format(changed) or ''
     local question = ('%s %d proposal%s%s?'):format(verb, #proposals, #proposals == 1 and '' or 's', words)
     if vim.fn.confirm(question, '&Yes\n&No', 2) ~= 1 then
       return true
@@ -59,7 +59,7 @@ local function decide_all(verb, act, asks)
   end, proposals)
   -- Each of them showed a reason, but only the last message stays visible.
   if left > 1 then
-    log.warn(('%d of %d proposals stay open, see :GeminiCompanion log'):format(left, #proposals))
+    log.warn(('%d of %d proposals stay open; see :GeminiCompanion log'):format(left, #proposals))
   end
   return true
 end

@@ -50,7 +50,7 @@ end
 local function handle_line(server, line)
   local ok, message = pcall(vim.json.decode, line)
   if not ok or type(message) ~= 'table' then
-    log.add('the companion wrote a line that is not a message')
+    log.add('the companion sent an invalid message')
     return
   end
   local params = type(message.params) == 'table' and message.params or {}
@@ -68,7 +68,7 @@ local function handle_line(server, line)
   elseif message.method == 'companion/private' and type(params.paths) == 'table' then
     server.private = params.paths
   else
-    log.add('the companion said something that this version does not know')
+    log.add('the companion sent a message that this version of the plugin does not know')
   end
 end
 
@@ -144,7 +144,7 @@ function M.start(folders, on)
       end
       if not server.stopping then
         local why = last_words and ': ' .. last_words or ''
-        log.warn(('the companion has exited with %d%s'):format(code, why))
+        log.warn(('the companion exited with code %d%s'):format(code, why))
       end
       on.exit(server.stopping == true)
     end,

@@ -33,8 +33,8 @@ function M.warn_if_stale(proposal, insists)
   -- The CLI would search for the place of its edit again, and may find it inside the edited text.
   local words = now == proposal.content
       and proposal.replays_edits
-      and 'has this text already, :w! can make the edit twice'
-    or 'changed since it came, :w! accepts it'
+      and 'the file already has this text, :w! may repeat the edit'
+    or 'the file changed after the proposal, :w! accepts it'
   log.warn(('%s: %s'):format(words, vim.fn.fnamemodify(proposal.path, ':~:.')))
   return true
 end

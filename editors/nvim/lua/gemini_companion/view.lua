@@ -57,13 +57,13 @@ local KEYS = { [false] = ' (:w accepts, :q rejects)', [true] = ', changed by you
 local PLACE = '%s — %d of %d'
 
 --- The right label once no CLI waits for the proposal.
-local ORPHAN = 'No CLI waits for it any more (:w {file} saves it, :q! drops it)'
+local ORPHAN = 'No CLI waits for this proposal (:w {file} saves it, :q! discards it)'
 
 --- The right label while the user still types in a proposal that has ended.
-local OVER = 'It has ended, and closes when you leave Insert mode; what you write is kept'
+local OVER = 'This proposal has ended. It closes when you leave Insert mode, and your text is kept'
 
 --- The left label of a private file.
-local PRIVATE = '%s — private: an ignore file names it'
+local PRIVATE = '%s — private (listed in an ignore file)'
 
 --- Updates the left side if the file has changed on disk.
 function View:show_file()
