@@ -1,11 +1,11 @@
 #!/bin/sh
-# Runs a shell command in a Debian root, in the folder of the checkout, as its new user. Itself it is run
-# in namespaces of mounts and of processes. The programs of Rust and Node are those of the machine.
+# Runs a shell command in a Debian root, in the folder of the checkout, as its new user. The caller starts this
+# script in its own mount and process namespaces. Rust and Node come from the machine.
 # Usage: enter.sh ROOT RUST NODE NPM COMMAND
 set -eu
 root=$1 rust=$2 node=$3 npm=$4 command=$5
 
-# A mount that is no root of its own can't become one.
+# pivot_root needs a mount point.
 mount --bind "$root" "$root"
 cd "$root"
 mount -t proc proc proc
@@ -23,7 +23,7 @@ pivot_root . mnt
 cd /
 umount --lazy /mnt
 
-# What the machine says of its certificates and proxies holds for its user as well; nothing else does.
+# The user inherits only the variables for certificates and proxies.
 set -- HOME=/home/dev USER=dev LANG=C.UTF-8 TERM=dumb \
   PATH=/opt/rust/bin:/opt/node/bin:/usr/local/bin:/usr/bin:/bin
 for name in SSL_CERT_FILE NODE_EXTRA_CA_CERTS PIP_CERT http_proxy https_proxy no_proxy; do
@@ -31,5 +31,5 @@ for name in SSL_CERT_FILE NODE_EXTRA_CA_CERTS PIP_CERT http_proxy https_proxy no
   [ -z "$value" ] || set -- "$@" "$name=$value"
 done
 cd /home/dev/companion
-# This shell stays the first process of its namespace, to which orphans fall, since it waits for them.
+# This shell stays the first process of its namespace, because it reaps orphaned processes.
 setpriv --reuid=dev --regid=dev --init-groups env -i "$@" bash -c "$command"

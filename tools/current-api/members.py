@@ -2,10 +2,10 @@
 """Lists the members of the platform that the plugin's classes refer to.
 
 members.py CLASSES PLATFORM_HOME LIST           fails unless LIST has each member, and no other
-members.py CLASSES PLATFORM_HOME LIST --write   brings LIST up to date; what has yet to be verified gets a "?"
+members.py CLASSES PLATFORM_HOME LIST --write   updates LIST; each place that is not yet verified gets a "?"
 
-Beside each member LIST says where it was seen in a platform not newer than the oldest that the plugin supports, and where
-in the newest. The first is 2018.3 for a member that PLATFORM_HOME itself has.
+For each member, LIST names two places that have it: one in a platform not newer than the oldest supported one, and one in
+the newest platform. The first is 2018.3 if PLATFORM_HOME has the member.
 """
 
 import pathlib
@@ -21,7 +21,7 @@ UNKNOWN = "?"
 
 
 class ClassFile:
-    """What matters of a class file; https://docs.oracle.com/javase/specs/jvms/se21/html/jvms-4.html"""
+    """Parses the needed parts of a class file; https://docs.oracle.com/javase/specs/jvms/se21/html/jvms-4.html"""
 
     def __init__(self, data):
         self.data, self.at = data, 8
@@ -72,7 +72,7 @@ class ClassFile:
         return self.constants[self.constants[index][1][0]][1]
 
     def references(self):
-        """Names of classes, and (owner, name, descriptor) of members."""
+        """Returns the names of classes, and (owner, name, descriptor) of members."""
         for tag, value in self.constants.values():
             if tag == 7:
                 yield self.constants[value[0]][1].lstrip("[").removeprefix("L").removesuffix(";"), None, None
@@ -82,7 +82,7 @@ class ClassFile:
 
 
 class Classes:
-    """The plugin's classes, today's signatures and, for all else, the platform's jars."""
+    """Loads classes of the plugin, today's signatures and, for all others, the platform's jars."""
 
     def __init__(self, folder, home):
         self.folder, self.home, self.loaded, self.jars = folder, home, {}, {}
@@ -135,7 +135,7 @@ def simple(kind):
 
 
 def members(classes):
-    """What the plugin's classes call, extend and override, and where in an old platform it was seen."""
+    """Returns the members that the plugin calls, extends or overrides, each with its place in an old platform."""
     found = {}
     old = Classes(pathlib.Path("none"), classes.home)
 
@@ -143,7 +143,7 @@ def members(classes):
         is_old = old.get(owner) if name is None else declaring(old, owner, name, kind)
         found[describe(owner, name, kind)] = OLD if is_old else UNKNOWN
 
-    # The robot of the window tests is not released.
+    # The released plugin does not contain the robot of the window tests.
     released = (path for path in classes.folder.glob(f"{OURS}**/*.class") if "robot" not in path.parts)
     for path in sorted(released):
         ours = ClassFile(path.read_bytes())
@@ -162,7 +162,7 @@ def members(classes):
 
 
 def declaring(classes, owner, name, kind):
-    """The class that a member is inherited from. It is none of the platform's if that is Java's."""
+    """Returns the class that declares an inherited member. It may be a class of Java instead of the platform."""
     lines = (owner, *classes.ancestors(owner))
     return next((line for line in lines if declares(classes, line, name, kind)), "")
 

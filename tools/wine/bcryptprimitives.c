@@ -1,4 +1,4 @@
-/* Wine 8 lacks this library, of which Rust's standard library takes one function: random bytes. */
+/* Provides random bytes to Rust's standard library under Wine 8, which lacks this library. */
 #include <windows.h>
 
 BOOLEAN NTAPI SystemFunction036(PVOID buffer, ULONG length);
