@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the program for this system, which npm has put beside this package, and is as good as it:
-// what it is told, its input and output, signals and the exit code are the program's.
+// Runs the program for this system, which npm has installed as a package of its own.
+// Passes on the arguments, stdin, stdout, stderr, signals and the exit code.
 
 'use strict';
 
@@ -9,7 +9,7 @@ const { optionalDependencies, version } = require('./package.json');
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** The path of the program, or a sentence on why there is none. */
+/** Returns the path of the program, or the problem that prevents its start. */
 function program() {
   if (process.env.GEMINI_COMPANION_BINARY) return { path: process.env.GEMINI_COMPANION_BINARY };
   const os = { darwin: 'macos', win32: 'windows' }[process.platform] ?? process.platform;
@@ -28,16 +28,16 @@ function program() {
   } catch {
     return {
       problem:
-        `The package ${name} is not there. npm leaves it out with --omit=optional, and if fetching it fails. ` +
-        `To have it: npm install --global gemini-companion@${version}`,
+        `The package ${name} is not there. npm omits it with --omit=optional, and if its download fails. ` +
+        `To install it: npm install --global gemini-companion@${version}`,
     };
   }
 }
 
-/** The program takes the process that starts it for the editor, and that is not this one. */
+/** Adds the editor's process id. The program would otherwise take this process for the editor. */
 function withEditor(args) {
-  const isTold = args.some((arg) => arg === '--ide-pid' || arg.startsWith('--ide-pid='));
-  return args[0] === 'serve' && !isTold ? [...args, '--ide-pid', String(process.ppid)] : args;
+  const hasPid = args.some((arg) => arg === '--ide-pid' || arg.startsWith('--ide-pid='));
+  return args[0] === 'serve' && !hasPid ? [...args, '--ide-pid', String(process.ppid)] : args;
 }
 
 function fail(problem) {
@@ -49,15 +49,15 @@ const { path, problem } = program();
 if (problem) fail(problem);
 // `setup` finds the plugin's zip here.
 const env = { ...process.env, GEMINI_COMPANION_PACKAGE: __dirname };
-// A console of Windows tells both; `kill` would end the program there before it can end in order.
+// A Windows console signals both processes. `kill` would end the program before it can shut down.
 const passOn = process.platform === 'win32' ? () => {} : (signal) => child.kill(signal);
-// First of all: the program may be ready, and somebody end it, before this one goes on.
+// Registered before the start: a signal may arrive as soon as the program is ready.
 for (const signal of SIGNALS) process.on(signal, passOn);
 const child = spawn(path, withEditor(process.argv.slice(2)), { stdio: 'inherit', env });
 child.on('error', (error) => fail(`${path} does not start: ${error.message}`));
 child.on('exit', (code, signal) => {
   if (signal === null) process.exit(code);
-  // Whoever waits for this process sees the same signal.
+  // The parent process sees the same signal.
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
 });
