@@ -13,8 +13,8 @@ use companion_protocol::ide::one_line;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::kind::Kinds;
-use crate::session::ClientTraits;
+use crate::disk::probe::Kinds;
+use crate::mcp::session::ClientTraits;
 
 /// What the server asks of the editor.
 ///

@@ -10,42 +10,30 @@
 //! Notifications go up: the editor → `diffs` or `context` → `session` (what waits for whom) →
 //! `http`.
 
-mod bodies;
 mod config;
 mod context;
-mod core;
 mod diagnostics;
 mod diffs;
 mod discovery;
-mod dispatch;
-mod guard;
+mod disk;
 mod host;
-mod http;
-mod json;
-mod kind;
-mod listen;
-mod monitor;
-mod paths;
-mod places;
+mod mcp;
+mod net;
 mod privacy;
 mod resume;
 mod runtime;
 mod server;
-mod session;
 mod shutdown;
-mod sse;
+mod state;
 #[cfg(test)]
 mod testing;
 mod text;
-mod threads;
-mod tools;
-mod workspace;
 
 pub use config::{Config, Limits};
 pub use host::{
     Asked, Delivery, DiagnosticsResponder, EditorHost, Proposal, Responder, Responders,
 };
-pub use listen::Listeners;
+pub use net::listen::Listeners;
 pub use resume::remove_left;
 pub use runtime::{Remaining, Runtime};
 pub use server::Server;

@@ -3,7 +3,7 @@
 //!
 //! One thread is enough: a request costs microseconds. It keeps order (requests to the editor
 //! arise in the order of their causes) and memory (one allocator arena, one stack). What may wait
-//! for a disk is done on [`threads`](crate::threads) of each server's own.
+//! for a disk is done on [`threads`](crate::disk::pool) of each server's own.
 
 #[cfg(test)]
 mod tests;

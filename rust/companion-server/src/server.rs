@@ -17,14 +17,15 @@ use tokio::runtime::Handle;
 
 use crate::config::Config;
 use crate::context::now_ms;
-use crate::core::Core;
 use crate::discovery::{Discovery, workspace_path};
+use crate::disk::pool::Threads;
 use crate::host::{Delivery, EditorHost};
-use crate::listen::{Listeners, Missing};
+use crate::net::http;
+use crate::net::listen::{Listeners, Missing};
 use crate::resume::{self, Resume, Resumed, Token};
 use crate::runtime::{Guest, Runtime};
-use crate::threads::Threads;
-use crate::{http, shutdown};
+use crate::shutdown;
+use crate::state::Core;
 use companion_platform::{Platform, container_mark};
 
 /// How long [`Server::stop`] takes at most.

@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use crate::core::Core;
 use crate::discovery::{Discovery, Removal};
+use crate::state::Core;
 
 /// When clients should have shown that they have heard, from the beginning on. It takes them a
 /// millisecond, or on a machine that is overloaded several hundred.

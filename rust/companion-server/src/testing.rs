@@ -18,12 +18,12 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout};
 
 use crate::config::{Config, Limits};
-use crate::core::Core;
+use crate::disk::pool::Threads;
 use crate::host::{DiagnosticsResponder, EditorHost, Proposal, Responder};
-use crate::http::{ReplyBody, route};
+use crate::net::http::{ReplyBody, route};
 use crate::resume::{self, Resume, Resumed, Token};
 use crate::runtime::Steps;
-use crate::threads::Threads;
+use crate::state::Core;
 
 pub(crate) const PORT: u16 = 41234;
 pub(crate) const TOKEN: &str = "the-token";

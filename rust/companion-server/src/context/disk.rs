@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::disk::pool::Threads;
 use crate::privacy::{Look, Privacy, Watched};
-use crate::threads::Threads;
 
 /// How long a context waits for the disk.
 const PATIENCE: Duration = Duration::from_secs(1);

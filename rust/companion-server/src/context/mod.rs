@@ -17,12 +17,12 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
+use crate::disk::pool::Threads;
 use crate::host::EditorHost;
-use crate::monitor::Monitors;
+use crate::mcp::monitor::Monitors;
+use crate::mcp::session::Sessions;
+use crate::net::sse;
 use crate::privacy::Privacy;
-use crate::session::Sessions;
-use crate::sse;
-use crate::threads::Threads;
 use disk::Disk;
 pub(crate) use model::ContextModel;
 

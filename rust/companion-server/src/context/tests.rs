@@ -326,7 +326,7 @@ async fn on_a_dead_disk_other_rules_take_back_everything() {
     let dead = DEAD.lock();
     let is_file =
         |path: &str| path != "/dead" || DEAD.try_lock_for(Duration::from_mins(1)).is_some();
-    let privacy = Arc::new(Privacy::new(crate::paths::Roots::default()));
+    let privacy = Arc::new(Privacy::new(crate::disk::paths::Roots::default()));
     let disk = Disk::with(is_file, Arc::clone(&privacy));
     let context = EditorContext::new(ContextModel::default(), Arc::clone(&rig.host));
     let publishing =

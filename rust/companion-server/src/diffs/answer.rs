@@ -4,7 +4,7 @@ use companion_protocol::ide::ClosedDiff;
 use companion_protocol::jsonrpc::{Id, Response};
 use companion_protocol::mcp::CallToolResult;
 
-use crate::json::{self, Depth, Json};
+use crate::net::json::{self, Depth, Json};
 use crate::text::Text;
 
 /// How a diff ended.

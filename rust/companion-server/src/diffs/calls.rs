@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::Answer;
 use crate::host::CallId;
-use crate::session::SessionId;
+use crate::mcp::session::SessionId;
 
 /// Waits for the answer to a call, and keeps it.
 pub(super) type Waiter = Arc<SetOnce<Answered>>;

@@ -28,9 +28,9 @@ use tokio::time::Instant;
 
 use crate::config::Limits;
 use crate::host::{CallId, Delivery, EditorHost, Proposal};
-use crate::monitor::Monitors;
-use crate::session::{ClientTraits, SessionId, Sessions};
-use crate::sse;
+use crate::mcp::monitor::Monitors;
+use crate::mcp::session::{ClientTraits, SessionId, Sessions};
+use crate::net::sse;
 use crate::text::{HeldTexts, Text};
 pub(crate) use answer::{Answer, ToolResult};
 use calls::{Answered, Calls, Waiter};

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
-use crate::session::ClientTraits;
+use crate::mcp::session::ClientTraits;
 use crate::text::Text;
 
 /// What is kept of a proposed text.

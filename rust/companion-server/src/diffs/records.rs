@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::DiffId;
-use crate::session::{ClientTraits, SessionId};
+use crate::mcp::session::{ClientTraits, SessionId};
 use crate::text::Text;
 
 /// What happened, one line of the file each.

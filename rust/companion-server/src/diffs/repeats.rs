@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::Answer;
 use super::calls::{Answered, Waiter};
 use crate::host::CallId;
-use crate::session::SessionId;
+use crate::mcp::session::SessionId;
 
 /// How many calls of a client are kept.
 const KEPT: usize = 64;

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::paths::{Roots, resolve, without_parents};
+use crate::disk::paths::{Roots, resolve, without_parents};
 use files::{Files, Holding};
 use rules::{MAX_COMPILED, NAMES, is_named, lowercase};
 pub(crate) use watched::Watched;

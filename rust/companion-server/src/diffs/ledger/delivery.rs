@@ -3,7 +3,7 @@
 use super::{Asked, Effect, Ledger};
 use crate::diffs::outbox::{Closing, EventId, Outbox, Outgoing, Queued, Wants};
 use crate::diffs::{Answer, DiffId};
-use crate::session::SessionId;
+use crate::mcp::session::SessionId;
 use crate::text::Text;
 
 impl Ledger {

@@ -6,7 +6,7 @@ use super::{Ask, Asked, Effect, Ledger, Outcome};
 use crate::diffs::outbox::{Closing, Wants};
 use crate::diffs::records::Record;
 use crate::diffs::{Answer, CallId, DiffId};
-use crate::session::SessionId;
+use crate::mcp::session::SessionId;
 use crate::text::Text;
 
 const NO_ANSWER: &str = "The editor did not answer in time.";

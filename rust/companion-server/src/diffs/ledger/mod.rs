@@ -24,7 +24,7 @@ use super::outbox::{Closing, Outbox, Queued, Wants};
 use super::proposed::Proposed;
 use super::records::Record;
 use crate::host::CallId;
-use crate::session::{ClientTraits, SessionId};
+use crate::mcp::session::{ClientTraits, SessionId};
 use crate::text::Text;
 
 /// What follows from a step.

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{
     Answer, Book, Effect, EventId, Outgoing, Proposed, answer, closed, path, result, text,
 };
-use crate::session::ClientTraits;
+use crate::mcp::session::ClientTraits;
 
 #[test]
 fn closing_gives_the_final_text_and_tells_nobody_who_asks_not_to() {

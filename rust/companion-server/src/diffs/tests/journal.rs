@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Book;
 use crate::diffs::ledger::Effect;
 use crate::diffs::{DiffId, Journal, Left, Record};
-use crate::session::{ClientTraits, SessionId};
+use crate::mcp::session::{ClientTraits, SessionId};
 use crate::text::HeldTexts;
 
 /// The records of the book's two clients.

@@ -17,7 +17,7 @@ use super::ledger::{Ask, Effect, Ledger};
 use super::proposed::Proposed;
 use super::{Answer, DiffId, EventId, Outgoing, Record};
 use crate::host::CallId;
-use crate::session::{ClientTraits, SessionId};
+use crate::mcp::session::{ClientTraits, SessionId};
 use crate::text::Text;
 
 /// A ledger with two clients, and their streams.

@@ -8,8 +8,8 @@ use tempfile::TempDir;
 
 use super::{ALIVE, config, file, files, next, run};
 use crate::diffs::{Batch, DiffId, Left, Record};
+use crate::mcp::session::{ClientTraits, SessionId};
 use crate::resume::{Resume, Saving};
-use crate::session::{ClientTraits, SessionId};
 use crate::testing::logged;
 use crate::text::Text;
 

@@ -13,8 +13,8 @@ use tempfile::TempDir;
 
 use super::{Resume, Resumed, Saving};
 use crate::config::Config;
+use crate::disk::pool::Threads;
 use crate::runtime::Runtime;
-use crate::threads::Threads;
 
 /// A process that runs as long as the tests do, and one that does not run.
 const ALIVE: u32 = 1;

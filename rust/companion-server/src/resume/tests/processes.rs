@@ -12,10 +12,10 @@ use tempfile::TempDir;
 
 use super::{ALIVE, DEAD, begin, config, file, files, next, run};
 use crate::diffs::{Batch, Record};
-use crate::listen::Listeners;
+use crate::mcp::session::{ClientTraits, SessionId};
+use crate::net::listen::Listeners;
 use crate::resume::Resume;
 use crate::runtime::Runtime;
-use crate::session::{ClientTraits, SessionId};
 
 /// Changes the first line of the file.
 fn change(dir: &TempDir, change: impl FnOnce(&mut Value)) {

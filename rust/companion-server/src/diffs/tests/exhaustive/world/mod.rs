@@ -13,7 +13,7 @@ use crate::diffs::ledger::{Ask, Effect, Ledger};
 use crate::diffs::proposed::Proposed;
 use crate::diffs::{Answer, DiffId, EventId, Left, Outgoing, Record};
 use crate::host::CallId;
-use crate::session::{ClientTraits, SessionId};
+use crate::mcp::session::{ClientTraits, SessionId};
 pub(super) use steps::{Script, Step};
 
 /// Questions are numbered in the order in which they are asked.

@@ -15,11 +15,11 @@ use companion_protocol::jsonrpc::{Id, Request};
 use companion_protocol::mcp::Empty;
 use hyper::body::{Body, Frame};
 
-use crate::core::Core;
 use crate::diffs::{DiffId, EventId, Outgoing};
-use crate::json::{self, Depth, Json};
-use crate::session::{Next, Session};
-use crate::sse;
+use crate::mcp::session::{Next, Session};
+use crate::net::json::{self, Depth, Json};
+use crate::net::sse;
+use crate::state::Core;
 
 pub(crate) struct EventStream {
     core: Arc<Core>,

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use companion_protocol::editor::ProposalKind;
 
+use crate::disk::pool::Threads;
 use crate::privacy::Privacy;
-use crate::threads::Threads;
 
 /// How long the disk has to say it. Most files lie on disks that need microseconds.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -64,9 +64,9 @@ mod tests {
     use companion_protocol::editor::ProposalKind::{Change, Create};
 
     use super::Kinds;
+    use crate::disk::pool::Threads;
+    use crate::disk::workspace::Workspace;
     use crate::runtime::Runtime;
-    use crate::threads::Threads;
-    use crate::workspace::Workspace;
 
     fn kinds(runtime: &Runtime) -> Kinds {
         let threads = Arc::new(Threads::new(runtime.alive().clone()).unwrap());

@@ -11,8 +11,8 @@ use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode, Version};
 
 use super::stream::EventStream;
-use crate::json::Json;
-use crate::monitor::MonitorStream;
+use crate::mcp::monitor::MonitorStream;
+use crate::net::json::Json;
 
 /// The body of a reply.
 pub(crate) enum ReplyBody {

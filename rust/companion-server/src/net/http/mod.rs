@@ -1,6 +1,6 @@
 //! HTTP/1.1: accepts connections, routes requests, writes replies.
 //!
-//! It decides statuses and headers. [`dispatch`](crate::dispatch) interprets the messages.
+//! It decides statuses and headers. [`dispatch`](crate::mcp::dispatch) interprets the messages.
 
 mod connection;
 mod reply;

@@ -9,21 +9,21 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::bodies::Bodies;
 use crate::config::{Config, Limits};
 use crate::context::{ContextModel, EditorContext};
 use crate::diagnostics::EditorDiagnostics;
 use crate::diffs::{Diffs, Journal, Left};
-use crate::guard::Guard;
+use crate::disk::pool::Threads;
+use crate::disk::probe::Kinds;
+use crate::disk::workspace::Workspace;
 use crate::host::EditorHost;
-use crate::kind::Kinds;
-use crate::monitor::{MonitorStream, Monitors};
-use crate::places::Places;
+use crate::mcp::monitor::{MonitorStream, Monitors};
+use crate::mcp::session::{ClientTraits, Full, Session, SessionId, Sessions};
+use crate::net::bodies::Bodies;
+use crate::net::guard::Guard;
+use crate::net::slots::Places;
 use crate::resume::Token;
 use crate::runtime::Steps;
-use crate::session::{ClientTraits, Full, Session, SessionId, Sessions};
-use crate::threads::Threads;
-use crate::workspace::Workspace;
 
 pub(crate) struct Core {
     pub(crate) config: Config,

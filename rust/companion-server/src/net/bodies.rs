@@ -22,7 +22,7 @@ const UNIT: usize = 1 << 10;
 
 /// Why a body was not read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum BodyError {
+pub(crate) enum BodyError {
     /// It is larger than the limit.
     TooLarge,
     /// The peer paused for too long, or took too long in all.
@@ -52,7 +52,7 @@ impl Bodies {
 
     /// Reads a body. One that says beforehand that it is too large is not read at all; one that does
     /// not is read up to the limit.
-    pub(super) async fn read<B>(&self, mut body: B) -> Result<Bodied, BodyError>
+    pub(crate) async fn read<B>(&self, mut body: B) -> Result<Bodied, BodyError>
     where
         B: Body<Data = Bytes> + Unpin,
     {
@@ -109,15 +109,15 @@ fn units(bytes: usize) -> u32 {
 }
 
 /// A body that was read. It is part of the budget until it is dropped.
-pub(super) struct Bodied {
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Bodied {
+    pub(crate) bytes: Vec<u8>,
     permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Bodied {
     /// Frees the body, but for so many bytes that were copied out of it: these are part of the budget
     /// as long as what is returned.
-    pub(super) fn free(self, copied: usize) -> Option<OwnedSemaphorePermit> {
+    pub(crate) fn free(self, copied: usize) -> Option<OwnedSemaphorePermit> {
         let Self { bytes, mut permit } = self;
         drop(bytes);
         release(&mut permit, copied);

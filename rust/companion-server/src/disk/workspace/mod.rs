@@ -17,9 +17,9 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::paths::{Roots, resolve, without_parents};
+use crate::disk::paths::{Roots, resolve, without_parents};
+use crate::disk::pool::Threads;
 use crate::privacy::Privacy;
-use crate::threads::Threads;
 
 /// Why nothing is known of a path yet.
 pub(crate) const DISK_SILENT: &str = "the disk does not answer";

@@ -15,11 +15,11 @@ use companion_protocol::mcp::{
 use companion_protocol::tool::Tool;
 use serde::Serialize;
 
-use crate::core::Core;
 use crate::diffs::{DiffId, Request, Sent};
-use crate::json::Json;
-use crate::session::{ClientTraits, Session};
-use crate::tools::{self, Call};
+use crate::mcp::session::{ClientTraits, Session};
+use crate::mcp::tools::{self, Call};
+use crate::net::json::Json;
+use crate::state::Core;
 
 /// What a client gets back.
 pub(crate) enum Answer {

@@ -15,7 +15,7 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::route::route;
-use crate::core::Core;
+use crate::state::Core;
 
 /// How long to wait after `accept` failed, which it does for lack of file descriptors.
 const BACK_OFF: Duration = Duration::from_millis(100);

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::json::Json;
+use crate::net::json::Json;
 
 /// A comment: bytes that mean nothing.
 pub(crate) const KEEP_ALIVE: Bytes = Bytes::from_static(b":\n\n");

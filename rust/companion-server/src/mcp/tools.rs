@@ -15,11 +15,11 @@ use companion_protocol::tool::{Tool, ToolArguments};
 use serde::de::IgnoredAny;
 use tokio::time::Instant;
 
-use crate::core::Core;
 use crate::diffs::{Request, ToolResult};
+use crate::disk::workspace::DISK_SILENT;
 use crate::host::Proposal;
-use crate::session::Session;
-use crate::workspace::DISK_SILENT;
+use crate::mcp::session::Session;
+use crate::state::Core;
 use companion_platform::{Platform, is_absolute};
 
 /// The longest path of any system, in UTF-16 units: that of Windows.

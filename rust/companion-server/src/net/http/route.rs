@@ -17,13 +17,13 @@ use hyper::{Method, Request, StatusCode};
 
 use super::reply::{self, Reply, ReplyBody};
 use super::stream::EventStream;
-use crate::bodies::BodyError;
-use crate::core::Core;
 use crate::diffs::EventId;
-use crate::dispatch::{self, Answer, Received};
-use crate::guard::Refusal;
-use crate::places::Place;
-use crate::session::{Session, SessionId};
+use crate::mcp::dispatch::{self, Answer, Received};
+use crate::mcp::session::{Session, SessionId};
+use crate::net::bodies::BodyError;
+use crate::net::guard::Refusal;
+use crate::net::slots::Place;
+use crate::state::Core;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const REPEATED: HeaderName = HeaderName::from_static(mcp::REPEATED);

@@ -14,7 +14,7 @@ use hyper::body::{Body, Frame};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
-use crate::sse;
+use crate::net::sse;
 
 /// How many notifications wait for a watcher, and how many bytes with the one that is on its way.
 const QUEUE: usize = 64;

@@ -10,8 +10,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{DISK_SILENT, Workspace};
+use crate::disk::pool::Threads;
 use crate::testing::{Asked, Rig};
-use crate::threads::Threads;
 
 /// A server whose only root is `project`, beside `other` and `projectile`, and a client.
 struct Scene {

@@ -36,7 +36,7 @@ impl Places {
 
     /// Has a connection without the token go, because something else needs its descriptor. False if
     /// there is none.
-    pub(super) fn make_room(&self) -> bool {
+    pub(crate) fn make_room(&self) -> bool {
         self.0.lock().make_room()
     }
 }

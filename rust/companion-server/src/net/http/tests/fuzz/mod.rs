@@ -123,7 +123,7 @@ impl World {
         let core = &self.rig.core;
         let context = core.context.message();
         let session = core
-            .create_session(crate::session::ClientTraits::default())
+            .create_session(crate::mcp::session::ClientTraits::default())
             .expect("the others are idle")
             .id;
         let enough = expected.filter(|_| self.port.is_some()).map_or(usize::MAX, <[_]>::len);

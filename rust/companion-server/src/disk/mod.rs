@@ -1,0 +1,6 @@
+//! Asks the disk where paths lead, on threads that may wait for a disk that does not answer.
+
+pub(crate) mod paths;
+pub(crate) mod pool;
+pub(crate) mod probe;
+pub(crate) mod workspace;

@@ -1,0 +1,6 @@
+//! Speaks MCP: methods, tools, the sessions of clients, and monitors that watch all of them.
+
+pub(crate) mod dispatch;
+pub(crate) mod monitor;
+pub(crate) mod session;
+pub(crate) mod tools;
