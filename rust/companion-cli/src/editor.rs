@@ -19,7 +19,7 @@ use companion_protocol::jsonrpc::{
     ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, code, describe, parse,
 };
 use companion_server::{
-    Asked, DiagnosticsResponder, EditorHost, Proposal, Responder, Responders, Server,
+    DiagnosticsResponder, EditorHost, PendingResponder, Proposal, Responder, Responders, Server,
 };
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -148,7 +148,12 @@ impl Editor {
 
     /// Sends a request if the editor has read enough of the earlier ones. If the editor is suspended, its
     /// calls expire before it reads again.
-    fn ask(&self, method: &'static str, params: impl Serialize, responder: impl Into<Asked>) {
+    fn ask(
+        &self,
+        method: &'static str,
+        params: impl Serialize,
+        responder: impl Into<PendingResponder>,
+    ) {
         let number = self.responders.add(responder);
         let line = line(&Request::new(Id::from(number), method, params));
         let unread = Unread { bytes: line.len(), all: Arc::clone(&self.unread) };
@@ -246,8 +251,8 @@ fn take(server: &Server, editor: &Editor, line: &[u8]) -> Result<(), (Option<Id>
             let number = id.and_then(|id| id.as_u64());
             let result = result.map(RawValue::get);
             match number.and_then(|number| editor.responders.take(number)) {
-                Some(Asked::Diff(responder)) => answered(responder, result),
-                Some(Asked::Diagnostics(responder)) => told(responder, result),
+                Some(PendingResponder::Diff(responder)) => answered(responder, result),
+                Some(PendingResponder::Diagnostics(responder)) => told(responder, result),
                 None => {}
             }
             Ok(())

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use companion_protocol::diagnostics::DiagnosticsRequest;
 use companion_server::{
-    Asked, DiagnosticsResponder, EditorHost, Proposal, Remaining, Responder, Responders,
+    DiagnosticsResponder, EditorHost, PendingResponder, Proposal, Remaining, Responder, Responders,
 };
 use log::Level;
 
@@ -203,7 +203,7 @@ impl<O: Send> Listener<O> {
         let _ = self.queue.send(message);
     }
 
-    fn ask(&self, responder: impl Into<Asked>, ask: EditorCall) {
+    fn ask(&self, responder: impl Into<PendingResponder>, ask: EditorCall) {
         self.send(Message::Call(self.core, RESPONDERS.add(responder), ask));
     }
 }

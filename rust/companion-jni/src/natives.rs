@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use companion_protocol::ide::Position;
 use companion_protocol::settings::{Settings, WrongSetting};
-use companion_server::{Asked, Config, Delivery, Server};
+use companion_server::{Config, Delivery, PendingResponder, Server};
 use jni::objects::{JByteArray, JClass, JObject, JObjectArray, JString};
 use jni::refs::Reference as _;
 use jni::sys::{jboolean, jint, jlong};
@@ -215,8 +215,8 @@ fn complete_request<'a>(
 ) -> Result<()> {
     let content = if content.is_null() { None } else { Some(utf8(env, &content)?) };
     match RESPONDERS.take(request.cast_unsigned()) {
-        Some(Asked::Diff(responder)) => responder.complete(content),
-        Some(Asked::Diagnostics(responder)) => {
+        Some(PendingResponder::Diff(responder)) => responder.complete(content),
+        Some(PendingResponder::Diagnostics(responder)) => {
             responder.complete_json(&content.unwrap_or_default());
         }
         None => {}

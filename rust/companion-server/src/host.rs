@@ -13,7 +13,7 @@ use companion_protocol::ide::one_line;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::disk::probe::Kinds;
+use crate::disk::probe::TargetProbe;
 use crate::mcp::session::ClientTraits;
 
 /// What the server asks of the editor.
@@ -68,7 +68,7 @@ pub struct Proposal {
     /// The number of the client, from 1.
     pub(crate) cli: u32,
     pub(crate) client: ClientTraits,
-    pub(crate) kinds: Arc<Kinds>,
+    pub(crate) probe: Arc<TargetProbe>,
     /// What it takes of the bytes that the editor may leave untaken.
     pub(crate) untaken: Option<Arc<OwnedSemaphorePermit>>,
 }
@@ -77,8 +77,8 @@ impl Proposal {
     /// The proposal as the editor is to show it. Asks the disk, for half a second at most, so it
     /// is not for the calls of [`EditorHost`].
     pub fn to_show(&self) -> OpenDiff<'_> {
-        let Self { file_path, new_content, cli, client, kinds, .. } = self;
-        let (kind, private) = kinds.of(file_path);
+        let Self { file_path, new_content, cli, client, probe, .. } = self;
+        let (kind, private) = probe.of(file_path);
         let replays_edits = client.replays_edits;
         OpenDiff { file_path, kind, private, cli: *cli, replays_edits, new_content }
     }
@@ -92,7 +92,7 @@ impl fmt::Debug for Proposal {
 }
 
 /// The longest sentence of an editor's on why it failed, in UTF-16 code units: a user or a model reads it.
-const REASON: usize = 500;
+const MAX_REASON: usize = 500;
 
 /// The way to answer a request, once and from any thread. Dropped, the request has failed.
 #[derive(Debug)]
@@ -135,14 +135,14 @@ impl Responder {
 
     /// The editor could not do what it was asked; the client shows `message` to the user.
     pub fn fail(mut self, message: &str) {
-        self.failed(&one_line(message, REASON));
+        self.failed(&one_line(message, MAX_REASON));
     }
 
     /// The editor has answered, but not what can be read: nobody knows what it has done. Unlike one that
     /// fails, it may have closed a view whose text is lost.
     pub fn unreadable(mut self, message: &str) {
         if let Some((asker, call)) = self.take() {
-            asker.unreadable(call, &one_line(message, REASON));
+            asker.unreadable(call, &one_line(message, MAX_REASON));
         }
     }
 
@@ -200,7 +200,7 @@ impl DiagnosticsResponder {
 
     /// The problems can't be told; the model reads `message`.
     pub fn fail(self, message: &str) {
-        let _ = self.0.send(Err(one_line(message, REASON)));
+        let _ = self.0.send(Err(one_line(message, MAX_REASON)));
     }
 
     /// This editor does not know the request.
@@ -211,14 +211,14 @@ impl DiagnosticsResponder {
 
 /// A request that the editor has not answered.
 #[derive(Debug)]
-pub enum Asked {
+pub enum PendingResponder {
     /// About a diff.
     Diff(Responder),
     /// For the problems of files.
     Diagnostics(DiagnosticsResponder),
 }
 
-impl Asked {
+impl PendingResponder {
     /// The editor could not do what it was asked.
     pub fn fail(self, message: &str) {
         match self {
@@ -236,13 +236,13 @@ impl Asked {
     }
 }
 
-impl From<Responder> for Asked {
+impl From<Responder> for PendingResponder {
     fn from(responder: Responder) -> Self {
         Self::Diff(responder)
     }
 }
 
-impl From<DiagnosticsResponder> for Asked {
+impl From<DiagnosticsResponder> for PendingResponder {
     fn from(responder: DiagnosticsResponder) -> Self {
         Self::Diagnostics(responder)
     }
@@ -250,11 +250,11 @@ impl From<DiagnosticsResponder> for Asked {
 
 /// Requests by number, for an editor that is asked by messages.
 #[derive(Debug, Default)]
-pub struct Responders(Mutex<(u64, HashMap<u64, Asked>)>);
+pub struct Responders(Mutex<(u64, HashMap<u64, PendingResponder>)>);
 
 impl Responders {
     /// Keeps a responder, and returns its number, which is never used again.
-    pub fn add(&self, responder: impl Into<Asked>) -> u64 {
+    pub fn add(&self, responder: impl Into<PendingResponder>) -> u64 {
         let mut kept = self.0.lock();
         let (last, responders) = &mut *kept;
         *last += 1;
@@ -269,7 +269,7 @@ impl Responders {
     }
 
     /// The request of that number, if nobody has taken it.
-    pub fn take(&self, number: u64) -> Option<Asked> {
+    pub fn take(&self, number: u64) -> Option<PendingResponder> {
         self.0.lock().1.remove(&number)
     }
 }

@@ -31,7 +31,7 @@ mod text;
 
 pub use config::{Config, Limits};
 pub use host::{
-    Asked, Delivery, DiagnosticsResponder, EditorHost, Proposal, Responder, Responders,
+    Delivery, DiagnosticsResponder, EditorHost, PendingResponder, Proposal, Responder, Responders,
 };
 pub use net::listen::Listeners;
 pub use resume::remove_left;

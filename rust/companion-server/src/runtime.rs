@@ -3,7 +3,7 @@
 //!
 //! One thread is enough: a request costs microseconds. It keeps order (requests to the editor
 //! arise in the order of their causes) and memory (one allocator arena, one stack). What may wait
-//! for a disk is done on [`threads`](crate::disk::pool) of each server's own.
+//! for a disk is done on the [blocking pool](crate::disk::pool) of each server.
 
 #[cfg(test)]
 mod tests;
@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// How long the end waits for threads. Only a disk that does not answer holds one up.
-const END: Duration = Duration::from_millis(500);
+const END_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The thread. When this is dropped, servers that still run on it are stopped first, each in its
 /// order; so whoever has started both may drop them in any order.
@@ -33,7 +33,7 @@ pub struct Runtime {
     /// The servers on it, as far as there are any.
     guests: Mutex<Vec<Weak<dyn Guest>>>,
     /// Nothing once it has ended.
-    threads: Option<(Alive, Remaining)>,
+    threads: Option<(ThreadGuard, Remaining)>,
 }
 
 /// The moments that a timer reaches with one wake-up of the thread. tokio (`runtime/time/wheel`) comes
@@ -42,7 +42,7 @@ pub struct Runtime {
 #[derive(Clone, Copy)]
 pub(crate) struct Steps(Instant);
 
-const STEP: Duration = Duration::from_millis(64 * 64);
+const STEP_LENGTH: Duration = Duration::from_millis(64 * 64);
 
 impl Steps {
     /// For a runtime that starts next. Started a millisecond later, its timers take two wake-ups again.
@@ -54,11 +54,11 @@ impl Steps {
     /// happen more rarely than once a minute costs little as it is.
     pub(crate) fn not_before(self, at: Instant) -> Instant {
         let away = at.saturating_duration_since(Instant::now());
-        if !(2 * STEP..Duration::from_mins(1)).contains(&away) {
+        if !(2 * STEP_LENGTH..Duration::from_mins(1)).contains(&away) {
             return at;
         }
-        let steps = (at - self.0).as_millis().div_ceil(STEP.as_millis());
-        self.0 + STEP * u32::try_from(steps).unwrap_or(u32::MAX)
+        let steps = (at - self.0).as_millis().div_ceil(STEP_LENGTH.as_millis());
+        self.0 + STEP_LENGTH * u32::try_from(steps).unwrap_or(u32::MAX)
     }
 }
 
@@ -77,7 +77,7 @@ impl Runtime {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         let (alive, gone) = mpsc::channel();
-        let alive = Alive(alive);
+        let alive = ThreadGuard(alive);
         alive.spawn("gemini-companion", move || runtime.block_on(stopped.cancelled()))?;
         let threads = Some((alive, Remaining(Mutex::new(gone))));
         Ok(Self { handle, steps, stop, guests: Mutex::default(), threads })
@@ -92,7 +92,7 @@ impl Runtime {
     }
 
     /// What its further threads hold.
-    pub(crate) fn alive(&self) -> &Alive {
+    pub(crate) fn alive(&self) -> &ThreadGuard {
         let (alive, _) = self.threads.as_ref().expect("it has not ended");
         alive
     }
@@ -116,7 +116,7 @@ impl Runtime {
         }
         self.stop.cancel();
         let (_, mut remaining) = self.threads.take()?;
-        let ended = remaining.0.get_mut().recv_timeout(END);
+        let ended = remaining.0.get_mut().recv_timeout(END_TIMEOUT);
         (ended == Err(RecvTimeoutError::Timeout)).then_some(remaining)
     }
 }
@@ -142,9 +142,11 @@ impl Remaining {
 
 /// Held by each thread of a runtime for as long as it runs.
 #[derive(Clone, Debug)]
-pub(crate) struct Alive(#[expect(dead_code, reason = "its end is what counts")] Sender<Infallible>);
+pub(crate) struct ThreadGuard(
+    #[expect(dead_code, reason = "its end is what counts")] Sender<Infallible>,
+);
 
-impl Alive {
+impl ThreadGuard {
     /// Starts a thread.
     pub(crate) fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let alive = self.clone();
@@ -159,7 +161,7 @@ impl Alive {
     /// The calling thread holds it until its very end.
     pub(crate) fn hold(self) {
         thread_local! {
-            static HELD: RefCell<Option<Alive>> = const { RefCell::new(None) };
+            static HELD: RefCell<Option<ThreadGuard>> = const { RefCell::new(None) };
         }
         HELD.set(Some(self));
     }

@@ -18,18 +18,18 @@ use tokio::runtime::Handle;
 use crate::config::Config;
 use crate::context::now_ms;
 use crate::discovery::{Discovery, workspace_path};
-use crate::disk::pool::Threads;
+use crate::disk::pool::BlockingPool;
 use crate::host::{Delivery, EditorHost};
 use crate::net::http;
-use crate::net::listen::{Listeners, Missing};
+use crate::net::listen::{Listeners, UnavailableAddress};
 use crate::resume::{self, Resume, Resumed, Token};
 use crate::runtime::{Guest, Runtime};
 use crate::shutdown;
-use crate::state::Core;
+use crate::state::ServerState;
 use companion_platform::{Platform, container_mark};
 
 /// How long [`Server::stop`] takes at most.
-const STOP: Duration = Duration::from_secs(2);
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A running server. Clones are the same server; it stops at [`Server::stop`], when its [`Runtime`]
 /// ends, or when the last clone is dropped, but does not wait for its end then.
@@ -42,9 +42,9 @@ pub struct Server {
 }
 
 struct Inner {
-    core: Arc<Core>,
+    state: Arc<ServerState>,
     addresses: Vec<SocketAddr>,
-    missing: Vec<Missing>,
+    missing: Vec<UnavailableAddress>,
     token: Token,
     workspace_path: Mutex<String>,
     discovery: Discovery,
@@ -101,8 +101,8 @@ impl Server {
             let _context = handle.enter();
             sockets.into_iter().map(on_runtime).collect::<io::Result<Vec<_>>>()?
         };
-        let threads = Arc::new(Threads::new(runtime.alive().clone())?);
-        let (token, last, saving) = match last.map(|last| last.begin(port, &threads)) {
+        let pool = Arc::new(BlockingPool::new(runtime.alive().clone())?);
+        let (token, last, saving) = match last.map(|last| last.begin(port, &pool)) {
             Some(Resumed { token, left, running, saving }) => {
                 (token, Some((left, running)), Some(saving))
             }
@@ -116,31 +116,32 @@ impl Server {
             .collect();
         let workspace_path = workspace_path(Platform::CURRENT, &roots);
 
-        let core = Arc::new(Core::new(port, &token, config, host, last, threads, runtime.steps()));
-        if let (Some(journal), Some(saving)) = (&core.journal, saving) {
-            let (diffs, threads) = (Arc::clone(&core.diffs), Arc::clone(&core.threads));
-            handle.spawn(resume::keep(diffs, threads, Arc::clone(journal), saving));
+        let state =
+            Arc::new(ServerState::new(port, &token, config, host, last, pool, runtime.steps()));
+        if let (Some(journal), Some(saving)) = (&state.journal, saving) {
+            let (diffs, pool) = (Arc::clone(&state.diffs), Arc::clone(&state.pool));
+            handle.spawn(resume::keep(diffs, pool, Arc::clone(journal), saving));
         }
         for socket in sockets {
-            core.listening.spawn_on(http::accept(socket, Arc::clone(&core)), &handle);
+            state.listening.spawn_on(http::accept(socket, Arc::clone(&state)), &handle);
         }
-        handle.spawn(Arc::clone(&core).publish_context());
-        handle.spawn(Arc::clone(&core).keep_house());
-        handle.spawn(Arc::clone(&core).expire_calls());
+        handle.spawn(Arc::clone(&state).publish_context());
+        handle.spawn(Arc::clone(&state).run_maintenance());
+        handle.spawn(Arc::clone(&state).expire_calls());
 
         let file = DiscoveryFile {
             port,
             workspace_path: workspace_path.clone(),
             auth_token: token.expose().to_owned(),
             ppid: None, // told to those clients that want it
-            ide_info: core.config.settings.ide_info(),
+            ide_info: state.config.settings.ide_info(),
         };
-        let dir = core.config.discovery_dir.as_deref();
-        let Settings { clients, ide_pid, .. } = &core.config.settings;
+        let dir = state.config.discovery_dir.as_deref();
+        let Settings { clients, ide_pid, .. } = &state.config.settings;
         let discovery = Discovery::publish(runtime.alive(), clients, dir, *ide_pid, &file);
         tell(&addresses, &missing);
         let inner = Inner {
-            core,
+            state,
             addresses,
             missing,
             token,
@@ -167,13 +168,13 @@ impl Server {
 
     /// The clients that are to find it.
     pub fn clients(&self) -> &[&'static ClientProfile] {
-        &self.inner.core.config.settings.clients
+        &self.inner.state.config.settings.clients
     }
 
     /// What to set in a terminal in which CLIs are to find this server. In a container the
     /// terminal is in the same one, and a CLI must not look for the server on the host.
     pub fn terminal_environment(&self) -> BTreeMap<&'static str, String> {
-        let settings = &self.inner.core.config.settings;
+        let settings = &self.inner.state.config.settings;
         let mut all = BTreeMap::new();
         for ClientProfile { variables, .. } in &settings.clients {
             all.insert(variables.port, self.port().to_string());
@@ -199,64 +200,64 @@ impl Server {
             listening: inner.addresses.clone(),
             not_listening: inner.missing.iter().map(|missing| missing.reason.clone()).collect(),
             discovery_files: inner.discovery.files(),
-            connected: inner.core.sessions.connected(),
-            open_diffs: inner.core.diffs.open_count(),
-            private_files: inner.core.context.private_files(),
-            tasks: inner.core.tasks.len(),
+            connected: inner.state.sessions.connected(),
+            open_diffs: inner.state.diffs.open_count(),
+            private_files: inner.state.context.private_files(),
+            tasks: inner.state.tasks.len(),
         }
     }
 
     /// A file was opened, perhaps in the background. All paths are absolute.
     pub fn file_opened(&self, path: &str) {
         let now = now_ms();
-        self.inner.core.context.update(|model| model.opened(path, now));
+        self.inner.state.context.update(|model| model.opened(path, now));
     }
 
     /// A file was closed.
     pub fn file_closed(&self, path: &str) {
-        self.inner.core.context.update(|model| model.closed(path));
+        self.inner.state.context.update(|model| model.closed(path));
     }
 
     /// A file got the focus; it is opened if need be.
     pub fn file_focused(&self, path: &str) {
         let now = now_ms();
-        self.inner.core.context.update(|model| model.focused(path, now));
+        self.inner.state.context.update(|model| model.focused(path, now));
     }
 
     /// The caret of an open file moved.
     pub fn caret_moved(&self, path: &str, cursor: Position) {
-        self.inner.core.context.update(|model| model.cursor(path, cursor));
+        self.inner.state.context.update(|model| model.cursor(path, cursor));
     }
 
     /// The selection in an open file changed; an empty text clears it. Only the first 16,384
     /// UTF-16 units are kept.
     pub fn selection_changed(&self, path: &str, text: &str) {
-        self.inner.core.context.update(|model| model.selection(path, text));
+        self.inner.state.context.update(|model| model.selection(path, text));
     }
 
     /// A file or directory was renamed or moved.
     pub fn file_renamed(&self, from: &str, to: &str) {
-        self.inner.core.context.update(|model| model.renamed(from, to));
+        self.inner.state.context.update(|model| model.renamed(from, to));
     }
 
     /// A file or directory was deleted.
     pub fn file_deleted(&self, path: &str) {
-        self.inner.core.context.update(|model| model.deleted(path));
+        self.inner.state.context.update(|model| model.deleted(path));
     }
 
     /// The user decided whether to trust the workspace.
     pub fn trust_changed(&self, trusted: bool) {
-        self.inner.core.context.update(|model| model.trusted(trusted));
+        self.inner.state.context.update(|model| model.trusted(trusted));
     }
 
     /// The user has clients told nothing of files and problems, or has them told again.
     pub fn silence_changed(&self, silent: bool) {
-        self.inner.core.context.update(|model| model.silenced(silent));
+        self.inner.state.context.update(|model| model.silenced(silent));
     }
 
     /// The workspace has other roots now, all absolute.
     pub fn workspace_changed(&self, roots: &[String]) -> io::Result<()> {
-        self.inner.core.workspace.change(roots.iter().map(PathBuf::from).collect());
+        self.inner.state.workspace.change(roots.iter().map(PathBuf::from).collect());
         let path = workspace_path(Platform::CURRENT, roots);
         self.inner.workspace_path.lock().clone_from(&path);
         self.inner.discovery.set_workspace_path(path)
@@ -265,19 +266,19 @@ impl Server {
     /// The user accepted the proposal for `path`, the path that
     /// [`open_diff`](EditorHost::open_diff) gave, with this text in the end.
     pub fn diff_accepted(&self, path: &str, content: String) -> Delivery {
-        self.inner.core.diffs.decided(path, Some(content))
+        self.inner.state.diffs.user_decided(path, Some(content))
     }
 
     /// The user rejected the proposal for `path`, or closed its view.
     pub fn diff_rejected(&self, path: &str) -> Delivery {
-        self.inner.core.diffs.decided(path, None)
+        self.inner.state.diffs.user_decided(path, None)
     }
 
     /// Turns an acceptance that is [`Queued`](Delivery::Queued) into a rejection, because the editor is
     /// about to write the text itself: the client would make the edit a second time. Returns whether it
     /// is certain that the client does not.
     pub fn withdraw_acceptance(&self, path: &str) -> bool {
-        self.inner.core.diffs.withdraw(path)
+        self.inner.state.diffs.withdraw(path)
     }
 
     /// Stops the server, in the order of [`shutdown`], and waits for it, 2 s at most. Once it
@@ -293,7 +294,7 @@ fn on_runtime(socket: std::net::TcpListener) -> io::Result<tokio::net::TcpListen
 }
 
 /// Logs where the server listens, and where it does not.
-fn tell(addresses: &[SocketAddr], missing: &[Missing]) {
+fn tell(addresses: &[SocketAddr], missing: &[UnavailableAddress]) {
     let list: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
     log::info!("listening on {}", list.join(" and "));
     if addresses.iter().any(|address| address.ip().is_unspecified()) {
@@ -301,7 +302,7 @@ fn tell(addresses: &[SocketAddr], missing: &[Missing]) {
             "every machine that reaches this one can try to connect, and is asked the token"
         );
     }
-    for Missing { reason, .. } in missing {
+    for UnavailableAddress { reason, .. } in missing {
         log::warn!("{reason}");
     }
 }
@@ -314,12 +315,12 @@ impl Guest for Inner {
         }
         let (done, wait) = mpsc::sync_channel(1);
         let removal = self.discovery.remove();
-        let core = Arc::clone(&self.core);
+        let state = Arc::clone(&self.state);
         self.runtime.spawn(async move {
-            shutdown::shut_down(&core, Some(removal)).await;
+            shutdown::shut_down(&state, Some(removal)).await;
             let _ = done.send(());
         });
-        if wait.recv_timeout(STOP).is_err() {
+        if wait.recv_timeout(STOP_TIMEOUT).is_err() {
             log::warn!("the server did not stop in time");
         }
     }
@@ -328,9 +329,9 @@ impl Guest for Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         if !*self.stopped.get_mut() {
-            shutdown::begin(&self.core, &self.discovery);
-            self.core.aborting.cancel();
-            if let Some(journal) = &self.core.journal {
+            shutdown::begin(&self.state, &self.discovery);
+            self.state.aborting.cancel();
+            if let Some(journal) = &self.state.journal {
                 journal.end();
             }
         }

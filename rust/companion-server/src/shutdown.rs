@@ -19,43 +19,43 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 use crate::discovery::{Discovery, Removal};
-use crate::state::Core;
+use crate::state::ServerState;
 
 /// When clients should have shown that they have heard, from the beginning on. It takes them a
 /// millisecond, or on a machine that is overloaded several hundred.
-const HEARD: Duration = Duration::from_secs(1);
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// When requests should be answered, and streams read.
-const ANSWERED: Duration = Duration::from_millis(1500);
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// When all of it is done, but for peers that are dropped.
-const ALL: Duration = Duration::from_millis(1900);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1900);
 
 /// All of it, once the removal of the discovery file has begun.
-pub(crate) async fn shut_down(core: &Core, mut removal: Option<Removal>) {
+pub(crate) async fn shut_down(state: &ServerState, mut removal: Option<Removal>) {
     let begun = Instant::now();
-    let end = begun + ALL;
-    core.begin_to_end();
+    let end = begun + SHUTDOWN_TIMEOUT;
+    state.release_lock();
     if let Some(removal) = &mut removal {
         removal.begin().await;
     }
-    core.diffs.stop();
-    if timeout_at(begun + HEARD, core.diffs.all_arrived()).await.is_err() {
+    state.diffs.stop();
+    if timeout_at(begun + DELIVERY_TIMEOUT, state.diffs.all_arrived()).await.is_err() {
         log::debug!(
             "a client has not shown that it got its texts, or the editor has not given one"
         );
     }
-    core.diffs.end_texts();
-    close(core);
-    core.listening.close();
-    core.listening.wait().await;
-    core.tasks.close();
-    if timeout_at(begun + ANSWERED, core.tasks.wait()).await.is_err() {
-        log::debug!("{} connections were cut", core.tasks.len());
+    state.diffs.end_texts();
+    close(state);
+    state.listening.close();
+    state.listening.wait().await;
+    state.tasks.close();
+    if timeout_at(begun + ANSWER_TIMEOUT, state.tasks.wait()).await.is_err() {
+        log::debug!("{} connections were cut", state.tasks.len());
     }
-    core.aborting.cancel();
-    core.tasks.wait().await;
-    if let Some(journal) = &core.journal {
+    state.aborting.cancel();
+    state.tasks.wait().await;
+    if let Some(journal) = &state.journal {
         journal.end();
         if timeout_at(end, journal.ended()).await.is_err() {
             log::warn!("the disk with what a restart needs does not answer");
@@ -64,20 +64,20 @@ pub(crate) async fn shut_down(core: &Core, mut removal: Option<Removal>) {
     if let Some(removal) = removal {
         removal.end(end).await;
     }
-    core.threads.end();
+    state.pool.end();
 }
 
 /// Steps 1 to 4, without waiting.
-pub(crate) fn begin(core: &Core, discovery: &Discovery) {
-    core.begin_to_end();
+pub(crate) fn begin(state: &ServerState, discovery: &Discovery) {
+    state.release_lock();
     drop(discovery.remove());
-    core.diffs.stop();
-    core.diffs.end_texts();
-    close(core);
+    state.diffs.stop();
+    state.diffs.end_texts();
+    close(state);
 }
 
-fn close(core: &Core) {
-    core.stopping.cancel();
-    core.sessions.end_streams();
-    core.monitors.end();
+fn close(state: &ServerState) {
+    state.stopping.cancel();
+    state.sessions.end_streams();
+    state.monitors.end();
 }

@@ -13,19 +13,19 @@ use crate::config::{Config, Limits};
 use crate::context::{ContextModel, EditorContext};
 use crate::diagnostics::EditorDiagnostics;
 use crate::diffs::{Diffs, Journal, Left};
-use crate::disk::pool::Threads;
-use crate::disk::probe::Kinds;
+use crate::disk::pool::BlockingPool;
+use crate::disk::probe::TargetProbe;
 use crate::disk::workspace::Workspace;
 use crate::host::EditorHost;
 use crate::mcp::monitor::{MonitorStream, Monitors};
 use crate::mcp::session::{ClientTraits, Full, Session, SessionId, Sessions};
-use crate::net::bodies::Bodies;
+use crate::net::bodies::BodyBudget;
 use crate::net::guard::Guard;
-use crate::net::slots::Places;
+use crate::net::slots::UnauthenticatedSlots;
 use crate::resume::Token;
 use crate::runtime::Steps;
 
-pub(crate) struct Core {
+pub(crate) struct ServerState {
     pub(crate) config: Config,
     pub(crate) guard: Guard,
     pub(crate) sessions: Arc<Sessions>,
@@ -34,10 +34,10 @@ pub(crate) struct Core {
     pub(crate) context: EditorContext,
     pub(crate) diagnostics: EditorDiagnostics,
     pub(crate) workspace: Workspace,
-    pub(crate) kinds: Arc<Kinds>,
-    pub(crate) threads: Arc<Threads>,
-    pub(crate) places: Places,
-    pub(crate) bodies: Bodies,
+    pub(crate) probe: Arc<TargetProbe>,
+    pub(crate) pool: Arc<BlockingPool>,
+    pub(crate) slots: UnauthenticatedSlots,
+    pub(crate) bodies: BodyBudget,
     /// For a server that can be resumed.
     pub(crate) journal: Option<Arc<Journal>>,
     /// The lock by which the next process knows that this one is not ending.
@@ -56,7 +56,7 @@ pub(crate) struct Core {
     pub(crate) tasks: TaskTracker,
 }
 
-impl Core {
+impl ServerState {
     /// With `last`, the state of the last process and the lock of a running one, the server can be resumed.
     pub(crate) fn new(
         port: u16,
@@ -64,7 +64,7 @@ impl Core {
         config: Config,
         host: Arc<dyn EditorHost>,
         last: Option<(Left, File)>,
-        threads: Arc<Threads>,
+        pool: Arc<BlockingPool>,
         steps: Steps,
     ) -> Self {
         let limits = &config.limits;
@@ -77,8 +77,8 @@ impl Core {
         let diagnostics = EditorDiagnostics::new(Arc::clone(&host));
         let model = ContextModel::new(config.settings.trusted, config.settings.silent);
         let context = EditorContext::new(model, Arc::clone(&host));
-        let workspace = Workspace::new(config.settings.workspace.clone(), Arc::clone(&threads));
-        let kinds = Kinds::new(Arc::clone(workspace.privacy()), Arc::clone(&threads));
+        let workspace = Workspace::new(config.settings.workspace.clone(), Arc::clone(&pool));
+        let probe = TargetProbe::new(Arc::clone(workspace.privacy()), Arc::clone(&pool));
         let diffs = Diffs::new(
             Arc::clone(&sessions),
             Arc::clone(&monitors),
@@ -91,10 +91,10 @@ impl Core {
             guard: Guard::new(port, token.expose(), &config.settings.allowed_hosts),
             context,
             workspace,
-            kinds: Arc::new(kinds),
-            threads,
-            places: Places::default(),
-            bodies: Bodies::new(limits),
+            probe: Arc::new(probe),
+            pool,
+            slots: UnauthenticatedSlots::default(),
+            bodies: BodyBudget::new(limits),
             inhabited: Notify::new(),
             stopping: CancellationToken::new(),
             aborting: CancellationToken::new(),
@@ -112,7 +112,7 @@ impl Core {
     }
 
     /// Shows the next process that this one is ending.
-    pub(crate) fn begin_to_end(&self) {
+    pub(crate) fn release_lock(&self) {
         *self.running.lock() = None;
     }
 
@@ -136,8 +136,8 @@ impl Core {
 
     /// Sends contexts as the editor's state changes, until the server stops.
     pub(crate) async fn publish_context(self: Arc<Self>) {
-        let (privacy, threads) = (self.workspace.privacy(), &self.threads);
-        let publishing = self.context.publish(privacy, threads, &self.sessions, &self.monitors);
+        let (privacy, pool) = (self.workspace.privacy(), &self.pool);
+        let publishing = self.context.publish(privacy, pool, &self.sessions, &self.monitors);
         self.stopping.run_until_cancelled(publishing).await;
     }
 
@@ -149,7 +149,7 @@ impl Core {
 
     /// Keeps quiet streams alive and ends abandoned sessions, until the server stops. Without
     /// any it sleeps: an idle editor should let the processor sleep, too.
-    pub(crate) async fn keep_house(self: Arc<Self>) {
+    pub(crate) async fn run_maintenance(self: Arc<Self>) {
         let Limits { keep_alive, retry, .. } = self.config.limits;
         // The next process resumes this one for twice `retry` after its last sign of life.
         let interval = if self.journal.is_some() { keep_alive.min(retry) } else { keep_alive };
@@ -172,7 +172,7 @@ impl Core {
                 self.diffs.forget_old_calls();
                 if next_age <= Instant::now() {
                     next_age = Instant::now() + self.config.limits.session_away;
-                    self.diffs.grow_old();
+                    self.diffs.prune_sent();
                 }
                 self.monitors.keep_alive();
                 self.sessions.keep_alive().wake().await;

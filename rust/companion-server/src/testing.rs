@@ -18,19 +18,19 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, timeout};
 
 use crate::config::{Config, Limits};
-use crate::disk::pool::Threads;
+use crate::disk::pool::BlockingPool;
 use crate::host::{DiagnosticsResponder, EditorHost, Proposal, Responder};
 use crate::net::http::{ReplyBody, route};
 use crate::resume::{self, Resume, Resumed, Token};
 use crate::runtime::Steps;
-use crate::state::Core;
+use crate::state::ServerState;
 
 pub(crate) const PORT: u16 = 41234;
 pub(crate) const TOKEN: &str = "the-token";
 
 /// A request to the editor.
 #[derive(Debug)]
-pub(crate) enum Asked {
+pub(crate) enum EditorCall {
     Open(Responder, Proposal),
     Close(Responder, String),
     Accept(Responder, String),
@@ -40,30 +40,30 @@ pub(crate) enum Asked {
 
 /// An editor that only takes note.
 struct Notes {
-    asked: UnboundedSender<Asked>,
+    asked: UnboundedSender<EditorCall>,
     counts: Arc<Mutex<Vec<usize>>>,
     private: Arc<Mutex<Vec<String>>>,
 }
 
 impl EditorHost for Notes {
     fn open_diff(&self, proposal: Proposal, responder: Responder) {
-        let _ = self.asked.send(Asked::Open(responder, proposal));
+        let _ = self.asked.send(EditorCall::Open(responder, proposal));
     }
 
     fn close_diff(&self, file_path: &str, _abandoned: bool, responder: Responder) {
-        let _ = self.asked.send(Asked::Close(responder, file_path.to_owned()));
+        let _ = self.asked.send(EditorCall::Close(responder, file_path.to_owned()));
     }
 
     fn accept_diff(&self, file_path: &str, responder: Responder) {
-        let _ = self.asked.send(Asked::Accept(responder, file_path.to_owned()));
+        let _ = self.asked.send(EditorCall::Accept(responder, file_path.to_owned()));
     }
 
     fn reject_diff(&self, file_path: &str, responder: Responder) {
-        let _ = self.asked.send(Asked::Reject(responder, file_path.to_owned()));
+        let _ = self.asked.send(EditorCall::Reject(responder, file_path.to_owned()));
     }
 
     fn diagnostics(&self, request: DiagnosticsRequest, responder: DiagnosticsResponder) {
-        let _ = self.asked.send(Asked::Diagnostics(responder, request));
+        let _ = self.asked.send(EditorCall::Diagnostics(responder, request));
     }
 
     fn sessions_changed(&self, count: usize) {
@@ -86,8 +86,8 @@ fn config() -> Config {
 
 /// A server without sockets, and its editor.
 pub(crate) struct Rig {
-    pub(crate) core: Arc<Core>,
-    pub(crate) asked: tokio::sync::Mutex<UnboundedReceiver<Asked>>,
+    pub(crate) state: Arc<ServerState>,
+    pub(crate) asked: tokio::sync::Mutex<UnboundedReceiver<EditorCall>>,
     /// The numbers of connected clients that the editor was told.
     pub(crate) counts: Arc<Mutex<Vec<usize>>>,
     /// The private files that the editor was told last.
@@ -113,8 +113,8 @@ impl Rig {
     }
 
     fn launch(config: Config, last: Option<Resume>) -> Self {
-        let threads = Arc::new(Threads::of_test());
-        let (last, saving) = match last.map(|last| last.begin(PORT, &threads)) {
+        let pool = Arc::new(BlockingPool::of_test());
+        let (last, saving) = match last.map(|last| last.begin(PORT, &pool)) {
             Some(Resumed { left, running, saving, .. }) => (Some((left, running)), Some(saving)),
             None => (None, None),
         };
@@ -126,23 +126,23 @@ impl Rig {
             counts: Arc::clone(&counts),
             private: Arc::clone(&private),
         });
-        let core = Arc::new(Core::new(
+        let state = Arc::new(ServerState::new(
             PORT,
             &token,
             config,
             Arc::clone(&host),
             last,
-            threads,
+            pool,
             Steps::from_now(),
         ));
-        if let (Some(journal), Some(saving)) = (&core.journal, saving) {
-            let (diffs, threads) = (Arc::clone(&core.diffs), Arc::clone(&core.threads));
-            tokio::spawn(resume::keep(diffs, threads, Arc::clone(journal), saving));
+        if let (Some(journal), Some(saving)) = (&state.journal, saving) {
+            let (diffs, pool) = (Arc::clone(&state.diffs), Arc::clone(&state.pool));
+            tokio::spawn(resume::keep(diffs, pool, Arc::clone(journal), saving));
         }
-        tokio::spawn(Arc::clone(&core).publish_context());
-        tokio::spawn(Arc::clone(&core).keep_house());
-        tokio::spawn(Arc::clone(&core).expire_calls());
-        Self { core, asked: tokio::sync::Mutex::new(asked), counts, private, host }
+        tokio::spawn(Arc::clone(&state).publish_context());
+        tokio::spawn(Arc::clone(&state).run_maintenance());
+        tokio::spawn(Arc::clone(&state).expire_calls());
+        Self { state, asked: tokio::sync::Mutex::new(asked), counts, private, host }
     }
 
     pub(crate) fn limits(change: impl FnOnce(&mut Limits)) -> Self {
@@ -166,7 +166,7 @@ impl Rig {
             request = request.header(*name, *value);
         }
         let request = request.body(Full::new(body.into())).unwrap();
-        route(Arc::clone(&self.core), request, &self.core.places.take()).await
+        route(Arc::clone(&self.state), request, &self.state.slots.take()).await
     }
 
     /// The id of a new session.
@@ -215,12 +215,12 @@ impl Rig {
 
     /// The editor shows the proposal that comes next.
     pub(crate) async fn show(&self) {
-        let Asked::Open(responder, _) = self.asked().await else { panic!("no proposal") };
+        let EditorCall::Open(responder, _) = self.asked().await else { panic!("no proposal") };
         responder.complete(None);
     }
 
     /// The next request to the editor.
-    pub(crate) async fn asked(&self) -> Asked {
+    pub(crate) async fn asked(&self) -> EditorCall {
         self.asked.lock().await.recv().await.unwrap()
     }
 }

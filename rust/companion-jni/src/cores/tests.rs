@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use companion_protocol::settings::Settings;
-use companion_server::{Asked, Config, Runtime, Server};
+use companion_server::{Config, PendingResponder, Runtime, Server};
 use log::Level;
 use parking_lot::{Mutex, MutexGuard};
 use tempfile::TempDir;
@@ -187,7 +187,9 @@ fn a_request_before_the_servers_number_is_answered() {
         let reply = thread::scope(|scope| {
             let call = scope.spawn(|| post(&server, &format!("{session}\r\n"), OPEN));
             let asked = calls.iter().find_map(|call| call.strip_prefix("ask ")?.parse().ok());
-            let Some(Asked::Diff(responder)) = RESPONDERS.take(asked.unwrap()) else { panic!() };
+            let Some(PendingResponder::Diff(responder)) = RESPONDERS.take(asked.unwrap()) else {
+                panic!()
+            };
             responder.complete(None);
             call.join().unwrap()
         });

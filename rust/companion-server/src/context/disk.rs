@@ -13,13 +13,13 @@ use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::disk::pool::Threads;
-use crate::privacy::{Look, Privacy, Watched};
+use crate::disk::pool::BlockingPool;
+use crate::privacy::{Privacy, PrivacyScan, Watched};
 
 /// How long a context waits for the disk.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SCAN_TIMEOUT: Duration = Duration::from_secs(1);
 
-pub(super) struct Disk {
+pub(super) struct FileScan {
     /// Whether a file is there; a device or a FIFO is none. Opens nothing.
     is_file: fn(&str) -> bool,
     privacy: Arc<Privacy>,
@@ -27,14 +27,14 @@ pub(super) struct Disk {
     /// What it said last holds for other rules than there are now.
     stale: bool,
     /// A question that was not answered in time.
-    asking: Option<JoinHandle<Seen>>,
+    asking: Option<JoinHandle<ScanResult>>,
     /// What it said last.
-    seen: Seen,
+    seen: ScanResult,
 }
 
 /// What the disk says of files.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct ScanResult {
     /// Those that exist and may be told.
     pub(super) told: Vec<String>,
     /// Those that exist and are private, as far as was looked.
@@ -43,13 +43,13 @@ pub(super) struct Seen {
     again: Option<Instant>,
 }
 
-impl Disk {
+impl FileScan {
     pub(super) fn new(privacy: Arc<Privacy>) -> Self {
         Self::with(|path| Path::new(path).is_file(), privacy)
     }
 
     pub(super) fn with(is_file: fn(&str) -> bool, privacy: Arc<Privacy>) -> Self {
-        let (watched, seen) = (Arc::default(), Seen::default());
+        let (watched, seen) = (Arc::default(), ScanResult::default());
         Self { is_file, privacy, watched, stale: false, asking: None, seen }
     }
 
@@ -57,32 +57,32 @@ impl Disk {
     /// later.
     pub(super) async fn look(
         &mut self,
-        threads: &Threads,
+        pool: &BlockingPool,
         paths: Vec<String>,
         due: Instant,
-    ) -> &Seen {
+    ) -> &ScanResult {
         if self.asking.is_some() {
             sleep_until(due).await;
             return self.still();
         }
         let (is_file, privacy) = (self.is_file, Arc::clone(&self.privacy));
-        let (watched, stale, alive) = (Arc::clone(&self.watched), self.stale, threads.alive());
-        let mut asking = threads.run(move || {
+        let (watched, stale, alive) = (Arc::clone(&self.watched), self.stale, pool.alive());
+        let mut asking = pool.run(move || {
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
             let mut watched = watched.lock();
             if stale {
                 watched.renew();
-                privacy.disturb();
+                privacy.invalidate();
             }
             let mut look = privacy.look();
-            let mut seen = Seen::of(&paths, is_file, &mut look);
+            let mut seen = ScanResult::of(&paths, is_file, &mut look);
             if watched.follow(&privacy, &look, alive.as_ref()) {
-                seen = Seen::of(&paths, is_file, &mut privacy.look());
+                seen = ScanResult::of(&paths, is_file, &mut privacy.look());
             }
             seen.again = seen.again.into_iter().chain(watched.again()).min();
             seen
         });
-        match timeout(PATIENCE, &mut asking).await {
+        match timeout(SCAN_TIMEOUT, &mut asking).await {
             Ok(seen) => {
                 self.seen = seen.unwrap_or_default();
                 self.stale = false;
@@ -99,7 +99,7 @@ impl Disk {
     }
 
     /// What it said last, but for what may be private by now.
-    fn still(&mut self) -> &Seen {
+    fn still(&mut self) -> &ScanResult {
         if self.stale {
             self.seen.told.clear();
         }
@@ -132,8 +132,8 @@ impl Disk {
     }
 }
 
-impl Seen {
-    fn of(paths: &[String], is_file: fn(&str) -> bool, look: &mut Look<'_>) -> Self {
+impl ScanResult {
+    fn of(paths: &[String], is_file: fn(&str) -> bool, look: &mut PrivacyScan<'_>) -> Self {
         let mut seen = Self::default();
         for path in paths {
             if seen.told.len() == ide::MAX_OPEN_FILES {

@@ -17,35 +17,35 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use crate::disk::pool::Threads;
+use crate::disk::pool::BlockingPool;
 use crate::host::EditorHost;
 use crate::mcp::monitor::Monitors;
 use crate::mcp::session::Sessions;
 use crate::net::sse;
 use crate::privacy::Privacy;
-use disk::Disk;
+use disk::FileScan;
 pub(crate) use model::ContextModel;
 
 /// A context is sent this long after the last event of a burst (specification §II),
-const QUIET: Duration = Duration::from_millis(50);
+const QUIET_TIME: Duration = Duration::from_millis(50);
 /// but never later than this after the first.
-const LATEST: Duration = Duration::from_millis(250);
+const MAX_DELAY: Duration = Duration::from_millis(250);
 
 /// Tokio's timers are late by up to this; a sleeping thread is not.
-const PRECISE: Duration = Duration::from_millis(2);
+const TIMER_LATENESS: Duration = Duration::from_millis(2);
 
 pub(crate) struct EditorContext {
-    state: Mutex<State>,
+    state: Mutex<BurstState>,
     /// A burst has begun.
     begun: Notify,
     /// The context that was sent last, for clients that come later.
-    sent: Mutex<Sent>,
+    sent: Mutex<SentContext>,
     /// The open files that are not told, as far as was looked.
     private: Mutex<Vec<String>>,
     host: Arc<dyn EditorHost>,
 }
 
-struct State {
+struct BurstState {
     model: ContextModel,
     burst: Option<Burst>,
 }
@@ -59,16 +59,16 @@ struct Burst {
 
 impl Burst {
     fn due(self) -> Instant {
-        (self.last + QUIET).min(self.first + LATEST)
+        (self.last + QUIET_TIME).min(self.first + MAX_DELAY)
     }
 }
 
-struct Sent {
+struct SentContext {
     context: IdeContext,
     message: Bytes,
 }
 
-impl State {
+impl BurstState {
     /// Something has happened. Whether a burst begins with it.
     fn note(&mut self) -> bool {
         let now = Instant::now();
@@ -82,9 +82,9 @@ impl EditorContext {
         let context = model.snapshot(|_| true);
         let message = sse::data(&ide::context_update(&context));
         Self {
-            state: Mutex::new(State { model, burst: None }),
+            state: Mutex::new(BurstState { model, burst: None }),
             begun: Notify::new(),
-            sent: Mutex::new(Sent { context, message }),
+            sent: Mutex::new(SentContext { context, message }),
             private: Mutex::default(),
             host,
         }
@@ -131,17 +131,17 @@ impl EditorContext {
     pub(crate) async fn publish(
         &self,
         privacy: &Arc<Privacy>,
-        threads: &Threads,
+        pool: &BlockingPool,
         sessions: &Sessions,
         monitors: &Monitors,
     ) {
-        self.publish_from(Disk::new(Arc::clone(privacy)), threads, sessions, monitors).await;
+        self.publish_from(FileScan::new(Arc::clone(privacy)), pool, sessions, monitors).await;
     }
 
     async fn publish_from(
         &self,
-        mut disk: Disk,
-        threads: &Threads,
+        mut disk: FileScan,
+        pool: &BlockingPool,
         sessions: &Sessions,
         monitors: &Monitors,
     ) {
@@ -151,24 +151,24 @@ impl EditorContext {
                 () = disk.has_news() => drop(self.state.lock().note()),
             }
             let due = self.burst_over().await;
-            let context = self.snapshot(due, &mut disk, threads).await;
+            let context = self.snapshot(due, &mut disk, pool).await;
             if context == self.sent.lock().context {
                 continue;
             }
             let message = sse::data(&ide::context_update(&context));
             let sleepers = sessions.broadcast_context(&message);
-            *self.sent.lock() = Sent { context, message };
+            *self.sent.lock() = SentContext { context, message };
             monitors.publish(|| self.event());
             sleepers.wake().await;
         }
     }
 
-    /// Waits until the burst is over or has lasted long enough, but for [`PRECISE`], and ends
+    /// Waits until the burst is over or has lasted long enough, but for [`TIMER_LATENESS`], and ends
     /// it. Returns when the context is due.
     async fn burst_over(&self) -> Instant {
         loop {
             let due = self.state.lock().burst.map_or_else(Instant::now, Burst::due);
-            sleep_until(due - PRECISE).await;
+            sleep_until(due - TIMER_LATENESS).await;
             let mut state = self.state.lock();
             if state.burst.is_none_or(|burst| burst.due() <= due) {
                 state.burst = None;
@@ -178,9 +178,9 @@ impl EditorContext {
     }
 
     /// The state at `due`, with the files that exist and are not private.
-    async fn snapshot(&self, due: Instant, disk: &mut Disk, threads: &Threads) -> IdeContext {
+    async fn snapshot(&self, due: Instant, disk: &mut FileScan, pool: &BlockingPool) -> IdeContext {
         let paths = self.state.lock().model.paths();
-        let seen = disk.look(threads, paths, due).await;
+        let seen = disk.look(pool, paths, due).await;
         self.note_private(&seen.private);
         // Files that were opened in the meantime come with the burst that they began.
         self.state.lock().model.snapshot(|path| seen.told.iter().any(|told| told == path))

@@ -15,7 +15,7 @@ use companion_platform::{Platform, relative_to};
 #[derive(Debug, Default)]
 pub(crate) struct ContextModel {
     /// Newest focus first.
-    files: Vec<File>,
+    files: Vec<TrackedFile>,
     /// The first file has the focus.
     active: bool,
     trusted: Option<bool>,
@@ -24,7 +24,7 @@ pub(crate) struct ContextModel {
 }
 
 #[derive(Debug)]
-struct File {
+struct TrackedFile {
     path: String,
     focused_at: u64,
     cursor: Option<Position>,
@@ -45,7 +45,7 @@ impl ContextModel {
         }
         // The client sorts by time, and takes the newest file for the active one or none.
         let oldest = self.files.last().map_or(now, |file| file.focused_at);
-        self.files.push(File::new(path, now.min(oldest)));
+        self.files.push(TrackedFile::new(path, now.min(oldest)));
         true
     }
 
@@ -57,8 +57,8 @@ impl ContextModel {
         }
         // Newer than any other, even if the clock was set back.
         let newest = self.files.first().map_or(0, |file| file.focused_at + 1);
-        let mut file =
-            position.map_or_else(|| File::new(path, now), |position| self.files.remove(position));
+        let mut file = position
+            .map_or_else(|| TrackedFile::new(path, now), |position| self.files.remove(position));
         file.focused_at = now.max(newest);
         self.files.insert(0, file);
         self.active = true;
@@ -126,7 +126,7 @@ impl ContextModel {
 
     /// What the client is told: the newest files for which `is_told` says yes.
     pub(crate) fn snapshot(&self, is_told: impl Fn(&str) -> bool) -> IdeContext {
-        let told = |file: &File| !self.silent && is_told(&file.path);
+        let told = |file: &TrackedFile| !self.silent && is_told(&file.path);
         let told = self.files.iter().enumerate().filter(|(_, file)| told(file));
         let open_files = told.take(MAX_OPEN_FILES).map(|(position, file)| {
             let is_active = self.active && position == 0;
@@ -147,13 +147,13 @@ impl ContextModel {
     }
 
     /// A caret or selection that comes too late for its file is none of our business.
-    fn change(&mut self, path: &str, change: impl FnOnce(&mut File) -> bool) -> bool {
+    fn change(&mut self, path: &str, change: impl FnOnce(&mut TrackedFile) -> bool) -> bool {
         let position = self.position(path);
         let changed = position.is_some_and(|position| change(&mut self.files[position]));
         changed && self.active && position == Some(0)
     }
 
-    fn remove(&mut self, gone: impl Fn(&File) -> bool) -> bool {
+    fn remove(&mut self, gone: impl Fn(&TrackedFile) -> bool) -> bool {
         let before = self.files.len();
         self.active &= !self.files.first().is_some_and(&gone);
         self.files.retain(|file| !gone(file));
@@ -161,7 +161,7 @@ impl ContextModel {
     }
 }
 
-impl File {
+impl TrackedFile {
     fn new(path: &str, focused_at: u64) -> Self {
         Self { path: path.to_owned(), focused_at, cursor: None, selection: None }
     }

@@ -197,7 +197,7 @@ async fn connected() -> (Rig, Stream, String, tempfile::NamedTempFile) {
     let session = rig.initialize().await;
     let mut stream = rig.stream(&session).await;
     assert_eq!(stream.context().await["workspaceState"]["openFiles"], serde_json::json!([]));
-    rig.core.context.update(|model| model.focused(&path, 1));
+    rig.state.context.update(|model| model.focused(&path, 1));
     assert_eq!(stream.context().await["workspaceState"]["openFiles"][0]["path"], path);
     (rig, stream, path, file)
 }
@@ -213,12 +213,15 @@ async fn a_burst_is_told_once_and_50_ms_after_its_last_event() {
     for n in 1..=4 {
         sleep(Duration::from_millis(40)).await;
         last = Instant::now();
-        rig.core.context.update(|model| model.cursor(&path, cursor(n, 1)));
+        rig.state.context.update(|model| model.cursor(&path, cursor(n, 1)));
     }
     assert_eq!(line(&stream.context().await), 4);
     let since_last = stream.arrived - last;
     // The last milliseconds pass on a thread that does not know of the paused time.
-    assert!(since_last <= QUIET && QUIET <= since_last + PRECISE, "{since_last:?}");
+    assert!(
+        since_last <= QUIET_TIME && QUIET_TIME <= since_last + TIMER_LATENESS,
+        "{since_last:?}"
+    );
     stream.nothing_for(Duration::from_secs(1)).await;
 }
 
@@ -228,7 +231,7 @@ async fn a_burst_without_end_is_told_every_250_ms() {
     let begun = Instant::now();
     let mut told = Vec::new();
     for n in 1..=200 {
-        rig.core.context.update(|model| model.cursor(&path, cursor(n, 1)));
+        rig.state.context.update(|model| model.cursor(&path, cursor(n, 1)));
         sleep(Duration::from_millis(10)).await;
         while let Some(context) = stream.context_now() {
             told.push((stream.arrived - begun, line(&context)));
@@ -236,16 +239,16 @@ async fn a_burst_without_end_is_told_every_250_ms() {
     }
     assert!(told.len() >= 7, "2 s of events, {} contexts", told.len());
     let tolerance = Duration::from_millis(20); // events come every 10 ms
-    assert!(told.windows(2).all(|pair| pair[1].0 <= pair[0].0 + LATEST + tolerance), "{told:?}");
+    assert!(told.windows(2).all(|pair| pair[1].0 <= pair[0].0 + MAX_DELAY + tolerance), "{told:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_identical_context_is_not_sent_twice() {
     let (rig, mut stream, path, _file) = connected().await;
-    rig.core.context.update(|model| model.cursor(&path, cursor(9, 9)));
+    rig.state.context.update(|model| model.cursor(&path, cursor(9, 9)));
     stream.context().await;
-    rig.core.context.update(|model| model.cursor(&path, cursor(1, 1)));
-    rig.core.context.update(|model| model.cursor(&path, cursor(9, 9)));
+    rig.state.context.update(|model| model.cursor(&path, cursor(1, 1)));
+    rig.state.context.update(|model| model.cursor(&path, cursor(9, 9)));
     stream.nothing_for(Duration::from_secs(1)).await;
 }
 
@@ -253,7 +256,7 @@ async fn an_identical_context_is_not_sent_twice() {
 async fn a_file_is_told_only_while_it_exists() {
     let (rig, mut stream, path, file) = connected().await;
     file.close().unwrap();
-    rig.core.context.update(|model| model.cursor(&path, cursor(2, 2)));
+    rig.state.context.update(|model| model.cursor(&path, cursor(2, 2)));
     let told = stream.context().await;
     assert_eq!(told["workspaceState"]["openFiles"], serde_json::json!([]));
 }
@@ -271,7 +274,7 @@ async fn a_client_that_comes_later_gets_the_context_first() {
 async fn a_slow_client_skips_what_is_stale() {
     let (rig, mut stream, path, _file) = connected().await;
     for n in 1..=50 {
-        rig.core.context.update(|model| model.cursor(&path, cursor(n, 1)));
+        rig.state.context.update(|model| model.cursor(&path, cursor(n, 1)));
         sleep(Duration::from_millis(300)).await;
     }
     assert_eq!(line(&stream.context().await), 50, "one context waits, the newest");
@@ -289,10 +292,10 @@ async fn a_disk_that_does_not_answer_holds_up_nothing_but_new_files() {
     let dead = DEAD.lock();
     let is_file =
         |path: &str| path != "/dead" || DEAD.try_lock_for(Duration::from_mins(1)).is_some();
-    let disk = Disk::with(is_file, Arc::clone(rig.core.workspace.privacy()));
+    let disk = FileScan::with(is_file, Arc::clone(rig.state.workspace.privacy()));
     let context = EditorContext::new(ContextModel::default(), Arc::clone(&rig.host));
     let publishing =
-        context.publish_from(disk, &rig.core.threads, &rig.core.sessions, &rig.core.monitors);
+        context.publish_from(disk, &rig.state.pool, &rig.state.sessions, &rig.state.monitors);
     let watching = async {
         context.update(|model| model.focused("/a", 1));
         assert_eq!(stream.context().await["workspaceState"]["openFiles"][0]["path"], "/a");
@@ -327,10 +330,10 @@ async fn on_a_dead_disk_other_rules_take_back_everything() {
     let is_file =
         |path: &str| path != "/dead" || DEAD.try_lock_for(Duration::from_mins(1)).is_some();
     let privacy = Arc::new(Privacy::new(crate::disk::paths::Roots::default()));
-    let disk = Disk::with(is_file, Arc::clone(&privacy));
+    let disk = FileScan::with(is_file, Arc::clone(&privacy));
     let context = EditorContext::new(ContextModel::default(), Arc::clone(&rig.host));
     let publishing =
-        context.publish_from(disk, &rig.core.threads, &rig.core.sessions, &rig.core.monitors);
+        context.publish_from(disk, &rig.state.pool, &rig.state.sessions, &rig.state.monitors);
     let watching = async {
         context.update(|model| model.focused("/a", 1));
         assert_eq!(stream.context().await["workspaceState"]["openFiles"][0]["path"], "/a");
@@ -361,9 +364,9 @@ async fn a_rule_that_comes_just_before_its_folder_is_watched_counts() {
         }
         true
     };
-    let mut disk = Disk::with(is_file, privacy);
+    let mut disk = FileScan::with(is_file, privacy);
     let files = vec![key.clone(), last.clone()];
-    let seen = disk.look(&Threads::of_test(), files, Instant::now()).await;
+    let seen = disk.look(&BlockingPool::of_test(), files, Instant::now()).await;
     assert_eq!((&seen.told, &seen.private), (&vec![last], &vec![key]));
 }
 
@@ -375,8 +378,8 @@ async fn what_the_system_does_not_watch_is_looked_at_by_the_clock() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join(folder).join("a").to_str().unwrap().to_owned();
         let privacy = Arc::new(Privacy::new(Arc::new(Mutex::new(vec![dir.path().to_owned()]))));
-        let mut disk = Disk::with(|_| true, privacy);
-        disk.look(&Threads::of_test(), vec![file], Instant::now()).await;
+        let mut disk = FileScan::with(|_| true, privacy);
+        disk.look(&BlockingPool::of_test(), vec![file], Instant::now()).await;
         let news = timeout(Duration::from_mins(1), disk.has_news()).await;
         assert_eq!(news.is_err(), is_watched, "{folder}");
     }

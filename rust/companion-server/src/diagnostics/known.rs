@@ -6,10 +6,10 @@ use std::hash::{BuildHasher, RandomState};
 use companion_protocol::diagnostics::{Diagnostic, FileDiagnostics, Severity};
 
 /// The most files that are remembered, those that were asked about last.
-pub(super) const FILES: usize = 256;
+pub(super) const MAX_FILES: usize = 256;
 
 /// The most problems that are remembered in all, unless one file alone has more.
-pub(super) const PROBLEMS: usize = 1 << 16;
+pub(super) const MAX_PROBLEMS: usize = 1 << 16;
 
 /// How often each problem was there. Of a problem only a hash is kept beside its severity, since its
 /// text is of the user's code.
@@ -17,23 +17,27 @@ type Counts = HashMap<(Severity, u64), usize>;
 
 /// The problems that each file had.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct KnownProblems {
     hasher: RandomState,
     /// The newest last.
     files: Vec<(String, Counts)>,
 }
 
 /// The problems that a file had, each as often as it had it.
-pub(super) struct Before {
+pub(super) struct EarlierProblems {
     hasher: RandomState,
     counts: Counts,
 }
 
-impl Known {
+impl KnownProblems {
     /// Remembers the file's problems in place of those that it had, which are returned. A part of them
     /// is no reason to forget the rest, be it that the editor has no more yet or that it was asked for
     /// those down to `severity`.
-    pub(super) fn replace(&mut self, file: &FileDiagnostics, severity: Severity) -> Before {
+    pub(super) fn replace(
+        &mut self,
+        file: &FileDiagnostics,
+        severity: Severity,
+    ) -> EarlierProblems {
         let before = self.files.iter().position(|(path, _)| *path == file.path);
         let before = before.map(|at| self.files.remove(at).1);
         let is_part = before.is_some() && file.incomplete.is_some();
@@ -46,14 +50,14 @@ impl Known {
         }
         self.files.push((file.path.clone(), counts));
         let mut count: usize = self.files.iter().map(|(_, counts)| counts.len()).sum();
-        while self.files.len() > FILES || (count > PROBLEMS && self.files.len() > 1) {
+        while self.files.len() > MAX_FILES || (count > MAX_PROBLEMS && self.files.len() > 1) {
             count -= self.files.remove(0).1.len();
         }
-        Before { hasher: self.hasher.clone(), counts: before.unwrap_or_default() }
+        EarlierProblems { hasher: self.hasher.clone(), counts: before.unwrap_or_default() }
     }
 }
 
-impl Before {
+impl EarlierProblems {
     /// Those of `diagnostics` that were not there.
     pub(super) fn without(mut self, mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
         diagnostics.retain(|diagnostic| {

@@ -16,22 +16,22 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use crate::host::{DiagnosticsResponder, EditorHost};
-use known::Known;
+use known::KnownProblems;
 use unanswered::Unanswered;
 
 /// How many requests the editor has at a time: each may cost it an analysis.
-const ASKING: usize = 4;
+const MAX_REQUESTS: usize = 4;
 
 pub(crate) struct EditorDiagnostics {
     host: Arc<dyn EditorHost>,
     asking: Semaphore,
     unanswered: Unanswered,
-    known: Mutex<Known>,
+    known: Mutex<KnownProblems>,
 }
 
 impl EditorDiagnostics {
     pub(crate) fn new(host: Arc<dyn EditorHost>) -> Self {
-        let asking = Semaphore::new(ASKING);
+        let asking = Semaphore::new(MAX_REQUESTS);
         Self { host, asking, unanswered: Unanswered::default(), known: Mutex::default() }
     }
 

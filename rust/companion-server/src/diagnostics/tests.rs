@@ -4,9 +4,9 @@ use companion_protocol::diagnostics::{Diagnostic, DiagnosticsRequest, FileDiagno
 use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, sleep, timeout};
 
-use super::known::{FILES, Known, PROBLEMS};
+use super::known::{KnownProblems, MAX_FILES, MAX_PROBLEMS};
 use crate::host::DiagnosticsResponder;
-use crate::testing::{Asked, Rig};
+use crate::testing::{EditorCall, Rig};
 
 /// A server for a folder that has the files `a` and `b`, and a client of it.
 struct Scene {
@@ -41,7 +41,9 @@ impl Scene {
         answer: impl FnOnce(DiagnosticsResponder, &DiagnosticsRequest),
     ) -> Value {
         let editor = async {
-            let Asked::Diagnostics(responder, request) = self.rig.asked().await else { panic!() };
+            let EditorCall::Diagnostics(responder, request) = self.rig.asked().await else {
+                panic!()
+            };
             answer(responder, &request);
         };
         tokio::join!(self.call(arguments), editor).0
@@ -100,7 +102,7 @@ async fn without_a_path_it_is_about_the_open_files_of_the_workspace() {
     assert_eq!(text(&x.call(&json!({})).await), "No file of the workspace is open in the editor.");
     let elsewhere = tempfile::NamedTempFile::new().unwrap();
     for path in [&x.path("a"), elsewhere.path().to_str().unwrap(), &x.path("b")] {
-        x.rig.core.context.update(|model| model.focused(path, 1));
+        x.rig.state.context.update(|model| model.focused(path, 1));
     }
     let result = x
         .asked(&json!({}), |responder, request| {
@@ -180,7 +182,7 @@ async fn what_is_not_asked_for_is_not_forgotten() {
 }
 
 /// How many of so many problems of the file are new.
-fn new(known: &mut Known, path: &str, count: usize) -> usize {
+fn new(known: &mut KnownProblems, path: &str, count: usize) -> usize {
     let one: Diagnostic = serde_json::from_value(errors(&["bad"])[0].take()).unwrap();
     let diagnostics =
         (0..count).map(|number| Diagnostic { code: Some(number.to_string()), ..one.clone() });
@@ -191,7 +193,7 @@ fn new(known: &mut Known, path: &str, count: usize) -> usize {
 
 #[test]
 fn many_problems_are_not_remembered_for_ever() {
-    let mut known = Known::default();
+    let mut known = KnownProblems::default();
     let mut new = |path| new(&mut known, path, 40_000);
     assert_eq!([new("a"), new("a"), new("b"), new("b")], [40_000, 0, 40_000, 0]);
     assert_eq!(new("a"), 40_000, "those of the file that was asked about last are kept");
@@ -199,7 +201,7 @@ fn many_problems_are_not_remembered_for_ever() {
 
 #[test]
 fn no_more_problems_are_forgotten_than_has_to_be() {
-    let mut known = Known::default();
+    let mut known = KnownProblems::default();
     for (path, count) in [("a", 20_000), ("b", 20_000), ("a", 0), ("a", 20_000), ("c", 40_000)] {
         assert_eq!(new(&mut known, path, count), count);
     }
@@ -210,21 +212,21 @@ fn no_more_problems_are_forgotten_than_has_to_be() {
 #[test]
 fn as_many_problems_and_files_are_remembered_as_may_be() {
     for (files, asked, is_known) in [
-        (&[("a", 1), ("b", PROBLEMS - 1)][..], "a", true),
-        (&[("a", 1), ("b", PROBLEMS)], "a", false),
-        (&[("a", 1), ("b", PROBLEMS)], "b", true),
+        (&[("a", 1), ("b", MAX_PROBLEMS - 1)][..], "a", true),
+        (&[("a", 1), ("b", MAX_PROBLEMS)], "a", false),
+        (&[("a", 1), ("b", MAX_PROBLEMS)], "b", true),
         (&[("a", 2), ("b", 40_000), ("c", 40_000)], "b", false),
         // One file is remembered whatever it has.
-        (&[("a", PROBLEMS + 1)], "a", true),
+        (&[("a", MAX_PROBLEMS + 1)], "a", true),
     ] {
-        let mut known = Known::default();
+        let mut known = KnownProblems::default();
         for (path, count) in files {
             new(&mut known, path, *count);
         }
         assert_eq!(new(&mut known, asked, 1) == 0, is_known, "{asked} of {files:?}");
     }
-    let mut known = Known::default();
-    for number in 0..FILES {
+    let mut known = KnownProblems::default();
+    for number in 0..MAX_FILES {
         new(&mut known, &number.to_string(), 1);
     }
     assert_eq!(new(&mut known, "0", 1), 0);
@@ -239,8 +241,8 @@ async fn an_answer_in_the_last_moment_is_told() {
     let x = Scene::start().await;
     let arguments = json!({ "filePath": x.path("a") });
     let editor = async {
-        let Asked::Diagnostics(responder, request) = x.rig.asked().await else { panic!() };
-        sleep(x.rig.core.config.limits.diagnostics_timeout).await;
+        let EditorCall::Diagnostics(responder, request) = x.rig.asked().await else { panic!() };
+        sleep(x.rig.state.config.limits.diagnostics_timeout).await;
         let file = json!({ "path": request.paths[0], "diagnostics": errors(&["bad"]) });
         responder.complete_json(&json!({ "files": [file] }).to_string());
     };

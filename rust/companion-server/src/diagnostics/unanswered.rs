@@ -11,7 +11,7 @@ use tokio::time::Instant;
 /// How long an editor may take for an answer, by its protocol.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(2500);
 
-type Answer = Result<Diagnostics, String>;
+type DiagnosticsResult = Result<Diagnostics, String>;
 
 /// The oldest question for which no call waits any more.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(super) struct Unanswered(Mutex<Option<Question>>);
 
 struct Question {
     asked: Instant,
-    answer: Receiver<Answer>,
+    answer: Receiver<DiagnosticsResult>,
 }
 
 impl Unanswered {
@@ -35,9 +35,12 @@ impl Unanswered {
     }
 
     /// Waits for the answer to a question. The question stays known if the caller gives up.
-    pub(super) async fn wait(&self, answer: Receiver<Answer>) -> Result<Answer, RecvError> {
+    pub(super) async fn wait(
+        &self,
+        answer: Receiver<DiagnosticsResult>,
+    ) -> Result<DiagnosticsResult, RecvError> {
         let question = Some(Question { asked: Instant::now(), answer });
-        let mut waiting = Waiting { unanswered: self, question };
+        let mut waiting = WaitingCall { unanswered: self, question };
         let question = waiting.question.as_mut().expect("it is there until the answer comes");
         let answer = (&mut question.answer).await;
         waiting.question = None;
@@ -47,12 +50,12 @@ impl Unanswered {
 }
 
 /// A call that waits.
-struct Waiting<'a> {
+struct WaitingCall<'a> {
     unanswered: &'a Unanswered,
     question: Option<Question>,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingCall<'_> {
     fn drop(&mut self) {
         let mut oldest = self.unanswered.0.lock();
         *oldest = oldest.take().or(self.question.take());

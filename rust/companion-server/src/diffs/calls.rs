@@ -24,21 +24,21 @@ pub(super) struct Answered {
 
 #[derive(Default)]
 pub(super) struct Calls {
-    state: Mutex<State>,
+    state: Mutex<PendingCalls>,
     /// There is a deadline before all others.
     sooner: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct PendingCalls {
     last: u64,
-    waiting: HashMap<CallId, Waiting>,
+    waiting: HashMap<CallId, PendingCall>,
     deadlines: BTreeSet<(Instant, CallId)>,
     /// Until when the timer sleeps, perhaps for a call that was answered since: it is not woken for each.
     timer: Option<Instant>,
 }
 
-struct Waiting {
+struct PendingCall {
     asker: SessionId,
     answer: Waiter,
     deadline: Instant,
@@ -48,7 +48,7 @@ struct Waiting {
     _taken: Option<Arc<OwnedSemaphorePermit>>,
 }
 
-impl State {
+impl PendingCalls {
     /// Whether the timer sleeps for too long.
     fn set_deadline(&mut self, call: CallId, deadline: Instant) -> bool {
         self.deadlines.insert((deadline, call));
@@ -69,7 +69,9 @@ impl Calls {
         state.last += 1;
         let call = CallId(state.last);
         let answer = Arc::clone(&waiter);
-        state.waiting.insert(call, Waiting { asker, answer, deadline, why: None, _taken: taken });
+        state
+            .waiting
+            .insert(call, PendingCall { asker, answer, deadline, why: None, _taken: taken });
         if state.set_deadline(call, deadline) {
             self.sooner.notify_one();
         }
@@ -77,7 +79,7 @@ impl Calls {
     }
 
     /// Gives a call another deadline.
-    pub(super) fn hurry(&self, call: CallId, deadline: Instant) {
+    pub(super) fn shorten_deadline(&self, call: CallId, deadline: Instant) {
         self.end_at(call, deadline, None);
     }
 
@@ -148,7 +150,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_timer_is_woken_only_for_a_deadline_before_all_others() {
         let now = Instant::now();
-        let mut state = State::default();
+        let mut state = PendingCalls::default();
         assert!(state.set_deadline(CallId(1), now), "it does not sleep");
         state.timer = Some(now + Duration::from_secs(2));
         for (seconds, is_woken) in [(1, true), (2, false), (3, false)] {

@@ -1,21 +1,26 @@
 //! Sends the ledger's requests to the editor, and takes the answers.
 
 use super::Diffs;
-use super::ledger::Ask;
+use super::ledger::EditorCommand;
 use crate::host::{Asker, CallId, Proposal, Responder};
 
 impl Diffs {
-    pub(super) fn ask(&self, call: Option<CallId>, ask: Ask, proposal: &mut Option<Proposal>) {
+    pub(super) fn ask(
+        &self,
+        call: Option<CallId>,
+        ask: EditorCommand,
+        proposal: &mut Option<Proposal>,
+    ) {
         let responder = Responder::new(self.me.clone(), call);
         match ask {
-            Ask::Open(_) => {
+            EditorCommand::Open(_) => {
                 let proposal = proposal.take().expect("only openDiff opens");
                 self.host.open_diff(proposal, responder);
             }
-            Ask::Close(path) => self.host.close_diff(&path, false, responder),
-            Ask::Abandon(path) => self.host.close_diff(&path, true, responder),
-            Ask::Accept(path) => self.host.accept_diff(&path, responder),
-            Ask::Reject(path) => self.host.reject_diff(&path, responder),
+            EditorCommand::Close(path) => self.host.close_diff(&path, false, responder),
+            EditorCommand::Abandon(path) => self.host.close_diff(&path, true, responder),
+            EditorCommand::Accept(path) => self.host.accept_diff(&path, responder),
+            EditorCommand::Reject(path) => self.host.reject_diff(&path, responder),
         }
     }
 }

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::records::Record;
 
 /// How long a call may wait for a disk that is slow.
-const PATIENCE: Duration = Duration::from_millis(250);
+const SAVE_TIMEOUT: Duration = Duration::from_millis(250);
 
 pub(crate) struct Journal {
     queue: Mutex<Vec<Record>>,
@@ -71,7 +71,7 @@ impl Journal {
         }
         let mut progress = self.progress.subscribe();
         let saved = progress.wait_for(|progress| progress.records >= records || progress.ended);
-        if timeout(PATIENCE, saved).await.is_err() {
+        if timeout(SAVE_TIMEOUT, saved).await.is_err() {
             log::debug!("the disk is too slow for what a restart needs");
         }
     }

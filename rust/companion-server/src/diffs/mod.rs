@@ -41,10 +41,10 @@ pub(crate) use outbox::{EventId, Outgoing};
 use proposed::Proposed;
 pub(crate) use records::{Left, Record};
 use repeats::Repeats;
-pub(crate) use repeats::{Request, Sent};
+pub(crate) use repeats::{Attempt, CallOrigin};
 
 /// How long a call waits to hear from its own client whether a decision has arrived.
-const ACKNOWLEDGEMENT: Duration = Duration::from_secs(1);
+const ACKNOWLEDGEMENT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What a request costs that waits for the editor, besides its texts; rounded up.
 const QUEUED: usize = 1 << 10;
@@ -104,7 +104,7 @@ impl Diffs {
     /// The answer to a request that is repeated, if its call of `tool` about `path` is known.
     pub(crate) fn repeated(
         &self,
-        from: Request<'_>,
+        from: CallOrigin<'_>,
         tool: Tool,
         path: &str,
     ) -> Option<impl Future<Output = ToolResult>> {
@@ -112,10 +112,10 @@ impl Diffs {
     }
 
     /// `openDiff`
-    pub(crate) async fn open(&self, from: Request<'_>, mut proposal: Proposal) -> ToolResult {
+    pub(crate) async fn open(&self, from: CallOrigin<'_>, mut proposal: Proposal) -> ToolResult {
         let asker = from.session;
         // The last process had heard of it, and this one tells what became of that.
-        if from.sent == Sent::Again && self.ledger.lock().is_left(asker, &proposal.file_path) {
+        if from.sent == Attempt::Again && self.ledger.lock().is_left(asker, &proposal.file_path) {
             return Answer::Opened.into();
         }
         let (waiting, bytes) = self.ledger.lock().backlog(asker);
@@ -151,7 +151,7 @@ impl Diffs {
     /// `closeDiff`
     pub(crate) async fn close(
         &self,
-        from: Request<'_>,
+        from: CallOrigin<'_>,
         path: String,
         suppress: bool,
     ) -> ToolResult {
@@ -161,10 +161,15 @@ impl Diffs {
     }
 
     /// `acceptDiff` and `rejectDiff`
-    pub(crate) async fn decide(&self, from: Request<'_>, path: String, accept: bool) -> ToolResult {
+    pub(crate) async fn request_decision(
+        &self,
+        from: CallOrigin<'_>,
+        path: String,
+        accept: bool,
+    ) -> ToolResult {
         let path = Arc::from(path);
         let tool = if accept { Tool::AcceptDiff } else { Tool::RejectDiff };
-        let step = |ledger: &mut Ledger, call| ledger.decide(&path, accept, call);
+        let step = |ledger: &mut Ledger, call| ledger.request_decision(&path, accept, call);
         self.call(from, tool, &path, None, step).await
     }
 
@@ -172,7 +177,7 @@ impl Diffs {
     /// brought to its end even if the caller does not wait for it.
     async fn call(
         &self,
-        from: Request<'_>,
+        from: CallOrigin<'_>,
         tool: Tool,
         path: &Arc<str>,
         proposal: Option<Proposal>,
@@ -210,9 +215,9 @@ impl Diffs {
     }
 
     /// The user has decided.
-    pub(crate) fn decided(&self, path: &str, accepted: Option<String>) -> Delivery {
+    pub(crate) fn user_decided(&self, path: &str, accepted: Option<String>) -> Delivery {
         let accepted = accepted.map(|text| self.texts.hold(text));
-        self.step(|ledger| ledger.decided(path, accepted))
+        self.step(|ledger| ledger.user_decided(path, accepted))
     }
 
     /// The editor is about to write an accepted text, because its client is away.
@@ -241,8 +246,8 @@ impl Diffs {
     }
 
     /// A long time has passed since this was called last.
-    pub(crate) fn grow_old(&self) {
-        self.step(Ledger::grow_old);
+    pub(crate) fn prune_sent(&self) {
+        self.step(Ledger::prune_sent);
     }
 
     /// A session has ended for good.
@@ -310,7 +315,7 @@ impl Diffs {
     }
 
     /// Waits until the next process would know all that has happened, or that takes too long.
-    pub(crate) async fn recorded(&self) {
+    pub(crate) async fn wait_until_journaled(&self) {
         if let Some(journal) = &self.journal {
             let records = self.ledger.lock().records();
             journal.saved(records).await;
@@ -373,7 +378,9 @@ impl Diffs {
                         self.repeats.answered(asker, call);
                     }
                 }
-                Effect::Hurry(call) => self.calls.hurry(call, Instant::now() + ACKNOWLEDGEMENT),
+                Effect::ShortenDeadline(call) => {
+                    self.calls.shorten_deadline(call, Instant::now() + ACKNOWLEDGEMENT_TIMEOUT);
+                }
                 Effect::Decided(session, path, accepted) => {
                     self.publish(&path, accepted.as_ref());
                     if let Some(session) = self.sessions.get(session) {

@@ -16,11 +16,11 @@ use crate::text::Text;
 
 /// How many bytes of decisions that were sent long ago are kept for a client that answers no ping,
 /// besides the newest.
-const OLD_BYTES: usize = 1 << 20;
+const MAX_SENT_BYTES: usize = 1 << 20;
 /// How many sent decisions are kept for it: as many as may wait for a client that comes back.
-const SENT_EVENTS: usize = 256;
+const MAX_SENT_EVENTS: usize = 256;
 /// How many diffs that are over event ids name besides, should the disk never take the records.
-const SETTLING: usize = 64;
+const MAX_SETTLING: usize = 64;
 
 /// The `id:` of an event: the diffs of whose end its client has been told, as far as that is not
 /// settled.
@@ -59,7 +59,7 @@ pub(crate) struct Outgoing {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Outbox {
-    stream: Option<Stream>,
+    stream: Option<OpenStream>,
     /// Oldest first; those that were sent before those that were not.
     queue: VecDeque<Queued>,
     /// Diffs that are over for this client, each with the number of the record that says so.
@@ -86,13 +86,13 @@ pub(super) enum Wants {
 
 /// A stream that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Stream {
+struct OpenStream {
     number: u64,
     /// It is the answer to a request, without event ids.
     is_answer: bool,
 }
 
-impl Stream {
+impl OpenStream {
     /// Whether a decision needs its ping even if the server is stopping. A client whose answer
     /// comes when the server has gone takes that for the end of the connection. So a rejection
     /// has none then, of which the event's id says enough.
@@ -213,7 +213,7 @@ impl Outbox {
         // An answer that is a stream ends in order when the client's own comes, so what was sent
         // on it arrives, though the client can't say so.
         let arriving = self.stream.filter(|stream| stream.is_answer).map(|stream| stream.number);
-        self.stream = Some(Stream { number, is_answer });
+        self.stream = Some(OpenStream { number, is_answer });
         let (arrived, queue): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.queue).into_iter().partition(|queued| last.names(queued.diff));
         self.queue = queue.into();
@@ -254,19 +254,19 @@ impl Outbox {
     pub(super) fn excess(&self) -> Option<DiffId> {
         let mut sent = self.queue.iter().filter(|queued| queued.sent.is_some());
         let oldest = sent.next()?;
-        (sent.count() >= SENT_EVENTS).then_some(oldest.diff)
+        (sent.count() >= MAX_SENT_EVENTS).then_some(oldest.diff)
     }
 
     /// A long time has passed. Returns the decisions whose texts are too many by now: a client that
     /// listens has shown long ago that it got them, if it shows that at all.
-    pub(super) fn grow_old(&mut self) -> Vec<DiffId> {
+    pub(super) fn prune_sent(&mut self) -> Vec<DiffId> {
         let mut bytes = 0;
         let mut excess = Vec::new();
         let Some(stream) = self.stream else { return excess };
         let sent = self.queue.iter_mut().filter(|queued| queued.sent == Some(stream.number));
         for (index, queued) in sent.rev().enumerate() {
             bytes += if index == 0 { 0 } else { queued.len() };
-            if bytes > OLD_BYTES && queued.is_old {
+            if bytes > MAX_SENT_BYTES && queued.is_old {
                 excess.push(queued.diff);
             }
             queued.is_old = true;
@@ -284,7 +284,7 @@ impl Outbox {
     /// A diff is over for this client, as the record of that number says. Until that is saved, the
     /// next process would bring it up again, so the event ids name it.
     pub(super) fn settle(&mut self, diff: DiffId, record: u64) {
-        if self.settling.len() == SETTLING {
+        if self.settling.len() == MAX_SETTLING {
             self.settling.remove(0);
         }
         self.settling.push((diff, record));

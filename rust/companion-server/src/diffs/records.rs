@@ -29,12 +29,12 @@ pub(crate) enum Record {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Left {
     pub(crate) sessions: BTreeMap<SessionId, ClientTraits>,
-    pub(crate) diffs: BTreeMap<DiffId, LeftDiff>,
+    pub(crate) diffs: BTreeMap<DiffId, PendingDiff>,
 }
 
 /// A diff whose asker waits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct LeftDiff {
+pub(crate) struct PendingDiff {
     pub(crate) session: SessionId,
     /// As the client wrote it in `openDiff`.
     pub(crate) path: Arc<str>,
@@ -55,7 +55,7 @@ impl Left {
                 self.diffs.extract_if(.., |_, diff| diff.session == session).collect()
             }
             Record::Opened(diff, session, path) => {
-                self.diffs.insert(diff, LeftDiff { session, path, accepted: None });
+                self.diffs.insert(diff, PendingDiff { session, path, accepted: None });
                 Vec::new()
             }
             Record::Accepted(diff, text) => {

@@ -18,25 +18,25 @@ use crate::host::CallId;
 use crate::mcp::session::SessionId;
 
 /// How many calls of a client are kept.
-const KEPT: usize = 64;
+const MAX_KEPT_CALLS: usize = 64;
 
 /// How long the id of a request that is kept may be, in bytes. Clients count.
-const MAX_ID: usize = 128;
+const MAX_REQUEST_ID: usize = 128;
 
 /// What a call takes besides its path and its text, in bytes.
-const CALL: usize = 256;
+const CALL_OVERHEAD: usize = 256;
 
 /// The request that a call comes from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Request<'a> {
+pub(crate) struct CallOrigin<'a> {
     pub(crate) session: SessionId,
     pub(crate) id: &'a Id,
-    pub(crate) sent: Sent,
+    pub(crate) sent: Attempt,
 }
 
 /// How a request was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sent {
+pub(crate) enum Attempt {
     Once,
     /// It was sent before, and its sender knows no answer.
     Again,
@@ -45,25 +45,25 @@ pub(crate) enum Sent {
 }
 
 pub(super) struct Repeats {
-    newest: Mutex<Newest>,
+    newest: Mutex<RecentCalls>,
     /// How many bytes of paths and texts may be kept, of all clients.
     limit: usize,
 }
 
 #[derive(Default)]
-struct Newest {
-    clients: BTreeMap<SessionId, Client>,
+struct RecentCalls {
+    clients: BTreeMap<SessionId, ClientCalls>,
     bytes: usize,
 }
 
 /// What is kept for one client, oldest first.
 #[derive(Default)]
-struct Client {
-    calls: VecDeque<Kept>,
+struct ClientCalls {
+    calls: VecDeque<KeptCall>,
     bytes: usize,
 }
 
-struct Kept {
+struct KeptCall {
     id: Id,
     tool: Tool,
     call: CallId,
@@ -83,36 +83,36 @@ impl Repeats {
 
     /// The call of `tool` about `path` that the same request has made before, if it has. The first may
     /// also arrive last: a system sends again what a network has dropped.
-    pub(super) fn find(&self, request: Request<'_>, tool: Tool, path: &str) -> Option<Waiter> {
-        if request.sent == Sent::OnceForAll {
+    pub(super) fn find(&self, request: CallOrigin<'_>, tool: Tool, path: &str) -> Option<Waiter> {
+        if request.sent == Attempt::OnceForAll {
             return None;
         }
         let newest = self.newest.lock();
         let mut calls = newest.clients.get(&request.session)?.calls.iter().rev();
         let call = calls
             .find(|call| call.tool == tool && call.id == *request.id && &*call.path == path)?;
-        (call.is_repeated || request.sent == Sent::Again).then(|| call.waiter.clone())
+        (call.is_repeated || request.sent == Attempt::Again).then(|| call.waiter.clone())
     }
 
     pub(super) fn push(
         &self,
-        request: Request<'_>,
+        request: CallOrigin<'_>,
         tool: Tool,
         call: CallId,
         path: Arc<str>,
         waiter: Waiter,
     ) {
-        let Request { session, id, sent } = request;
-        if id.size() > MAX_ID || sent == Sent::OnceForAll {
+        let CallOrigin { session, id, sent } = request;
+        if id.size() > MAX_REQUEST_ID || sent == Attempt::OnceForAll {
             return;
         }
-        let bytes = path.len() + CALL;
-        let kept = Kept {
+        let bytes = path.len() + CALL_OVERHEAD;
+        let kept = KeptCall {
             id: id.clone(),
             tool,
             call,
             path,
-            is_repeated: sent == Sent::Again,
+            is_repeated: sent == Attempt::Again,
             is_idle: false,
             waiter,
             bytes,
@@ -138,7 +138,7 @@ impl Repeats {
             newest.bytes += answer.len();
         }
         // Only now: what turns out to be about no diff pushes out nothing else.
-        while client.calls.len() > KEPT {
+        while client.calls.len() > MAX_KEPT_CALLS {
             newest.bytes -= client.drop_one();
         }
         newest.trim(self.limit, session);
@@ -164,7 +164,7 @@ impl Repeats {
     }
 }
 
-impl Newest {
+impl RecentCalls {
     /// Who has the most loses first, so that nobody's texts push out another's smaller ones. The newest
     /// call of `session` stays, however long its text is.
     fn trim(&mut self, limit: usize, session: SessionId) {
@@ -177,7 +177,7 @@ impl Newest {
     }
 }
 
-impl Client {
+impl ClientCalls {
     /// Drops the oldest call that was about no diff, or else the oldest. Returns its bytes.
     fn drop_one(&mut self) -> usize {
         let idle = self.calls.iter().position(|call| call.is_idle);

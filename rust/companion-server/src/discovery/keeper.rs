@@ -15,22 +15,22 @@ use companion_protocol::dialect::ClientProfile;
 use companion_protocol::ide::DiscoveryFile;
 use tokio::sync::oneshot;
 
-use super::{File, Presence, sweep};
-use crate::runtime::Alive;
+use super::{Entry, Presence, sweep};
+use crate::runtime::ThreadGuard;
 
 /// After a change the files are left alone for that long, since changes come in bursts.
-const SETTLE: Duration = Duration::from_millis(200);
+const SETTLE_TIME: Duration = Duration::from_millis(200);
 /// And for that long after one was put back, should another program insist.
-const TRUCE: Duration = Duration::from_secs(1);
+const RESTORE_INTERVAL: Duration = Duration::from_secs(1);
 /// A file that could not be written is tried again after this, then after twice as long, …
-const FIRST_RETRY: Duration = Duration::from_secs(1);
+const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// … and at last every so often.
-const LAST_RETRY: Duration = Duration::from_mins(1);
+const MAX_RETRY_DELAY: Duration = Duration::from_mins(1);
 /// How often to look, in the end, at a file that the system can't watch for us.
-const UNWATCHED: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_secs(30);
 
 /// What the keeper is told.
-pub(super) enum Told {
+pub(super) enum KeeperCommand {
     /// A file may have been changed.
     Changed,
     /// They are to name this workspace, and it is to be told whether they do.
@@ -40,17 +40,17 @@ pub(super) enum Told {
 }
 
 pub(super) struct Keeper {
-    pub(super) kept: Vec<Kept>,
+    pub(super) kept: Vec<WatchedFile>,
     pub(super) removed: Arc<AtomicBool>,
-    pub(super) told: Receiver<Told>,
+    pub(super) commands: Receiver<KeeperCommand>,
     /// For those who watch the files.
-    pub(super) tell: Sender<Told>,
-    pub(super) alive: Alive,
+    pub(super) sender: Sender<KeeperCommand>,
+    pub(super) alive: ThreadGuard,
 }
 
 /// One of the files, as its keeper has it.
-pub(super) struct Kept {
-    file: Arc<File>,
+pub(super) struct WatchedFile {
+    file: Arc<Entry>,
     content: DiscoveryFile,
     /// Where it was last written.
     dir: Option<PrivateDir>,
@@ -59,7 +59,7 @@ pub(super) struct Kept {
 }
 
 /// What a look at the files came to.
-struct Seen {
+struct CheckResult {
     failed: bool,
     /// Somebody else had removed or changed one.
     restored: bool,
@@ -101,17 +101,17 @@ impl Keeper {
 
     /// Keeps the files in place. Returns who wants to hear of their end.
     fn keep(&mut self) -> Option<oneshot::Sender<()>> {
-        let mut retry = FIRST_RETRY;
+        let mut retry = MIN_RETRY_DELAY;
         let mut _watch;
         loop {
             let later = retry;
-            retry = LAST_RETRY.min(retry * 2);
+            retry = MAX_RETRY_DELAY.min(retry * 2);
             let seen = self.look();
             let patience = match seen {
-                Seen { failed: true, .. } => Some(later),
-                Seen { watched: false, .. } => Some(later.min(UNWATCHED)),
+                CheckResult { failed: true, .. } => Some(later),
+                CheckResult { watched: false, .. } => Some(later.min(POLL_INTERVAL)),
                 _ => {
-                    retry = FIRST_RETRY;
+                    retry = MIN_RETRY_DELAY;
                     None
                 }
             };
@@ -119,7 +119,7 @@ impl Keeper {
             if let Err(gone) = self.listen(patience, true) {
                 return gone;
             }
-            let pause = if seen.restored { TRUCE } else { SETTLE };
+            let pause = if seen.restored { RESTORE_INTERVAL } else { SETTLE_TIME };
             if let Err(gone) = self.listen(Some(pause), false) {
                 return gone;
             }
@@ -135,22 +135,24 @@ impl Keeper {
     ) -> Result<(), Option<oneshot::Sender<()>>> {
         let end = patience.map(|patience| Instant::now() + patience);
         loop {
-            let told = match end {
-                None => self.told.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(end) => self.told.recv_timeout(end.saturating_duration_since(Instant::now())),
+            let command = match end {
+                None => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(end) => {
+                    self.commands.recv_timeout(end.saturating_duration_since(Instant::now()))
+                }
             };
-            match told {
-                Ok(Told::Changed) if for_change => return Ok(()),
-                Ok(Told::Changed) => {}
-                Ok(Told::Workspace(path, told)) => {
+            match command {
+                Ok(KeeperCommand::Changed) if for_change => return Ok(()),
+                Ok(KeeperCommand::Changed) => {}
+                Ok(KeeperCommand::Workspace(path, reply)) => {
                     let written = self.set_workspace_path(&path);
                     let look = written.is_err() && for_change;
-                    let _ = told.send(written);
+                    let _ = reply.send(written);
                     if look {
                         return Ok(());
                     }
                 }
-                Ok(Told::Remove(gone)) => return Err(Some(gone)),
+                Ok(KeeperCommand::Remove(gone)) => return Err(Some(gone)),
                 Err(RecvTimeoutError::Timeout) => return Ok(()),
                 Err(RecvTimeoutError::Disconnected) => return Err(None),
             }
@@ -168,7 +170,7 @@ impl Keeper {
     }
 
     /// Puts files in place that aren't, and watches all from then on.
-    fn look(&mut self) -> Seen {
+    fn look(&mut self) -> CheckResult {
         for kept in &self.kept {
             let _ = kept.file.place.open(); // makes the folders that are to be watched
         }
@@ -184,16 +186,16 @@ impl Keeper {
             }
         }
         if self.to_watch().0 != dirs {
-            let _ = self.tell.send(Told::Changed); // a folder has appeared or gone meanwhile
+            let _ = self.sender.send(KeeperCommand::Changed); // a folder has appeared or gone meanwhile
         }
-        Seen { failed, restored, watch, watched }
+        CheckResult { failed, restored, watch, watched }
     }
 
     /// Folders, and the names that matter in them.
     fn to_watch(&self) -> (Vec<PathBuf>, HashSet<OsString>) {
         let mut names = HashSet::new();
         let mut dirs = Vec::new();
-        for Kept { file, .. } in &self.kept {
+        for WatchedFile { file, .. } in &self.kept {
             dirs.extend(file.place.watched(&mut names));
             names.insert(file.name.clone().into());
         }
@@ -201,10 +203,10 @@ impl Keeper {
     }
 
     fn watch(&self, names: HashSet<OsString>) -> Option<Watch> {
-        let (tell, alive) = (self.tell.clone(), self.alive.clone());
+        let (sender, alive) = (self.sender.clone(), self.alive.clone());
         let changed = move || {
             let _held_by_its_thread = &alive;
-            let _ = tell.send(Told::Changed);
+            let _ = sender.send(KeeperCommand::Changed);
         };
         Watch::start(names, changed)
             .inspect_err(|error| log::debug!("discovery files can't be watched: {error}"))
@@ -224,10 +226,10 @@ fn add(watch: &mut Watch, dirs: &[PathBuf]) -> bool {
     all
 }
 
-impl Kept {
+impl WatchedFile {
     /// The file with its content, not written yet.
-    pub(super) fn new(file: &Arc<File>, content: &DiscoveryFile) -> Self {
-        let content = DiscoveryFile { ppid: file.told_process(), ..content.clone() };
+    pub(super) fn new(file: &Arc<Entry>, content: &DiscoveryFile) -> Self {
+        let content = DiscoveryFile { ppid: file.published_process(), ..content.clone() };
         Self { file: Arc::clone(file), content, dir: None, trouble: None }
     }
 

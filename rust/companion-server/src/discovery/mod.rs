@@ -25,27 +25,27 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::runtime::Alive;
-use keeper::{Keeper, Kept, Told};
-use place::Place;
+use crate::runtime::ThreadGuard;
+use keeper::{Keeper, KeeperCommand, WatchedFile};
+use place::DiscoveryDir;
 pub(crate) use workspace::workspace_path;
 
 /// How long a server waits for a disk, when it starts and when it stops.
-pub(crate) const DISK: Duration = Duration::from_millis(500);
+pub(crate) const DISK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The files, from [`publish`](Self::publish) to [`remove`](Self::remove). Clones are the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Discovery {
-    files: Vec<Arc<File>>,
+    files: Vec<Arc<Entry>>,
     /// They are to be there no more.
     removed: Arc<AtomicBool>,
-    keeper: Sender<Told>,
+    keeper: Sender<KeeperCommand>,
 }
 
 #[derive(Debug)]
-struct File {
+struct Entry {
     dialect: &'static ClientProfile,
-    place: Place,
+    place: DiscoveryDir,
     pid: u32,
     port: u16,
     name: String,
@@ -64,8 +64,8 @@ pub(crate) enum Presence {
     InPlace,
 }
 
-impl File {
-    fn new(dialect: &'static ClientProfile, place: Place, pid: u32, port: u16) -> Self {
+impl Entry {
+    fn new(dialect: &'static ClientProfile, place: DiscoveryDir, pid: u32, port: u16) -> Self {
         let name = dialect.naming.file_name(pid, port);
         let presence = if place.is_optional() { Presence::Unwanted } else { Presence::Missing };
         Self { dialect, place, pid, port, name, presence: Mutex::new(presence) }
@@ -77,7 +77,7 @@ impl File {
 
     /// The process that the file has to tell, if its name does not. Clients remove a file whose
     /// process does not run, so this server stands in for an editor that is not seen to.
-    fn told_process(&self) -> Option<u32> {
+    fn published_process(&self) -> Option<u32> {
         let told = matches!(self.dialect.naming, Naming::Port { .. });
         let alive = Some(self.pid).filter(|pid| is_process_alive(*pid));
         told.then(|| alive.unwrap_or_else(std::process::id))
@@ -93,37 +93,38 @@ impl Discovery {
     /// editor's. A failure is logged: terminals in the editor still have the server in their
     /// environment.
     pub(crate) fn publish(
-        alive: &Alive,
+        alive: &ThreadGuard,
         dialects: &[&'static ClientProfile],
         dir: Option<&Path>,
         pid: u32,
         content: &DiscoveryFile,
     ) -> Self {
-        let place = |dialect: &&'static ClientProfile| (*dialect, Place::new(&dialect.folder, dir));
+        let place =
+            |dialect: &&'static ClientProfile| (*dialect, DiscoveryDir::new(&dialect.folder, dir));
         Self::publish_in(alive, dialects.iter().map(place), pid, content)
     }
 
     fn publish_in(
-        alive: &Alive,
-        places: impl IntoIterator<Item = (&'static ClientProfile, Place)>,
+        alive: &ThreadGuard,
+        places: impl IntoIterator<Item = (&'static ClientProfile, DiscoveryDir)>,
         pid: u32,
         content: &DiscoveryFile,
     ) -> Self {
-        let file = |(dialect, place)| Arc::new(File::new(dialect, place, pid, content.port));
+        let file = |(dialect, place)| Arc::new(Entry::new(dialect, place, pid, content.port));
         let files: Vec<_> = places.into_iter().map(file).collect();
         let removed = Arc::default();
-        let (tell, told) = mpsc::channel();
+        let (sender, commands) = mpsc::channel();
         let keeper = Keeper {
-            kept: files.iter().map(|file| Kept::new(file, content)).collect(),
+            kept: files.iter().map(|file| WatchedFile::new(file, content)).collect(),
             removed: Arc::clone(&removed),
-            told,
-            tell: tell.clone(),
+            commands,
+            sender: sender.clone(),
             alive: alive.clone(),
         };
-        let discovery = Self { files, removed, keeper: tell };
+        let discovery = Self { files, removed, keeper: sender };
         let (written, write) = mpsc::sync_channel(1);
         match alive.spawn("gemini-companion-file", move || keeper.run(&written)) {
-            Ok(()) if write.recv_timeout(DISK).is_ok() => {}
+            Ok(()) if write.recv_timeout(DISK_TIMEOUT).is_ok() => {}
             Ok(()) => log::warn!("{}; it is not waited for", is_silent(&discovery.files)),
             Err(error) => log::warn!("could not write the discovery files: {error}"),
         }
@@ -132,11 +133,11 @@ impl Discovery {
 
     /// Puts another workspace into the files.
     pub(crate) fn set_workspace_path(&self, workspace_path: String) -> io::Result<()> {
-        let (told, tell) = mpsc::sync_channel(1);
-        if self.keeper.send(Told::Workspace(workspace_path, told)).is_err() {
+        let (reply, written) = mpsc::sync_channel(1);
+        if self.keeper.send(KeeperCommand::Workspace(workspace_path, reply)).is_err() {
             return Ok(()); // they have been removed
         }
-        tell.recv_timeout(DISK).unwrap_or_else(|_| {
+        written.recv_timeout(DISK_TIMEOUT).unwrap_or_else(|_| {
             if self.removed.load(SeqCst) {
                 return Ok(());
             }
@@ -147,7 +148,7 @@ impl Discovery {
     /// The files that are to be there, and whether each is.
     pub(crate) fn files(&self) -> Vec<DiscoveryStatus> {
         let removed = self.removed.load(SeqCst);
-        let status = |file: &Arc<File>| {
+        let status = |file: &Arc<Entry>| {
             let presence = *file.presence.lock();
             (presence != Presence::Unwanted).then(|| DiscoveryStatus {
                 client: file.dialect,
@@ -162,21 +163,21 @@ impl Discovery {
     pub(crate) fn remove(&self) -> Removal {
         self.removed.store(true, SeqCst);
         let (gone, removal) = oneshot::channel();
-        let _ = self.keeper.send(Told::Remove(gone)); // or they have been removed
+        let _ = self.keeper.send(KeeperCommand::Remove(gone)); // or they have been removed
         Removal { files: self.files.clone(), gone: removal }
     }
 }
 
 /// Files that are being removed.
 pub(crate) struct Removal {
-    files: Vec<Arc<File>>,
+    files: Vec<Arc<Entry>>,
     gone: oneshot::Receiver<()>,
 }
 
 impl Removal {
     /// Waits until they are gone, for as long as others can wait for it.
     pub(crate) async fn begin(&mut self) {
-        let _ = timeout(DISK, &mut self.gone).await; // else the end will tell
+        let _ = timeout(DISK_TIMEOUT, &mut self.gone).await; // else the end will tell
     }
 
     /// Waits until they are gone, or `end`.
@@ -188,7 +189,7 @@ impl Removal {
 }
 
 /// Names the first file that is not as it should be, or the first.
-fn is_silent(files: &[Arc<File>]) -> String {
+fn is_silent(files: &[Arc<Entry>]) -> String {
     let missing = files.iter().find(|file| *file.presence.lock() == Presence::Missing);
     let path = missing.or(files.first()).map(|file| file.path()).unwrap_or_default();
     format!("the disk of {} does not answer", path.display())

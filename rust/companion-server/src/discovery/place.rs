@@ -10,7 +10,7 @@ use companion_protocol::dialect::{Base, Folder, Surroundings};
 
 /// A directory for discovery files.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct DiscoveryDir {
     /// Others may be its owner, unless it is a client's own.
     base: PathBuf,
     /// Whether `base` is a folder of the client's own, which is not made for those who do not use
@@ -20,7 +20,7 @@ pub(super) struct Place {
     names: &'static [&'static str],
 }
 
-impl Place {
+impl DiscoveryDir {
     /// `dir` itself, or where the client looks.
     pub(super) fn new(folder: &Folder, dir: Option<&Path>) -> Self {
         if let Some(dir) = dir {

@@ -11,13 +11,13 @@ use companion_platform::{PrivateDir, Processes};
 use companion_protocol::dialect::Naming;
 use companion_protocol::ide::DiscoveryFile;
 
-use super::File;
+use super::Entry;
 
 /// How long a local port may take to refuse or accept. Windows tries for 2 s before it refuses.
-const PROBE: Duration = Duration::from_secs(4);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// How long a file stays whose process does not run here. It may be of a container that has just started.
-pub(super) const YOUNG: Duration = Duration::from_mins(10);
+pub(super) const MIN_AGE: Duration = Duration::from_mins(10);
 
 /// The largest file that is looked into.
 const MAX_FILE: u64 = 1 << 20;
@@ -29,7 +29,7 @@ const MAX_FILE: u64 = 1 << 20;
 ///
 /// Takes its time: there may be thousands, and a port may be slow to answer. Ends early once
 /// `removed` says that `ours` is to go.
-pub(super) fn sweep(ours: &File, removed: &AtomicBool) {
+pub(super) fn sweep(ours: &Entry, removed: &AtomicBool) {
     let place = &ours.place;
     let found = place
         .open()
@@ -109,10 +109,10 @@ const TEMPORARY: &str = ".tmp";
 fn is_old(dir: &PrivateDir, name: &str) -> bool {
     let age = dir.written(name).map(|written| written.elapsed());
     // A time in the future says nothing.
-    !matches!(age, Ok(Ok(age)) if age < YOUNG)
+    !matches!(age, Ok(Ok(age)) if age < MIN_AGE)
 }
 
 fn nobody_listens(port: u16) -> bool {
-    let refused = TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), PROBE);
+    let refused = TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), PROBE_TIMEOUT);
     refused.is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
 }

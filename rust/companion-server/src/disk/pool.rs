@@ -7,20 +7,20 @@ use parking_lot::Mutex;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 
-use crate::runtime::Alive;
+use crate::runtime::ThreadGuard;
 
 /// The most at a time: the context, the workspace, the kind of a proposal and the next process each
 /// need one, and no more, since each waits for its answer before it asks again.
 const THREADS: usize = 4;
 
-pub(crate) struct Threads {
+pub(crate) struct BlockingPool {
     handle: Handle,
-    /// Nothing once they have ended. Nothing but the threads of it is ever used.
-    pool: Mutex<Option<(Runtime, Alive)>>,
+    /// Nothing once they have ended. Nothing but its threads is ever used.
+    pool: Mutex<Option<(Runtime, ThreadGuard)>>,
 }
 
-impl Threads {
-    pub(crate) fn new(alive: Alive) -> io::Result<Self> {
+impl BlockingPool {
+    pub(crate) fn new(alive: ThreadGuard) -> io::Result<Self> {
         let pool = Builder::new_current_thread()
             .thread_name("gemini-companion-disk")
             .max_blocking_threads(THREADS)
@@ -49,7 +49,7 @@ impl Threads {
     }
 
     /// What a further thread for the server's disks holds; nothing once they have ended.
-    pub(crate) fn alive(&self) -> Option<Alive> {
+    pub(crate) fn alive(&self) -> Option<ThreadGuard> {
         self.pool.lock().as_ref().map(|(_, alive)| alive.clone())
     }
 
@@ -61,7 +61,7 @@ impl Threads {
     }
 }
 
-impl Drop for Threads {
+impl Drop for BlockingPool {
     fn drop(&mut self) {
         self.end();
     }
@@ -79,9 +79,9 @@ mod tests {
     #[test]
     fn once_they_have_ended_nothing_is_left_of_them() {
         let runtime = ServerRuntime::start().unwrap();
-        let threads = Threads::new(runtime.alive().clone()).unwrap();
-        threads.end();
-        assert!(threads.alive().is_none());
+        let pool = BlockingPool::new(runtime.alive().clone()).unwrap();
+        pool.end();
+        assert!(pool.alive().is_none());
         assert!(runtime.end().is_none(), "nobody waits for a disk");
     }
 
@@ -89,15 +89,15 @@ mod tests {
     #[tokio::test]
     async fn they_are_dropped_without_waiting_for_one_that_waits_for_a_disk() {
         let runtime = ServerRuntime::start().unwrap();
-        let threads = Threads::new(runtime.alive().clone()).unwrap();
+        let pool = BlockingPool::new(runtime.alive().clone()).unwrap();
         let (asked, asks) = oneshot::channel();
         let (disk, answer) = mpsc::channel::<()>();
-        let looking = threads.run(move || {
+        let looking = pool.run(move || {
             asked.send(()).unwrap();
             answer.recv().is_err()
         });
         asks.await.unwrap();
-        drop(threads);
+        drop(pool);
         let remaining = runtime.end().expect("it still waits");
         drop(disk);
         remaining.wait();

@@ -9,25 +9,25 @@ use std::time::{Duration, Instant};
 
 use companion_protocol::editor::ProposalKind;
 
-use crate::disk::pool::Threads;
+use crate::disk::pool::BlockingPool;
 use crate::privacy::Privacy;
 
 /// How long the disk has to say it. Most files lie on disks that need microseconds.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
-pub(crate) struct Kinds {
+pub(crate) struct TargetProbe {
     exists: fn(&Path) -> bool,
     privacy: Arc<Privacy>,
     /// The disk has been asked and has not answered.
     asking: Arc<AtomicBool>,
-    threads: Arc<Threads>,
+    pool: Arc<BlockingPool>,
 }
 
-impl Kinds {
-    pub(crate) fn new(privacy: Arc<Privacy>, threads: Arc<Threads>) -> Self {
+impl TargetProbe {
+    pub(crate) fn new(privacy: Arc<Privacy>, pool: Arc<BlockingPool>) -> Self {
         // What can't be looked at is there.
         let exists = |path: &Path| path.try_exists().unwrap_or(true);
-        Self { exists, privacy, asking: Arc::default(), threads }
+        Self { exists, privacy, asking: Arc::default(), pool }
     }
 
     /// Of a proposal for `path`, and whether that is private. A disk that does not answer in time may
@@ -40,13 +40,13 @@ impl Kinds {
         let (path, exists, asking) = (path.to_owned(), self.exists, Arc::clone(&self.asking));
         let privacy = Arc::clone(&self.privacy);
         let (tell, told) = mpsc::sync_channel(2);
-        self.threads.run(move || {
+        self.pool.run(move || {
             let _ = tell.send(exists(Path::new(&path)));
             let is_private = privacy.look().is_private(&path).unwrap_or(false);
             asking.store(false, Ordering::Relaxed);
             let _ = tell.send(is_private);
         });
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + PROBE_TIMEOUT;
         let answer = || told.recv_timeout(end.saturating_duration_since(Instant::now()));
         let kind = match answer() {
             Ok(false) => ProposalKind::Create,
@@ -63,38 +63,38 @@ mod tests {
 
     use companion_protocol::editor::ProposalKind::{Change, Create};
 
-    use super::Kinds;
-    use crate::disk::pool::Threads;
+    use super::TargetProbe;
+    use crate::disk::pool::BlockingPool;
     use crate::disk::workspace::Workspace;
     use crate::runtime::Runtime;
 
-    fn kinds(runtime: &Runtime) -> Kinds {
-        let threads = Arc::new(Threads::new(runtime.alive().clone()).unwrap());
-        let workspace = Workspace::new(Vec::new(), Arc::clone(&threads));
-        Kinds::new(Arc::clone(workspace.privacy()), threads)
+    fn probe(runtime: &Runtime) -> TargetProbe {
+        let pool = Arc::new(BlockingPool::new(runtime.alive().clone()).unwrap());
+        let workspace = Workspace::new(Vec::new(), Arc::clone(&pool));
+        TargetProbe::new(Arc::clone(workspace.privacy()), pool)
     }
 
     #[test]
     fn a_file_that_is_not_there_is_created() {
         let runtime = Runtime::start().unwrap();
-        let kinds = kinds(&runtime);
+        let probe = probe(&runtime);
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.txt");
         let path = path.to_str().unwrap();
-        assert_eq!(kinds.of(path), (Create, false));
+        assert_eq!(probe.of(path), (Create, false));
         std::fs::write(path, "").unwrap();
-        assert_eq!(kinds.of(path), (Change, false));
+        assert_eq!(probe.of(path), (Change, false));
         assert_eq!(
-            kinds.of(dir.path().to_str().unwrap()),
+            probe.of(dir.path().to_str().unwrap()),
             (Change, false),
             "the editor refuses a folder"
         );
         assert_eq!(
-            kinds.of(&format!("{path}/b")),
+            probe.of(&format!("{path}/b")),
             (Change, false),
             "no folder can be where a file is"
         );
-        assert_eq!(kinds.of("/no/such/folder/a.txt"), (Create, false));
+        assert_eq!(probe.of("/no/such/folder/a.txt"), (Create, false));
     }
 
     #[test]
@@ -105,15 +105,15 @@ mod tests {
             false
         }
         let runtime = Runtime::start().unwrap();
-        let kinds = Kinds { exists, ..kinds(&runtime) };
+        let probe = TargetProbe { exists, ..probe(&runtime) };
         let dead: MutexGuard<'_, ()> = DEAD.lock().unwrap();
-        assert_eq!(kinds.of("/a"), (Change, false));
+        assert_eq!(probe.of("/a"), (Change, false));
         // Without another thread: all of them would wait for it in the end.
         for _ in 0..100 {
-            assert_eq!(kinds.of("/b"), (Change, false));
+            assert_eq!(probe.of("/b"), (Change, false));
         }
         drop(dead);
-        while kinds.of("/c") != (Create, false) {
+        while probe.of("/c") != (Create, false) {
             std::thread::yield_now();
         }
     }
@@ -129,16 +129,16 @@ mod tests {
         std::fs::write(dir.path().join(".aiexclude"), "*.key").unwrap();
         let at = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
         let runtime = Runtime::start().unwrap();
-        let threads = Arc::new(Threads::new(runtime.alive().clone()).unwrap());
-        let workspace = Workspace::new(vec![dir.path().to_owned()], Arc::clone(&threads));
-        let kinds = Kinds::new(Arc::clone(workspace.privacy()), threads);
-        assert_eq!(kinds.of(&at("new.key")), (Create, true));
-        assert_eq!(kinds.of(&at("new.txt")), (Create, false));
-        let kinds = Kinds { exists, ..kinds };
+        let pool = Arc::new(BlockingPool::new(runtime.alive().clone()).unwrap());
+        let workspace = Workspace::new(vec![dir.path().to_owned()], Arc::clone(&pool));
+        let probe = TargetProbe::new(Arc::clone(workspace.privacy()), pool);
+        assert_eq!(probe.of(&at("new.key")), (Create, true));
+        assert_eq!(probe.of(&at("new.txt")), (Create, false));
+        let probe = TargetProbe { exists, ..probe };
         let dead = DEAD.lock().unwrap();
-        assert_eq!(kinds.of(&at("x.key")), (Change, false), "nothing is said of it");
+        assert_eq!(probe.of(&at("x.key")), (Change, false), "nothing is said of it");
         drop(dead);
-        while kinds.of(&at("x.key")) != (Change, true) {
+        while probe.of(&at("x.key")) != (Change, true) {
             std::thread::yield_now();
         }
     }

@@ -19,8 +19,8 @@ async fn an_editor_that_is_asked_by_messages_answers_each_by_its_number() {
     let session = rig.initialize().await;
     let responders = Responders::default();
     let editor = async {
-        let testing::Asked::Open(first, _) = rig.asked().await else { panic!() };
-        let testing::Asked::Open(second, _) = rig.asked().await else { panic!() };
+        let testing::EditorCall::Open(first, _) = rig.asked().await else { panic!() };
+        let testing::EditorCall::Open(second, _) = rig.asked().await else { panic!() };
         let (first, second) = (responders.add(first), responders.add(second));
         responders.take(second).unwrap().fail("the second");
         responders.take(first).unwrap().fail("the first");
@@ -38,7 +38,7 @@ async fn a_proposal_has_its_path_in_a_log_and_nothing_of_its_text() {
     let rig = Rig::start();
     let session = rig.initialize().await;
     let editor = async {
-        let testing::Asked::Open(responder, proposal) = rig.asked().await else { panic!() };
+        let testing::EditorCall::Open(responder, proposal) = rig.asked().await else { panic!() };
         responder.complete(None);
         format!("{proposal:?}")
     };
@@ -53,13 +53,13 @@ async fn only_requests_that_somebody_waits_for_are_kept() {
     let session = rig.initialize().await;
     let responders = Responders::default();
     let add = async || match rig.asked().await {
-        testing::Asked::Open(responder, _) => responders.add(responder),
+        testing::EditorCall::Open(responder, _) => responders.add(responder),
         asked => panic!("{asked:?}"),
     };
     let (a, b, c) = (open("/a"), open("/b"), open("/c"));
     let (result, late) = tokio::join!(rig.call(&session, "openDiff", &a), add());
     assert_eq!(result["isError"], true, "the editor did not answer in time");
-    assert!(matches!(rig.asked().await, testing::Asked::Close(..)));
+    assert!(matches!(rig.asked().await, testing::EditorCall::Close(..)));
     let mut calls = std::pin::pin!(async {
         tokio::join!(rig.call(&session, "openDiff", &b), rig.call(&session, "openDiff", &c))
     });
@@ -87,7 +87,7 @@ async fn no_other_thread_than_the_servers_asks_the_editor() {
     let session = rig.initialize().await;
     let arguments = open("/a");
     let mut call = std::pin::pin!(rig.call(&session, "openDiff", &arguments));
-    let testing::Asked::Open(responder, _) = (tokio::select! {
+    let testing::EditorCall::Open(responder, _) = (tokio::select! {
         asked = rig.asked() => asked,
         result = &mut call => panic!("{result}"),
     }) else {
@@ -98,7 +98,7 @@ async fn no_other_thread_than_the_servers_asks_the_editor() {
     let asked = std::pin::pin!(rig.asked()).poll(&mut Context::from_waker(Waker::noop()));
     assert!(asked.is_pending());
     assert_eq!(call.await["content"][0]["text"], "no text");
-    assert!(matches!(rig.asked().await, testing::Asked::Close(..)));
+    assert!(matches!(rig.asked().await, testing::EditorCall::Close(..)));
 }
 
 /// Who asks the editor again once a request has failed.

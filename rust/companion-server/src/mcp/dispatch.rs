@@ -15,14 +15,14 @@ use companion_protocol::mcp::{
 use companion_protocol::tool::Tool;
 use serde::Serialize;
 
-use crate::diffs::{DiffId, Request, Sent};
+use crate::diffs::{Attempt, CallOrigin, DiffId};
 use crate::mcp::session::{ClientTraits, Session};
 use crate::mcp::tools::{self, Call};
 use crate::net::json::Json;
-use crate::state::Core;
+use crate::state::ServerState;
 
 /// What a client gets back.
-pub(crate) enum Answer {
+pub(crate) enum DispatchReply {
     /// It asked nothing.
     Nothing,
     /// A response, or an array of them.
@@ -64,29 +64,29 @@ pub(crate) fn initialize(
 }
 
 /// What a session sent, without the body that it came in: that may be large, and the editor silent.
-pub(crate) struct Received {
-    messages: Vec<Asked>,
+pub(crate) struct ReceivedMessages {
+    messages: Vec<ParsedMessage>,
     is_batch: bool,
 }
 
 /// What is left to do for a message.
-enum Asked {
+enum ParsedMessage {
     Call(Id, Call),
     Answer(Id, Json),
     /// The client has heard of that decision.
     Arrived(DiffId),
 }
 
-impl Received {
+impl ReceivedMessages {
     /// A call of a tool by itself, as nearly all that is sent, and all that is large.
-    pub(crate) fn read_call(core: &Core, body: &[u8]) -> Option<Self> {
+    pub(crate) fn read_call(state: &ServerState, body: &[u8]) -> Option<Self> {
         let (id, params) = parse_request(body, "tools/call")?;
-        let call = Call::new(core, params);
-        Some(Self { messages: vec![Asked::Call(id, call)], is_batch: false })
+        let call = Call::new(state, params);
+        Some(Self { messages: vec![ParsedMessage::Call(id, call)], is_batch: false })
     }
 
-    pub(crate) fn read(core: &Core, payload: Payload<'_>) -> Self {
-        let read = |message| read_one(core, message);
+    pub(crate) fn read(state: &ServerState, payload: Payload<'_>) -> Self {
+        let read = |message| read_one(state, message);
         match payload {
             Payload::Single(message) => {
                 Self { messages: read(message).into_iter().collect(), is_batch: false }
@@ -101,14 +101,14 @@ impl Received {
     /// The id of a request by itself.
     pub(crate) fn request_id(&self) -> Option<&Id> {
         match self.messages.first()? {
-            Asked::Call(id, _) | Asked::Answer(id, _) if !self.is_batch => Some(id),
+            ParsedMessage::Call(id, _) | ParsedMessage::Answer(id, _) if !self.is_batch => Some(id),
             _ => None,
         }
     }
 
     /// Whether it is a call of `closeDiff` by itself.
     pub(crate) fn is_close(&self) -> bool {
-        matches!(&self.messages[..], [Asked::Call(_, call)] if call.tool() == Some(Tool::CloseDiff))
+        matches!(&self.messages[..], [ParsedMessage::Call(_, call)] if call.tool() == Some(Tool::CloseDiff))
     }
 
     pub(crate) fn is_batch(&self) -> bool {
@@ -118,30 +118,36 @@ impl Received {
     /// How many bytes it takes until it is answered. The text of a single proposal counts for the editor,
     /// which is given it at once.
     pub(crate) fn size(&self) -> usize {
-        let size = |asked: &Asked| match asked {
-            Asked::Call(id, call) => id.size() + if self.is_batch { call.size() } else { 0 },
-            Asked::Answer(_, json) => json.len().unwrap_or_default(),
-            Asked::Arrived(_) => 0,
+        let size = |asked: &ParsedMessage| match asked {
+            ParsedMessage::Call(id, call) => {
+                id.size() + if self.is_batch { call.size() } else { 0 }
+            }
+            ParsedMessage::Answer(_, json) => json.len().unwrap_or_default(),
+            ParsedMessage::Arrived(_) => 0,
         };
         self.messages.iter().map(size).sum()
     }
 }
 
-fn read_one(core: &Core, message: Message<'_>) -> Option<Asked> {
+fn read_one(state: &ServerState, message: Message<'_>) -> Option<ParsedMessage> {
     let (id, method, params) = match message {
         Message::Request { id, method, params } => (id, method, params),
         Message::Notification { .. } => return None,
         // All that a client is asked is a ping, and any answer to it will do.
         Message::Response { id, .. } => {
-            return id.as_ref().and_then(Id::as_str).and_then(DiffId::parse).map(Asked::Arrived);
+            return id
+                .as_ref()
+                .and_then(Id::as_str)
+                .and_then(DiffId::parse)
+                .map(ParsedMessage::Arrived);
         }
     };
     let answer = match &*method {
-        "tools/call" => match tools::read(core, params) {
-            Ok(call) => return Some(Asked::Call(id, call)),
+        "tools/call" => match tools::read(state, params) {
+            Ok(call) => return Some(ParsedMessage::Call(id, call)),
             Err(error) => Err(invalid_params("tools/call", &error)),
         },
-        "tools/list" => Ok(response(&id, &tools::list(&core.config.settings))),
+        "tools/list" => Ok(response(&id, &tools::list(&state.config.settings))),
         "ping" | "logging/setLevel" => Ok(response(&id, &Empty {})),
         "initialize" => {
             let message = "Invalid Request: initialize must not be part of a batch";
@@ -153,43 +159,43 @@ fn read_one(core: &Core, message: Message<'_>) -> Option<Asked> {
         }
     };
     let json = answer.unwrap_or_else(|error| Json::new(&ErrorResponse::new(Some(&id), error)));
-    Some(Asked::Answer(id, json))
+    Some(ParsedMessage::Answer(id, json))
 }
 
 /// Answers what a session sent, perhaps for the second time. Requests of a batch are answered one
 /// after the other.
 pub(crate) async fn answer(
-    core: &Arc<Core>,
+    state: &Arc<ServerState>,
     session: &Arc<Session>,
     is_repeated: bool,
-    received: Received,
-) -> Answer {
-    let Received { messages, is_batch } = received;
+    received: ReceivedMessages,
+) -> DispatchReply {
+    let ReceivedMessages { messages, is_batch } = received;
     // Nobody sends a batch again. In one that counts as such, a small request would have the answer
     // to the same call a hundred times.
     let sent = match is_batch || !session.client.repeats_requests {
-        true => Sent::OnceForAll,
-        false if is_repeated => Sent::Again,
-        false => Sent::Once,
+        true => Attempt::OnceForAll,
+        false if is_repeated => Attempt::Again,
+        false => Attempt::Once,
     };
     let mut answers = Vec::new();
-    for asked in messages {
-        match asked {
-            Asked::Call(id, call) => {
-                let from = Request { session: session.id, id: &id, sent };
-                let result = tools::run(core, session, from, call).await;
+    for message in messages {
+        match message {
+            ParsedMessage::Call(id, call) => {
+                let from = CallOrigin { session: session.id, id: &id, sent };
+                let result = tools::run(state, session, from, call).await;
                 answers.push(result.into_response(&id));
             }
-            Asked::Answer(_, json) => answers.push(json),
-            Asked::Arrived(diff) => core.diffs.ping_answered(session.id, diff),
+            ParsedMessage::Answer(_, json) => answers.push(json),
+            ParsedMessage::Arrived(diff) => state.diffs.ping_answered(session.id, diff),
         }
     }
     if answers.is_empty() {
-        Answer::Nothing
+        DispatchReply::Nothing
     } else if is_batch {
-        Answer::Json(Json::array(answers))
+        DispatchReply::Json(Json::array(answers))
     } else {
-        Answer::Json(answers.remove(0))
+        DispatchReply::Json(answers.remove(0))
     }
 }
 

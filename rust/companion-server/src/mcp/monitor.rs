@@ -17,11 +17,11 @@ use tokio::sync::mpsc;
 use crate::net::sse;
 
 /// How many notifications wait for a watcher, and how many bytes with the one that is on its way.
-const QUEUE: usize = 64;
-const BYTES: usize = 4 << 20;
+const MAX_QUEUED: usize = 64;
+const MAX_QUEUED_BYTES: usize = 4 << 20;
 
 /// How many bytes a watcher is shown of a notification that has more than all that may wait.
-const BEGINNING: usize = 500;
+const MAX_SHOWN: usize = 500;
 
 /// All watchers.
 pub(crate) struct Monitors {
@@ -42,7 +42,7 @@ impl Watcher {
         if self.sender.is_closed() {
             return Err(mpsc::error::SendError(()));
         }
-        if waiting + event.len() <= BYTES {
+        if waiting + event.len() <= MAX_QUEUED_BYTES {
             let length = event.len();
             self.waiting.fetch_add(length, Relaxed); // before it can be taken
             if self.sender.try_send(event).is_err() {
@@ -65,7 +65,7 @@ impl Monitors {
         if watchers.len() >= self.limit {
             return None;
         }
-        let (sender, events) = mpsc::channel(QUEUE);
+        let (sender, events) = mpsc::channel(MAX_QUEUED);
         let watcher = Watcher { sender, waiting: Arc::default() };
         let stream = MonitorStream { events, waiting: Arc::clone(&watcher.waiting), on_its_way: 0 };
         let _ = watcher.send(shortened(first));
@@ -100,10 +100,10 @@ impl Monitors {
 /// In place of an event that is too long, a comment, which people read and programs skip: an event with
 /// a part of its text would be taken for the whole.
 fn shortened(event: Bytes) -> Bytes {
-    if event.len() <= BYTES {
+    if event.len() <= MAX_QUEUED_BYTES {
         return event;
     }
-    let beginning = String::from_utf8_lossy(&event[..BEGINNING]);
+    let beginning = String::from_utf8_lossy(&event[..MAX_SHOWN]);
     format!(": {} bytes, which begin with {beginning}\n\n", event.len()).into()
 }
 

@@ -15,11 +15,11 @@ use companion_protocol::tool::{Tool, ToolArguments};
 use serde::de::IgnoredAny;
 use tokio::time::Instant;
 
-use crate::diffs::{Request, ToolResult};
-use crate::disk::workspace::DISK_SILENT;
+use crate::diffs::{CallOrigin, ToolResult};
+use crate::disk::workspace::DISK_TIMED_OUT;
 use crate::host::Proposal;
 use crate::mcp::session::Session;
-use crate::state::Core;
+use crate::state::ServerState;
 use companion_platform::{Platform, is_absolute};
 
 /// The longest path of any system, in UTF-16 units: that of Windows.
@@ -29,7 +29,7 @@ const MAX_PATH: usize = 32_767;
 const MAX_FILES: usize = 100;
 
 /// How long it may take, however late the editor answered, to see that its files may still be told.
-const LAST_LOOK: Duration = Duration::from_millis(250);
+const LAST_CHECK_TIME: Duration = Duration::from_millis(250);
 
 /// `tools/list`. Without openDiff and closeDiff the client does not review edits here.
 pub(crate) fn list(settings: &Settings) -> ListToolsResult {
@@ -42,8 +42,8 @@ pub(crate) struct Call(Result<(Tool, ToolArguments), String>);
 
 impl Call {
     /// A call whose arguments are of the right types.
-    pub(crate) fn new(core: &Core, params: CallToolParams<'_, ToolArguments>) -> Self {
-        let tool = match find(core, &params.name) {
+    pub(crate) fn new(state: &ServerState, params: CallToolParams<'_, ToolArguments>) -> Self {
+        let tool = match find(state, &params.name) {
             Ok(tool) => tool,
             Err(unknown) => return Self(Err(unknown)),
         };
@@ -74,23 +74,23 @@ impl Call {
 
 /// Reads the parameters of `tools/call`. Wrong arguments are for the model to read; all else is an error
 /// of the protocol.
-pub(crate) fn read(core: &Core, params: Params<'_>) -> Result<Call, serde_json::Error> {
-    params.parse().map(|params| Call::new(core, params)).or_else(|error| {
+pub(crate) fn read(state: &ServerState, params: Params<'_>) -> Result<Call, serde_json::Error> {
+    params.parse().map(|params| Call::new(state, params)).or_else(|error| {
         let call: CallToolParams<IgnoredAny> = params.parse()?;
         let wrong = |_| format!("Invalid arguments: {}", describe(&error));
-        Ok(Call(Err(find(core, &call.name).map_or_else(|unknown| unknown, wrong))))
+        Ok(Call(Err(find(state, &call.name).map_or_else(|unknown| unknown, wrong))))
     })
 }
 
 /// `tools/call`
 pub(crate) async fn run(
-    core: &Core,
+    state: &ServerState,
     session: &Session,
-    from: Request<'_>,
+    from: CallOrigin<'_>,
     call: Call,
 ) -> ToolResult {
     match call.0 {
-        Ok((tool, arguments)) => match carry_out(core, session, from, tool, arguments).await {
+        Ok((tool, arguments)) => match carry_out(state, session, from, tool, arguments).await {
             Ok(result) => result,
             Err(wrong) => ToolResult::error(&format!("Invalid arguments: {wrong}")),
         },
@@ -99,23 +99,23 @@ pub(crate) async fn run(
 }
 
 /// The tool of that name, if it is offered.
-fn find(core: &Core, name: &str) -> Result<Tool, String> {
-    let tool = Tool::named(name).filter(|tool| tool.is_offered(&core.config.settings));
+fn find(state: &ServerState, name: &str) -> Result<Tool, String> {
+    let tool = Tool::named(name).filter(|tool| tool.is_offered(&state.config.settings));
     tool.ok_or_else(|| format!("Unknown tool: {name}"))
 }
 
 /// Carries a tool out, or says which argument is missing.
 async fn carry_out(
-    core: &Core,
+    state: &ServerState,
     session: &Session,
-    from: Request<'_>,
+    from: CallOrigin<'_>,
     tool: Tool,
     arguments: ToolArguments,
 ) -> Result<ToolResult, &'static str> {
     let ToolArguments { file_path, new_content, suppress_notification, severity, only_new } =
         arguments;
     if let Some(answer) =
-        file_path.as_deref().and_then(|path| core.diffs.repeated(from, tool, path))
+        file_path.as_deref().and_then(|path| state.diffs.repeated(from, tool, path))
     {
         // The first call has the proposal.
         drop(new_content);
@@ -127,32 +127,32 @@ async fn carry_out(
             let proposal = Proposal {
                 file_path: named?,
                 new_content: new_content.ok_or("newContent is missing")?,
-                cli: core.sessions.number(session, |other| core.diffs.has_open(other)),
+                cli: state.sessions.number(session, |other| state.diffs.has_open(other)),
                 client: session.client,
-                kinds: Arc::clone(&core.kinds),
+                probe: Arc::clone(&state.probe),
                 untaken: None,
             };
-            core.diffs.open(from, proposal).await
+            state.diffs.open(from, proposal).await
         }
         Tool::CloseDiff => {
             let suppress = suppress_notification.unwrap_or_default();
-            core.diffs.close(from, named?, suppress).await
+            state.diffs.close(from, named?, suppress).await
         }
         Tool::AcceptDiff => {
             // The user may accept any proposal in the editor; a client has no business elsewhere.
-            let patience = core.config.limits.host_timeout;
+            let patience = state.config.limits.host_timeout;
             let path = named?;
-            match core.workspace.check(&path, patience).await {
-                Ok(()) => core.diffs.decide(from, path, true).await,
+            match state.workspace.check(&path, patience).await {
+                Ok(()) => state.diffs.request_decision(from, path, true).await,
                 Err(why) => {
                     ToolResult::error(&format!("acceptDiff: {why}; accept it in the editor"))
                 }
             }
         }
-        Tool::RejectDiff => core.diffs.decide(from, named?, false).await,
+        Tool::RejectDiff => state.diffs.request_decision(from, named?, false).await,
         Tool::GetDiagnostics => {
             let severity = severity.unwrap_or_default();
-            let told = diagnostics(core, named.ok(), severity, only_new.unwrap_or_default());
+            let told = diagnostics(state, named.ok(), severity, only_new.unwrap_or_default());
             told.await.unwrap_or_else(CallToolResult::error).into()
         }
     })
@@ -177,34 +177,34 @@ fn check(path: &str) -> Result<(), &'static str> {
 
 /// The problems of a file of the workspace, or of those that are open.
 async fn diagnostics(
-    core: &Core,
+    state: &ServerState,
     file_path: Option<String>,
     severity: Severity,
     only_new: bool,
 ) -> Result<CallToolResult, String> {
     let silent = || {
         let why = "getDiagnostics: the user has the CLIs of this project told nothing";
-        if core.context.is_silent() { Err(why.to_owned()) } else { Ok(()) }
+        if state.context.is_silent() { Err(why.to_owned()) } else { Ok(()) }
     };
     silent()?;
-    let deadline = Instant::now() + core.config.limits.diagnostics_timeout;
-    let check_told = async |path: &str, deadline: Instant| {
+    let deadline = Instant::now() + state.config.limits.diagnostics_timeout;
+    let check_or_log = async |path: &str, deadline: Instant| {
         let patience = deadline.saturating_duration_since(Instant::now());
-        core.workspace.check_told(path, patience).await
+        state.workspace.check_or_log(path, patience).await
     };
     let refusal = |why| format!("getDiagnostics: {why}");
     let is_one = file_path.is_some();
     let mut paths = Vec::new();
     if let Some(path) = file_path {
-        check_told(&path, deadline).await.map_err(refusal)?;
+        check_or_log(&path, deadline).await.map_err(refusal)?;
         paths.push(path);
     } else {
-        let mut open = core.context.open_files();
+        let mut open = state.context.open_files();
         open.truncate(MAX_FILES);
         for path in open {
-            match check_told(&path, deadline).await {
+            match check_or_log(&path, deadline).await {
                 Ok(()) => paths.push(path),
-                Err(DISK_SILENT) => return Err(refusal(DISK_SILENT)),
+                Err(DISK_TIMED_OUT) => return Err(refusal(DISK_TIMED_OUT)),
                 Err(_) => {}
             }
         }
@@ -213,13 +213,13 @@ async fn diagnostics(
         return Ok(CallToolResult::text("No file of the workspace is open in the editor."));
     }
     let request = DiagnosticsRequest { paths: paths.clone(), severity };
-    let mut report = core.diagnostics.report(request, only_new, deadline).await?;
+    let mut report = state.diagnostics.report(request, only_new, deadline).await?;
     // By now the user may have decided otherwise.
     silent()?;
-    let deadline = deadline.max(Instant::now() + LAST_LOOK);
+    let deadline = deadline.max(Instant::now() + LAST_CHECK_TIME);
     for path in paths {
-        match check_told(&path, deadline).await {
-            Err(why) if is_one || why == DISK_SILENT => return Err(refusal(why)),
+        match check_or_log(&path, deadline).await {
+            Err(why) if is_one || why == DISK_TIMED_OUT => return Err(refusal(why)),
             Err(_) => report.files.retain(|file| file.found.path != path),
             Ok(()) => {}
         }

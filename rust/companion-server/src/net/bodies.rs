@@ -15,10 +15,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::config::Limits;
 
 /// A body of no more bytes waits for nobody.
-const SMALL: usize = 64 << 10;
+const SMALL_BODY: usize = 64 << 10;
 
 /// What the budget is counted in, since a permit's number has 32 bits.
-const UNIT: usize = 1 << 10;
+const PERMIT_SIZE: usize = 1 << 10;
 
 /// Why a body was not read.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(crate) enum BodyError {
 
 /// All bodies under way: two of the largest, besides small ones. Further ones wait, unread, for as long
 /// as a peer may pause.
-pub(crate) struct Bodies {
+pub(crate) struct BodyBudget {
     limit: usize,
     /// The longest that a peer may pause.
     pause: Duration,
@@ -43,7 +43,7 @@ pub(crate) struct Bodies {
     budget: Arc<Semaphore>,
 }
 
-impl Bodies {
+impl BodyBudget {
     pub(crate) fn new(limits: &Limits) -> Self {
         let (limit, pause, total) = (limits.body, limits.body_timeout, limits.body_total);
         let budget = Arc::new(Semaphore::new(2 * units(limit) as usize));
@@ -52,7 +52,7 @@ impl Bodies {
 
     /// Reads a body. One that says beforehand that it is too large is not read at all; one that does
     /// not is read up to the limit.
-    pub(crate) async fn read<B>(&self, mut body: B) -> Result<Bodied, BodyError>
+    pub(crate) async fn read<B>(&self, mut body: B) -> Result<BufferedBody, BodyError>
     where
         B: Body<Data = Bytes> + Unpin,
     {
@@ -62,7 +62,7 @@ impl Bodies {
             return Err(BodyError::TooLarge);
         }
         let mut permit = None;
-        if announced > SMALL {
+        if announced > SMALL_BODY {
             permit = Some(self.permit(announced).await?);
         }
         let mut bytes = Vec::with_capacity(announced);
@@ -77,7 +77,7 @@ impl Bodies {
             if length > self.limit {
                 return Err(BodyError::TooLarge);
             }
-            if length > SMALL && permit.is_none() {
+            if length > SMALL_BODY && permit.is_none() {
                 // It does not say how large it will be. To ask for more and more would have two
                 // that are half read wait for each other.
                 let asked = Instant::now();
@@ -87,7 +87,7 @@ impl Bodies {
             bytes.extend_from_slice(&data);
         }
         release(&mut permit, bytes.len());
-        Ok(Bodied { bytes, permit })
+        Ok(BufferedBody { bytes, permit })
     }
 
     async fn permit(&self, bytes: usize) -> Result<OwnedSemaphorePermit, BodyError> {
@@ -105,22 +105,22 @@ fn release(permit: &mut Option<OwnedSemaphorePermit>, bytes: usize) {
 }
 
 fn units(bytes: usize) -> u32 {
-    u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX / 2)
+    u32::try_from(bytes.div_ceil(PERMIT_SIZE)).unwrap_or(u32::MAX / 2)
 }
 
 /// A body that was read. It is part of the budget until it is dropped.
-pub(crate) struct Bodied {
+pub(crate) struct BufferedBody {
     pub(crate) bytes: Vec<u8>,
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Bodied {
+impl BufferedBody {
     /// Frees the body, but for so many bytes that were copied out of it: these are part of the budget
     /// as long as what is returned.
     pub(crate) fn free(self, copied: usize) -> Option<OwnedSemaphorePermit> {
         let Self { bytes, mut permit } = self;
         drop(bytes);
         release(&mut permit, copied);
-        permit.filter(|_| copied > SMALL)
+        permit.filter(|_| copied > SMALL_BODY)
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::text::Text;
 
 /// How many bytes of a text are written at a time. What has a shorter text is written at once.
-const PIECE: usize = 64 << 10;
+const PIECE_SIZE: usize = 64 << 10;
 
 /// A message, or an event whose data it is: an iterator over its bytes.
 #[derive(Default)]
@@ -43,7 +43,7 @@ impl Json {
 
     /// What `message` writes with that text, which is the last string in it.
     pub(crate) fn with_text(text: Text, depth: Depth, message: impl Fn(&str) -> Vec<u8>) -> Self {
-        if text.len() <= PIECE {
+        if text.len() <= PIECE_SIZE {
             return message(&text).into();
         }
         let json = Bytes::from(message(""));
@@ -132,7 +132,7 @@ impl Iterator for Rest {
 
     fn next(&mut self) -> Option<Bytes> {
         let rest = &self.text[self.from..];
-        let piece = &rest[..rest.floor_char_boundary(PIECE)];
+        let piece = &rest[..rest.floor_char_boundary(PIECE_SIZE)];
         if piece.is_empty() {
             return None;
         }
@@ -186,7 +186,8 @@ mod tests {
     #[test]
     fn a_text_in_pieces_is_the_same_text() {
         // The pieces end within each of the characters in turn.
-        for length in (PIECE / 2..PIECE / 2 + 9).chain(3 * PIECE..3 * PIECE + 9) {
+        for length in (PIECE_SIZE / 2..PIECE_SIZE / 2 + 9).chain(3 * PIECE_SIZE..3 * PIECE_SIZE + 9)
+        {
             let text = Text::from("x".repeat(length % 9) + &text(length));
             let whole = Json::with_text(text.clone(), Depth::String, event);
             assert!(whole.into_bytes() == event(&text), "{length}");
@@ -198,28 +199,28 @@ mod tests {
     #[test]
     fn only_what_is_long_comes_in_pieces_and_none_is_large() {
         let event = |text| Json::with_text(text, Depth::String, event).into_event();
-        for short in [Text::default(), text(PIECE / 2)] {
+        for short in [Text::default(), text(PIECE_SIZE / 2)] {
             let event = event(short);
             let length = event.len().expect("it is known");
             assert_eq!(event.map(|piece| piece.len()).collect::<Vec<_>>(), [length]);
         }
-        let long = event(text(10 * PIECE));
+        let long = event(text(10 * PIECE_SIZE));
         assert_eq!(long.len(), None);
         let pieces: Vec<_> = long.map(|piece| piece.len()).collect();
         assert!(pieces.len() > 10, "{pieces:?}");
-        assert!(pieces.iter().all(|length| *length < 3 * PIECE), "{pieces:?}");
+        assert!(pieces.iter().all(|length| *length < 3 * PIECE_SIZE), "{pieces:?}");
     }
 
     #[test]
     fn an_array_has_its_elements_in_pieces() {
         let elements = || {
-            [text(10 * PIECE), Text::default(), text(3 * PIECE)]
+            [text(10 * PIECE_SIZE), Text::default(), text(3 * PIECE_SIZE)]
                 .map(|text| Json::with_text(text, Depth::StringInString, answer))
         };
         let whole = elements().map(Json::into_bytes).join(&b","[..]);
         assert!(Json::array(elements()).into_bytes() == [b"[", &*whole, b"]"].concat());
         assert_eq!(Json::array(elements()).len(), None);
-        assert!(Json::array(elements()).all(|piece| piece.len() < 3 * PIECE));
+        assert!(Json::array(elements()).all(|piece| piece.len() < 3 * PIECE_SIZE));
         assert_eq!(Json::array([Json::from("1"), Json::from("2")]).len(), Some(5));
     }
 }

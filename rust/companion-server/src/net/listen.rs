@@ -15,7 +15,7 @@ const BACKLOG: i32 = 128;
 
 /// An address on which a server does not listen although it was to.
 #[derive(Clone, Debug)]
-pub struct Missing {
+pub struct UnavailableAddress {
     /// The address.
     pub address: ListenAddress,
     /// Why not, as a sentence for the user that names the address.
@@ -28,7 +28,7 @@ pub struct Missing {
 #[derive(Debug)]
 pub struct Listeners {
     sockets: Vec<TcpListener>,
-    missing: Vec<Missing>,
+    missing: Vec<UnavailableAddress>,
 }
 
 impl From<TcpListener> for Listeners {
@@ -52,7 +52,9 @@ impl Listeners {
             for address in &others {
                 match listen(SocketAddr::new(address.ip(), port)) {
                     Ok(socket) => bound.sockets.push(socket),
-                    Err(error) => bound.missing.push(Missing::new(*address, port, &error)),
+                    Err(error) => {
+                        bound.missing.push(UnavailableAddress::new(*address, port, &error));
+                    }
                 }
             }
             if bound.taken().is_none() || attempts == 0 {
@@ -62,7 +64,7 @@ impl Listeners {
     }
 
     /// On which addresses it does not listen although it was to.
-    pub fn missing(&self) -> &[Missing] {
+    pub fn missing(&self) -> &[UnavailableAddress] {
         &self.missing
     }
 
@@ -75,12 +77,12 @@ impl Listeners {
         self.sockets.iter().map(TcpListener::local_addr).collect()
     }
 
-    pub(crate) fn into_parts(self) -> (Vec<TcpListener>, Vec<Missing>) {
+    pub(crate) fn into_parts(self) -> (Vec<TcpListener>, Vec<UnavailableAddress>) {
         (self.sockets, self.missing)
     }
 }
 
-impl Missing {
+impl UnavailableAddress {
     fn new(address: ListenAddress, port: u16, error: &io::Error) -> Self {
         let why = match error.kind() {
             io::ErrorKind::AddrNotAvailable => {

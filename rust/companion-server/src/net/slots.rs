@@ -1,6 +1,7 @@
-//! Places for connections that have not shown the token. Anybody can connect, and each connection
-//! takes a descriptor of the editor's process; so there are few places, and whoever has waited
-//! the longest without showing the token makes room for the next.
+//! Limits the connections that have not shown the token.
+//!
+//! Anybody can connect, and each connection takes a descriptor of the editor's process. So there are
+//! few slots. A new connection evicts the one that has waited longest without showing the token.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,69 +9,69 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-/// How many there are. A client shows its token at once; all of them together wait for less.
-const PLACES: usize = 64;
+/// The most connections without the token. A client shows its token with its first request.
+const MAX_UNAUTHENTICATED: usize = 64;
 
 #[derive(Clone, Default)]
-pub(crate) struct Places(Arc<Mutex<Taken>>);
+pub(crate) struct UnauthenticatedSlots(Arc<Mutex<Slots>>);
 
 #[derive(Default)]
-struct Taken {
+struct Slots {
     last: u64,
-    /// In the order in which they came.
-    strangers: BTreeMap<u64, CancellationToken>,
+    /// Oldest first.
+    unauthenticated: BTreeMap<u64, CancellationToken>,
 }
 
-impl Places {
-    /// A place for a connection that begins.
-    pub(crate) fn take(&self) -> Place {
-        let mut taken = self.0.lock();
-        if taken.strangers.len() >= PLACES {
-            taken.make_room();
+impl UnauthenticatedSlots {
+    /// Takes a slot for a new connection.
+    pub(crate) fn take(&self) -> SlotGuard {
+        let mut slots = self.0.lock();
+        if slots.unauthenticated.len() >= MAX_UNAUTHENTICATED {
+            slots.make_room();
         }
-        taken.last += 1;
-        let (number, lost) = (taken.last, CancellationToken::new());
-        taken.strangers.insert(number, lost.clone());
-        Place { places: self.clone(), number, lost }
+        slots.last += 1;
+        let (number, evicted) = (slots.last, CancellationToken::new());
+        slots.unauthenticated.insert(number, evicted.clone());
+        SlotGuard { slots: self.clone(), number, evicted }
     }
 
-    /// Has a connection without the token go, because something else needs its descriptor. False if
-    /// there is none.
+    /// Evicts the oldest connection without the token, because something else needs its descriptor.
+    /// Returns false if there is none.
     pub(crate) fn make_room(&self) -> bool {
         self.0.lock().make_room()
     }
 }
 
-impl Taken {
+impl Slots {
     fn make_room(&mut self) -> bool {
-        let oldest = self.strangers.pop_first();
-        oldest.is_some_and(|(_, lost)| {
-            lost.cancel();
+        let oldest = self.unauthenticated.pop_first();
+        oldest.is_some_and(|(_, evicted)| {
+            evicted.cancel();
             true
         })
     }
 }
 
-/// The place of a connection, for as long as it lasts.
-pub(crate) struct Place {
-    places: Places,
+/// Holds the slot of a connection until it is dropped.
+pub(crate) struct SlotGuard {
+    slots: UnauthenticatedSlots,
     number: u64,
-    lost: CancellationToken,
+    evicted: CancellationToken,
 }
 
-impl Place {
-    /// The connection has shown the token: it is a client's, and counts no more.
+impl SlotGuard {
+    /// Frees the slot: the connection has shown the token, so it belongs to a client.
     pub(crate) fn token_shown(&self) {
-        self.places.0.lock().strangers.remove(&self.number);
+        self.slots.0.lock().unauthenticated.remove(&self.number);
     }
 
-    /// Waits until it has to make room.
-    pub(crate) async fn lost(&self) {
-        self.lost.cancelled().await;
+    /// Waits until the connection is evicted.
+    pub(crate) async fn evicted(&self) {
+        self.evicted.cancelled().await;
     }
 }
 
-impl Drop for Place {
+impl Drop for SlotGuard {
     fn drop(&mut self) {
         self.token_shown();
     }
@@ -78,22 +79,22 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
-    use super::Places;
+    use super::UnauthenticatedSlots;
 
     #[tokio::test]
     async fn the_oldest_stranger_makes_room() {
-        let places = Places::default();
-        let (oldest, _newer) = (places.take(), places.take());
-        assert!(places.make_room());
-        oldest.lost().await;
+        let slots = UnauthenticatedSlots::default();
+        let (oldest, _newer) = (slots.take(), slots.take());
+        assert!(slots.make_room());
+        oldest.evicted().await;
     }
 
     #[test]
     fn only_strangers_that_are_there_make_room() {
-        let places = Places::default();
-        let client = places.take();
+        let slots = UnauthenticatedSlots::default();
+        let client = slots.take();
         client.token_shown();
-        drop(places.take());
-        assert!(!places.make_room());
+        drop(slots.take());
+        assert!(!slots.make_room());
     }
 }

@@ -15,17 +15,17 @@ use super::rules::{MAX_BYTES, MAX_COMPILED, Rules};
 
 /// Rules that were replaced hold as well until the files have been at rest for that long: many programs
 /// write a file anew by emptying or removing it first, and what it names is not to be told in between.
-pub(super) const SETTLE: Duration = Duration::from_millis(500);
+pub(super) const SETTLE_TIME: Duration = Duration::from_millis(500);
 
 /// How many changes are followed in that time. With more everything is private meanwhile.
 pub(super) const MAX_CHANGES: usize = 16;
 
 /// How many wrong lines of a file are told one by one.
-const TOLD_LINES: usize = 5;
+const MAX_LOGGED_LINES: usize = 5;
 
 /// What holds in a folder because of one of its ignore files.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Holding {
+pub(super) struct EffectiveRules {
     /// Nothing if there is no such file.
     pub(super) rules: Option<Arc<Rules>>,
     /// What held before, until when; the last one last.
@@ -34,7 +34,7 @@ pub(super) struct Holding {
     pub(super) size: usize,
 }
 
-impl Holding {
+impl EffectiveRules {
     /// What held that many changes ago, if it holds still, or else what holds now.
     pub(super) fn rules(&self, back: usize) -> Option<&Rules> {
         let before = self.before.iter().nth_back(back.wrapping_sub(1)).map(|(rules, _)| rules);
@@ -51,70 +51,70 @@ enum Content {
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownFile {
     content: Content,
-    holding: Holding,
+    effective: EffectiveRules,
 }
 
 /// The files that there are, by their paths.
 #[derive(Debug, Default)]
-pub(super) struct Files(Mutex<HashMap<PathBuf, Known>>);
+pub(super) struct Files(Mutex<HashMap<PathBuf, KnownFile>>);
 
 impl Files {
     /// Reads the file called `name` in `folder`. Not for the server's thread: it waits for the disk.
-    pub(super) fn read(&self, folder: &Path, name: &str) -> Holding {
+    pub(super) fn read(&self, folder: &Path, name: &str) -> EffectiveRules {
         let path = folder.join(name);
         let content = Content::read(&path);
-        if let Some(holding) = self.known(&path, &content) {
-            return holding;
+        if let Some(effective) = self.known(&path, &content) {
+            return effective;
         }
         let (rules, warnings) = content.rules(name);
         let mut files = self.0.lock();
         let now = Instant::now();
-        let last = files.remove(&path).map(|last| last.holding).unwrap_or_default();
+        let last = files.remove(&path).map(|last| last.effective).unwrap_or_default();
         let mut before = last.before;
-        before.push((last.rules, now + SETTLE));
+        before.push((last.rules, now + SETTLE_TIME));
         before.retain(|(rules, until)| rules.is_some() && *until > now);
         if before.len() > MAX_CHANGES {
-            before = vec![(Some(Arc::new(Rules::All)), now + SETTLE)];
+            before = vec![(Some(Arc::new(Rules::All)), now + SETTLE_TIME)];
         }
         let size = content.len() + rules.as_ref().map_or(0, |rules| rules.size());
-        if files.values().map(|known| known.holding.size).sum::<usize>() + size > MAX_COMPILED {
+        if files.values().map(|known| known.effective.size).sum::<usize>() + size > MAX_COMPILED {
             files.clear();
         }
-        let holding = Holding { rules, before, size };
-        files.insert(path.clone(), Known { content, holding: holding.clone() });
+        let effective = EffectiveRules { rules, before, size };
+        files.insert(path.clone(), KnownFile { content, effective: effective.clone() });
         drop(files);
         for warning in warnings {
             log::warn!("{}{warning}", path.display());
         }
-        holding
+        effective
     }
 
     /// Something happens to the files, perhaps unseen between two looks.
-    pub(super) fn disturb(&self) {
-        let rest = Instant::now() + SETTLE;
+    pub(super) fn invalidate(&self) {
+        let rest = Instant::now() + SETTLE_TIME;
         for known in self.0.lock().values_mut() {
-            known.holding.before.iter_mut().for_each(|(_, until)| *until = rest);
+            known.effective.before.iter_mut().for_each(|(_, until)| *until = rest);
         }
     }
 
     /// What holds if the file is as it was the last time.
-    fn known(&self, path: &Path, content: &Content) -> Option<Holding> {
+    fn known(&self, path: &Path, content: &Content) -> Option<EffectiveRules> {
         let mut files = self.0.lock();
         let Some(known) = files.get_mut(path) else {
-            return (*content == Content::Missing).then(Holding::default);
+            return (*content == Content::Missing).then(EffectiveRules::default);
         };
         if known.content != *content {
             return None;
         }
-        let holding = &mut known.holding;
-        holding.before.retain(|(_, until)| *until > Instant::now());
-        let holding = holding.clone();
-        if *content == Content::Missing && holding.before.is_empty() {
+        let effective = &mut known.effective;
+        effective.before.retain(|(_, until)| *until > Instant::now());
+        let effective = effective.clone();
+        if *content == Content::Missing && effective.before.is_empty() {
             files.remove(path);
         }
-        Some(holding)
+        Some(effective)
     }
 }
 
@@ -150,8 +150,9 @@ impl Content {
                 Err(refusal) => all_private(&refusal.to_string()),
                 Ok((rules, wrong)) => {
                     let line = |line| format!(", line {line}: this is no rule");
-                    let mut warnings: Vec<_> = wrong.iter().take(TOLD_LINES).map(line).collect();
-                    if wrong.len() > TOLD_LINES {
+                    let mut warnings: Vec<_> =
+                        wrong.iter().take(MAX_LOGGED_LINES).map(line).collect();
+                    if wrong.len() > MAX_LOGGED_LINES {
                         warnings.push(format!(": {} lines are no rules", wrong.len()));
                     }
                     (rules, warnings)
@@ -186,12 +187,12 @@ mod tests {
     fn the_log_names_the_first_lines_that_are_no_rules_and_counts_many() {
         let of = |count| warnings(&Content::Text(b"!\n".repeat(count)));
         let lines: Vec<_> =
-            (1..=TOLD_LINES).map(|line| format!(", line {line}: this is no rule")).collect();
+            (1..=MAX_LOGGED_LINES).map(|line| format!(", line {line}: this is no rule")).collect();
         assert_eq!(of(0), [""; 0]);
         assert_eq!(of(1), lines[..1]);
-        assert_eq!(of(TOLD_LINES), lines);
+        assert_eq!(of(MAX_LOGGED_LINES), lines);
         let many = ": 6 lines are no rules".to_owned();
-        assert_eq!(of(TOLD_LINES + 1), [lines, vec![many]].concat());
+        assert_eq!(of(MAX_LOGGED_LINES + 1), [lines, vec![many]].concat());
     }
 
     #[test]

@@ -21,7 +21,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::disk::paths::{Roots, resolve, without_parents};
-use files::{Files, Holding};
+use files::{EffectiveRules, Files};
 use rules::{MAX_COMPILED, NAMES, is_named, lowercase};
 pub(crate) use watched::Watched;
 
@@ -46,18 +46,18 @@ impl Privacy {
     }
 
     /// Something has happened to ignore files, perhaps unseen.
-    pub(crate) fn disturb(&self) {
-        self.files.disturb();
+    pub(crate) fn invalidate(&self) {
+        self.files.invalidate();
     }
 
     /// A look at the disk, at the roots of the moment.
-    pub(crate) fn look(&self) -> Look<'_> {
+    pub(crate) fn look(&self) -> PrivacyScan<'_> {
         let roots = self.roots.lock().clone();
         let roots = roots.into_iter().map(|root| {
             let leads_to = root.canonicalize().ok();
             Root { path: without_parents(&root), leads_to }
         });
-        Look { files: &self.files, roots: roots.collect(), folders: HashMap::new(), size: 0 }
+        PrivacyScan { files: &self.files, roots: roots.collect(), folders: HashMap::new(), size: 0 }
     }
 }
 
@@ -74,10 +74,10 @@ impl Root {
 }
 
 /// What holds in a folder, by the name of the file.
-type Folder = [Holding; NAMES.len()];
+type Folder = [EffectiveRules; NAMES.len()];
 
 /// One look at the disk, in which each folder is read once.
-pub(crate) struct Look<'a> {
+pub(crate) struct PrivacyScan<'a> {
     files: &'a Files,
     roots: Vec<Root>,
     folders: HashMap<PathBuf, Folder>,
@@ -85,7 +85,7 @@ pub(crate) struct Look<'a> {
     size: usize,
 }
 
-impl Look<'_> {
+impl PrivacyScan<'_> {
     /// Whether an ignore file names the file, by its path or by where that leads. An error if it can't
     /// be told where it leads.
     pub(crate) fn is_private(&mut self, path: &str) -> io::Result<bool> {

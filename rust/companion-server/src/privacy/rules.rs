@@ -36,7 +36,7 @@ pub(super) enum Rules {
 
 /// Why a file can't be used, so that everything below its folder stays private.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum RulesError {
     TooLarge,
     TooMany,
     TooLong,
@@ -44,7 +44,7 @@ pub(super) enum Refusal {
     TooComplex,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RulesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLarge => write!(f, "it has more than {} KB", MAX_BYTES >> 10),
@@ -60,13 +60,13 @@ impl Rules {
     /// Reads the file called `name`. Returned as well are the lines, counted from 1, that are no rules.
     ///
     /// Case does not count, as it does not for the client, and on some disks.
-    pub(super) fn parse(name: &str, text: &[u8]) -> Result<(Self, Vec<usize>), Refusal> {
+    pub(super) fn parse(name: &str, text: &[u8]) -> Result<(Self, Vec<usize>), RulesError> {
         if text.len() > MAX_BYTES {
-            return Err(Refusal::TooLarge);
+            return Err(RulesError::TooLarge);
         }
         // That of UTF-16 and of what is no text at all.
         if text.contains(&0) {
-            return Err(Refusal::NoText);
+            return Err(RulesError::NoText);
         }
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         if name == NAMES_ALL_IF_EMPTY && text.trim_ascii().is_empty() {
@@ -82,14 +82,14 @@ impl Rules {
                 }
                 count += 1;
                 if count > MAX_RULES {
-                    return Err(Refusal::TooMany);
+                    return Err(RulesError::TooMany);
                 }
                 if text.len() > MAX_RULE {
-                    return Err(Refusal::TooLong);
+                    return Err(RulesError::TooLong);
                 }
                 size += compiled_size(text);
                 if size > MAX_COMPILED {
-                    return Err(Refusal::TooComplex);
+                    return Err(RulesError::TooComplex);
                 }
                 let added = std::str::from_utf8(text).is_ok_and(|rule| add(&mut rules, rule));
                 if !added && wrong.last() != Some(&line) {
@@ -97,7 +97,7 @@ impl Rules {
                 }
             }
         }
-        let rules = rules.build().map_err(|_| Refusal::TooComplex)?;
+        let rules = rules.build().map_err(|_| RulesError::TooComplex)?;
         Ok((Self::Some(rules, size), wrong))
     }
 
@@ -294,18 +294,18 @@ mod tests {
         let (plain, wild) =
             (|n| format!("/some/folder{n}/*.txt\n"), |n| format!("*a{n}/**/b*c{n}?\n"));
         assert_eq!(refusal(&rules(MAX_RULES, plain)), None);
-        assert_eq!(refusal(&rules(MAX_RULES + 1, plain)), Some(Refusal::TooMany));
-        assert_eq!(refusal(&rules(100_000, plain)), Some(Refusal::TooLarge));
+        assert_eq!(refusal(&rules(MAX_RULES + 1, plain)), Some(RulesError::TooMany));
+        assert_eq!(refusal(&rules(100_000, plain)), Some(RulesError::TooLarge));
         assert_eq!(refusal(&rules(MAX_RULES, wild)), None);
         let long = |count| format!("{}\n", "?".repeat(MAX_RULE)).repeat(count).into_bytes();
         assert_eq!(refusal(&long(40)), None);
-        assert_eq!(refusal(&long(400)), Some(Refusal::TooComplex));
-        assert_eq!(refusal(&b"?".repeat(MAX_RULE + 1)), Some(Refusal::TooLong));
-        assert_eq!(refusal(&b"a\n".repeat(100_000)), Some(Refusal::TooMany));
-        assert_eq!(refusal(&vec![b'#'; 10 << 20]), Some(Refusal::TooLarge));
+        assert_eq!(refusal(&long(400)), Some(RulesError::TooComplex));
+        assert_eq!(refusal(&b"?".repeat(MAX_RULE + 1)), Some(RulesError::TooLong));
+        assert_eq!(refusal(&b"a\n".repeat(100_000)), Some(RulesError::TooMany));
+        assert_eq!(refusal(&vec![b'#'; 10 << 20]), Some(RulesError::TooLarge));
         assert_eq!(refusal(&vec![b'#'; MAX_BYTES]), None);
         // As the shells of Windows write it.
-        assert_eq!(refusal(b"\xff\xfe*\0.\0k\0e\0y\0"), Some(Refusal::NoText));
-        assert_eq!(refusal(b"\x7fELF\x02\x01\x01\0\0"), Some(Refusal::NoText));
+        assert_eq!(refusal(b"\xff\xfe*\0.\0k\0e\0y\0"), Some(RulesError::NoText));
+        assert_eq!(refusal(b"\x7fELF\x02\x01\x01\0\0"), Some(RulesError::NoText));
     }
 }

@@ -12,15 +12,15 @@ use companion_platform::Watch;
 use tokio::time::Instant;
 
 use super::rules::NAMES;
-use super::{Look, Privacy, Root};
-use crate::runtime::Alive;
+use super::{Privacy, PrivacyScan, Root};
+use crate::runtime::ThreadGuard;
 
 /// The most folders that are watched.
-const FOLDERS: usize = 256;
+const MAX_FOLDERS: usize = 256;
 
 /// How often to look where the system does not watch for us. It may have no more watches, be it that
 /// other programs have them all, and a folder may come or go meanwhile.
-pub(super) const UNWATCHED: Duration = Duration::from_secs(10);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The folders that were looked at last, and the watch for them, if it can be had.
 #[derive(Debug, Default)]
@@ -47,10 +47,10 @@ impl Watched {
     pub(crate) fn follow(
         &mut self,
         privacy: &Privacy,
-        look: &Look<'_>,
-        alive: Option<&Alive>,
+        look: &PrivacyScan<'_>,
+        alive: Option<&ThreadGuard>,
     ) -> bool {
-        let folders: BTreeSet<_> = look.folders().into_iter().take(FOLDERS).collect();
+        let folders: BTreeSet<_> = look.folders().into_iter().take(MAX_FOLDERS).collect();
         let now = Instant::now();
         if folders == self.folders && self.again.is_none_or(|again| now < again) {
             return false;
@@ -60,7 +60,7 @@ impl Watched {
             self.watch = None;
         } else if let Err(error) = self.watch(privacy, look, &folders, alive) {
             log::debug!("ignore files can't be watched: {error}");
-            self.again = Some(now + UNWATCHED);
+            self.again = Some(now + POLL_INTERVAL);
         }
         self.folders = folders;
         true
@@ -70,9 +70,9 @@ impl Watched {
     fn watch(
         &mut self,
         privacy: &Privacy,
-        look: &Look<'_>,
+        look: &PrivacyScan<'_>,
         folders: &BTreeSet<PathBuf>,
-        alive: Option<&Alive>,
+        alive: Option<&ThreadGuard>,
     ) -> io::Result<()> {
         // A link's rules change with the file that it leads to, whose folder and name may be others.
         let files = folders.iter().flat_map(|folder| NAMES.map(|name| folder.join(name)));

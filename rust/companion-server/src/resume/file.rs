@@ -19,7 +19,7 @@ const MIN_APPENDED: usize = 64 << 10;
 const MAX_WRITTEN: usize = MAX_FILE / 2;
 
 /// The resume file of a running server.
-pub(super) struct File {
+pub(super) struct ResumeFile {
     slot: Slot,
     head: Head,
     /// The state that the records lead to.
@@ -36,7 +36,7 @@ pub(super) struct File {
     left_out: usize,
 }
 
-impl File {
+impl ResumeFile {
     pub(super) fn new(slot: Slot, head: Head, left: Left) -> Self {
         let texts = BTreeMap::new();
         Self { slot, head, left, open: None, written: 0, length: 0, texts, left_out: 0 }

@@ -24,11 +24,11 @@ use tokio::task::JoinHandle;
 
 use crate::config::Config;
 use crate::diffs::{Diffs, Journal, Left};
-use crate::discovery::DISK;
-use crate::disk::pool::Threads;
+use crate::discovery::DISK_TIMEOUT;
+use crate::disk::pool::BlockingPool;
 use crate::net::listen::Listeners;
 use crate::runtime::Runtime;
-use file::File;
+use file::ResumeFile;
 pub(crate) use lines::Head;
 use slots::{Claim, Slot};
 pub(crate) use token::Token;
@@ -37,10 +37,10 @@ pub(crate) use token::Token;
 const DIRS: [&str; 2] = ["companion-for-gemini-cli", "resume"];
 
 /// How long to wait for the disk with all of this, and for a process that is ending.
-const CLAIM: Duration = Duration::from_secs(3);
+const CLAIM_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long to wait for a server that is ending. It takes 2 s at most.
-const ENDING: Duration = Duration::from_millis(2500);
+const END_TIMEOUT: Duration = Duration::from_millis(2500);
 
 /// Removes the files of killed servers, or only looks for them if it is a `dry_run`. Servers that run keep
 /// theirs. Returns the folder of the files, if there are any.
@@ -92,7 +92,7 @@ impl Resume {
         let Settings { workspace, ide_name, ide_pid, diffs, .. } = &config.settings;
         let dir = PrivateDir::open(&dir, &DIRS)?;
         let key = slots::key(ide_name, workspace.first().map(PathBuf::as_path));
-        let Claim { slot, running, last } = slots::claim(dir, &key, *ide_pid, ENDING)?;
+        let Claim { slot, running, last } = slots::claim(dir, &key, *ide_pid, END_TIMEOUT)?;
         let afresh = Head::new(*ide_pid, *diffs);
         let Some((head, left, age)) = last else {
             return Ok(Self { slot, running, head: afresh, left: Left::default() });
@@ -152,18 +152,18 @@ impl Resume {
     }
 
     /// Saves that the server now listens on `port`, and returns the state to continue with.
-    pub(crate) fn begin(self, port: u16, threads: &Threads) -> Resumed {
+    pub(crate) fn begin(self, port: u16, pool: &BlockingPool) -> Resumed {
         let Self { slot, running, mut head, left } = self;
         head.port = port;
         let token = head.token.clone();
-        let mut saving = Saving { file: File::new(slot, head, left.clone()), failed: false };
+        let mut saving = Saving { file: ResumeFile::new(slot, head, left.clone()), failed: false };
         let (told, written) = mpsc::sync_channel(1);
-        let saving = threads.run(move || {
-            saving.tell(File::write);
+        let saving = pool.run(move || {
+            saving.tell(ResumeFile::write);
             let _ = told.send(());
             saving
         });
-        if written.recv_timeout(DISK).is_err() {
+        if written.recv_timeout(DISK_TIMEOUT).is_err() {
             log::warn!("the disk with what a restart needs does not answer");
         }
         Resumed { token, left, running, saving }
@@ -192,20 +192,20 @@ fn on_disk<T: Send + 'static>(
     });
     let silent = |_| io::Error::new(io::ErrorKind::TimedOut, "the disk does not answer");
     doing
-        .and_then(|()| wait.recv_timeout(CLAIM).map_err(silent)?)
+        .and_then(|()| wait.recv_timeout(CLAIM_TIMEOUT).map_err(silent)?)
         .inspect_err(|error| log::warn!("a restart will disconnect the CLIs: {error}"))
         .ok()
 }
 
 /// The file of a server that runs.
 pub(crate) struct Saving {
-    file: File,
+    file: ResumeFile,
     failed: bool,
 }
 
 impl Saving {
     /// Does something to the file. Whether that is possible is said when it changes.
-    fn tell(&mut self, save: impl FnOnce(&mut File) -> io::Result<()>) -> bool {
+    fn tell(&mut self, save: impl FnOnce(&mut ResumeFile) -> io::Result<()>) -> bool {
         let saved = save(&mut self.file);
         match &saved {
             Err(error) if !self.failed => {
@@ -222,7 +222,7 @@ impl Saving {
 /// Saves what the server records, off its thread and one write at a time, until the end.
 pub(crate) async fn keep(
     diffs: Arc<Diffs>,
-    threads: Arc<Threads>,
+    pool: Arc<BlockingPool>,
     journal: Arc<Journal>,
     saving: JoinHandle<Saving>,
 ) {
@@ -231,7 +231,7 @@ pub(crate) async fn keep(
     loop {
         let batch = journal.next().await;
         let (count, ends) = (batch.records.len(), batch.ends);
-        let written = threads.run(move || {
+        let written = pool.run(move || {
             let saved = saving.tell(|file| file.take(batch));
             (saving, saved)
         });

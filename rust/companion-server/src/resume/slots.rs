@@ -17,15 +17,15 @@ use crate::diffs::Left;
 
 /// How long after its last sign of life a server can be resumed: twice `Limits::retry`. Its clients come
 /// back once after that time. Longer would give their token to another program on a port that was free.
-const RESUMABLE: Duration = Duration::from_secs(40);
+const RESUME_WINDOW: Duration = Duration::from_secs(40);
 /// How many companions of one workspace and editor can be resumed.
-const SLOTS: usize = 16;
+const MAX_SLOTS: usize = 16;
 /// The largest file that is read: it holds the texts of decisions that were not delivered.
 pub(super) const MAX_FILE: usize = 256 << 20;
 /// How far the clock of a disk may be ahead.
-const AHEAD: Duration = Duration::from_mins(1);
+const MAX_CLOCK_ADVANCE: Duration = Duration::from_mins(1);
 /// Locked while a slot is chosen and others are swept, which takes milliseconds.
-const CHOOSING: &str = "choosing.lock";
+const CHOICE_LOCK: &str = "choosing.lock";
 
 /// A slot that is ours for as long as this value lives.
 pub(super) struct Slot {
@@ -94,7 +94,7 @@ pub(super) fn claim(
     let (name, lock, running, fit) = loop {
         let in_time = begun.elapsed() < patience;
         // Whoever sweeps removes locks that nobody holds, so nobody may be about to take one.
-        let choosing = dir.try_lock(CHOOSING)?;
+        let choosing = dir.try_lock(CHOICE_LOCK)?;
         let chosen = match &choosing {
             Some(_) => choose(&dir, key, ide_pid, in_time)?,
             None => None,
@@ -130,7 +130,7 @@ fn choose(
     wait: bool,
 ) -> io::Result<Option<(String, File, File, Fit)>> {
     let mut slots = Vec::new();
-    for number in 0..SLOTS {
+    for number in 0..MAX_SLOTS {
         let name = format!("{key}-{number}");
         // Its texts may take seconds to read.
         let fit = match usable(read(dir, &name, lines::read_head)) {
@@ -151,7 +151,7 @@ fn choose(
             None => {}
         }
     }
-    let message = format!("{SLOTS} companions of this folder run or may come back");
+    let message = format!("{MAX_SLOTS} companions of this folder run or may come back");
     Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
 }
 
@@ -168,15 +168,15 @@ fn sweep(dir: &PrivateDir) {
 /// Removes the files of ended servers, or only looks for them if it is a `dry_run`. Returns whether there
 /// are any.
 pub(super) fn remove_ended(dir: &PrivateDir, dry_run: bool) -> io::Result<bool> {
-    let Some(choosing) = dir.try_lock(CHOOSING)? else { return Ok(false) };
+    let Some(choosing) = dir.try_lock(CHOICE_LOCK)? else { return Ok(false) };
     let unused = unused(dir, |_| true);
     if dry_run || unused.is_empty() {
         return Ok(!unused.is_empty());
     }
     unused.iter().flat_map(|(files, _)| files).try_for_each(|file| dir.remove(file))?;
     drop((unused, choosing));
-    if dir.own_files()? == [CHOOSING] {
-        dir.remove(CHOOSING)?;
+    if dir.own_files()? == [CHOICE_LOCK] {
+        dir.remove(CHOICE_LOCK)?;
     }
     Ok(true)
 }
@@ -229,7 +229,7 @@ fn read<T>(
 
 /// Whether no server resumes what was written so long ago.
 pub(super) fn is_over(age: Duration) -> bool {
-    age > RESUMABLE
+    age > RESUME_WINDOW
 }
 
 /// How long ago something was written. A time that is yet to come is no sign of life, or it would
@@ -237,7 +237,7 @@ pub(super) fn is_over(age: Duration) -> bool {
 fn age(written: SystemTime) -> Duration {
     match SystemTime::now().duration_since(written) {
         Ok(age) => age,
-        Err(ahead) if ahead.duration() <= AHEAD => Duration::ZERO,
+        Err(ahead) if ahead.duration() <= MAX_CLOCK_ADVANCE => Duration::ZERO,
         Err(_) => Duration::MAX,
     }
 }
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn whoever_can_not_choose_in_time_has_no_slot() {
         let dir = TempDir::new().unwrap();
-        let _choosing = open(&dir).try_lock(CHOOSING).unwrap().unwrap();
+        let _choosing = open(&dir).try_lock(CHOICE_LOCK).unwrap().unwrap();
         let error = take(&dir, Duration::ZERO).map(|slot| slot.file).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::ResourceBusy);
     }

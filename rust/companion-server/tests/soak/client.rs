@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::task::{JoinHandle, spawn_local};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::support::{Connection, Event, EventStream, PATIENCE, Session, Target, answer_ping};
+use crate::support::{Connection, Event, EventStream, Session, Target, WAIT_TIMEOUT, answer_ping};
 use crate::world::{Waiters, World, number, proposal};
 
 /// How long views wait for a client without a stream, in this test, and then its session.
@@ -155,7 +155,7 @@ impl Client {
             93..96 => drop(self.session.hang_up()),
             96..98 => {
                 self.session.delete().await.unwrap();
-                let ended = timeout(PATIENCE, self.stream.take().unwrap()).await;
+                let ended = timeout(WAIT_TIMEOUT, self.stream.take().unwrap()).await;
                 assert!(ended.expect("it ends with the session").unwrap(), "by FIN");
                 self.begin_anew().await;
             }
@@ -260,7 +260,7 @@ impl Client {
         self.inbox.waiters.borrow_mut().expect_late_all(self.paths.iter().cloned());
         let last = self.inbox.last_id.borrow().clone();
         let stream = self.open_stream(last.as_deref()).await.expect("the session is in use");
-        let ended = timeout(PATIENCE, before).await.expect("the old stream ends").unwrap();
+        let ended = timeout(WAIT_TIMEOUT, before).await.expect("the old stream ends").unwrap();
         assert!(ended, "by FIN");
         self.stream = Some(spawn_local(Rc::clone(&self.inbox).listen(stream)));
     }

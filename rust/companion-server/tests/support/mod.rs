@@ -19,7 +19,7 @@ use companion_server::{Config, EditorHost, Limits, Runtime, Server};
 pub(crate) use wire::{Connection, Event, EventStream, Session, Target, answer_ping};
 
 /// How long a test waits for anything. Far above what a busy machine needs.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The window of an editor: a server in this process.
 pub(crate) struct Window {
@@ -58,9 +58,9 @@ pub(crate) fn variable(name: &str) -> Option<u64> {
     Some(value.parse().unwrap_or_else(|_| panic!("{name} is {value}, which is no number")))
 }
 
-/// Waits until `condition` holds, in vain for [`PATIENCE`] at most.
+/// Waits until `condition` holds, in vain for [`WAIT_TIMEOUT`] at most.
 pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = tokio::time::Instant::now() + PATIENCE;
+    let deadline = tokio::time::Instant::now() + WAIT_TIMEOUT;
     while !condition() {
         assert!(tokio::time::Instant::now() < deadline, "waited in vain until {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;

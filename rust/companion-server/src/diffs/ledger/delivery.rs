@@ -1,6 +1,6 @@
 //! Delivers decisions to their clients: knows their streams and acknowledgements.
 
-use super::{Asked, Effect, Ledger};
+use super::{Effect, Ledger, PendingEditorRequest};
 use crate::diffs::outbox::{Closing, EventId, Outbox, Outgoing, Queued, Wants};
 use crate::diffs::{Answer, DiffId};
 use crate::mcp::session::SessionId;
@@ -46,10 +46,10 @@ impl Ledger {
     }
 
     /// A long time has passed: what no client shows that it got costs no more memory than a little.
-    pub(crate) fn grow_old(&mut self) -> Vec<Effect> {
+    pub(crate) fn prune_sent(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
         let all = self.outboxes.iter_mut();
-        let excess: Vec<_> = all.map(|(session, outbox)| (*session, outbox.grow_old())).collect();
+        let excess: Vec<_> = all.map(|(session, outbox)| (*session, outbox.prune_sent())).collect();
         for (session, diffs) in excess {
             for diff in diffs {
                 self.take(session, diff, &mut effects);
@@ -105,7 +105,7 @@ impl Ledger {
     /// waits for a text that the editor has yet to give.
     pub(crate) fn is_any_on_its_way(&self) -> bool {
         self.outboxes.values().any(Outbox::has_any_on_its_way)
-            || self.asked.values().any(Asked::is_for_text)
+            || self.asked.values().any(PendingEditorRequest::is_for_text)
     }
 
     /// Forgets a decision, because it is told otherwise or not at all.

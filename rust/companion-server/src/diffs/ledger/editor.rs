@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Ask, Asked, Effect, Ledger, Outcome};
+use super::{EditorCommand, Effect, Ledger, Outcome, PendingEditorRequest};
 use crate::diffs::outbox::{Closing, Wants};
 use crate::diffs::records::Record;
 use crate::diffs::{Answer, CallId, DiffId};
@@ -13,23 +13,23 @@ const NO_ANSWER: &str = "The editor did not answer in time.";
 
 impl Ledger {
     /// The user has decided, and with what text if it was to accept.
-    pub(crate) fn decided(&mut self, path: &str, accepted: Option<Text>) -> Vec<Effect> {
+    pub(crate) fn user_decided(&mut self, path: &str, accepted: Option<Text>) -> Vec<Effect> {
         let mut effects = Vec::new();
         if self.open.get(path).is_some_and(|diff| diff.opening.is_none())
             && let Some((path, diff)) = self.open.remove_entry(path)
         {
             let accepts = accepted.is_some();
             let accepted = accepted.map(|text| diff.proposed.accept(text));
-            self.decide_for(&diff, path, accepted, &mut effects);
+            self.queue_decision(&diff, path, accepted, &mut effects);
             let outcome = if accepts { Outcome::Accepted } else { Outcome::Rejected };
             self.end(diff, outcome, &mut effects);
             return effects;
         }
         // The view was decided while the request to close it was on its way: the caller gets
         // the text that the user accepted.
-        let is_closing = |asked: &Asked| match asked {
-            Asked::Close { shown, .. } => shown.as_deref() == Some(path),
-            Asked::Open(_) | Asked::Decide(_) => false,
+        let is_closing = |asked: &PendingEditorRequest| match asked {
+            PendingEditorRequest::Close { shown, .. } => shown.as_deref() == Some(path),
+            PendingEditorRequest::Open(_) | PendingEditorRequest::Decide(_) => false,
         };
         if accepted.is_some()
             && let Some((&call, _)) = self.asked.iter().find(|(_, asked)| is_closing(asked))
@@ -60,17 +60,17 @@ impl Ledger {
     /// The editor has done what it was asked, with the proposal's text if it was to close.
     pub(crate) fn completed(&mut self, call: CallId, content: Option<Text>) -> Vec<Effect> {
         match self.asked.remove(&call) {
-            Some(Asked::Open(path)) => {
+            Some(PendingEditorRequest::Open(path)) => {
                 let opening = self.open.get_mut(&path).and_then(|diff| diff.opening.take());
                 opening.map(|call| Effect::Answer(call, Answer::Opened)).into_iter().collect()
             }
-            Some(Asked::Close { told, proposed, is_own, .. }) => {
+            Some(PendingEditorRequest::Close { told, proposed, is_own, .. }) => {
                 let content = content.filter(|_| is_own);
                 let content = content.map(|text| proposed.content(&proposed.accept(text)));
                 vec![self.closed(call, told, content)]
             }
             // The decision answers that call; until it comes, so can the deadline.
-            Some(decide @ Asked::Decide(_)) => {
+            Some(decide @ PendingEditorRequest::Decide(_)) => {
                 self.asked.insert(call, decide);
                 Vec::new()
             }
@@ -119,7 +119,7 @@ impl Ledger {
             && outbox.may_tell(diff)
         {
             outbox.close_later(Closing { diff, call, wants: Wants::Notification(content) });
-            return Effect::Hurry(call);
+            return Effect::ShortenDeadline(call);
         }
         Effect::Answer(call, Answer::Closed(content))
     }
@@ -128,7 +128,7 @@ impl Ledger {
         let mut effects = Vec::new();
         let failed = || Answer::Failed(message.to_owned());
         match self.asked.remove(&call) {
-            Some(Asked::Open(path)) => {
+            Some(PendingEditorRequest::Open(path)) => {
                 let Some(mut diff) = self.open.remove(&path) else { return effects };
                 diff.opening = None;
                 self.settle(diff.asker, diff.id, &mut effects);
@@ -136,17 +136,22 @@ impl Ledger {
                 self.end(diff, outcome, &mut effects);
                 if outcome == Outcome::TimedOut {
                     // Should the view still open, nobody would be waiting for a decision.
-                    effects.push(Effect::Ask(None, Ask::Abandon(path)));
+                    effects.push(Effect::Ask(None, EditorCommand::Abandon(path)));
                 }
             }
             // Who is told of the end does not look at the text.
-            Some(Asked::Close { told, .. }) if outcome == Outcome::Failed || told.is_some() => {
+            Some(PendingEditorRequest::Close { told, .. })
+                if outcome == Outcome::Failed || told.is_some() =>
+            {
                 effects.push(self.closed(call, told, None));
             }
-            Some(Asked::Close { .. }) => effects.push(Effect::Answer(call, failed())),
-            Some(Asked::Decide(path)) => {
+            Some(PendingEditorRequest::Close { .. }) => {
+                effects.push(Effect::Answer(call, failed()));
+            }
+            Some(PendingEditorRequest::Decide(path)) => {
                 if let Some(diff) = self.open.get_mut(&path) {
-                    diff.deciding.retain(|(deciding, _)| *deciding != call);
+                    diff.pending_decisions
+                        .retain(|(pending_decisions, _)| *pending_decisions != call);
                 }
                 effects.push(Effect::Answer(call, failed()));
             }

@@ -30,12 +30,12 @@ use crate::text::Text;
 /// What follows from a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Ask the editor, for the call if one waits for what comes of it.
-    Ask(Option<CallId>, Ask),
+    /// Send the editor a command, for the call if one waits for the result.
+    Ask(Option<CallId>, EditorCommand),
     /// Answer a call, once all records before are saved.
     Answer(CallId, Answer),
     /// The call waits for its client alone, which takes milliseconds or never ends.
-    Hurry(CallId),
+    ShortenDeadline(CallId),
     /// Save this for the next process.
     Record(Record),
     /// The diff of that path was decided, with that text. Its asker has a notification queued.
@@ -46,7 +46,7 @@ pub(crate) enum Effect {
 
 /// A request to the editor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Ask {
+pub(crate) enum EditorCommand {
     Open(Arc<str>),
     Close(Arc<str>),
     /// Close, though nobody takes the text.
@@ -59,7 +59,7 @@ pub(crate) enum Ask {
 pub(crate) struct Ledger {
     open: BTreeMap<Arc<str>, Diff>,
     /// What the editor was asked for a call and has not done.
-    asked: BTreeMap<CallId, Asked>,
+    asked: BTreeMap<CallId, PendingEditorRequest>,
     outboxes: BTreeMap<SessionId, Outbox>,
     next_diff: DiffId,
     /// How many records there have been; nothing if there is no next process.
@@ -78,11 +78,11 @@ struct Diff {
     /// Until then the view of another client may show.
     is_over_other: bool,
     /// The calls of acceptDiff and rejectDiff that wait for the end.
-    deciding: Vec<(CallId, bool)>,
+    pending_decisions: Vec<(CallId, bool)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Asked {
+enum PendingEditorRequest {
     Open(Arc<str>),
     Close {
         /// The path if the view showed, so that the user's decision may be on its way.
@@ -96,7 +96,7 @@ enum Asked {
     Decide(Arc<str>),
 }
 
-impl Asked {
+impl PendingEditorRequest {
     /// Whether the caller waits for the text that the user has left.
     fn is_for_text(&self) -> bool {
         matches!(self, Self::Close { told: None, .. })
@@ -104,7 +104,7 @@ impl Asked {
 }
 
 /// How many calls may wait for one decision. The editor is asked for each, and may not read it.
-const DECIDING: usize = 16;
+const MAX_PENDING_DECISIONS: usize = 16;
 
 const STOPPING: &str = "The editor is closing.";
 const NO_SESSION: &str = "The session has ended.";
@@ -177,18 +177,19 @@ impl Ledger {
             if earlier.asker == asker {
                 self.settle(asker, earlier.id, &mut effects);
             } else {
-                self.decide_for(&earlier, Arc::clone(path), None, &mut effects);
+                self.queue_decision(&earlier, Arc::clone(path), None, &mut effects);
             }
             self.end(earlier, Outcome::Replaced, &mut effects);
         }
         let id = self.next_diff;
         self.next_diff = id.next();
         let opening = Some(call);
-        let diff = Diff { id, asker, proposed, opening, is_over_other, deciding: Vec::new() };
+        let diff =
+            Diff { id, asker, proposed, opening, is_over_other, pending_decisions: Vec::new() };
         self.open.insert(Arc::clone(path), diff);
-        self.asked.insert(call, Asked::Open(Arc::clone(path)));
+        self.asked.insert(call, PendingEditorRequest::Open(Arc::clone(path)));
         self.record(Record::Opened(id, asker, Arc::clone(path)), &mut effects);
-        effects.push(Effect::Ask(Some(call), Ask::Open(Arc::clone(path))));
+        effects.push(Effect::Ask(Some(call), EditorCommand::Open(Arc::clone(path))));
         effects
     }
 
@@ -213,15 +214,15 @@ impl Ledger {
         if suppress {
             self.settle(caller, diff.id, &mut effects);
         } else {
-            self.decide_for(&diff, Arc::clone(path), None, &mut effects);
+            self.queue_decision(&diff, Arc::clone(path), None, &mut effects);
         }
         let told = (!suppress).then_some((caller, diff.id));
         let proposed = diff.proposed;
         let is_own = shown.is_some() || !diff.is_over_other;
         self.end(diff, Outcome::Closed, &mut effects);
         // A client that is being disabled or ends does not look at the text (`ide-client.js`, `disconnect`).
-        let ask = if told.is_some() { Ask::Abandon } else { Ask::Close };
-        self.asked.insert(call, Asked::Close { shown, told, proposed, is_own });
+        let ask = if told.is_some() { EditorCommand::Abandon } else { EditorCommand::Close };
+        self.asked.insert(call, PendingEditorRequest::Close { shown, told, proposed, is_own });
         effects.push(Effect::Ask(Some(call), ask(Arc::clone(path))));
         effects
     }
@@ -245,7 +246,7 @@ impl Ledger {
         if outbox.is_on_its_way(diff) {
             // If the answer overtook it, it would answer the client's next question.
             outbox.close_later(Closing { diff, call, wants: Wants::Answer });
-            return vec![Effect::Hurry(call)];
+            return vec![Effect::ShortenDeadline(call)];
         }
         let mut effects = Vec::new();
         let decided = self.take(caller, diff, &mut effects);
@@ -254,15 +255,20 @@ impl Ledger {
     }
 
     /// `acceptDiff` and `rejectDiff`. The call is answered when the diff has ended.
-    pub(crate) fn decide(&mut self, path: &Arc<str>, accept: bool, call: CallId) -> Vec<Effect> {
+    pub(crate) fn request_decision(
+        &mut self,
+        path: &Arc<str>,
+        accept: bool,
+        call: CallId,
+    ) -> Vec<Effect> {
         if let Some(diff) = self.open.get_mut(path) {
-            if diff.deciding.len() == DECIDING {
+            if diff.pending_decisions.len() == MAX_PENDING_DECISIONS {
                 let why = "Too many calls wait for the decision about this filePath.".to_owned();
                 return vec![Effect::Answer(call, Answer::Failed(why))];
             }
-            diff.deciding.push((call, accept));
-            self.asked.insert(call, Asked::Decide(Arc::clone(path)));
-            let ask = if accept { Ask::Accept } else { Ask::Reject };
+            diff.pending_decisions.push((call, accept));
+            self.asked.insert(call, PendingEditorRequest::Decide(Arc::clone(path)));
+            let ask = if accept { EditorCommand::Accept } else { EditorCommand::Reject };
             return vec![Effect::Ask(Some(call), ask(Arc::clone(path)))];
         }
         // Decided already, of which the asker has not heard.
@@ -282,7 +288,7 @@ impl Ledger {
     /// client come back all the same, it hears that its diffs are rejected.
     pub(crate) fn session_away(&mut self, session: SessionId) -> Vec<Effect> {
         self.close_all(session, |ledger, path, diff, effects| {
-            ledger.decide_for(diff, path, None, effects);
+            ledger.queue_decision(diff, path, None, effects);
         })
     }
 
@@ -309,7 +315,7 @@ impl Ledger {
         for (path, diff) in gone {
             tell(self, Arc::clone(&path), &diff, &mut effects);
             self.end(diff, Outcome::Closed, &mut effects);
-            effects.push(Effect::Ask(None, Ask::Abandon(path)));
+            effects.push(Effect::Ask(None, EditorCommand::Abandon(path)));
         }
         effects
     }
@@ -320,12 +326,12 @@ impl Ledger {
         self.stopped = true;
         let mut effects = Vec::new();
         for (path, diff) in std::mem::take(&mut self.open) {
-            self.decide_for(&diff, path, None, &mut effects);
+            self.queue_decision(&diff, path, None, &mut effects);
             self.end(diff, Outcome::Rejected, &mut effects);
         }
         let others: Vec<_> = self.asked.extract_if(.., |_, asked| !asked.is_for_text()).collect();
         for (call, asked) in others {
-            if let Asked::Close { told, .. } = asked {
+            if let PendingEditorRequest::Close { told, .. } = asked {
                 effects.push(self.closed(call, told, None));
             }
         }
@@ -360,7 +366,7 @@ impl Ledger {
     }
 
     /// Queues what became of `diff` for its asker.
-    fn decide_for(
+    fn queue_decision(
         &mut self,
         diff: &Diff,
         path: Arc<str>,
@@ -398,7 +404,7 @@ impl Ledger {
             self.asked.remove(&call);
             effects.push(Effect::Answer(call, Answer::Opened));
         }
-        for (call, accept) in diff.deciding {
+        for (call, accept) in diff.pending_decisions {
             self.asked.remove(&call);
             effects.push(Effect::Answer(call, Answer::Decided { accept, outcome }));
         }

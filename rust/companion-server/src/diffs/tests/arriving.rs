@@ -7,7 +7,7 @@ fn accept(book: &mut Book, path: &str, content: &str) {
     let (path, call) = (Arc::from(path), book.call());
     book.ledger.open(book.a, &path, proposed(), call);
     book.ledger.completed(call, None);
-    book.ledger.decided(&path, Some(text(content)));
+    book.ledger.user_decided(&path, Some(text(content)));
 }
 
 /// The same, and sends that on the stream 1.
@@ -17,9 +17,9 @@ fn accepted(book: &mut Book, path: &str, content: &str) {
 }
 
 /// A client that listens would have shown by then what it got.
-fn grow_old(book: &mut Book) {
+fn prune_sent(book: &mut Book) {
     for _ in 0..2 {
-        book.ledger.grow_old();
+        book.ledger.prune_sent();
     }
 }
 
@@ -37,7 +37,7 @@ fn of_a_client_that_answers_no_ping_a_megabyte_is_kept_besides_the_newest() {
     for path in ["/1", "/2", "/3", "/4", "/5"] {
         accepted(&mut book, path, &half);
     }
-    grow_old(&mut book);
+    prune_sent(&mut book);
     assert_eq!(told_again(&mut book, 2), ["/3", "/4", "/5"].map(Arc::from));
 }
 
@@ -47,7 +47,7 @@ fn the_newest_decision_is_kept_however_long_it_is() {
     let long = "x".repeat(3 << 20);
     accepted(&mut book, "/1", &long);
     accepted(&mut book, "/2", &long);
-    grow_old(&mut book);
+    prune_sent(&mut book);
     assert_eq!(told_again(&mut book, 2), ["/2"].map(Arc::from));
 }
 
@@ -56,7 +56,7 @@ fn a_server_that_stops_waits_until_a_text_has_been_sent_and_has_arrived() {
     let mut book = Book::new();
     let a = book.a;
     book.opened(a);
-    book.decided(Some("edited"));
+    book.user_decided(Some("edited"));
     book.ledger.stop();
     assert!(book.ledger.is_any_on_its_way());
     let outgoing = book.ledger.next(a, 1).0.unwrap();
@@ -82,7 +82,7 @@ fn a_server_that_stops_does_not_wait_for_the_ping_of_a_stream_that_has_broken() 
     let mut book = Book::new();
     let a = book.a;
     book.opened(a);
-    book.decided(None);
+    book.user_decided(None);
     assert!(book.ledger.next(a, 1).0.unwrap().ping);
     book.ledger.attach(a, 2, &EventId::default(), false);
     book.ledger.stop();
@@ -128,9 +128,9 @@ fn what_was_on_its_way_to_a_client_that_stays_away_waits_for_it() {
     for path in all {
         accepted(&mut book, path, &half);
     }
-    book.ledger.grow_old();
+    book.ledger.prune_sent();
     book.ledger.detach(book.a, 1);
-    grow_old(&mut book);
+    prune_sent(&mut book);
     assert_eq!(told_again(&mut book, 2), all.map(Arc::from));
 }
 
@@ -157,7 +157,7 @@ fn a_decision_of_the_last_process_is_not_dropped_for_later_ones() {
         let (path, call) = (Arc::from(format!("/{number}")), book.call());
         book.ledger.open(a, &path, proposed(), call);
         book.ledger.completed(call, None);
-        book.ledger.decided(&path, None);
+        book.ledger.user_decided(&path, None);
         book.ledger.next(a, 1).0.unwrap();
     }
     book.ledger.attach(a, 2, &EventId::default(), false);

@@ -28,7 +28,10 @@ fn who_wants_to_be_told_of_the_end_is_told_before_the_answer() {
         book.opened(a);
         let (call, effects) = book.close(a, false);
         assert_eq!(book.told(&effects), ["a rejected", "1 Closed", "abandon"]);
-        assert_eq!(book.ledger.completed(call, Some(text("edited"))), [Effect::Hurry(call)]);
+        assert_eq!(
+            book.ledger.completed(call, Some(text("edited"))),
+            [Effect::ShortenDeadline(call)]
+        );
         let Some(Outgoing { diff, .. }) = book.ledger.next(a, 1).0 else { panic!() };
         let effects =
             if arrives { book.ledger.ping_answered(a, diff) } else { book.ledger.expired(call) };
@@ -44,7 +47,7 @@ fn who_wants_to_be_told_of_the_end_is_told_before_even_if_the_editor_fails() {
     let a = book.a;
     book.opened(a);
     let (call, _) = book.close(a, false);
-    assert_eq!(book.ledger.failed(call, "no such view"), [Effect::Hurry(call)]);
+    assert_eq!(book.ledger.failed(call, "no such view"), [Effect::ShortenDeadline(call)]);
     let Some(Outgoing { diff, .. }) = book.ledger.next(a, 1).0 else { panic!() };
     assert_eq!(*answer(&book.ledger.ping_answered(a, diff), call), Answer::Closed(None));
 }
@@ -54,9 +57,9 @@ fn who_wants_to_be_told_of_a_decision_is_told_before_the_answer() {
     let mut book = Book::new();
     let a = book.a;
     book.opened(a);
-    book.decided(Some("edited"));
+    book.user_decided(Some("edited"));
     let (call, effects) = book.close(a, false);
-    assert_eq!(effects, [Effect::Hurry(call)]);
+    assert_eq!(effects, [Effect::ShortenDeadline(call)]);
     let Some(Outgoing { diff, .. }) = book.ledger.next(a, 1).0 else { panic!() };
     assert_eq!(*answer(&book.ledger.ping_answered(a, diff), call), closed("edited"));
 }
@@ -83,7 +86,7 @@ fn who_wants_to_be_told_by_a_stream_that_ends_is_answered_then() {
         let (call, _) = book.close(a, false);
         let effects =
             if stops { book.ledger.stop() } else { book.ledger.completed(call, Some(text("b"))) };
-        assert_eq!(effects, [Effect::Hurry(call)]);
+        assert_eq!(effects, [Effect::ShortenDeadline(call)]);
         assert_eq!(book.ledger.next(a, 1).0.unwrap().ping, !stops);
         assert!(book.ledger.detach(a, 2).is_empty(), "it is an earlier one");
         let content = if stops { Answer::Closed(None) } else { closed("b") };
@@ -108,7 +111,7 @@ fn a_client_closes_no_diff_of_another_client() {
         let (call, effects) = book.close(book.b, suppress);
         assert_eq!(effects, [Effect::Answer(call, Answer::Closed(None))]);
         assert_eq!(
-            book.told(&book.ledger.clone().decided(&path(), None)),
+            book.told(&book.ledger.clone().user_decided(&path(), None)),
             ["a rejected", "1 Rejected"]
         );
     }
@@ -119,7 +122,7 @@ fn a_text_accepted_while_the_diff_is_being_closed_is_not_lost() {
     let mut book = Book::new();
     book.opened(book.a);
     let (call, _) = book.close(book.a, true);
-    assert_eq!(*answer(&book.decided(Some("edited")), call), closed("edited"));
+    assert_eq!(*answer(&book.user_decided(Some("edited")), call), closed("edited"));
     assert!(book.ledger.failed(call, "no such view").is_empty());
 }
 
@@ -136,7 +139,7 @@ fn heard(proposal: &str, empty_is_unchanged: bool, left: &str) -> [Option<String
     open(&mut book);
     let whole = if left.is_empty() && !proposal.is_empty() { "\n" } else { left };
     let decided = Effect::Decided(book.a, path(), Some(text(whole)));
-    assert!(book.decided(Some(left)).contains(&decided), "watchers see the whole text");
+    assert!(book.user_decided(Some(left)).contains(&decided), "watchers see the whole text");
     let sent = book.ledger.next(book.a, 1).0.unwrap();
     book.ledger.ping_answered(book.a, sent.diff);
 
@@ -181,7 +184,7 @@ fn closing_gives_the_text_of_which_the_asker_has_not_heard_and_it_is_told_no_mor
     let a = book.a;
     book.opened(a);
     book.ledger.detach(a, 1);
-    book.decided(Some("edited"));
+    book.user_decided(Some("edited"));
     let (call, effects) = book.close(book.b, true);
     assert_eq!(*answer(&effects, call), Answer::Closed(None), "it is no business of another's");
     let (call, effects) = book.close(a, true);
@@ -191,7 +194,7 @@ fn closing_gives_the_text_of_which_the_asker_has_not_heard_and_it_is_told_no_mor
 
     book.opened(a);
     book.ledger.detach(a, 2);
-    book.decided(None);
+    book.user_decided(None);
     let (call, effects) = book.close(a, true);
     assert_eq!(*answer(&effects, call), Answer::Closed(None));
     book.ledger.attach(a, 3, &EventId::default(), false);
@@ -205,10 +208,10 @@ fn closing_waits_for_a_decision_that_is_on_its_way() {
         let mut book = Book::new();
         let a = book.a;
         book.opened(a);
-        book.decided(Some("edited"));
+        book.user_decided(Some("edited"));
         let Some(Outgoing { diff, .. }) = book.ledger.next(a, 1).0 else { panic!() };
         let (call, effects) = book.close(a, true);
-        assert_eq!(effects, [Effect::Hurry(call)]);
+        assert_eq!(effects, [Effect::ShortenDeadline(call)]);
         let effects = if arrives {
             book.ledger.ping_answered(a, diff)
         } else {
@@ -227,7 +230,7 @@ fn who_has_not_heard_of_its_own_diff_closes_no_other_one() {
     let (a, b) = (book.a, book.b);
     book.opened(a);
     book.ledger.detach(a, 1);
-    book.decided(Some("edited"));
+    book.user_decided(Some("edited"));
     book.opened(b);
     let (call, effects) = book.close(a, true);
     assert_eq!(*answer(&effects, call), closed("edited"));
@@ -241,7 +244,7 @@ fn an_acceptance_that_the_editor_carries_out_is_not_carried_out_again() {
     for client in [book.b, book.a] {
         book.ledger.detach(client, 1);
         book.opened(client);
-        book.decided(Some("edited"));
+        book.user_decided(Some("edited"));
     }
     let (is_withdrawn, effects) = book.ledger.withdraw(&path());
     assert!(is_withdrawn && effects.len() == 2, "two records, for the next process");
@@ -253,7 +256,7 @@ fn an_acceptance_that_the_editor_carries_out_is_not_carried_out_again() {
     // A client that was sent the decision may have made the edit.
     let mut book = Book::new();
     book.opened(book.a);
-    book.decided(Some("edited"));
+    book.user_decided(Some("edited"));
     let sent = book.ledger.next(book.a, 1).0.unwrap();
     assert_eq!(book.ledger.withdraw(&path()), (false, Vec::new()));
     book.ledger.detach(book.a, 1);

@@ -16,9 +16,9 @@ use tokio::runtime::Builder;
 use tokio::task::{JoinHandle, LocalSet, spawn_local, yield_now};
 use tokio::time::Instant;
 
-use crate::diffs::ACKNOWLEDGEMENT;
+use crate::diffs::ACKNOWLEDGEMENT_TIMEOUT;
 use crate::host::Delivery;
-use crate::testing::{Asked, Rig, Stream};
+use crate::testing::{EditorCall, Rig, Stream};
 
 const CLIENTS: usize = 3;
 const PATHS: [&str; 2] = ["/a", "/b"];
@@ -102,7 +102,7 @@ struct World {
     rig: Rc<Rig>,
     clients: Rc<RefCell<Vec<Client>>>,
     calls: Vec<JoinHandle<()>>,
-    asks: VecDeque<Asked>,
+    asks: VecDeque<EditorCall>,
     /// Path → text of the view that shows.
     views: HashMap<String, String>,
     /// The texts that the user has accepted, as far as the server took that.
@@ -210,7 +210,7 @@ impl World {
         self.call(client, "closeDiff", arguments, move |client, result| {
             client.closing.remove(path);
             let may_tell = client.stream.is_some() && client.broken == broken;
-            if !suppress && may_tell && begun.elapsed() < ACKNOWLEDGEMENT {
+            if !suppress && may_tell && begun.elapsed() < ACKNOWLEDGEMENT_TIMEOUT {
                 let waits =
                     |text| client.shown.contains(text) && client.waiters.get(path) == Some(text);
                 assert!(!asked.as_ref().is_some_and(waits), "it stops to listen before it is told");
@@ -229,7 +229,7 @@ impl World {
 
     fn decide_view(&mut self, path: &str, accept: bool) {
         if let Some(text) = self.views.remove(path) {
-            let delivery = self.rig.core.diffs.decided(path, accept.then(|| text.clone()));
+            let delivery = self.rig.state.diffs.user_decided(path, accept.then(|| text.clone()));
             if accept && delivery != Delivery::Unknown {
                 self.accepted.borrow_mut().insert(text);
             }
@@ -238,19 +238,19 @@ impl World {
 
     fn answer_oldest(&mut self, can: bool) {
         match self.asks.pop_front() {
-            Some(Asked::Open(responder, proposal)) if can => {
+            Some(EditorCall::Open(responder, proposal)) if can => {
                 self.views.insert(proposal.file_path, proposal.new_content);
                 responder.complete(None);
             }
-            Some(Asked::Close(responder, path)) => match self.views.remove(&path) {
+            Some(EditorCall::Close(responder, path)) => match self.views.remove(&path) {
                 Some(text) => responder.complete(Some(text)),
                 None => responder.fail("no such view"),
             },
-            Some(Asked::Accept(responder, path)) if can && self.views.contains_key(&path) => {
+            Some(EditorCall::Accept(responder, path)) if can && self.views.contains_key(&path) => {
                 self.decide_view(&path, true);
                 responder.complete(None);
             }
-            Some(Asked::Reject(responder, path)) if can && self.views.contains_key(&path) => {
+            Some(EditorCall::Reject(responder, path)) if can && self.views.contains_key(&path) => {
                 self.decide_view(&path, false);
                 responder.complete(None);
             }
@@ -301,7 +301,7 @@ impl World {
     }
 
     async fn end(&mut self) {
-        self.rig.core.diffs.stop();
+        self.rig.state.diffs.stop();
         self.asks.clear();
         for call in std::mem::take(&mut self.calls) {
             call.await.expect("a call is answered, whatever happens");

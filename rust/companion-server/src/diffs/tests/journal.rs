@@ -30,7 +30,7 @@ async fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
             let before = if is_taken { journal.next().await.records } else { Vec::new() };
             let texts = HeldTexts::default();
             let accepted = Some(texts.hold("accepted".to_owned()));
-            let decided = book.ledger.decided(&super::path(), accepted);
+            let decided = book.ledger.user_decided(&super::path(), accepted);
             append(&journal, decided);
             assert!(texts.bytes() > 0);
             let over = if is_gone {

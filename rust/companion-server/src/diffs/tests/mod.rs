@@ -13,7 +13,7 @@ use companion_protocol::jsonrpc::Id;
 use serde_json::{Value, json};
 
 use super::answer::{Outcome, ToolResult};
-use super::ledger::{Ask, Effect, Ledger};
+use super::ledger::{EditorCommand, Effect, Ledger};
 use super::proposed::Proposed;
 use super::{Answer, DiffId, EventId, Outgoing, Record};
 use crate::host::CallId;
@@ -73,13 +73,13 @@ impl Book {
         (call, self.ledger.close(caller, &path(), suppress, call))
     }
 
-    fn decide(&mut self, accept: bool) -> (CallId, Vec<Effect>) {
+    fn request_decision(&mut self, accept: bool) -> (CallId, Vec<Effect>) {
         let call = self.call();
-        (call, self.ledger.decide(&path(), accept, call))
+        (call, self.ledger.request_decision(&path(), accept, call))
     }
 
-    fn decided(&mut self, accepted: Option<&str>) -> Vec<Effect> {
-        self.ledger.decided(&path(), accepted.map(text))
+    fn user_decided(&mut self, accepted: Option<&str>) -> Vec<Effect> {
+        self.ledger.user_decided(&path(), accepted.map(text))
     }
 
     /// What follows, in words.
@@ -90,13 +90,13 @@ impl Book {
                 Some(format!("{} accepted {}", name(to), &**text))
             }
             Effect::Decided(to, _, None) => Some(format!("{} rejected", name(to))),
-            Effect::Ask(_, Ask::Open(..)) => Some("open".to_owned()),
-            Effect::Ask(_, Ask::Close(_)) => Some("close".to_owned()),
-            Effect::Ask(_, Ask::Abandon(_)) => Some("abandon".to_owned()),
-            Effect::Ask(_, Ask::Accept(_)) => Some("accept".to_owned()),
-            Effect::Ask(_, Ask::Reject(_)) => Some("reject".to_owned()),
+            Effect::Ask(_, EditorCommand::Open(..)) => Some("open".to_owned()),
+            Effect::Ask(_, EditorCommand::Close(_)) => Some("close".to_owned()),
+            Effect::Ask(_, EditorCommand::Abandon(_)) => Some("abandon".to_owned()),
+            Effect::Ask(_, EditorCommand::Accept(_)) => Some("accept".to_owned()),
+            Effect::Ask(_, EditorCommand::Reject(_)) => Some("reject".to_owned()),
             Effect::Ended(diff, outcome) => Some(format!("{diff} {outcome:?}")),
-            Effect::Answer(..) | Effect::Hurry(_) | Effect::Record(_) => None,
+            Effect::Answer(..) | Effect::ShortenDeadline(_) | Effect::Record(_) => None,
         };
         effects.iter().filter_map(tell).collect()
     }
@@ -130,18 +130,18 @@ fn closed(content: &str) -> Answer {
 fn the_user_accepts_with_edits() {
     let mut book = Book::new();
     book.opened(book.a);
-    let effects = book.decided(Some("edited"));
+    let effects = book.user_decided(Some("edited"));
     assert_eq!(book.told(&effects), ["a accepted edited", "1 Accepted"]);
-    assert!(book.decided(None).is_empty(), "it has ended");
+    assert!(book.user_decided(None).is_empty(), "it has ended");
 }
 
 #[test]
 fn a_decision_before_the_view_shows_is_about_an_earlier_view() {
     let mut book = Book::new();
     let (call, _) = book.open(book.a);
-    assert!(book.decided(Some("of a view that timed out")).is_empty());
+    assert!(book.user_decided(Some("of a view that timed out")).is_empty());
     book.ledger.completed(call, None);
-    let effects = book.decided(None);
+    let effects = book.user_decided(None);
     assert_eq!(book.told(&effects), ["a rejected", "1 Rejected"]);
 }
 
@@ -162,7 +162,7 @@ fn an_editor_that_answers_too_late_is_asked_to_close_the_view() {
     assert_eq!(book.told(&effects), ["1 TimedOut", "abandon"]);
     assert!(matches!(answer(&effects, call), Answer::Failed(_)));
     assert!(book.ledger.completed(call, None).is_empty());
-    assert!(book.decided(Some("late")).is_empty());
+    assert!(book.user_decided(Some("late")).is_empty());
 }
 
 #[test]
@@ -171,9 +171,9 @@ fn the_same_client_replaces_its_diff_silently() {
     book.opened(book.a);
     let (call, effects) = book.open(book.a);
     assert_eq!(book.told(&effects), ["1 Replaced", "open"]);
-    assert!(book.decided(Some("of the old view")).is_empty(), "the new view is not open yet");
+    assert!(book.user_decided(Some("of the old view")).is_empty(), "the new view is not open yet");
     book.ledger.completed(call, None);
-    let effects = book.decided(None);
+    let effects = book.user_decided(None);
     assert_eq!(book.told(&effects), ["a rejected", "2 Rejected"]);
 }
 
@@ -185,7 +185,7 @@ fn another_client_replaces_a_diff_and_its_asker_hears_of_it() {
     assert_eq!(book.told(&effects), ["a rejected", "1 Replaced", "open"]);
     assert_eq!(*answer(&effects, first), Answer::Opened, "its call is answered");
     book.ledger.completed(second, None);
-    let effects = book.decided(Some("x"));
+    let effects = book.user_decided(Some("x"));
     assert_eq!(book.told(&effects), ["b accepted x", "2 Accepted"]);
 }
 
@@ -194,10 +194,10 @@ fn tools_decide_in_the_users_place() {
     for accept in [true, false] {
         let mut book = Book::new();
         book.opened(book.a);
-        let (call, effects) = book.decide(accept);
+        let (call, effects) = book.request_decision(accept);
         assert_eq!(book.told(&effects), [if accept { "accept" } else { "reject" }]);
         assert!(book.ledger.completed(call, None).is_empty(), "the decision has not come");
-        let effects = book.decided(accept.then_some("x"));
+        let effects = book.user_decided(accept.then_some("x"));
         let result = result(answer(&effects, call));
         assert_eq!(result.get("isError"), None, "{result}");
     }
@@ -207,8 +207,8 @@ fn tools_decide_in_the_users_place() {
 fn a_tool_hears_that_it_was_decided_otherwise() {
     let mut book = Book::new();
     book.opened(book.a);
-    let (call, _) = book.decide(true);
-    let effects = book.decided(None);
+    let (call, _) = book.request_decision(true);
+    let effects = book.user_decided(None);
     let said = json!([{ "type": "text", "text": "The diff was rejected." }]);
     assert_eq!(result(answer(&effects, call)), json!({ "content": said, "isError": true }));
 }
@@ -220,8 +220,8 @@ fn a_tool_hears_how_a_diff_was_decided_of_which_its_asker_has_not_heard() {
         let a = book.a;
         book.opened(a);
         book.ledger.detach(a, 1);
-        book.decided(accepted);
-        let (call, effects) = book.decide(true);
+        book.user_decided(accepted);
+        let (call, effects) = book.request_decision(true);
         let result = result(answer(&effects, call));
         assert_eq!(result.get("isError").is_some(), accepted.is_none(), "{result}");
         book.ledger.attach(a, 2, &EventId::default(), false);
@@ -233,7 +233,7 @@ fn a_tool_hears_how_a_diff_was_decided_of_which_its_asker_has_not_heard() {
 fn a_tool_that_fails_leaves_the_diff_open() {
     let mut book = Book::new();
     book.opened(book.a);
-    let (call, _) = book.decide(true);
+    let (call, _) = book.request_decision(true);
     let effects = book.ledger.failed(call, "read-only");
     assert_eq!(*answer(&effects, call), Answer::Failed("read-only".to_owned()));
     assert_eq!(book.ledger.len(), 1);
@@ -243,9 +243,9 @@ fn a_tool_that_fails_leaves_the_diff_open() {
 fn a_tool_that_fails_leaves_others_waiting() {
     let mut book = Book::new();
     book.opened(book.a);
-    let ((fails, _), (waits, _)) = (book.decide(true), book.decide(true));
+    let ((fails, _), (waits, _)) = (book.request_decision(true), book.request_decision(true));
     book.ledger.failed(fails, "no");
-    let effects = book.decided(Some("edited"));
+    let effects = book.user_decided(Some("edited"));
     let decided = Answer::Decided { accept: true, outcome: Outcome::Accepted };
     assert_eq!(*answer(&effects, waits), decided);
 }
@@ -253,7 +253,7 @@ fn a_tool_that_fails_leaves_others_waiting() {
 #[test]
 fn deciding_what_is_not_open_is_an_error() {
     let mut book = Book::new();
-    let (call, effects) = book.decide(true);
+    let (call, effects) = book.request_decision(true);
     let expected = Answer::Failed("No diff is open for this filePath.".to_owned());
     assert_eq!(*answer(&effects, call), expected);
 }
@@ -262,7 +262,7 @@ fn deciding_what_is_not_open_is_an_error() {
 fn outcomes_are_told_to_a_tool_that_waits() {
     let mut book = Book::new();
     book.opened(book.a);
-    let (call, _) = book.decide(true);
+    let (call, _) = book.request_decision(true);
     let (_, effects) = book.open(book.a);
     let expected = Answer::Decided { accept: true, outcome: Outcome::Replaced };
     assert_eq!(*answer(&effects, call), expected);
@@ -320,7 +320,7 @@ fn a_server_that_stops_waits_for_the_answer_to_the_ping_behind_a_rejection() {
     let mut book = Book::new();
     let a = book.a;
     book.opened(a);
-    book.decided(None);
+    book.user_decided(None);
     let outgoing = book.ledger.next(a, 1).0.unwrap();
     assert!(outgoing.ping);
     book.opened(book.b);
@@ -336,7 +336,7 @@ fn event_ids_name_what_was_told_until_that_is_saved() {
     let a = book.a;
     assert_eq!(book.ledger.event_id(a).to_string(), "-");
     book.opened(a);
-    book.decided(None);
+    book.user_decided(None);
     assert_eq!(book.ledger.event_id(a).to_string(), "-", "it was not told");
     let diff = book.ledger.next(a, 1).0.unwrap().diff;
     assert_eq!(book.ledger.event_id(a).to_string(), "1");
@@ -354,14 +354,14 @@ fn only_so_many_tools_wait_for_one_decision() {
     book.opened(book.a);
     let mut asked = 0;
     for _ in 0..1000 {
-        let (call, effects) = book.decide(true);
+        let (call, effects) = book.request_decision(true);
         match book.told(&effects).len() {
             0 => assert!(matches!(answer(&effects, call), Answer::Failed(_))),
             _ => asked += 1,
         }
     }
     assert_eq!(asked, 16);
-    let effects = book.decided(None);
+    let effects = book.user_decided(None);
     let answered = effects.iter().filter(|effect| matches!(effect, Effect::Answer(..)));
     assert_eq!(answered.count(), asked);
 }

@@ -6,7 +6,7 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
-use crate::testing::{Asked, Rig};
+use crate::testing::{EditorCall, Rig};
 
 const PATH: &str = "/a.txt";
 
@@ -51,8 +51,8 @@ async fn call(
 /// The editor does what it is asked next; a diff that it closes has this text.
 async fn answer(rig: &Rig, text: &str) {
     match rig.asked().await {
-        Asked::Open(responder, _) => responder.complete(None),
-        Asked::Close(responder, _) => responder.complete(Some(text.to_owned())),
+        EditorCall::Open(responder, _) => responder.complete(None),
+        EditorCall::Close(responder, _) => responder.complete(Some(text.to_owned())),
         asked => panic!("{asked:?}"),
     }
 }
@@ -95,7 +95,7 @@ async fn a_diff_that_is_opened_again_stays_as_the_user_has_it() {
     let session = rig.initialize_bridge().await;
     answered(&rig, &session, "openDiff", 1, "").await;
     assert_eq!(call(&rig, &session, "openDiff", 1, true).await, empty());
-    rig.core.diffs.decided(PATH, Some("edited".to_owned()));
+    rig.state.diffs.user_decided(PATH, Some("edited".to_owned()));
     assert_eq!(call(&rig, &session, "openDiff", 1, true).await, empty());
     assert!(rig.asked.lock().await.try_recv().is_err(), "no view was replaced");
     let mut stream = rig.stream(&session).await;
@@ -292,7 +292,7 @@ async fn what_is_five_minutes_old_is_forgotten() {
     answered(&rig, &session, "closeDiff", 2, "text").await;
     for (milliseconds, is_kept) in [(5 * 60 * 1000 - 1, true), (1, false)] {
         sleep(Duration::from_millis(milliseconds)).await;
-        rig.core.diffs.forget_old_calls();
+        rig.state.diffs.forget_old_calls();
         assert_eq!(call(&rig, &session, "closeDiff", 2, true).await == closed("text"), is_kept);
     }
 }

@@ -9,7 +9,7 @@ use tokio::time::{sleep, timeout};
 use super::*;
 
 /// Above what a busy machine needs, below the time after which the file is looked at unasked.
-const PATIENCE: Duration = Duration::from_secs(25);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// A file that is kept, in a folder of its own.
 pub(super) struct Kept {
@@ -60,7 +60,7 @@ impl Kept {
     /// What is to be in it.
     pub(super) fn wanted(&self) -> Vec<u8> {
         let (dialect, place) = place_below(self.dialect, self.tmp.path());
-        let ppid = File::new(dialect, place, 7, 4000).told_process();
+        let ppid = Entry::new(dialect, place, 7, 4000).published_process();
         json(&DiscoveryFile { ppid, ..content(4000) })
     }
 
@@ -90,7 +90,7 @@ pub(super) async fn until(what: &str, condition: impl Fn() -> bool) {
             sleep(Duration::from_millis(5)).await;
         }
     };
-    timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("in vain until {what}"));
+    timeout(WAIT_TIMEOUT, waiting).await.unwrap_or_else(|_| panic!("in vain until {what}"));
 }
 
 #[tokio::test]
@@ -162,7 +162,7 @@ async fn a_clients_own_folder_may_come_bit_by_bit() {
     let tmp = tempfile::tempdir().unwrap();
     let base = tmp.path().join("a/b/home");
     let runtime = Runtime::start().unwrap();
-    let place = (&QWEN, Place::below(&QWEN.folder, base.clone()));
+    let place = (&QWEN, DiscoveryDir::below(&QWEN.folder, base.clone()));
     let discovery = Discovery::publish_in(runtime.alive(), [place], 7, &content(4000));
     for folder in ["a", "a/b", "a/b/home"] {
         assert!(discovery.files().is_empty());
@@ -235,7 +235,7 @@ async fn thousands_of_stale_files_hold_up_nothing() {
         let pid = 2_000_000_000 + u32::try_from(pid).unwrap();
         let file = folder.join(GEMINI.naming.file_name(pid, port));
         fs::write(&file, "{}").unwrap();
-        set_age(&file, sweep::YOUNG);
+        set_age(&file, sweep::MIN_AGE);
     }
     let kept = Kept::start_in(tmp, &GEMINI);
     assert!(in_place(&kept.discovery).is_some(), "they go later");

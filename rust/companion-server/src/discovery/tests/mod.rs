@@ -50,12 +50,15 @@ fn closed_port() -> u16 {
 }
 
 /// Where the clients of a dialect look if they are to look below `tmp`.
-fn place_below(dialect: &'static ClientProfile, tmp: &Path) -> (&'static ClientProfile, Place) {
+fn place_below(
+    dialect: &'static ClientProfile,
+    tmp: &Path,
+) -> (&'static ClientProfile, DiscoveryDir) {
     let base = match dialect.folder.base {
         Base::Temp => tmp.to_owned(),
         Base::Own { name, .. } => tmp.join(name),
     };
-    (dialect, Place::below(&dialect.folder, base))
+    (dialect, DiscoveryDir::below(&dialect.folder, base))
 }
 
 /// Where the file is if it is there.
@@ -120,7 +123,7 @@ impl Swept {
     fn goes(&mut self, name: String, content: &str) {
         let file = self.dir.path().join(name);
         std::fs::write(&file, content).unwrap();
-        set_age(&file, sweep::YOUNG);
+        set_age(&file, sweep::MIN_AGE);
         #[cfg(unix)]
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600))
             .unwrap();
@@ -139,8 +142,8 @@ impl Swept {
     }
 
     fn check(mut self, dialect: &'static ClientProfile, pid: u32, port: u16) {
-        let place = Place::new(&dialect.folder, Some(self.dir.path()));
-        let ours = File::new(dialect, place, pid, port);
+        let place = DiscoveryDir::new(&dialect.folder, Some(self.dir.path()));
+        let ours = Entry::new(dialect, place, pid, port);
         self.stays(ours.name.clone(), "{}");
         sweep::sweep(&ours, &AtomicBool::new(false));
         self.kept.sort();
@@ -246,7 +249,7 @@ async fn the_end_waits_for_a_disk_that_does_not_answer_until_its_time_is_up() {
         (gone, Removal { files: Vec::new(), gone: removal })
     };
     let (_never, mut silent) = removal();
-    let end = Instant::now() + 2 * DISK;
+    let end = Instant::now() + 2 * DISK_TIMEOUT;
     silent.begin().await;
     assert!(Instant::now() < end, "others have their time, too");
     silent.end(end).await;
@@ -256,7 +259,7 @@ async fn the_end_waits_for_a_disk_that_does_not_answer_until_its_time_is_up() {
     gone.send(()).unwrap();
     let begun = Instant::now();
     done.begin().await;
-    done.end(begun + DISK).await;
+    done.end(begun + DISK_TIMEOUT).await;
     assert_eq!(Instant::now(), begun);
 }
 

@@ -18,11 +18,11 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::disk::paths::{Roots, resolve, without_parents};
-use crate::disk::pool::Threads;
+use crate::disk::pool::BlockingPool;
 use crate::privacy::Privacy;
 
 /// Why nothing is known of a path yet.
-pub(crate) const DISK_SILENT: &str = "the disk does not answer";
+pub(crate) const DISK_TIMED_OUT: &str = "the disk does not answer";
 
 pub(crate) struct Workspace {
     roots: Roots,
@@ -30,15 +30,15 @@ pub(crate) struct Workspace {
     is_within: fn(&Path, &[PathBuf]) -> io::Result<bool>,
     /// One look at a time: a disk that does not answer takes one thread, however many ask.
     looking: Arc<Semaphore>,
-    threads: Arc<Threads>,
+    pool: Arc<BlockingPool>,
 }
 
 impl Workspace {
-    pub(crate) fn new(roots: Vec<PathBuf>, threads: Arc<Threads>) -> Self {
+    pub(crate) fn new(roots: Vec<PathBuf>, pool: Arc<BlockingPool>) -> Self {
         let looking = Arc::new(Semaphore::new(1));
         let roots: Roots = Arc::new(Mutex::new(roots));
         let privacy = Arc::new(Privacy::new(Arc::clone(&roots)));
-        Self { roots, privacy, is_within, looking, threads }
+        Self { roots, privacy, is_within, looking, pool }
     }
 
     /// What of it stays private.
@@ -59,7 +59,7 @@ impl Workspace {
     }
 
     /// Says why not, unless `path` leads to a place within a root and is not private.
-    pub(crate) async fn check_told(
+    pub(crate) async fn check_or_log(
         &self,
         path: &str,
         patience: Duration,
@@ -82,7 +82,7 @@ impl Workspace {
         let looking = Arc::clone(&self.looking);
         let look = async move {
             let turn = looking.acquire_owned().await;
-            let look = self.threads.run(move || {
+            let look = self.pool.run(move || {
                 let _turn = turn;
                 if !is_within(Path::new(&path), &roots)? {
                     return Ok(Err("the file lies outside of the workspace"));
@@ -96,7 +96,7 @@ impl Workspace {
         match timeout(patience, look).await {
             Ok(Ok(found)) => found,
             Ok(Err(_)) => Err("the path leads nowhere, or can't be followed"),
-            Err(_elapsed) => Err(DISK_SILENT),
+            Err(_elapsed) => Err(DISK_TIMED_OUT),
         }
     }
 }

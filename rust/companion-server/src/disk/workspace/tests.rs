@@ -9,9 +9,9 @@ use parking_lot::Mutex;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::{DISK_SILENT, Workspace};
-use crate::disk::pool::Threads;
-use crate::testing::{Asked, Rig};
+use super::{DISK_TIMED_OUT, Workspace};
+use crate::disk::pool::BlockingPool;
+use crate::testing::{EditorCall, Rig};
 
 /// A server whose only root is `project`, beside `other` and `projectile`, and a client.
 struct Scene {
@@ -57,14 +57,14 @@ impl Scene {
         let editor = async {
             loop {
                 match rig.asked().await {
-                    Asked::Accept(_responder, path) => {
+                    EditorCall::Accept(_responder, path) => {
                         accepted = true;
-                        rig.core.diffs.decided(&path, Some("new".to_owned()));
+                        rig.state.diffs.user_decided(&path, Some("new".to_owned()));
                     }
-                    Asked::Open(responder, _)
-                    | Asked::Close(responder, _)
-                    | Asked::Reject(responder, _) => responder.complete(Some(String::new())),
-                    Asked::Diagnostics(..) => unreachable!("nobody asks for problems"),
+                    EditorCall::Open(responder, _)
+                    | EditorCall::Close(responder, _)
+                    | EditorCall::Reject(responder, _) => responder.complete(Some(String::new())),
+                    EditorCall::Diagnostics(..) => unreachable!("nobody asks for problems"),
                 }
             }
         };
@@ -149,10 +149,10 @@ async fn a_link_in_the_project_helps_nobody_out_of_it() {
 #[tokio::test]
 async fn the_roots_of_the_moment_count() {
     let scene = Scene::of_project().await;
-    scene.rig.core.workspace.change(vec![scene.base.join("other")]);
+    scene.rig.state.workspace.change(vec![scene.base.join("other")]);
     scene.takes(&["other/a.txt"]).await;
     scene.refuses(&["project/a.txt"], OUTSIDE).await;
-    scene.rig.core.workspace.change(Vec::new());
+    scene.rig.state.workspace.change(Vec::new());
     scene.refuses(&["project/a.txt", "other/a.txt"], "no folder is open in the editor").await;
 }
 
@@ -170,13 +170,13 @@ async fn a_dead_disk_holds_up_neither_the_server_nor_more_than_one_thread() {
             *LOOKS.lock() += 1;
             Ok(DEAD.try_lock_for(Duration::from_mins(1)).is_some())
         },
-        ..Workspace::new(vec!["/".into()], Arc::new(Threads::of_test()))
+        ..Workspace::new(vec!["/".into()], Arc::new(BlockingPool::of_test()))
     };
     let dead = DEAD.lock();
     let soon = Duration::from_millis(50);
     for _ in 0..3 {
         let said = workspace.check("/a", soon).await;
-        assert_eq!(said, Err(DISK_SILENT));
+        assert_eq!(said, Err(DISK_TIMED_OUT));
     }
     drop(dead);
     assert_eq!(workspace.check("/a", Duration::from_mins(1)).await, Ok(()));
@@ -187,18 +187,18 @@ async fn a_dead_disk_holds_up_neither_the_server_nor_more_than_one_thread() {
 async fn problems_of_open_files_are_not_told_while_their_disk_does_not_answer() {
     let scene = Scene::of_project().await;
     let (rig, path) = (&scene.rig, scene.at("project/a.txt"));
-    rig.core.context.update(|model| model.focused(&path, 1));
+    rig.state.context.update(|model| model.focused(&path, 1));
     let empty = json!({});
     let call = || rig.call(&scene.session, "getDiagnostics", &empty);
     // As a look does that waits for the disk.
-    let wait = || Arc::clone(&rig.core.workspace.looking).try_acquire_owned().unwrap();
+    let wait = || Arc::clone(&rig.state.workspace.looking).try_acquire_owned().unwrap();
     let silent = "getDiagnostics: the disk does not answer";
 
     let waits = wait();
     assert_eq!(call().await["content"][0]["text"], silent);
     drop(waits);
     let editor = async {
-        let Asked::Diagnostics(responder, _) = rig.asked().await else { panic!() };
+        let EditorCall::Diagnostics(responder, _) = rig.asked().await else { panic!() };
         let waits = wait();
         responder.complete_json(r#"{ "files": [] }"#);
         waits

@@ -21,13 +21,13 @@ pub(crate) enum Next<D> {
 }
 
 #[derive(Default)]
-pub(crate) struct Mailbox(Mutex<State>);
+pub(crate) struct Mailbox(Mutex<MailboxState>);
 
 #[derive(Default)]
-struct State {
+struct MailboxState {
     /// Numbers the streams; the newest one is served.
     number: u64,
-    stream: Stream,
+    stream: StreamState,
     ended: bool,
     waker: Option<Waker>,
     context: Option<Bytes>,
@@ -35,7 +35,7 @@ struct State {
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Stream {
+enum StreamState {
     #[default]
     Down,
     /// Nothing was sent on it yet.
@@ -45,7 +45,7 @@ enum Stream {
 
 impl Mailbox {
     pub(crate) fn has_stream(&self) -> bool {
-        self.0.lock().stream != Stream::Down
+        self.0.lock().stream != StreamState::Down
     }
 
     /// Begins a new stream: its number, and whether there was one before, which now ends.
@@ -53,18 +53,18 @@ impl Mailbox {
         let mut state = self.0.lock();
         state.context = Some(context);
         state.number += 1;
-        let before = std::mem::replace(&mut state.stream, Stream::Fresh);
+        let before = std::mem::replace(&mut state.stream, StreamState::Fresh);
         wake(&mut state);
-        (state.number, before != Stream::Down)
+        (state.number, before != StreamState::Down)
     }
 
     /// The stream `number` has ended. Whether that leaves the client without a stream.
     pub(crate) fn detach(&self, number: u64) -> bool {
         let mut state = self.0.lock();
-        if state.number != number || state.stream == Stream::Down {
+        if state.number != number || state.stream == StreamState::Down {
             return false;
         }
-        state.stream = Stream::Down;
+        state.stream = StreamState::Down;
         state.context = None;
         state.keep_alive = false;
         state.waker = None;
@@ -74,7 +74,7 @@ impl Mailbox {
     /// Replaces the context that waits, and returns what wakes the stream to send it.
     pub(crate) fn set_context(&self, context: &Bytes) -> Option<Waker> {
         let mut state = self.0.lock();
-        if state.stream != Stream::Down {
+        if state.stream != StreamState::Down {
             state.context = Some(context.clone());
         }
         state.waker.clone()
@@ -83,7 +83,7 @@ impl Mailbox {
     /// Has a comment sent, and returns what wakes the stream to do so.
     pub(crate) fn keep_alive(&self) -> Option<Waker> {
         let mut state = self.0.lock();
-        state.keep_alive = state.stream != Stream::Down;
+        state.keep_alive = state.stream != StreamState::Down;
         state.waker.clone()
     }
 
@@ -113,7 +113,7 @@ impl Mailbox {
         }
         // A stream begins with the context. Later a decision goes first, or a client that reads
         // slowly while the caret moves would wait for it without end.
-        if std::mem::replace(&mut state.stream, Stream::Up) == Stream::Fresh
+        if std::mem::replace(&mut state.stream, StreamState::Up) == StreamState::Fresh
             && let Some(context) = state.context.take()
         {
             return Poll::Ready(Some(Next::Context(context)));
@@ -138,7 +138,7 @@ impl Mailbox {
     }
 }
 
-fn wake(state: &mut State) {
+fn wake(state: &mut MailboxState) {
     if let Some(waker) = state.waker.take() {
         waker.wake();
     }

@@ -288,17 +288,17 @@ impl Sessions {
 
     /// Gives the newest context to every connected client, in place of one that still waits.
     #[must_use]
-    pub(crate) fn broadcast_context(&self, context: &Bytes) -> Sleepers {
+    pub(crate) fn broadcast_context(&self, context: &Bytes) -> PendingWakes {
         let by_id = self.by_id.lock();
-        Sleepers(by_id.values().filter_map(|s| s.mailbox.set_context(context)).collect())
+        PendingWakes(by_id.values().filter_map(|s| s.mailbox.set_context(context)).collect())
     }
 
     /// Lets every stream send a comment, which shows the client that we are here, and us
     /// whether it is.
     #[must_use]
-    pub(crate) fn keep_alive(&self) -> Sleepers {
+    pub(crate) fn keep_alive(&self) -> PendingWakes {
         let by_id = self.by_id.lock();
-        Sleepers(by_id.values().filter_map(|s| s.mailbox.keep_alive()).collect())
+        PendingWakes(by_id.values().filter_map(|s| s.mailbox.keep_alive()).collect())
     }
 
     /// Ends all streams once they have sent what waits.
@@ -319,16 +319,16 @@ impl Sessions {
 }
 
 /// Streams that have something to send and don't know it yet.
-pub(crate) struct Sleepers(Vec<Waker>);
+pub(crate) struct PendingWakes(Vec<Waker>);
 
 /// How many streams write before requests have their turn.
-const AT_ONCE: usize = 16;
+const MAX_WAKES: usize = 16;
 
-impl Sleepers {
+impl PendingWakes {
     /// Wakes them, a few at a time: to write to a thousand streams takes 10 ms, for which no
     /// request should wait.
     pub(crate) async fn wake(self) {
-        for some in self.0.chunks(AT_ONCE) {
+        for some in self.0.chunks(MAX_WAKES) {
             some.iter().for_each(Waker::wake_by_ref);
             tokio::task::yield_now().await;
         }

@@ -41,8 +41,8 @@ impl Body for Chunked {
     }
 }
 
-fn bodies() -> Bodies {
-    Bodies::new(&Limits { body: MEGABYTE, ..Limits::default() })
+fn bodies() -> BodyBudget {
+    BodyBudget::new(&Limits { body: MEGABYTE, ..Limits::default() })
 }
 
 fn bytes(size: usize) -> Bytes {
@@ -50,13 +50,13 @@ fn bytes(size: usize) -> Bytes {
 }
 
 /// A body that says how large it is, once it has been read. Nothing if it has to wait.
-async fn announced(bodies: &Bodies, size: usize) -> Option<Bodied> {
+async fn announced(bodies: &BodyBudget, size: usize) -> Option<BufferedBody> {
     let read = timeout(Duration::from_secs(1), bodies.read(Full::new(bytes(size))));
     read.await.ok().map(Result::unwrap)
 }
 
 /// The same of one that does not say it.
-async fn chunked(bodies: &Bodies, size: usize) -> Option<Bodied> {
+async fn chunked(bodies: &BodyBudget, size: usize) -> Option<BufferedBody> {
     let read = timeout(Duration::from_secs(1), bodies.read(Chunked::new(size)));
     read.await.ok().map(Result::unwrap)
 }
@@ -89,16 +89,16 @@ async fn a_body_that_does_not_say_its_size_has_as_much_of_the_budget_as_it_took(
 async fn a_small_body_waits_for_nobody() {
     let bodies = bodies();
     let _held = [announced(&bodies, MEGABYTE).await, announced(&bodies, MEGABYTE).await];
-    assert!(announced(&bodies, SMALL).await.is_some());
-    assert!(chunked(&bodies, SMALL).await.is_some());
-    assert!(announced(&bodies, SMALL + 1).await.is_none());
-    assert!(chunked(&bodies, SMALL + 1).await.is_none());
+    assert!(announced(&bodies, SMALL_BODY).await.is_some());
+    assert!(chunked(&bodies, SMALL_BODY).await.is_some());
+    assert!(announced(&bodies, SMALL_BODY + 1).await.is_none());
+    assert!(chunked(&bodies, SMALL_BODY + 1).await.is_none());
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_wait_for_others_is_no_time_that_a_body_takes() {
     let body_total = Duration::from_secs(10);
-    let bodies = Bodies::new(&Limits { body_total, body: MEGABYTE, ..Limits::default() });
+    let bodies = BodyBudget::new(&Limits { body_total, body: MEGABYTE, ..Limits::default() });
     let held = [announced(&bodies, MEGABYTE).await, announced(&bodies, MEGABYTE).await];
     let freeing = async {
         sleep(2 * body_total).await;
@@ -110,6 +110,6 @@ async fn the_wait_for_others_is_no_time_that_a_body_takes() {
 
 #[tokio::test(start_paused = true)]
 async fn a_limit_beyond_all_counting_lets_in_what_comes() {
-    let bodies = Bodies::new(&Limits { body: usize::MAX, ..Limits::default() });
+    let bodies = BodyBudget::new(&Limits { body: usize::MAX, ..Limits::default() });
     assert!(announced(&bodies, MEGABYTE).await.is_some());
 }

@@ -15,39 +15,39 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::route::route;
-use crate::state::Core;
+use crate::state::ServerState;
 
 /// How long to wait after `accept` failed, which it does for lack of file descriptors.
-const BACK_OFF: Duration = Duration::from_millis(100);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// How often it is told that `accept` fails, while it does.
-const TELL_AGAIN: Duration = Duration::from_mins(1);
+const LOG_INTERVAL: Duration = Duration::from_mins(1);
 
 /// The largest head of a request, give or take one read, and what is read ahead of a body: so
 /// much memory anybody can have who connects. Twice what Node allows, and the client's is 1 KB.
-const HEAD: usize = 32 << 10;
+const MAX_HEAD: usize = 32 << 10;
 
 /// Accepts connections until the server stops. While it can't, peers wait in the system's queue.
-pub(crate) async fn accept(listener: TcpListener, core: Arc<Core>) {
+pub(crate) async fn accept(listener: TcpListener, state: Arc<ServerState>) {
     let mut told: Option<Instant> = None;
-    while let Some(accepted) = core.stopping.run_until_cancelled(listener.accept()).await {
+    while let Some(accepted) = state.stopping.run_until_cancelled(listener.accept()).await {
         match accepted {
             Ok((stream, _)) => {
                 // Without, an answer waits for the peer's delayed ACK.
                 if let Err(error) = stream.set_nodelay(true) {
                     log::debug!("could not set TCP_NODELAY: {error}");
                 }
-                core.tasks.spawn(serve(stream, Arc::clone(&core)));
-                // It is heard before the next one comes, who may be in need of its place.
+                state.tasks.spawn(serve(stream, Arc::clone(&state)));
+                // It is heard before the next one comes, who may be in need of its slot.
                 yield_now().await;
             }
-            Err(_) if core.places.make_room() => yield_now().await,
+            Err(_) if state.slots.make_room() => yield_now().await,
             Err(error) => {
-                if told.is_none_or(|told| told.elapsed() >= TELL_AGAIN) {
+                if told.is_none_or(|told| told.elapsed() >= LOG_INTERVAL) {
                     log::warn!("could not accept a connection, and will go on trying: {error}");
                     told = Some(Instant::now());
                 }
-                core.stopping.run_until_cancelled(sleep(BACK_OFF)).await;
+                state.stopping.run_until_cancelled(sleep(ACCEPT_RETRY_DELAY)).await;
             }
         }
     }
@@ -55,30 +55,30 @@ pub(crate) async fn accept(listener: TcpListener, core: Arc<Core>) {
 
 /// Serves one connection until its peer closes it, or the server stops and what it has begun
 /// is done.
-pub(crate) async fn serve<S>(stream: S, core: Arc<Core>)
+pub(crate) async fn serve<S>(stream: S, state: Arc<ServerState>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let place = Arc::new(core.places.take());
+    let slot = Arc::new(state.slots.take());
     let service = service_fn(|request| {
-        let (core, place) = (Arc::clone(&core), Arc::clone(&place));
-        async move { Ok::<_, std::convert::Infallible>(route(core, request, &place).await) }
+        let (state, slot) = (Arc::clone(&state), Arc::clone(&slot));
+        async move { Ok::<_, std::convert::Infallible>(route(state, request, &slot).await) }
     });
     let mut connection = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(core.config.limits.header_timeout)
-            .max_buf_size(HEAD)
+            .header_read_timeout(state.config.limits.header_timeout)
+            .max_buf_size(MAX_HEAD)
             .serve_connection(TokioIo::new(Lingering::new(stream)), service)
     );
     let served = tokio::select! {
         served = &mut connection => served,
-        () = place.lost() => return log::debug!("a connection without a token made room"),
-        () = core.stopping.cancelled() => {
+        () = slot.evicted() => return log::debug!("a connection without a token made room"),
+        () = state.stopping.cancelled() => {
             connection.as_mut().graceful_shutdown();
             tokio::select! {
                 served = connection => served,
-                () = core.aborting.cancelled() => return,
+                () = state.aborting.cancelled() => return,
             }
         }
     };
@@ -98,7 +98,7 @@ fn kind(error: &hyper::Error) -> &'static str {
 }
 
 /// How long a peer is heard out after our last byte.
-const LINGER: Duration = Duration::from_millis(500);
+const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A stream that is closed in two steps: first our side, then, once the peer has closed its
 /// own or some time has passed, all of it. To close with unread bytes at hand would send a RST,
@@ -155,7 +155,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
         if deadline.is_none() {
             ready!(Pin::new(&mut *stream).poll_shutdown(cx))?;
         }
-        let deadline = deadline.get_or_insert_with(|| Box::pin(sleep(LINGER)));
+        let deadline = deadline.get_or_insert_with(|| Box::pin(sleep(LINGER_TIMEOUT)));
         // First, because a peer that never stops sending leaves no turn for what comes after.
         if deadline.as_mut().poll(cx).is_ready() {
             return Poll::Ready(Ok(()));
@@ -195,7 +195,7 @@ mod tests {
             ours.write_all(sent.as_bytes()).await.unwrap();
             let _ours = stays.then_some(ours);
             logged();
-            serve(theirs, Arc::clone(&rig.core)).await;
+            serve(theirs, Arc::clone(&rig.state)).await;
             assert_eq!(logged(), [format!("DEBUG a connection ended early: {why}")], "{sent:?}");
         }
     }
@@ -208,7 +208,7 @@ mod tests {
         stream.write_all(b"written").await.unwrap();
         stream.flush().await.unwrap();
         let mut read = [0; 7];
-        timeout(LINGER, ours.read_exact(&mut read)).await.unwrap().unwrap();
+        timeout(LINGER_TIMEOUT, ours.read_exact(&mut read)).await.unwrap().unwrap();
         assert_eq!(&read, b"written");
     }
 
@@ -225,13 +225,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn while_nobody_can_be_accepted_strangers_make_room_and_the_log_says_so_once_a_minute() {
         let rig = Rig::start();
-        let _strangers = [rig.core.places.take(), rig.core.places.take()];
+        let _strangers = [rig.state.slots.take(), rig.state.slots.take()];
         logged();
-        tokio::spawn(accept(deaf(), Arc::clone(&rig.core)));
+        tokio::spawn(accept(deaf(), Arc::clone(&rig.state)));
         for _ in 0..100 {
             yield_now().await;
         }
-        assert!(!rig.core.places.make_room(), "they had to go");
+        assert!(!rig.state.slots.make_room(), "they had to go");
         let warnings = || {
             let lines = logged();
             assert!(

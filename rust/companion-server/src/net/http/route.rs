@@ -18,12 +18,12 @@ use hyper::{Method, Request, StatusCode};
 use super::reply::{self, Reply, ReplyBody};
 use super::stream::EventStream;
 use crate::diffs::EventId;
-use crate::mcp::dispatch::{self, Answer, Received};
+use crate::mcp::dispatch::{self, DispatchReply, ReceivedMessages};
 use crate::mcp::session::{Session, SessionId};
 use crate::net::bodies::BodyError;
 use crate::net::guard::Refusal;
-use crate::net::slots::Place;
-use crate::state::Core;
+use crate::net::slots::SlotGuard;
+use crate::state::ServerState;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const REPEATED: HeaderName = HeaderName::from_static(mcp::REPEATED);
@@ -33,20 +33,24 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const FULL: &str = "Service unavailable: too many clients are connected";
 
 /// Answers a request. The order of the checks is part of the protocol; none reads the body.
-pub(crate) async fn route<B>(core: Arc<Core>, request: Request<B>, place: &Place) -> Reply
+pub(crate) async fn route<B>(
+    state: Arc<ServerState>,
+    request: Request<B>,
+    slot: &SlotGuard,
+) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
     let (head, body) = request.into_parts();
-    if let Err(refusal) = core.guard.check(&head) {
+    if let Err(refusal) = state.guard.check(&head) {
         return refuse(refusal);
     }
-    place.token_shown();
+    slot.token_shown();
     match (head.uri.path(), &head.method) {
-        ("/mcp", &Method::POST) => post(core, head, body).await,
-        ("/mcp", &Method::GET) => open_stream(core, &head).await,
-        ("/mcp", &Method::DELETE) => delete(&core, &head),
-        ("/events", &Method::GET) => monitor(&core, &head),
+        ("/mcp", &Method::POST) => post(state, head, body).await,
+        ("/mcp", &Method::GET) => open_stream(state, &head).await,
+        ("/mcp", &Method::DELETE) => delete(&state, &head),
+        ("/events", &Method::GET) => monitor(&state, &head),
         ("/mcp", _) => method_not_allowed("GET, POST, DELETE"),
         ("/events", _) => method_not_allowed("GET"),
         _ => server_error(StatusCode::NOT_FOUND, "Not found: the endpoint is /mcp"),
@@ -74,7 +78,7 @@ fn refuse(refusal: Refusal) -> Reply {
 }
 
 /// `POST /mcp`: a message or a batch.
-async fn post<B>(core: Arc<Core>, head: Parts, body: B) -> Reply
+async fn post<B>(state: Arc<ServerState>, head: Parts, body: B) -> Reply
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -84,29 +88,29 @@ where
     if let Some(reply) = unsupported_coding(&head.headers) {
         return reply;
     }
-    let sender = session(&core, &head.headers).ok();
+    let sender = session(&state, &head.headers).ok();
     let arrival = sender.as_ref().map(|sender| sender.arrivals.begin());
-    let body = match core.bodies.read(body).await {
+    let body = match state.bodies.read(body).await {
         Ok(body) => body,
-        Err(error) => return body_error(&error, core.config.limits.body),
+        Err(error) => return body_error(&error, state.config.limits.body),
     };
-    let received = match Received::read_call(&core, &body.bytes) {
+    let received = match ReceivedMessages::read_call(&state, &body.bytes) {
         Some(call) => call,
         None => match parse(&body.bytes) {
             Ok(Payload::Single(Message::Request { id, method, params }))
                 if method == "initialize" =>
             {
                 let repeats_requests = head.headers.contains_key(REPEATED);
-                return initialize(&core, &id, params, repeats_requests).await;
+                return initialize(&state, &id, params, repeats_requests).await;
             }
-            Ok(payload) => Received::read(&core, payload),
+            Ok(payload) => ReceivedMessages::read(&state, payload),
             Err(error) => return reply::error(StatusCode::BAD_REQUEST, None, error.into_object()),
         },
     };
     if let Some(reply) = unsupported_version(&head.headers, received.request_id()) {
         return reply;
     }
-    let session = match session(&core, &head.headers) {
+    let session = match session(&state, &head.headers) {
         Ok(session) => session,
         Err((status, error)) => return reply::error(status, received.request_id(), error),
     };
@@ -122,27 +126,32 @@ where
     let is_single = !received.is_batch();
     let is_repeated = head.headers.get(REPEATED).is_some_and(|value| value == "true");
     let _copied = body.free(received.size());
-    match dispatch::answer(&core, &session, is_repeated, received).await {
-        Answer::Nothing => reply::empty(StatusCode::ACCEPTED),
+    match dispatch::answer(&state, &session, is_repeated, received).await {
+        DispatchReply::Nothing => reply::empty(StatusCode::ACCEPTED),
         // Until it comes back to its stream, its answers are one, if it waits for more than them.
-        Answer::Json(json)
-            if is_single && session.is_returning() && core.diffs.is_anything_due(session.id) =>
+        DispatchReply::Json(json)
+            if is_single && session.is_returning() && state.diffs.is_anything_due(session.id) =>
         {
-            let stream = EventStream::answer(Arc::clone(&core), Arc::clone(&session), json);
+            let stream = EventStream::answer(Arc::clone(&state), Arc::clone(&session), json);
             reply::events(ReplyBody::Events(Box::new(stream)))
         }
-        Answer::Json(json) => reply::json(StatusCode::OK, json),
+        DispatchReply::Json(json) => reply::json(StatusCode::OK, json),
     }
 }
 
-async fn initialize(core: &Core, id: &Id, params: Params<'_>, repeats_requests: bool) -> Reply {
+async fn initialize(
+    state: &ServerState,
+    id: &Id,
+    params: Params<'_>,
+    repeats_requests: bool,
+) -> Reply {
     let (result, client) = match dispatch::initialize(params, repeats_requests) {
         Ok(initialized) => initialized,
         Err(error) => return reply::error(StatusCode::OK, Some(id), error),
     };
-    match core.create_session(client) {
+    match state.create_session(client) {
         Ok(session) => {
-            core.diffs.recorded().await;
+            state.diffs.wait_until_journaled().await;
             let mut reply = reply::json(StatusCode::OK, dispatch::response(id, &result));
             let id = HeaderValue::try_from(session.id.to_string()).expect("ids are ASCII");
             reply.headers_mut().insert(SESSION_ID, id);
@@ -153,19 +162,19 @@ async fn initialize(core: &Core, id: &Id, params: Params<'_>, repeats_requests: 
 }
 
 /// `GET /mcp`: the stream of notifications. It replaces the one that the session had.
-async fn open_stream(core: Arc<Core>, head: &Parts) -> Reply {
+async fn open_stream(state: Arc<ServerState>, head: &Parts) -> Reply {
     if !accepts(&head.headers, "text/event-stream") {
         return not_acceptable("text/event-stream");
     }
     if let Some(reply) = unsupported_version(&head.headers, None) {
         return reply;
     }
-    match session(&core, &head.headers) {
+    match session(&state, &head.headers) {
         Ok(session) => {
             let last = text(&head.headers, &LAST_EVENT_ID).map(EventId::parse).unwrap_or_default();
-            let stream = EventStream::open(Arc::clone(&core), session, &last);
+            let stream = EventStream::open(Arc::clone(&state), session, &last);
             // The client tells what has arrived only once, by this request.
-            core.diffs.recorded().await;
+            state.diffs.wait_until_journaled().await;
             reply::events(ReplyBody::Events(Box::new(stream)))
         }
         Err((status, error)) => reply::error(status, None, error),
@@ -173,10 +182,10 @@ async fn open_stream(core: Arc<Core>, head: &Parts) -> Reply {
 }
 
 /// `DELETE /mcp`: the client is done.
-fn delete(core: &Core, head: &Parts) -> Reply {
-    match session(core, &head.headers) {
+fn delete(state: &ServerState, head: &Parts) -> Reply {
+    match session(state, &head.headers) {
         Ok(session) => {
-            core.end_session(session.id);
+            state.end_session(session.id);
             reply::empty(StatusCode::NO_CONTENT)
         }
         Err((status, error)) => reply::error(status, None, error),
@@ -184,11 +193,11 @@ fn delete(core: &Core, head: &Parts) -> Reply {
 }
 
 /// `GET /events`: all notifications, for people.
-fn monitor(core: &Core, head: &Parts) -> Reply {
+fn monitor(state: &ServerState, head: &Parts) -> Reply {
     if !accepts(&head.headers, "text/event-stream") {
         return not_acceptable("text/event-stream");
     }
-    match core.open_monitor() {
+    match state.open_monitor() {
         Some(stream) => reply::events(ReplyBody::Monitor(stream)),
         None => server_error(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -198,13 +207,16 @@ fn monitor(core: &Core, head: &Parts) -> Reply {
 }
 
 /// The session that a request belongs to, or why there is none.
-fn session(core: &Core, headers: &HeaderMap) -> Result<Arc<Session>, (StatusCode, ErrorObject)> {
+fn session(
+    state: &ServerState,
+    headers: &HeaderMap,
+) -> Result<Arc<Session>, (StatusCode, ErrorObject)> {
     let Some(value) = headers.get(&SESSION_ID) else {
         let message = "Bad request: the header mcp-session-id is missing; send initialize first";
         return Err((StatusCode::BAD_REQUEST, ErrorObject::new(code::SERVER_ERROR, message)));
     };
     let id = value.to_str().ok().and_then(SessionId::parse);
-    id.and_then(|id| core.sessions.get(id)).ok_or_else(|| {
+    id.and_then(|id| state.sessions.get(id)).ok_or_else(|| {
         let message = "Session not found: it is unknown or has ended; send initialize again";
         (StatusCode::NOT_FOUND, ErrorObject::new(code::SESSION_NOT_FOUND, message))
     })

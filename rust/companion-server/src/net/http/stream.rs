@@ -19,10 +19,10 @@ use crate::diffs::{DiffId, EventId, Outgoing};
 use crate::mcp::session::{Next, Session};
 use crate::net::json::{self, Depth, Json};
 use crate::net::sse;
-use crate::state::Core;
+use crate::state::ServerState;
 
 pub(crate) struct EventStream {
-    core: Arc<Core>,
+    state: Arc<ServerState>,
     session: Arc<Session>,
     number: u64,
     /// To be sent at the start of the stream.
@@ -39,28 +39,28 @@ pub(crate) struct EventStream {
 
 impl EventStream {
     /// The stream of a session: ends the one it had, and has what the client missed sent again.
-    pub(super) fn open(core: Arc<Core>, session: Arc<Session>, last: &EventId) -> Self {
+    pub(super) fn open(state: Arc<ServerState>, session: Arc<Session>, last: &EventId) -> Self {
         session.returned();
-        let retry = core.config.limits.retry.as_millis();
-        Self::attach(core, session, last, format!("retry: {retry}\n\n").into(), false)
+        let retry = state.config.limits.retry.as_millis();
+        Self::attach(state, session, last, format!("retry: {retry}\n\n").into(), false)
     }
 
     /// Answers a request by a stream that begins with the `response`, JSON, for a client that has
     /// no other one yet. It ends when that comes.
-    pub(super) fn answer(core: Arc<Core>, session: Arc<Session>, response: Json) -> Self {
-        Self::attach(core, session, &EventId::default(), response.into_event(), true)
+    pub(super) fn answer(state: Arc<ServerState>, session: Arc<Session>, response: Json) -> Self {
+        Self::attach(state, session, &EventId::default(), response.into_event(), true)
     }
 
     fn attach(
-        core: Arc<Core>,
+        state: Arc<ServerState>,
         session: Arc<Session>,
         last: &EventId,
         first: Json,
         is_answer: bool,
     ) -> Self {
-        let number = core.sessions.attach(&session, core.context.message());
-        core.diffs.attach(session.id, number, last, is_answer);
-        Self { core, session, number, first, is_answer, data: Json::default(), ping: None }
+        let number = state.sessions.attach(&session, state.context.message());
+        state.diffs.attach(session.id, number, last, is_answer);
+        Self { state, session, number, first, is_answer, data: Json::default(), ping: None }
     }
 
     /// An event with that data: its head now, the data next.
@@ -68,7 +68,7 @@ impl EventStream {
         let head = if self.is_answer {
             data.next().expect("an event has data")
         } else {
-            let id = self.core.diffs.event_id(self.session.id);
+            let id = self.state.diffs.event_id(self.session.id);
             Bytes::from(format!("event: message\nid: {id}\n"))
         };
         self.data = data;
@@ -104,7 +104,7 @@ impl Body for EventStream {
             return Poll::Ready(Some(Ok(Frame::data(bytes))));
         }
         let (session, number) = (self.session.id, self.number);
-        let decisions = || self.core.diffs.next(session, number);
+        let decisions = || self.state.diffs.next(session, number);
         let next = ready!(self.session.mailbox.poll_next(number, decisions, cx));
         let bytes = match next {
             None => return Poll::Ready(None),
@@ -121,7 +121,7 @@ impl Body for EventStream {
 
 impl Drop for EventStream {
     fn drop(&mut self) {
-        self.core.sessions.detach(&self.session, self.number);
-        self.core.diffs.detach(self.session.id, self.number);
+        self.state.sessions.detach(&self.session, self.number);
+        self.state.diffs.detach(self.session.id, self.number);
     }
 }

@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 
 use super::*;
-use crate::privacy::files::{MAX_CHANGES, SETTLE};
+use crate::privacy::files::{MAX_CHANGES, SETTLE_TIME};
 use crate::privacy::rules::{COMPILED_BYTE, RULE_SIZE};
-use crate::privacy::watched::UNWATCHED;
+use crate::privacy::watched::POLL_INTERVAL;
 
 const RULES: &str = "project/.geminiignore";
 
@@ -59,9 +59,9 @@ async fn rules_that_were_replaced_hold_until_things_have_settled_and_no_longer()
         scene.check(&["project/x.key"], &[]);
         scene.write(RULES, "*.txt");
         scene.check(&["project/x.key", "project/x.txt"], &[]);
-        advance(SETTLE / 2).await;
+        advance(SETTLE_TIME / 2).await;
         scene.check(&["project/x.key", "project/x.txt"], &[]);
-        advance(SETTLE / 2).await;
+        advance(SETTLE_TIME / 2).await;
         if changes_again {
             scene.write(RULES, "*.md");
         }
@@ -103,10 +103,10 @@ async fn folders_that_can_not_be_watched_are_tried_again_but_not_all_the_time() 
     let mut watched = Watched::default();
     for _ in 0..2 {
         assert!(watched.follow(&scene.privacy, &look, None));
-        assert_eq!(watched.again(), Some(Instant::now() + UNWATCHED));
-        advance(UNWATCHED / 2).await;
+        assert_eq!(watched.again(), Some(Instant::now() + POLL_INTERVAL));
+        advance(POLL_INTERVAL / 2).await;
         assert!(!watched.follow(&scene.privacy, &look, None));
-        advance(UNWATCHED / 2).await;
+        advance(POLL_INTERVAL / 2).await;
     }
 }
 

@@ -195,7 +195,7 @@ async fn rules_that_go_hold_until_things_have_settled() {
     // What is new counts at once.
     scene.write("project/.geminiignore", "*.txt");
     scene.check(&["project/x.key", "project/x.txt"], &["project/x"]);
-    advance(files::SETTLE).await;
+    advance(files::SETTLE_TIME).await;
     scene.check(&["project/x.txt"], &["project/x.key"]);
     let mut look = scene.privacy.look();
     look.is_private(&scene.at("project/x.key")).unwrap();
@@ -219,11 +219,11 @@ async fn rules_that_go_hold_for_as_long_as_something_happens() {
     scene.write("project/.geminiignore", "");
     scene.check(&["project/x.key"], &[]);
     for _ in 0..4 {
-        advance(files::SETTLE / 2).await;
-        scene.privacy.disturb();
+        advance(files::SETTLE_TIME / 2).await;
+        scene.privacy.invalidate();
         scene.check(&["project/x.key"], &[]);
     }
-    advance(files::SETTLE).await;
+    advance(files::SETTLE_TIME).await;
     scene.check(&[], &["project/x.key"]);
 }
 

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use super::Scene;
 use crate::context::now_ms;
 use crate::privacy::rules::NAMES;
-use crate::testing::{Asked, Rig, Stream};
+use crate::testing::{EditorCall, Rig, Stream};
 
 /// A server with the root `project` and a client, in real time.
 struct Told {
@@ -32,12 +32,12 @@ impl Told {
 
     fn focus(&self, path: &str) {
         let (path, now) = (self.scene.at(path), now_ms());
-        self.rig.core.context.update(|model| model.focused(&path, now));
+        self.rig.state.context.update(|model| model.focused(&path, now));
     }
 
     fn select(&self, path: &str, text: &str) {
         let path = self.scene.at(path);
-        self.rig.core.context.update(|model| model.selection(&path, text));
+        self.rig.state.context.update(|model| model.selection(&path, text));
     }
 
     /// Waits for a context in which these files are told, the newest focus first, and returns it.
@@ -59,7 +59,7 @@ impl Told {
 
     fn private(&self) -> Vec<String> {
         let told = self.rig.private.lock().clone();
-        assert_eq!(self.rig.core.context.private_files(), told, "the status says the same");
+        assert_eq!(self.rig.state.context.private_files(), told, "the status says the same");
         told
     }
 }
@@ -163,7 +163,7 @@ async fn a_file_that_gets_a_name_that_is_private_is_taken_back() {
     told.files(&[TEXT]).await;
     rename(told.scene.base.join(TEXT), told.scene.base.join(KEY)).unwrap();
     let (from, to) = (told.scene.at(TEXT), told.scene.at(KEY));
-    told.rig.core.context.update(|model| model.renamed(&from, &to));
+    told.rig.state.context.update(|model| model.renamed(&from, &to));
     told.files(&[]).await;
 }
 
@@ -173,9 +173,9 @@ async fn other_roots_have_other_rules() {
     told.focus(TEXT);
     told.focus(KEY);
     told.files(&[TEXT]).await;
-    told.rig.core.workspace.change(vec![told.scene.base.join("elsewhere")]);
+    told.rig.state.workspace.change(vec![told.scene.base.join("elsewhere")]);
     told.files(&[KEY, TEXT]).await;
-    told.rig.core.workspace.change(vec![told.scene.base.clone()]);
+    told.rig.state.workspace.change(vec![told.scene.base.clone()]);
     told.files(&[TEXT]).await;
 }
 
@@ -191,7 +191,9 @@ async fn the_problems_of_a_private_file_are_not_told() {
     assert_eq!(refused["isError"], true);
     assert_eq!(refused["content"][0]["text"], STAYS_PRIVATE);
     let asked = async {
-        let Asked::Diagnostics(responder, request) = rig.asked().await else { panic!("problems") };
+        let EditorCall::Diagnostics(responder, request) = rig.asked().await else {
+            panic!("problems")
+        };
         assert_eq!(request.paths, [told.scene.at(TEXT)]);
         responder.complete_json(r#"{"files": []}"#);
     };
@@ -208,7 +210,7 @@ async fn the_problems_of_a_file_that_becomes_private_while_the_editor_looks_are_
         told.files(&[KEY, TEXT]).await;
         let (rig, key) = (&told.rig, told.scene.at(KEY));
         let editor = async {
-            let Asked::Diagnostics(responder, request) = rig.asked().await else { panic!() };
+            let EditorCall::Diagnostics(responder, request) = rig.asked().await else { panic!() };
             assert!(request.paths.contains(&key));
             told.scene.write(RULES, "*.key");
             let start = json!({ "line": 1, "character": 1 });
@@ -233,7 +235,7 @@ async fn who_is_silent_tells_nothing_of_files_and_problems_and_has_edits_reviewe
     told.focus(TEXT);
     told.select(TEXT, "a text");
     told.files(&[TEXT]).await;
-    told.rig.core.context.update(|model| model.silenced(true));
+    told.rig.state.context.update(|model| model.silenced(true));
     told.files(&[]).await;
     let (rig, session) = (&told.rig, &told.session);
     let path = told.scene.at(TEXT);
@@ -246,13 +248,13 @@ async fn who_is_silent_tells_nothing_of_files_and_problems_and_has_edits_reviewe
         );
     }
     let asked = async {
-        let Asked::Open(responder, _) = rig.asked().await else { panic!("a proposal") };
+        let EditorCall::Open(responder, _) = rig.asked().await else { panic!("a proposal") };
         responder.complete(None);
     };
     let arguments = json!({ "filePath": path, "newContent": "new" });
     let (result, ()) = tokio::join!(rig.call(session, "openDiff", &arguments), asked);
     assert_eq!(result.get("isError"), None, "{result}");
-    told.rig.core.context.update(|model| model.silenced(false));
+    told.rig.state.context.update(|model| model.silenced(false));
     let context = told.files(&[TEXT]).await;
     assert_eq!(context["workspaceState"]["openFiles"][0]["selectedText"], "a text");
 }

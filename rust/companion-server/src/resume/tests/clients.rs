@@ -51,8 +51,8 @@ pub(super) async fn kill(dir: &TempDir, rig: Rig) {
     let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
     let content = fs::read(file).unwrap();
     // The kernel gives the lock back; here the orderly end does, which also writes.
-    rig.core.begin_to_end();
-    let journal = rig.core.journal.clone().unwrap();
+    rig.state.release_lock();
+    let journal = rig.state.journal.clone().unwrap();
     journal.end();
     journal.ended().await;
     fs::write(file, content).unwrap();
@@ -65,10 +65,10 @@ async fn an_open_diff_is_in_the_file_before_the_client_takes_it_for_open() {
     let session = rig.initialize().await;
     rig.open(&session, "/a \"é\"").await;
     assert_eq!(left(&dir), json!([["/a \"é\""]]));
-    rig.core.diffs.decided("/a \"é\"", Some("line\n“two”".to_owned()));
+    rig.state.diffs.user_decided("/a \"é\"", Some("line\n“two”".to_owned()));
     becomes(&dir, json!([["/a \"é\"", "line\n“two”"]])).await;
 
-    // Asked again, the earlier decision is none for this question.
+    // EditorCall again, the earlier decision is none for this question.
     rig.open(&session, "/a \"é\"").await;
     assert_eq!(left(&dir), json!([["/a \"é\""]]));
 }
@@ -79,7 +79,7 @@ async fn the_next_process_tells_what_the_last_one_could_not() {
     let rig = Rig::resume(dir.path());
     let session = rig.initialize().await;
     rig.open(&session, "/accepted").await;
-    rig.core.diffs.decided("/accepted", Some("text".to_owned()));
+    rig.state.diffs.user_decided("/accepted", Some("text".to_owned()));
     becomes(&dir, json!([["/accepted", "text"]])).await;
     rig.open(&session, "/open").await;
     kill(&dir, rig).await;
@@ -105,7 +105,7 @@ async fn the_next_process_tells_what_the_last_one_could_not() {
     // The client comes back and shows that they did.
     let last = stream.last_id.clone();
     drop(rig.stream_after(&session, last.as_deref()).await);
-    shut_down(&rig.core, None).await;
+    shut_down(&rig.state, None).await;
     assert_eq!(left(&dir), json!([]));
 }
 
@@ -117,7 +117,7 @@ async fn a_server_that_is_stopped_leaves_what_it_could_not_tell() {
     rig.open(&away, "/a").await;
     rig.open(&there, "/b").await;
     let mut stream = rig.stream(&there).await;
-    shut_down(&rig.core, None).await;
+    shut_down(&rig.state, None).await;
     stream.context().await;
     assert_eq!(told(&mut stream).await["params"]["filePath"], "/b");
     assert_eq!(stream.message().await, None);
@@ -137,7 +137,7 @@ async fn what_a_client_shows_to_have_got_from_the_last_process_is_not_told_again
     let mut stream = rig.stream(&session).await;
     for (path, accepted) in [("/a", Some("text")), ("/b", None)] {
         rig.open(&session, path).await;
-        rig.core.diffs.decided(path, accepted.map(str::to_owned));
+        rig.state.diffs.user_decided(path, accepted.map(str::to_owned));
         while told(&mut stream).await["params"]["filePath"] != path {}
     }
     rig.open(&session, "/c").await;
@@ -160,7 +160,7 @@ async fn a_client_that_asks_first_hears_nothing_of_the_last_process_with_the_ans
     let session = rig.initialize().await;
     let mut stream = rig.stream(&session).await;
     rig.open(&session, "/a").await;
-    rig.core.diffs.decided("/a", Some("old".to_owned()));
+    rig.state.diffs.user_decided("/a", Some("old".to_owned()));
     while told(&mut stream).await["method"] != "ide/diffAccepted" {}
     let last = stream.last_id.take().unwrap();
     kill(&dir, rig).await;
@@ -174,7 +174,7 @@ async fn a_client_that_asks_first_hears_nothing_of_the_last_process_with_the_ans
     let mut answer = Stream::new(reply.into_body());
     assert_eq!(told(&mut answer).await["id"], 7);
     answer.context().await;
-    rig.core.diffs.decided("/b", Some("new".to_owned()));
+    rig.state.diffs.user_decided("/b", Some("new".to_owned()));
     assert_eq!(told(&mut answer).await["params"]["content"], "new");
     let mut stream = rig.stream_after(&session, Some(&last)).await;
     assert_eq!(answer.message().await, None);
@@ -191,7 +191,7 @@ async fn no_text_stays_on_the_disk_that_its_client_has_got() {
     let mut stream = rig.stream(&session).await;
     stream.context().await;
     rig.open(&session, "/a").await;
-    rig.core.diffs.decided("/a", Some("the user’s text".to_owned()));
+    rig.state.diffs.user_decided("/a", Some("the user’s text".to_owned()));
     becomes(&dir, json!([["/a", "the user’s text"]])).await;
     while told(&mut stream).await["method"] != "ide/diffAccepted" {}
     let ping = stream.any_message().await.unwrap();
@@ -218,7 +218,7 @@ async fn no_text_stays_on_the_disk_whose_client_never_comes_back() {
     let session = rig.initialize().await;
     drop(rig.stream(&session).await);
     rig.open(&session, "/a").await;
-    rig.core.diffs.decided("/a", Some("the user’s text".to_owned()));
+    rig.state.diffs.user_decided("/a", Some("the user’s text".to_owned()));
     becomes(&dir, json!([["/a", "the user’s text"]])).await;
     pause();
     sleep(Duration::from_mins(59)).await;
@@ -271,7 +271,7 @@ async fn a_client_that_asks_before_it_listens_again_hears_the_decision_with_the_
     let mut answer = Stream::new(reply.into_body());
     assert_eq!(told(&mut answer).await["id"], 7);
     answer.context().await;
-    rig.core.diffs.decided("/a", Some("edited".to_owned()));
+    rig.state.diffs.user_decided("/a", Some("edited".to_owned()));
     assert_eq!(told(&mut answer).await["params"]["content"], "edited");
     assert_eq!(answer.last_id, None, "or the client would come back for each answer");
     assert_eq!(*rig.counts.lock(), [1]);
@@ -303,7 +303,7 @@ async fn only_what_this_process_has_to_tell_comes_with_an_answer() {
     let showing = rig.show();
     let (reply, ()) = tokio::join!(rig.send("POST", "/mcp", &headers, call.to_string()), showing);
     drop(reply);
-    rig.core.diffs.decided("/a", Some("edited".to_owned()));
+    rig.state.diffs.user_decided("/a", Some("edited".to_owned()));
     let mut answer = Stream::new(ask().await.into_body());
     assert_eq!(told(&mut answer).await["id"], 1);
     answer.context().await;
@@ -312,7 +312,7 @@ async fn only_what_this_process_has_to_tell_comes_with_an_answer() {
     // Once the client has listened, decisions are its stream's matter.
     drop((answer, rig.stream(&session).await));
     rig.open(&session, "/b").await;
-    rig.core.diffs.decided("/b", None);
+    rig.state.diffs.user_decided("/b", None);
     assert_eq!(ask().await.headers()["content-type"], "application/json");
 }
 

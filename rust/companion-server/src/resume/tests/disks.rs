@@ -203,7 +203,7 @@ fn the_file_is_rewritten_once_it_has_doubled_and_grown_by_64_kb() {
         let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
         let stays = Record::Opened(diff("1"), SessionId::new(), "x".repeat(written).into());
         assert!(take(&mut saving, vec![stays]));
-        assert!(saving.tell(super::super::file::File::write));
+        assert!(saving.tell(super::super::file::ResumeFile::write));
         let file_before = fs::File::open(file(&dir)).unwrap();
         let before = file_before.metadata().unwrap();
         let mut length = before.len();

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::{Resume, Resumed, Saving};
 use crate::config::Config;
-use crate::disk::pool::Threads;
+use crate::disk::pool::BlockingPool;
 use crate::runtime::Runtime;
 
 /// A process that runs as long as the tests do, and one that does not run.
@@ -27,8 +27,8 @@ fn config(root: &str, pid: u32) -> Config {
 
 fn begin(last: Resume, port: u16) -> (String, Saving) {
     let runtime = Runtime::start().unwrap();
-    let threads = Threads::new(runtime.alive().clone()).unwrap();
-    let Resumed { token, saving, .. } = last.begin(port, &threads);
+    let pool = BlockingPool::new(runtime.alive().clone()).unwrap();
+    let Resumed { token, saving, .. } = last.begin(port, &pool);
     (token.expose().to_owned(), runtime.handle().block_on(saving).unwrap())
 }
 

@@ -28,7 +28,7 @@ fn change(dir: &TempDir, change: impl FnOnce(&mut Value)) {
 }
 
 /// Makes it look as if the file had been written that long ago.
-fn grow_old(file: &Path, age: Duration) {
+fn prune_sent(file: &Path, age: Duration) {
     set_time(file, SystemTime::now() - age);
 }
 
@@ -164,7 +164,7 @@ fn files_that_no_server_will_resume_are_removed() {
     let locks = ["lock", "running"].map(|extension| stem.with_extension(extension));
     let group = [left.clone()].into_iter().chain(locks).chain(others);
     for file in group.chain(by_port(4001)) {
-        grow_old(&file, Duration::from_mins(1));
+        prune_sent(&file, Duration::from_mins(1));
     }
     // The clock has been set back since.
     set_time(&left, SystemTime::now() + Duration::from_hours(1));
@@ -182,7 +182,7 @@ fn files_that_no_server_will_resume_are_removed() {
 fn a_server_that_has_nothing_to_save_gives_a_sign_of_life() {
     let dir = TempDir::new().unwrap();
     let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
-    grow_old(&file(&dir), Duration::from_mins(6));
+    prune_sent(&file(&dir), Duration::from_mins(6));
     assert!(saving.tell(|file| file.take(Batch::default())));
     let age = fs::metadata(file(&dir)).unwrap().modified().unwrap().elapsed().unwrap_or_default();
     assert!(age < Duration::from_mins(1), "{age:?}");

@@ -6,7 +6,7 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::testing::{Asked, Rig};
+use crate::testing::{EditorCall, Rig};
 
 const LIMIT: usize = 1 << 20;
 
@@ -39,9 +39,9 @@ async fn showing() -> (Rig, String) {
 }
 
 /// The editor is asked to reject, and leaves that to its user.
-async fn leave(rig: &Rig) -> Asked {
+async fn leave(rig: &Rig) -> EditorCall {
     let asked = rig.asked().await;
-    assert!(matches!(asked, Asked::Reject(..)));
+    assert!(matches!(asked, EditorCall::Reject(..)));
     asked
 }
 
@@ -86,5 +86,5 @@ async fn who_finds_no_room_for_a_large_body_is_told_so_in_time() {
     };
     assert_eq!(status, 503, "{text}");
     assert!(text.contains("other large requests are under way"), "{text}");
-    assert_eq!(begun.elapsed(), rig.core.config.limits.body_timeout);
+    assert_eq!(begun.elapsed(), rig.state.config.limits.body_timeout);
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::host::Proposal;
 use crate::net::http::route;
-use crate::testing::{Asked, PORT, Rig, TOKEN};
+use crate::testing::{EditorCall, PORT, Rig, TOKEN};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
@@ -37,7 +37,7 @@ impl Exchanges {
             request = request.header(name, value);
         }
         let request = request.body(Full::from(body.to_owned())).unwrap();
-        let reply = route(self.rig.core.clone(), request, &self.rig.core.places.take()).await;
+        let reply = route(self.rig.state.clone(), request, &self.rig.state.slots.take()).await;
         let (head, body) = reply.into_parts();
         writeln!(self.text, "### {what}\n{}", head.status).unwrap();
         for (name, value) in &head.headers {
@@ -323,8 +323,8 @@ async fn what_the_editor_has_taken_counts_until_it_has_answered() {
     let half = |path| json!({ "filePath": path, "newContent": "x".repeat(60_000) });
     let (a, b, c) = (half("/a"), half("/b"), half("/c"));
     let answer = async {
-        let Asked::Open(first, _) = rig.asked().await else { panic!() };
-        let Asked::Open(second, _) = rig.asked().await else { panic!() };
+        let EditorCall::Open(first, _) = rig.asked().await else { panic!() };
+        let EditorCall::Open(second, _) = rig.asked().await else { panic!() };
         let refused = rig.call(&session, "openDiff", &c).await.to_string();
         assert!(refused.contains("has not taken the proposals before this one"), "{refused}");
         first.complete(None);
@@ -333,7 +333,7 @@ async fn what_the_editor_has_taken_counts_until_it_has_answered() {
     let call = |arguments| rig.call(&session, "openDiff", arguments);
     tokio::join!(call(&a), call(&b), answer);
     let answer = async {
-        let Asked::Open(third, _) = rig.asked().await else { panic!() };
+        let EditorCall::Open(third, _) = rig.asked().await else { panic!() };
         third.complete(None);
     };
     let (result, ()) = tokio::join!(rig.call(&session, "openDiff", &c), answer);
@@ -346,7 +346,7 @@ async fn what_the_editor_answers_reaches_the_client() {
     let session = rig.initialize().await;
     let arguments = json!({ "filePath": "/a b/文.rs", "newContent": "" });
     let answer = async {
-        let Asked::Open(responder, proposal) = rig.asked().await else { panic!() };
+        let EditorCall::Open(responder, proposal) = rig.asked().await else { panic!() };
         let Proposal { file_path, new_content, .. } = &proposal;
         assert_eq!((file_path.as_str(), new_content.as_str()), ("/a b/文.rs", ""));
         responder.complete(None);
@@ -355,7 +355,7 @@ async fn what_the_editor_answers_reaches_the_client() {
     assert_eq!(result, json!({ "content": [] }));
 
     let answer = async {
-        let Asked::Close(responder, _) = rig.asked().await else { panic!() };
+        let EditorCall::Close(responder, _) = rig.asked().await else { panic!() };
         responder.complete(Some("a\r\n\"b\"".to_owned()));
     };
     let arguments = json!({ "filePath": "/a b/文.rs", "suppressNotification": true });
@@ -364,7 +364,7 @@ async fn what_the_editor_answers_reaches_the_client() {
     assert_eq!(result, json!({ "content": [{ "type": "text", "text": text }] }));
 
     let answer = async {
-        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
+        let EditorCall::Open(responder, _) = rig.asked().await else { panic!() };
         responder.fail("It is a directory.");
     };
     let arguments = json!({ "filePath": "/a", "newContent": "x" });

@@ -8,7 +8,7 @@ use tokio::time::{Instant, advance, sleep};
 
 use crate::config::Limits;
 use crate::mcp::session::{ClientTraits, SessionId, Sessions};
-use crate::testing::{Asked, Rig};
+use crate::testing::{EditorCall, Rig};
 
 async fn status(rig: &Rig, session: &str) -> u16 {
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -44,7 +44,7 @@ async fn a_session_goes_last_whose_client_may_not_have_got_a_decision() {
     let waiting = rig.initialize().await;
     let mut stream = rig.stream(&waiting).await;
     open(&rig, &waiting).await;
-    rig.core.diffs.decided("/a", Some("text".to_owned()));
+    rig.state.diffs.user_decided("/a", Some("text".to_owned()));
     stream.context().await;
     stream.message().await.unwrap();
     drop(stream);
@@ -79,7 +79,7 @@ async fn a_newcomer_is_refused_before_a_client_that_waits_for_a_decision_loses_i
     open_at(&rig, &other, "/b").await;
     let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
     assert_eq!(rig.send("POST", "/mcp", &[], body).await.status(), 503);
-    rig.core.diffs.decided("/a", Some("text".to_owned()));
+    rig.state.diffs.user_decided("/a", Some("text".to_owned()));
     let mut stream = rig.stream(&waiting).await;
     stream.context().await;
     assert_eq!(stream.message().await.unwrap()["params"]["content"], "text");
@@ -112,7 +112,7 @@ async fn a_session_stays_whose_request_is_being_answered() {
     let asking = rig.initialize().await;
     let arguments = json!({ "filePath": "/a", "newContent": "" });
     let others = async {
-        let Asked::Open(responder, _) = rig.asked().await else { panic!() };
+        let EditorCall::Open(responder, _) = rig.asked().await else { panic!() };
         let mut others = Vec::new();
         for _ in 0..2 {
             advance(Duration::from_millis(1)).await;
@@ -134,7 +134,7 @@ async fn open(rig: &Rig, session: &str) -> u32 {
 
 async fn open_at(rig: &Rig, session: &str, path: &str) -> u32 {
     let answer = async {
-        let Asked::Open(responder, proposal) = rig.asked().await else { panic!() };
+        let EditorCall::Open(responder, proposal) = rig.asked().await else { panic!() };
         responder.complete(None);
         proposal.to_show().cli
     };
@@ -161,7 +161,7 @@ async fn proposals_carry_the_lowest_number_that_no_other_client_has() {
     let _stream = rig.stream(&three).await;
     assert_eq!(open_at(&rig, &two, "/two/more").await, 2);
     for path in ["/one", "/one/more"] {
-        rig.core.diffs.decided(path, None);
+        rig.state.diffs.user_decided(path, None);
     }
     let four = rig.initialize().await;
     assert_eq!(open_at(&rig, &four, "/four").await, 1);
@@ -178,7 +178,7 @@ async fn a_session_without_a_stream_ends_after_an_hour() {
         let (idle, connected) = (rig.initialize().await, rig.initialize().await);
         let _stream = rig.stream(&connected).await;
         sleep(Duration::from_mins(59)).await;
-        assert!(rig.core.sessions.get(parse(&idle)).is_some());
+        assert!(rig.state.sessions.get(parse(&idle)).is_some());
         sleep(Duration::from_mins(1) + Duration::from_millis(1)).await;
         assert_eq!(status(&rig, &idle).await, 404);
         sleep(Duration::from_hours(2)).await;
@@ -194,7 +194,7 @@ async fn the_views_of_a_client_that_does_not_come_back_are_closed_after_five_min
         open(&rig, &session).await;
         drop(rig.stream(&session).await);
         let left = Instant::now();
-        assert!(matches!(rig.asked().await, Asked::Close(_, path) if path == "/a"));
+        assert!(matches!(rig.asked().await, EditorCall::Close(_, path) if path == "/a"));
         assert_eq!(left.elapsed().as_secs(), 300, "with a sign of life every {keep_alive} s");
     }
 }
@@ -218,7 +218,7 @@ async fn a_decision_waits_an_hour_for_its_client() {
     let rig = Rig::start();
     let session = rig.initialize().await;
     open(&rig, &session).await;
-    rig.core.diffs.decided("/a", Some("text".to_owned()));
+    rig.state.diffs.user_decided("/a", Some("text".to_owned()));
     sleep(Duration::from_mins(59)).await;
     let mut stream = rig.stream(&session).await;
     stream.context().await;
@@ -248,7 +248,7 @@ async fn a_client_that_does_not_read_its_decisions_may_not_open_more() {
     };
     open("/a").await;
     open("/b").await;
-    rig.core.diffs.decided("/a", Some("kept".to_owned()));
+    rig.state.diffs.user_decided("/a", Some("kept".to_owned()));
     let arguments = json!({ "filePath": "/c", "newContent": "" });
     assert_eq!(rig.call(&session, "openDiff", &arguments).await["isError"], true);
 
@@ -268,7 +268,7 @@ async fn texts_that_are_not_read_are_bounded_in_bytes() {
             assert_eq!(rig.call(&session, "openDiff", &arguments).await["isError"], true);
         } else {
             open_at(&rig, &session, path).await;
-            rig.core.diffs.decided(path, Some("x".repeat(500)));
+            rig.state.diffs.user_decided(path, Some("x".repeat(500)));
         }
     }
     let mut stream = rig.stream(&session).await;
@@ -300,7 +300,7 @@ async fn texts_of_all_sessions_are_bounded_in_bytes() {
     open(&sessions[0], "/a", 2000).await;
     refused(&sessions[1], "/b", 1).await;
     // It is decided and not read.
-    rig.core.diffs.decided("/a", Some("y".repeat(600)));
+    rig.state.diffs.user_decided("/a", Some("y".repeat(600)));
     refused(&sessions[1], "/b", 500).await;
     open(&sessions[1], "/b", 400).await;
     refused(&sessions[2], "/c", 1).await;
@@ -312,7 +312,7 @@ async fn texts_of_all_sessions_are_bounded_in_bytes() {
     drop(stream);
     open(&sessions[2], "/c", 500).await;
     refused(&sessions[2], "/d", 101).await;
-    rig.core.diffs.decided("/b", None);
+    rig.state.diffs.user_decided("/b", None);
     open(&sessions[2], "/d", 101).await;
 }
 

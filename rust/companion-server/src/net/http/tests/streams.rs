@@ -10,10 +10,10 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
 use crate::host::Delivery;
-use crate::testing::{Asked, Rig, Stream};
+use crate::testing::{EditorCall, Rig, Stream};
 
 fn accept(rig: &Rig, content: &str) -> Delivery {
-    rig.core.diffs.decided("/a", Some(content.to_owned()))
+    rig.state.diffs.user_decided("/a", Some(content.to_owned()))
 }
 
 /// The next decision as `method content`.
@@ -49,7 +49,7 @@ async fn a_decision_goes_to_its_asker_only() {
     assert_eq!(accept(&rig, "edited"), Delivery::Delivered);
     assert_eq!(decision(&mut stream_a).await, "ide/diffAccepted edited");
     rig.open(&b, "/a").await;
-    rig.core.diffs.decided("/a", None);
+    rig.state.diffs.user_decided("/a", None);
     assert_eq!(decision(&mut stream_b).await, "ide/diffRejected ", "the first that b hears");
 }
 
@@ -174,7 +174,7 @@ async fn deleting_a_session_ends_its_stream_and_closes_its_views() {
     stream.context().await;
     rig.open(&session, "/a").await;
     rig.send("DELETE", "/mcp", &[("mcp-session-id", &session)], "").await;
-    assert!(matches!(rig.asked().await, Asked::Close(_, path) if path == "/a"));
+    assert!(matches!(rig.asked().await, EditorCall::Close(_, path) if path == "/a"));
     assert_eq!(stream.message().await, None);
     assert_eq!(accept(&rig, "x"), Delivery::Unknown);
 }
@@ -188,7 +188,7 @@ async fn stopping_rejects_open_diffs_and_then_ends_the_streams() {
     stream.context().await;
     events.message().await.unwrap();
     rig.open(&session, "/a").await;
-    crate::shutdown::shut_down(&rig.core, None).await;
+    crate::shutdown::shut_down(&rig.state, None).await;
     assert_eq!(decision(&mut stream).await, "ide/diffRejected ");
     assert_eq!(stream.message().await, None);
     assert_eq!(events.message().await.unwrap()["method"], "notifications/ide/diffRejected");
@@ -202,7 +202,7 @@ async fn events_shows_everything_under_the_names_of_the_neovim_server() {
     let path = file.path().to_str().unwrap();
     let mut events = Stream::new(rig.send("GET", "/events", &[], "").await.into_body());
     let mut seen = vec![events.block().await.unwrap()];
-    rig.core.context.update(|model| {
+    rig.state.context.update(|model| {
         model.focused(path, 7);
         let cursor = companion_protocol::ide::Position::new(2, 3).unwrap();
         model.cursor(path, cursor);
@@ -214,7 +214,7 @@ async fn events_shows_everything_under_the_names_of_the_neovim_server() {
     accept(&rig, "new");
     seen.push(events.block().await.unwrap());
     rig.open(&session, "/a").await;
-    rig.core.diffs.decided("/a", None);
+    rig.state.diffs.user_decided("/a", None);
     seen.push(events.block().await.unwrap());
     insta::assert_snapshot!(seen.join("\n\n").replace(path, "/path/to/file"));
 }
@@ -250,7 +250,7 @@ async fn a_watcher_that_does_not_read_costs_little_memory() {
         accept(&rig, &text);
         decision(&mut stream).await;
     }
-    rig.core.monitors.end();
+    rig.state.monitors.end();
     let waiting = events.into_body().collect().await.unwrap().to_bytes().len();
     assert!((3 << 20..=4 << 20).contains(&waiting), "{waiting} bytes");
 }
@@ -269,7 +269,7 @@ async fn a_watcher_that_is_sent_a_long_text_misses_what_would_pile_up_behind_it(
     assert!(sent.ends_with(b"xx\"}}\n\n"));
     rig.open(&session, "/a").await;
     accept(&rig, &"z".repeat(3 << 20));
-    rig.core.monitors.end();
+    rig.state.monitors.end();
     assert!(watcher.frame().await.is_none(), "of the first one it has not asked for the rest");
 }
 
@@ -306,7 +306,7 @@ async fn a_request_does_not_wait_until_every_client_has_the_context() {
             first.notify_one();
         });
     }
-    rig.core.context.update(|model| model.trusted(false));
+    rig.state.context.update(|model| model.trusted(false));
     first.notified().await;
     let session = rig.initialize().await;
     rig.call(&session, "closeDiff", &json!({ "filePath": "/a" })).await;
@@ -343,7 +343,7 @@ async fn a_long_text_that_was_sent_is_kept_for_minutes_but_not_for_ever() {
         sleep(Duration::from_mins(1)).await;
         for (path, text) in [("/long", &*long), ("/newest", "newest")] {
             rig.open(&session, path).await;
-            rig.core.diffs.decided(path, Some(text.to_owned()));
+            rig.state.diffs.user_decided(path, Some(text.to_owned()));
             assert_eq!(stream.message().await.unwrap()["params"]["filePath"], path);
         }
         sleep(Duration::from_mins(minutes)).await;

@@ -11,11 +11,11 @@ use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::super::connection::serve;
-use crate::testing::{Asked, PORT, Rig, Stream, TOKEN};
+use crate::testing::{EditorCall, PORT, Rig, Stream, TOKEN};
 
 fn connect(rig: &Rig) -> DuplexStream {
     let (ours, theirs) = duplex(1 << 16);
-    tokio::spawn(serve(theirs, Arc::clone(&rig.core)));
+    tokio::spawn(serve(theirs, Arc::clone(&rig.state)));
     ours
 }
 
@@ -40,7 +40,7 @@ fn post(session: &str, message: &Value) -> String {
 /// The user accepts a proposal of a client.
 async fn propose_and_accept(rig: &Rig, session: &str) {
     rig.open(session, "/a").await;
-    rig.core.diffs.decided("/a", Some("edited".to_owned()));
+    rig.state.diffs.user_decided("/a", Some("edited".to_owned()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -80,8 +80,8 @@ async fn an_editor_that_does_not_answer_fails_the_call() {
     assert_eq!(begun.elapsed(), Duration::from_secs(30));
     let text = json!([{ "type": "text", "text": "The editor did not answer in time." }]);
     assert_eq!(result, json!({ "content": text, "isError": true }));
-    assert!(matches!(rig.asked().await, Asked::Open(..)));
-    assert!(matches!(rig.asked().await, Asked::Close(..)), "should the view still open");
+    assert!(matches!(rig.asked().await, EditorCall::Open(..)));
+    assert!(matches!(rig.asked().await, EditorCall::Close(..)), "should the view still open");
 }
 
 #[tokio::test(start_paused = true)]
@@ -120,9 +120,9 @@ async fn a_client_that_shows_nothing_is_waited_for_only_a_second() {
     tokio::join!(rig.call(&session, "openDiff", &arguments[0]), opening);
     let another = rig.call(&session, "openDiff", &arguments[1]);
     assert!(timeout(Duration::from_secs(1), another).await.is_err());
-    assert!(matches!(rig.asked().await, Asked::Open(..)), "and is not answered");
+    assert!(matches!(rig.asked().await, EditorCall::Open(..)), "and is not answered");
     let closing = async {
-        let Asked::Close(responder, _) = rig.asked().await else { panic!() };
+        let EditorCall::Close(responder, _) = rig.asked().await else { panic!() };
         sleep(Duration::from_secs(1)).await;
         responder.complete(Some("edited".to_owned()));
         Instant::now()
@@ -141,8 +141,8 @@ async fn a_caller_that_leaves_does_not_stop_the_deadline() {
     let call = rig.call(&session, "openDiff", &arguments);
     assert!(timeout(Duration::from_secs(1), call).await.is_err());
     sleep(Duration::from_secs(30)).await;
-    assert!(matches!(rig.asked().await, Asked::Open(..)));
-    assert!(matches!(rig.asked().await, Asked::Close(..)));
+    assert!(matches!(rig.asked().await, EditorCall::Open(..)));
+    assert!(matches!(rig.asked().await, EditorCall::Close(..)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -187,7 +187,7 @@ async fn stopping_does_not_wait_for_a_client_that_does_not_read() {
     let rig = Rig::start();
     let session = rig.initialize().await;
     let (mut ours, theirs) = duplex(64);
-    rig.core.tasks.spawn(serve(theirs, Arc::clone(&rig.core)));
+    rig.state.tasks.spawn(serve(theirs, Arc::clone(&rig.state)));
     let head = format!(
         "GET /mcp HTTP/1.1\r\nhost: 127.0.0.1:{PORT}\r\nauthorization: Bearer {TOKEN}\r\n\
          mcp-session-id: {session}\r\n\r\n"
@@ -195,7 +195,7 @@ async fn stopping_does_not_wait_for_a_client_that_does_not_read() {
     ours.write_all(head.as_bytes()).await.unwrap();
     sleep(Duration::from_secs(1)).await;
     let begun = Instant::now();
-    crate::shutdown::shut_down(&rig.core, None).await;
+    crate::shutdown::shut_down(&rig.state, None).await;
     assert_eq!(begun.elapsed().as_secs(), 1);
 }
 
@@ -210,7 +210,7 @@ async fn a_server_that_stops_is_there_for_a_client_that_is_slow_to_show_that_it_
     assert_eq!(stream.message().await.unwrap()["method"], "ide/diffAccepted");
     let ping = stream.any_message().await.unwrap();
     let (mut ours, theirs) = duplex(1 << 16);
-    rig.core.tasks.spawn(serve(theirs, Arc::clone(&rig.core)));
+    rig.state.tasks.spawn(serve(theirs, Arc::clone(&rig.state)));
 
     let answering = async {
         sleep(Duration::from_millis(900)).await;
@@ -222,7 +222,7 @@ async fn a_server_that_stops_is_there_for_a_client_that_is_slow_to_show_that_it_
     };
     let begun = Instant::now();
     let stopping = async {
-        crate::shutdown::shut_down(&rig.core, None).await;
+        crate::shutdown::shut_down(&rig.state, None).await;
         begun.elapsed()
     };
     let (reply, took) = tokio::join!(answering, stopping);
@@ -241,7 +241,7 @@ async fn a_refused_peer_that_never_stops_sending_is_let_go() {
     let chunk = format!("100000\r\n{}\r\n", "x".repeat(1 << 20));
     let flood = async { while ours.write_all(chunk.as_bytes()).await.is_ok() {} };
     let served = async {
-        tokio::join!(tokio::spawn(serve(theirs, Arc::clone(&rig.core))), flood).0.unwrap();
+        tokio::join!(tokio::spawn(serve(theirs, Arc::clone(&rig.state))), flood).0.unwrap();
     };
     timeout(Duration::from_secs(20), served).await.expect("it has to end");
 }
@@ -273,13 +273,13 @@ async fn a_server_that_stops_still_gives_the_text_to_whoever_closes_its_diff() {
     drop(stream);
 
     let (mut ours, theirs) = duplex(1 << 16);
-    rig.core.tasks.spawn(serve(theirs, Arc::clone(&rig.core)));
+    rig.state.tasks.spawn(serve(theirs, Arc::clone(&rig.state)));
     let arguments = json!({ "filePath": "/a", "suppressNotification": true });
     let params = json!({ "name": "closeDiff", "arguments": arguments });
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     ours.write_all(post(&session, &call).as_bytes()).await.unwrap();
     sleep(Duration::from_millis(100)).await;
-    crate::shutdown::shut_down(&rig.core, None).await;
+    crate::shutdown::shut_down(&rig.state, None).await;
     let (reply, _) = until_closed(&mut ours).await;
     assert!(reply.contains("edited"), "{reply:?}");
 }
@@ -293,13 +293,13 @@ async fn text_of_a_view_that_closes_in(time: Duration) -> Value {
     let arguments = json!({ "filePath": "/a", "suppressNotification": true });
     let closing = rig.call(&session, "closeDiff", &arguments);
     let closed = async {
-        let Asked::Close(responder, _) = rig.asked().await else { panic!() };
+        let EditorCall::Close(responder, _) = rig.asked().await else { panic!() };
         sleep(time).await;
         responder.complete(Some("edited".to_owned()));
     };
     let stopping = async {
         sleep(Duration::from_millis(1)).await;
-        crate::shutdown::shut_down(&rig.core, None).await;
+        crate::shutdown::shut_down(&rig.state, None).await;
     };
     tokio::join!(closing, closed, stopping).0["content"][0]["text"].take()
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::client::{Client, text};
-use crate::diffs::ledger::{Ask, Effect, Ledger};
+use crate::diffs::ledger::{EditorCommand, Effect, Ledger};
 use crate::diffs::proposed::Proposed;
 use crate::diffs::{Answer, DiffId, EventId, Left, Outgoing, Record};
 use crate::host::CallId;
@@ -87,7 +87,7 @@ pub(super) struct World {
     unsaved: VecDeque<Record>,
     saved: u64,
     disk: Left,
-    asks: VecDeque<(Option<CallId>, Ask)>,
+    asks: VecDeque<(Option<CallId>, EditorCommand)>,
     views: BTreeMap<Arc<str>, Question>,
     fates: Vec<Fate>,
     requests: Vec<Request>,
@@ -249,7 +249,7 @@ impl World {
     fn edit(&mut self, script: &Script) {
         let Some((call, ask)) = self.asks.pop_front() else { return };
         let effects = match (call, ask) {
-            (Some(call), Ask::Open(path)) => {
+            (Some(call), EditorCommand::Open(path)) => {
                 if self.calls.get(&call) == Some(&Request::OfOther) {
                     return self.show_other(&path, call);
                 }
@@ -259,15 +259,17 @@ impl World {
                 self.views.insert(path, *question);
                 self.ledger.completed(call, None)
             }
-            (Some(call), Ask::Close(path) | Ask::Abandon(path)) => match self.views.remove(&path) {
-                Some(question) => self.ledger.completed(call, Some(text(question))),
-                None if self.is_others_shown && script.paths[0] == &*path => {
-                    self.is_others_shown = false;
-                    self.ledger.completed(call, Some(others::text()))
+            (Some(call), EditorCommand::Close(path) | EditorCommand::Abandon(path)) => {
+                match self.views.remove(&path) {
+                    Some(question) => self.ledger.completed(call, Some(text(question))),
+                    None if self.is_others_shown && script.paths[0] == &*path => {
+                        self.is_others_shown = false;
+                        self.ledger.completed(call, Some(others::text()))
+                    }
+                    None => self.ledger.failed(call, "no such view"),
                 }
-                None => self.ledger.failed(call, "no such view"),
-            },
-            (None, Ask::Abandon(path)) => {
+            }
+            (None, EditorCommand::Abandon(path)) => {
                 self.views.remove(&path);
                 self.is_others_shown &= script.paths[0] != &*path;
                 Vec::new()
@@ -277,10 +279,10 @@ impl World {
         self.carry_out(effects);
     }
 
-    fn decide(&mut self, script: &Script, question: Question, accept: bool) {
+    fn request_decision(&mut self, script: &Script, question: Question, accept: bool) {
         let path = script.paths[question];
         self.views.remove(path);
-        let effects = self.ledger.decided(path, accept.then(|| text(question)));
+        let effects = self.ledger.user_decided(path, accept.then(|| text(question)));
         if effects.iter().any(|effect| matches!(effect, Effect::Decided(..))) {
             self.fates[question] = if accept { Fate::Accepted } else { Fate::Rejected };
         }
@@ -315,7 +317,7 @@ impl World {
         for effect in effects {
             match effect {
                 Effect::Ask(call, ask) => self.asks.push_back((call, ask)),
-                Effect::Hurry(call) => {
+                Effect::ShortenDeadline(call) => {
                     self.hurried.insert(call);
                 }
                 Effect::Answer(call, answer) => {

@@ -60,7 +60,7 @@ impl World {
 
     pub(super) fn decide_other(&mut self, script: &Script, accept: bool) {
         self.is_others_shown = false;
-        let effects = self.ledger.decided(script.paths[0], accept.then(text));
+        let effects = self.ledger.user_decided(script.paths[0], accept.then(text));
         let to_client =
             |effect: &Effect| matches!(effect, Effect::Decided(to, ..) if *to == self.session);
         assert!(!effects.iter().any(to_client), "the client hears of another's diff");

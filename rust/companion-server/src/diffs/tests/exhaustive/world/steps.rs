@@ -25,7 +25,7 @@ pub(crate) struct Script {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     /// The client asks the next question,
-    Ask,
+    EditorCommand,
     /// or opens its stream again.
     ComeBack,
     /// The server takes a request.
@@ -76,7 +76,7 @@ impl World {
         let answerable = || self.client.waiters.values().filter(|of| self.is_answerable(**of));
         let mut steps = Vec::new();
         let mut may = |can: bool, step| steps.extend(can.then_some(step));
-        may(self.client.can_ask(script), Step::Ask);
+        may(self.client.can_ask(script), Step::EditorCommand);
         may(is_quiet && self.client.is_down(), Step::ComeBack);
         may(can_send, Step::Send);
         may(!self.unsaved.is_empty(), Step::Save);
@@ -112,7 +112,7 @@ impl World {
     pub(crate) fn take(&self, script: &Script, step: Step) -> Self {
         let mut world = self.clone();
         match step {
-            Step::Ask => world.requests.push(world.client.ask(script)),
+            Step::EditorCommand => world.requests.push(world.client.ask(script)),
             Step::ComeBack => world.requests.push(world.client.come_back()),
             Step::Serve(index) => world.serve(script, index),
             Step::Reply(index) => {
@@ -125,7 +125,7 @@ impl World {
             }
             Step::Save => world.save(),
             Step::Edit => world.edit(script),
-            Step::Decide(question, accept) => world.decide(script, question, accept),
+            Step::Decide(question, accept) => world.request_decision(script, question, accept),
             Step::Terminal(question, accept) => {
                 world.closes -= 1;
                 world.requests.push(world.client.close(question, accept));

@@ -23,7 +23,7 @@ use tokio::runtime::Builder;
 use uuid::Uuid;
 
 use super::super::connection::{accept, serve};
-use crate::testing::{Asked, Rig, Stream};
+use crate::testing::{EditorCall, Rig, Stream};
 use input::{Request, SESSION, input};
 use model::{Expected, expect};
 use reply::Reply;
@@ -75,7 +75,7 @@ impl World {
         if let Transport::Sockets = transport {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             port = Some(listener.local_addr().unwrap().port());
-            tokio::spawn(accept(listener, Arc::clone(&rig.core)));
+            tokio::spawn(accept(listener, Arc::clone(&rig.state)));
         }
         Self { rig, other, port }
     }
@@ -85,7 +85,7 @@ impl World {
             return Box::new(TcpStream::connect(("127.0.0.1", port)).await.unwrap());
         }
         let (ours, theirs) = duplex(1 << 16);
-        tokio::spawn(serve(theirs, Arc::clone(&self.rig.core)));
+        tokio::spawn(serve(theirs, Arc::clone(&self.rig.state)));
         Box::new(ours)
     }
 
@@ -120,9 +120,9 @@ impl World {
         bytes: impl FnOnce(&str) -> Vec<u8>,
         expected: Option<&[Expected]>,
     ) {
-        let core = &self.rig.core;
-        let context = core.context.message();
-        let session = core
+        let state = &self.rig.state;
+        let context = state.context.message();
+        let session = state
             .create_session(crate::mcp::session::ClientTraits::default())
             .expect("the others are idle")
             .id;
@@ -147,39 +147,39 @@ impl World {
         }
         if replies.iter().all(Reply::is_error) {
             assert_eq!(asked, [""; 0], "an error changed something");
-            assert!(core.sessions.get(session).is_some(), "an error ended the session");
+            assert!(state.sessions.get(session).is_some(), "an error ended the session");
         }
 
-        core.end_session(session);
+        state.end_session(session);
         let mut asked = self.rig.asked.try_lock().unwrap();
         while asked.try_recv().is_ok() {}
-        assert_eq!(core.diffs.open_count(), 1, "a diff was lost or left behind");
-        assert_eq!(core.context.message(), context);
+        assert_eq!(state.diffs.open_count(), 1, "a diff was lost or left behind");
+        assert_eq!(state.context.message(), context);
         assert_eq!(self.other.message_now(), None, "the other client was told something");
     }
 }
 
 /// Does what the editor is asked. Returns it as a text.
-fn carry_out(rig: &Rig, ask: Asked) -> String {
-    let diffs = &rig.core.diffs;
+fn carry_out(rig: &Rig, ask: EditorCall) -> String {
+    let diffs = &rig.state.diffs;
     match ask {
-        Asked::Open(responder, proposal) => {
+        EditorCall::Open(responder, proposal) => {
             responder.complete(None);
             format!("open {} {}", proposal.file_path, proposal.new_content)
         }
-        Asked::Close(responder, path) => {
+        EditorCall::Close(responder, path) => {
             responder.complete(Some(String::new()));
             format!("close {path}")
         }
-        Asked::Accept(_responder, path) => {
-            diffs.decided(&path, Some(String::new()));
+        EditorCall::Accept(_responder, path) => {
+            diffs.user_decided(&path, Some(String::new()));
             format!("accept {path}")
         }
-        Asked::Reject(_responder, path) => {
-            diffs.decided(&path, None);
+        EditorCall::Reject(_responder, path) => {
+            diffs.user_decided(&path, None);
             format!("reject {path}")
         }
-        Asked::Diagnostics(responder, request) => {
+        EditorCall::Diagnostics(responder, request) => {
             responder.unsupported();
             format!("diagnostics {:?}", request.paths)
         }

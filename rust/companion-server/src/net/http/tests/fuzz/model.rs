@@ -169,10 +169,10 @@ pub(super) fn expect(request: &Request, open: &mut BTreeSet<String>) -> Option<E
         Json::Array(messages) => (messages, true),
         message => (vec![message], false),
     };
-    let kinds: Option<Vec<_>> = messages.iter().map(is_request).collect();
-    let Some(kinds) = kinds else { return Some(only(400)) };
+    let probe: Option<Vec<_>> = messages.iter().map(is_request).collect();
+    let Some(probe) = probe else { return Some(only(400)) };
     let is_initialize =
-        !batch && kinds[0] && messages[0].get("method").and_then(Json::text) == Some("initialize");
+        !batch && probe[0] && messages[0].get("method").and_then(Json::text) == Some("initialize");
     if !is_initialize {
         if !matches!(header("mcp-protocol-version"), None | Some("2025-06-18")) {
             return Some(only(400));
@@ -184,7 +184,7 @@ pub(super) fn expect(request: &Request, open: &mut BTreeSet<String>) -> Option<E
         }
     }
     let mut expected = only(200);
-    for (message, _) in messages.iter().zip(&kinds).filter(|(_, is_request)| **is_request) {
+    for (message, _) in messages.iter().zip(&probe).filter(|(_, is_request)| **is_request) {
         let kind = if is_initialize {
             initialize(message)
         } else {
