@@ -17,6 +17,7 @@ use tokio::runtime::Handle;
 
 use crate::config::Config;
 use crate::context::now_ms;
+use crate::diffs::Decision;
 use crate::discovery::{Discovery, workspace_path};
 use crate::disk::pool::BlockingPool;
 use crate::host::{Delivery, EditorHost};
@@ -266,12 +267,12 @@ impl Server {
     /// The user accepted the proposal for `path`, the path that
     /// [`open_diff`](EditorHost::open_diff) gave, with this text in the end.
     pub fn diff_accepted(&self, path: &str, content: String) -> Delivery {
-        self.inner.state.diffs.user_decided(path, Some(content))
+        self.inner.state.diffs.user_decided(path, Decision::Accepted(content))
     }
 
     /// The user rejected the proposal for `path`, or closed its view.
     pub fn diff_rejected(&self, path: &str) -> Delivery {
-        self.inner.state.diffs.user_decided(path, None)
+        self.inner.state.diffs.user_decided(path, Decision::Rejected)
     }
 
     /// Turns an acceptance that is [`Queued`](Delivery::Queued) into a rejection, because the editor is

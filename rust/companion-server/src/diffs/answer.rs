@@ -4,6 +4,7 @@ use companion_protocol::ide::ClosedDiff;
 use companion_protocol::jsonrpc::{Id, Response};
 use companion_protocol::mcp::CallToolResult;
 
+use super::Decision;
 use crate::net::json::{self, Depth, Json};
 use crate::text::Text;
 
@@ -85,6 +86,12 @@ impl From<Answer> for ToolResult {
             Answer::Decided { accept, outcome } => outcome.decided(accept),
         };
         result.into()
+    }
+}
+
+impl<T> From<&Decision<T>> for Outcome {
+    fn from(decision: &Decision<T>) -> Self {
+        if decision.is_accepted() { Self::Accepted } else { Self::Rejected }
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod answer;
 mod calls;
+mod decision;
 mod editor;
 mod id;
 mod journal;
@@ -31,9 +32,10 @@ use crate::host::{CallId, Delivery, EditorHost, Proposal};
 use crate::mcp::monitor::Monitors;
 use crate::mcp::session::{ClientTraits, SessionId, Sessions};
 use crate::net::sse;
-use crate::text::{HeldTexts, Text};
+use crate::text::HeldTexts;
 pub(crate) use answer::{Answer, ToolResult};
 use calls::{Answered, Calls, Waiter};
+pub(crate) use decision::Decision;
 pub(crate) use id::DiffId;
 pub(crate) use journal::{Batch, Journal};
 use ledger::{Effect, Ledger};
@@ -83,7 +85,7 @@ impl Diffs {
             ledger.restore_session(session);
         }
         for (diff, left) in left.diffs {
-            ledger.restore_decision(diff, left.session, left.path, left.accepted);
+            ledger.restore_decision(diff, left.session, left.path, left.decision);
         }
         Arc::new_cyclic(|me| Self {
             me: Weak::clone(me),
@@ -215,9 +217,9 @@ impl Diffs {
     }
 
     /// The user has decided.
-    pub(crate) fn user_decided(&self, path: &str, accepted: Option<String>) -> Delivery {
-        let accepted = accepted.map(|text| self.texts.hold(text));
-        self.step(|ledger| ledger.user_decided(path, accepted))
+    pub(crate) fn user_decided(&self, path: &str, decision: Decision<String>) -> Delivery {
+        let decision = decision.map(|text| self.texts.hold(text));
+        self.step(|ledger| ledger.user_decided(path, decision))
     }
 
     /// The editor is about to write an accepted text, because its client is away.
@@ -381,8 +383,8 @@ impl Diffs {
                 Effect::ShortenDeadline(call) => {
                     self.calls.shorten_deadline(call, Instant::now() + ACKNOWLEDGEMENT_TIMEOUT);
                 }
-                Effect::Decided(session, path, accepted) => {
-                    self.publish(&path, accepted.as_ref());
+                Effect::Decided(session, path, decision) => {
+                    self.publish(&path, &decision);
                     if let Some(session) = self.sessions.get(session) {
                         session.mailbox.wake();
                     }
@@ -396,10 +398,10 @@ impl Diffs {
         delivery
     }
 
-    fn publish(&self, path: &str, accepted: Option<&Text>) {
-        self.monitors.publish(|| match accepted {
-            Some(text) => sse::data(&events::diff_accepted(path, text)),
-            None => sse::data(&events::diff_rejected(path)),
+    fn publish(&self, path: &str, decision: &Decision) {
+        self.monitors.publish(|| match decision {
+            Decision::Accepted(text) => sse::data(&events::diff_accepted(path, text)),
+            Decision::Rejected => sse::data(&events::diff_rejected(path)),
         });
     }
 }

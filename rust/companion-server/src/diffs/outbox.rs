@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use super::DiffId;
+use super::{Decision, DiffId};
 use crate::host::CallId;
 use crate::text::Text;
 
@@ -53,8 +53,8 @@ pub(crate) struct Outgoing {
     pub(crate) ping: bool,
     pub(crate) diff: DiffId,
     pub(crate) path: Arc<str>,
-    /// The content of the acceptance. Without it the diff is rejected.
-    pub(crate) accepted: Option<Text>,
+    /// With the content that the client receives.
+    pub(crate) decision: Decision,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -96,8 +96,8 @@ impl OpenStream {
     /// Whether a decision needs its ping even if the server is stopping. A client whose answer
     /// comes when the server has gone takes that for the end of the connection. So a rejection
     /// has none then, of which the event's id says enough.
-    fn must_ping(self, decision: &Queued) -> bool {
-        self.is_answer || decision.accepted.is_some()
+    fn must_ping(self, queued: &Queued) -> bool {
+        self.is_answer || queued.decision.is_accepted()
     }
 }
 
@@ -105,7 +105,7 @@ impl OpenStream {
 pub(super) struct Queued {
     pub(super) diff: DiffId,
     pub(super) path: Arc<str>,
-    pub(super) accepted: Option<Text>,
+    pub(super) decision: Decision,
     /// It was taken in the last process, and may have arrived from there.
     is_restored: bool,
     /// The stream that it was sent on.
@@ -119,11 +119,11 @@ pub(super) struct Queued {
 }
 
 impl Queued {
-    fn new(diff: DiffId, path: Arc<str>, accepted: Option<Text>, is_restored: bool) -> Self {
+    fn new(diff: DiffId, path: Arc<str>, decision: Decision, is_restored: bool) -> Self {
         Self {
             diff,
             path,
-            accepted,
+            decision,
             is_restored,
             sent: None,
             // The last process may have sent it.
@@ -134,18 +134,18 @@ impl Queued {
     }
 
     fn len(&self) -> usize {
-        self.accepted.as_ref().map_or(0, |text| text.len())
+        self.decision.text().map_or(0, |text| text.len())
     }
 }
 
 impl Outbox {
-    pub(super) fn push(&mut self, diff: DiffId, path: Arc<str>, accepted: Option<Text>) {
-        self.queue.push_back(Queued::new(diff, path, accepted, false));
+    pub(super) fn push(&mut self, diff: DiffId, path: Arc<str>, decision: Decision) {
+        self.queue.push_back(Queued::new(diff, path, decision, false));
     }
 
     /// A decision of the last process.
-    pub(super) fn restore(&mut self, diff: DiffId, path: Arc<str>, accepted: Option<Text>) {
-        self.queue.push_back(Queued::new(diff, path, accepted, true));
+    pub(super) fn restore(&mut self, diff: DiffId, path: Arc<str>, decision: Decision) {
+        self.queue.push_back(Queued::new(diff, path, decision, true));
     }
 
     pub(super) fn has_stream(&self) -> bool {
@@ -198,7 +198,7 @@ impl Outbox {
     /// The acceptance for `path`, unless the client may have received it.
     pub(super) fn unsent(&mut self, path: &str) -> Option<&mut Queued> {
         let mut unsent = self.queue.iter_mut().filter(|queued| queued.attempts == 0);
-        unsent.find(|queued| &*queued.path == path && queued.accepted.is_some())
+        unsent.find(|queued| &*queued.path == path && queued.decision.is_accepted())
     }
 
     /// Takes a decision out.
@@ -245,8 +245,8 @@ impl Outbox {
         let ping = !stopping || stream.must_ping(queued);
         queued.is_pinged = ping;
         queued.is_old = false;
-        let Queued { diff, path, accepted, .. } = queued.clone();
-        Some(Outgoing { ping, diff, path, accepted })
+        let Queued { diff, path, decision, .. } = queued.clone();
+        Some(Outgoing { ping, diff, path, decision })
     }
 
     /// The oldest of the decisions that were sent, if there are too many: a client that answers no

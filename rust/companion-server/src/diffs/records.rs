@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::DiffId;
+use super::{Decision, DiffId};
 use crate::mcp::session::{ClientTraits, SessionId};
 use crate::text::Text;
 
@@ -38,8 +38,8 @@ pub(crate) struct PendingDiff {
     pub(crate) session: SessionId,
     /// As the client wrote it in `openDiff`.
     pub(crate) path: Arc<str>,
-    /// The content that the client receives with the acceptance. Without it the diff is rejected.
-    pub(crate) accepted: Option<Text>,
+    /// Rejected unless it was accepted, because its view is gone.
+    pub(crate) decision: Decision,
 }
 
 impl Left {
@@ -55,18 +55,19 @@ impl Left {
                 self.diffs.extract_if(.., |_, diff| diff.session == session).collect()
             }
             Record::Opened(diff, session, path) => {
-                self.diffs.insert(diff, PendingDiff { session, path, accepted: None });
+                self.diffs
+                    .insert(diff, PendingDiff { session, path, decision: Decision::Rejected });
                 Vec::new()
             }
             Record::Accepted(diff, text) => {
                 if let Some(diff) = self.diffs.get_mut(&diff) {
-                    diff.accepted = Some(text);
+                    diff.decision = Decision::Accepted(text);
                 }
                 Vec::new()
             }
             Record::Settled(diff) => self.diffs.remove_entry(&diff).into_iter().collect(),
         };
-        let with_text = over.into_iter().filter(|(_, diff)| diff.accepted.is_some());
+        let with_text = over.into_iter().filter(|(_, diff)| diff.decision.is_accepted());
         with_text.map(|(diff, _)| diff).collect()
     }
 
@@ -78,7 +79,8 @@ impl Left {
             .diffs
             .iter()
             .map(|(id, diff)| Record::Opened(*id, diff.session, Arc::clone(&diff.path)));
-        let texts = self.diffs.iter().filter_map(|(id, diff)| Some((*id, diff.accepted.clone()?)));
+        let texts =
+            self.diffs.iter().filter_map(|(id, diff)| Some((*id, diff.decision.text()?.clone())));
         let mut texts: Vec<_> = texts.collect();
         texts.sort_by_key(|(_, text)| text.len());
         let texts = texts.into_iter().map(|(id, text)| Record::Accepted(id, text));

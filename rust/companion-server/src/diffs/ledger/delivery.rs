@@ -2,9 +2,8 @@
 
 use super::{Effect, Ledger, PendingEditorRequest};
 use crate::diffs::outbox::{Closing, EventId, Outbox, Outgoing, Queued, Wants};
-use crate::diffs::{Answer, DiffId};
+use crate::diffs::{Answer, Decision, DiffId};
 use crate::mcp::session::SessionId;
-use crate::text::Text;
 
 impl Ledger {
     /// A stream of a session begins; what has not arrived by the last one is sent again. If it is
@@ -114,30 +113,30 @@ impl Ledger {
         session: SessionId,
         diff: DiffId,
         effects: &mut Vec<Effect>,
-    ) -> Option<Text> {
+    ) -> Option<Decision> {
         let taken = self.outboxes.get_mut(&session)?.take(diff)?;
-        let accepted = taken.accepted.clone();
+        let decision = taken.decision.clone();
         self.arrived(session, vec![taken], effects);
-        accepted
+        Some(decision)
     }
 
     /// Decisions need not be told any more.
     fn arrived(&mut self, session: SessionId, decisions: Vec<Queued>, effects: &mut Vec<Effect>) {
-        for Queued { diff, accepted, .. } in decisions {
+        for Queued { diff, decision, .. } in decisions {
             self.settle(session, diff, effects);
             if let Some(outbox) = self.outboxes.get_mut(&session) {
                 let closing = outbox.closing(diff).into_iter();
-                effects.extend(closing.map(|closing| closing.answer(accepted.clone())));
+                effects.extend(closing.map(|closing| closing.answer(Some(decision.clone()))));
             }
         }
     }
 }
 
 impl Closing {
-    /// Its answer, where the decision was to accept that text.
-    pub(super) fn answer(self, accepted: Option<Text>) -> Effect {
+    /// Its answer, if the decision is known.
+    pub(super) fn answer(self, decision: Option<Decision>) -> Effect {
         let content = match self.wants {
-            Wants::Answer => accepted,
+            Wants::Answer => decision.and_then(Decision::into_text),
             Wants::Notification(content) => content,
         };
         Effect::Answer(self.call, Answer::Closed(content))

@@ -5,23 +5,22 @@ use std::sync::Arc;
 use super::{EditorCommand, Effect, Ledger, Outcome, PendingEditorRequest};
 use crate::diffs::outbox::{Closing, Wants};
 use crate::diffs::records::Record;
-use crate::diffs::{Answer, CallId, DiffId};
+use crate::diffs::{Answer, CallId, Decision, DiffId};
 use crate::mcp::session::SessionId;
 use crate::text::Text;
 
 const NO_ANSWER: &str = "The editor did not answer in time.";
 
 impl Ledger {
-    /// The user has decided, and with what text if it was to accept.
-    pub(crate) fn user_decided(&mut self, path: &str, accepted: Option<Text>) -> Vec<Effect> {
+    /// The user has decided.
+    pub(crate) fn user_decided(&mut self, path: &str, decision: Decision) -> Vec<Effect> {
         let mut effects = Vec::new();
         if self.open.get(path).is_some_and(|diff| diff.opening.is_none())
             && let Some((path, diff)) = self.open.remove_entry(path)
         {
-            let accepts = accepted.is_some();
-            let accepted = accepted.map(|text| diff.proposed.accept(text));
-            self.queue_decision(&diff, path, accepted, &mut effects);
-            let outcome = if accepts { Outcome::Accepted } else { Outcome::Rejected };
+            let decision = decision.map(|text| diff.proposed.accept(text));
+            let outcome = (&decision).into();
+            self.queue_decision(&diff, path, decision, &mut effects);
             self.end(diff, outcome, &mut effects);
             return effects;
         }
@@ -31,10 +30,10 @@ impl Ledger {
             PendingEditorRequest::Close { shown, .. } => shown.as_deref() == Some(path),
             PendingEditorRequest::Open(_) | PendingEditorRequest::Decide(_) => false,
         };
-        if accepted.is_some()
+        if decision.is_accepted()
             && let Some((&call, _)) = self.asked.iter().find(|(_, asked)| is_closing(asked))
         {
-            return self.completed(call, accepted);
+            return self.completed(call, decision.into_text());
         }
         effects
     }
@@ -49,7 +48,7 @@ impl Ledger {
         let Some((queued, session)) = last.max_by_key(|(queued, _)| queued.diff) else {
             return (false, effects);
         };
-        queued.accepted = None;
+        queued.decision = Decision::Rejected;
         let diff = queued.diff;
         // The next process rejects what has only been opened.
         self.record(Record::Settled(diff), &mut effects);

@@ -18,14 +18,13 @@ mod editor;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::DiffId;
 use super::answer::{Answer, Outcome};
 use super::outbox::{Closing, Outbox, Queued, Wants};
 use super::proposed::Proposed;
 use super::records::Record;
+use super::{Decision, DiffId};
 use crate::host::CallId;
 use crate::mcp::session::{ClientTraits, SessionId};
-use crate::text::Text;
 
 /// What follows from a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +37,9 @@ pub(crate) enum Effect {
     ShortenDeadline(CallId),
     /// Save this for the next process.
     Record(Record),
-    /// The diff of that path was decided, with that text. Its asker has a notification queued.
-    Decided(SessionId, Arc<str>, Option<Text>),
+    /// The diff of that path was decided, with the text that the user has left. A notification is
+    /// queued for its client.
+    Decided(SessionId, Arc<str>, Decision),
     /// The diff has ended; no other effect depends on it.
     Ended(DiffId, Outcome),
 }
@@ -141,15 +141,15 @@ impl Ledger {
         self.outboxes.insert(session, Outbox::default());
     }
 
-    /// A diff of the last process that was accepted, or else is rejected, since its view is gone.
+    /// Queues the decision about a diff of the last process.
     pub(crate) fn restore_decision(
         &mut self,
         diff: DiffId,
         session: SessionId,
         path: Arc<str>,
-        accepted: Option<Text>,
+        decision: Decision,
     ) {
-        self.outboxes.entry(session).or_default().restore(diff, path, accepted);
+        self.outboxes.entry(session).or_default().restore(diff, path, decision);
     }
 
     /// `openDiff`. The call is answered when the editor has opened the view.
@@ -177,7 +177,7 @@ impl Ledger {
             if earlier.asker == asker {
                 self.settle(asker, earlier.id, &mut effects);
             } else {
-                self.queue_decision(&earlier, Arc::clone(path), None, &mut effects);
+                self.queue_decision(&earlier, Arc::clone(path), Decision::Rejected, &mut effects);
             }
             self.end(earlier, Outcome::Replaced, &mut effects);
         }
@@ -214,7 +214,7 @@ impl Ledger {
         if suppress {
             self.settle(caller, diff.id, &mut effects);
         } else {
-            self.queue_decision(&diff, Arc::clone(path), None, &mut effects);
+            self.queue_decision(&diff, Arc::clone(path), Decision::Rejected, &mut effects);
         }
         let told = (!suppress).then_some((caller, diff.id));
         let proposed = diff.proposed;
@@ -237,11 +237,11 @@ impl Ledger {
     ) -> Vec<Effect> {
         let outbox = self.outboxes.get_mut(&caller);
         let decided = outbox.and_then(|outbox| Some((outbox.find(path).cloned()?, outbox)));
-        let Some((Queued { diff, accepted, .. }, outbox)) = decided else {
+        let Some((Queued { diff, decision, .. }, outbox)) = decided else {
             return vec![Effect::Answer(call, Answer::Closed(None))];
         };
         if !suppress {
-            return vec![self.closed(call, Some((caller, diff)), accepted)];
+            return vec![self.closed(call, Some((caller, diff)), decision.into_text())];
         }
         if outbox.is_on_its_way(diff) {
             // If the answer overtook it, it would answer the client's next question.
@@ -249,8 +249,8 @@ impl Ledger {
             return vec![Effect::ShortenDeadline(call)];
         }
         let mut effects = Vec::new();
-        let decided = self.take(caller, diff, &mut effects);
-        effects.push(Effect::Answer(call, Answer::Closed(decided)));
+        let text = self.take(caller, diff, &mut effects).and_then(Decision::into_text);
+        effects.push(Effect::Answer(call, Answer::Closed(text)));
         effects
     }
 
@@ -275,8 +275,7 @@ impl Ledger {
         let decided = self.outboxes.values().find_map(|outbox| outbox.find(path));
         let answer = match decided {
             Some(decided) => {
-                let accepted = decided.accepted.is_some();
-                let outcome = if accepted { Outcome::Accepted } else { Outcome::Rejected };
+                let outcome = (&decided.decision).into();
                 Answer::Decided { accept, outcome }
             }
             None => Answer::Failed("No diff is open for this filePath.".to_owned()),
@@ -288,7 +287,7 @@ impl Ledger {
     /// client come back all the same, it hears that its diffs are rejected.
     pub(crate) fn session_away(&mut self, session: SessionId) -> Vec<Effect> {
         self.close_all(session, |ledger, path, diff, effects| {
-            ledger.queue_decision(diff, path, None, effects);
+            ledger.queue_decision(diff, path, Decision::Rejected, effects);
         })
     }
 
@@ -326,7 +325,7 @@ impl Ledger {
         self.stopped = true;
         let mut effects = Vec::new();
         for (path, diff) in std::mem::take(&mut self.open) {
-            self.queue_decision(&diff, path, None, &mut effects);
+            self.queue_decision(&diff, path, Decision::Rejected, &mut effects);
             self.end(diff, Outcome::Rejected, &mut effects);
         }
         let others: Vec<_> = self.asked.extract_if(.., |_, asked| !asked.is_for_text()).collect();
@@ -370,17 +369,17 @@ impl Ledger {
         &mut self,
         diff: &Diff,
         path: Arc<str>,
-        accepted: Option<Text>,
+        decision: Decision,
         effects: &mut Vec<Effect>,
     ) {
         let Some(outbox) = self.outboxes.get_mut(&diff.asker) else { return };
-        let content = accepted.as_ref().map(|text| diff.proposed.content(text));
+        let content = decision.clone().map(|text| diff.proposed.content(&text));
         outbox.push(diff.id, Arc::clone(&path), content.clone());
-        // The next process rejects by itself what is open and was not accepted.
-        if let Some(content) = content {
+        // The next process rejects every diff that has no such record.
+        if let Decision::Accepted(content) = content {
             self.record(Record::Accepted(diff.id, content), effects);
         }
-        effects.push(Effect::Decided(diff.asker, path, accepted));
+        effects.push(Effect::Decided(diff.asker, path, decision));
     }
 
     /// A diff needs no word from the next process.

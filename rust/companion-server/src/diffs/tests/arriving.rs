@@ -7,7 +7,7 @@ fn accept(book: &mut Book, path: &str, content: &str) {
     let (path, call) = (Arc::from(path), book.call());
     book.ledger.open(book.a, &path, proposed(), call);
     book.ledger.completed(call, None);
-    book.ledger.user_decided(&path, Some(text(content)));
+    book.ledger.user_decided(&path, Decision::Accepted(text(content)));
 }
 
 /// The same, and sends that on the stream 1.
@@ -151,15 +151,15 @@ fn a_decision_of_the_last_process_is_not_dropped_for_later_ones() {
     let mut book = Book::new();
     let a = SessionId::new();
     book.ledger.restore_session(a);
-    book.ledger.restore_decision(DiffId(1000), a, path(), Some(text("edited")));
+    book.ledger.restore_decision(DiffId(1000), a, path(), Decision::Accepted(text("edited")));
     book.ledger.attach(a, 1, &EventId::default(), true);
     for number in 0..200 {
         let (path, call) = (Arc::from(format!("/{number}")), book.call());
         book.ledger.open(a, &path, proposed(), call);
         book.ledger.completed(call, None);
-        book.ledger.user_decided(&path, None);
+        book.ledger.user_decided(&path, Decision::Rejected);
         book.ledger.next(a, 1).0.unwrap();
     }
     book.ledger.attach(a, 2, &EventId::default(), false);
-    assert_eq!(book.ledger.next(a, 2).0.unwrap().accepted, Some(text("edited")));
+    assert_eq!(book.ledger.next(a, 2).0.unwrap().decision, Decision::Accepted(text("edited")));
 }

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::{
-    Answer, Book, Effect, EventId, Outgoing, Proposed, answer, closed, path, result, text,
+    Answer, Book, Decision, Effect, EventId, Outgoing, Proposed, answer, closed, decision, path,
+    result, text,
 };
 use crate::mcp::session::ClientTraits;
 
@@ -111,7 +112,7 @@ fn a_client_closes_no_diff_of_another_client() {
         let (call, effects) = book.close(book.b, suppress);
         assert_eq!(effects, [Effect::Answer(call, Answer::Closed(None))]);
         assert_eq!(
-            book.told(&book.ledger.clone().user_decided(&path(), None)),
+            book.told(&book.ledger.clone().user_decided(&path(), Decision::Rejected)),
             ["a rejected", "1 Rejected"]
         );
     }
@@ -138,7 +139,7 @@ fn heard(proposal: &str, empty_is_unchanged: bool, left: &str) -> [Option<String
     };
     open(&mut book);
     let whole = if left.is_empty() && !proposal.is_empty() { "\n" } else { left };
-    let decided = Effect::Decided(book.a, path(), Some(text(whole)));
+    let decided = Effect::Decided(book.a, path(), Decision::Accepted(text(whole)));
     assert!(book.user_decided(Some(left)).contains(&decided), "watchers see the whole text");
     let sent = book.ledger.next(book.a, 1).0.unwrap();
     book.ledger.ping_answered(book.a, sent.diff);
@@ -147,7 +148,7 @@ fn heard(proposal: &str, empty_is_unchanged: bool, left: &str) -> [Option<String
     let (call, _) = book.close(book.a, true);
     let effects = book.ledger.completed(call, Some(text(left)));
     let Answer::Closed(content) = answer(&effects, call).clone() else { panic!() };
-    [sent.accepted, content].map(|text| text.map(|text| text.to_string()))
+    [sent.decision.into_text(), content].map(|text| text.map(|text| text.to_string()))
 }
 
 #[test]
@@ -250,7 +251,11 @@ fn an_acceptance_that_the_editor_carries_out_is_not_carried_out_again() {
     assert!(is_withdrawn && effects.len() == 2, "two records, for the next process");
     for (client, accepted) in [(book.a, None), (book.b, Some(text("edited")))] {
         book.ledger.attach(client, 2, &EventId::default(), false);
-        assert_eq!(book.ledger.next(client, 2).0.unwrap().accepted, accepted, "the last one alone");
+        assert_eq!(
+            book.ledger.next(client, 2).0.unwrap().decision,
+            decision(accepted),
+            "the last one alone"
+        );
     }
 
     // A client that was sent the decision may have made the edit.
@@ -263,7 +268,7 @@ fn an_acceptance_that_the_editor_carries_out_is_not_carried_out_again() {
     assert_eq!(book.ledger.withdraw(&path()), (false, Vec::new()));
     book.ledger.attach(book.a, 2, &EventId::default(), false);
     assert_eq!(book.ledger.withdraw(&path()), (false, Vec::new()));
-    assert_eq!(book.ledger.next(book.a, 2).0.unwrap().accepted, sent.accepted);
+    assert_eq!(book.ledger.next(book.a, 2).0.unwrap().decision, sent.decision);
 }
 
 /// It may be left in the editor, if that could not open the view of the first one.

@@ -17,6 +17,7 @@ use tokio::task::{JoinHandle, LocalSet, spawn_local, yield_now};
 use tokio::time::Instant;
 
 use crate::diffs::ACKNOWLEDGEMENT_TIMEOUT;
+use crate::diffs::tests::decision;
 use crate::host::Delivery;
 use crate::testing::{EditorCall, Rig, Stream};
 
@@ -229,7 +230,8 @@ impl World {
 
     fn decide_view(&mut self, path: &str, accept: bool) {
         if let Some(text) = self.views.remove(path) {
-            let delivery = self.rig.state.diffs.user_decided(path, accept.then(|| text.clone()));
+            let decision = decision(accept.then(|| text.clone()));
+            let delivery = self.rig.state.diffs.user_decided(path, decision);
             if accept && delivery != Delivery::Unknown {
                 self.accepted.borrow_mut().insert(text);
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Book;
 use crate::diffs::ledger::Effect;
-use crate::diffs::{DiffId, Journal, Left, Record};
+use crate::diffs::{Decision, DiffId, Journal, Left, Record};
 use crate::mcp::session::{ClientTraits, SessionId};
 use crate::text::HeldTexts;
 
@@ -29,7 +29,7 @@ async fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
             book.ledger.completed(call, None);
             let before = if is_taken { journal.next().await.records } else { Vec::new() };
             let texts = HeldTexts::default();
-            let accepted = Some(texts.hold("accepted".to_owned()));
+            let accepted = Decision::Accepted(texts.hold("accepted".to_owned()));
             let decided = book.ledger.user_decided(&super::path(), accepted);
             append(&journal, decided);
             assert!(texts.bytes() > 0);

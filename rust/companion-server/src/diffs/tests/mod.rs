@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::answer::{Outcome, ToolResult};
 use super::ledger::{EditorCommand, Effect, Ledger};
 use super::proposed::Proposed;
-use super::{Answer, DiffId, EventId, Outgoing, Record};
+use super::{Answer, Decision, DiffId, EventId, Outgoing, Record};
 use crate::host::CallId;
 use crate::mcp::session::{ClientTraits, SessionId};
 use crate::text::Text;
@@ -79,17 +79,17 @@ impl Book {
     }
 
     fn user_decided(&mut self, accepted: Option<&str>) -> Vec<Effect> {
-        self.ledger.user_decided(&path(), accepted.map(text))
+        self.ledger.user_decided(&path(), decision(accepted.map(text)))
     }
 
     /// What follows, in words.
     fn told(&self, effects: &[Effect]) -> Vec<String> {
         let name = |id: &SessionId| if *id == self.a { "a" } else { "b" };
         let tell = |effect: &Effect| match effect {
-            Effect::Decided(to, _, Some(text)) => {
+            Effect::Decided(to, _, Decision::Accepted(text)) => {
                 Some(format!("{} accepted {}", name(to), &**text))
             }
-            Effect::Decided(to, _, None) => Some(format!("{} rejected", name(to))),
+            Effect::Decided(to, _, Decision::Rejected) => Some(format!("{} rejected", name(to))),
             Effect::Ask(_, EditorCommand::Open(..)) => Some("open".to_owned()),
             Effect::Ask(_, EditorCommand::Close(_)) => Some("close".to_owned()),
             Effect::Ask(_, EditorCommand::Abandon(_)) => Some("abandon".to_owned()),
@@ -100,6 +100,11 @@ impl Book {
         };
         effects.iter().filter_map(tell).collect()
     }
+}
+
+/// The decision to accept a text, or else to reject.
+fn decision<T>(accepted: Option<T>) -> Decision<T> {
+    accepted.map_or(Decision::Rejected, Decision::Accepted)
 }
 
 /// The only answer among effects.
@@ -299,7 +304,7 @@ fn a_client_that_was_away_hears_that_its_diffs_are_rejected() {
     let effects = book.ledger.session_away(a);
     assert_eq!(book.told(&effects), ["a rejected", "1 Closed", "abandon"]);
     book.ledger.attach(a, 2, &EventId::default(), false);
-    assert_eq!(book.ledger.next(a, 2).0.unwrap().accepted, None);
+    assert_eq!(book.ledger.next(a, 2).0.unwrap().decision, Decision::Rejected);
 }
 
 #[test]

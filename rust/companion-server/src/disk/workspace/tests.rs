@@ -10,6 +10,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{DISK_TIMED_OUT, Workspace};
+use crate::diffs::Decision;
 use crate::disk::pool::BlockingPool;
 use crate::testing::{EditorCall, Rig};
 
@@ -59,7 +60,7 @@ impl Scene {
                 match rig.asked().await {
                     EditorCall::Accept(_responder, path) => {
                         accepted = true;
-                        rig.state.diffs.user_decided(&path, Some("new".to_owned()));
+                        rig.state.diffs.user_decided(&path, Decision::Accepted("new".to_owned()));
                     }
                     EditorCall::Open(responder, _)
                     | EditorCall::Close(responder, _)

@@ -15,7 +15,7 @@ use companion_protocol::jsonrpc::{Id, Request};
 use companion_protocol::mcp::Empty;
 use hyper::body::{Body, Frame};
 
-use crate::diffs::{DiffId, EventId, Outgoing};
+use crate::diffs::{Decision, DiffId, EventId, Outgoing};
 use crate::mcp::session::{Next, Session};
 use crate::net::json::{self, Depth, Json};
 use crate::net::sse;
@@ -76,12 +76,12 @@ impl EventStream {
     }
 }
 
-fn decision(Outgoing { path, accepted, .. }: &Outgoing) -> Json {
-    let message = match accepted {
-        Some(text) => Json::with_text(text.clone(), Depth::String, |text| {
+fn decision(Outgoing { path, decision, .. }: &Outgoing) -> Json {
+    let message = match decision {
+        Decision::Accepted(text) => Json::with_text(text.clone(), Depth::String, |text| {
             json::write(&ide::diff_accepted(path, text), text.len())
         }),
-        None => Json::new(&ide::diff_rejected(path)),
+        Decision::Rejected => Json::new(&ide::diff_rejected(path)),
     };
     message.into_event()
 }

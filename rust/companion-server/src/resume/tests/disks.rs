@@ -126,7 +126,8 @@ fn of_more_than_is_read_the_longest_text_is_not_saved() {
     let next = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
     assert_eq!(next.head.token.expose(), token);
     assert_eq!(next.left.sessions.len(), 2);
-    let texts: Vec<_> = next.left.diffs.into_values().map(|diff| diff.accepted).collect();
+    let texts: Vec<_> =
+        next.left.diffs.into_values().map(|diff| diff.decision.into_text()).collect();
     assert_eq!(texts, [None, Some(short)]);
 }
 
@@ -174,7 +175,8 @@ fn a_delivered_text_is_erased_without_rewriting_the_file() {
     }
     assert!(!is_replaced(&written));
     drop(saving);
-    let left: Vec<_> = left(&dir).diffs.into_values().map(|diff| diff.accepted).collect();
+    let left: Vec<_> =
+        left(&dir).diffs.into_values().map(|diff| diff.decision.into_text()).collect();
     assert_eq!(left, [Some(unread)]);
 }
 
@@ -191,7 +193,8 @@ fn a_text_that_is_erased_in_part_counts_for_nothing() {
     let mut erased = content.into_bytes();
     erased[line..line + 10].fill(b' ');
     fs::write(file(&dir), erased).unwrap();
-    let left: Vec<_> = left(&dir).diffs.into_values().map(|diff| diff.accepted).collect();
+    let left: Vec<_> =
+        left(&dir).diffs.into_values().map(|diff| diff.decision.into_text()).collect();
     assert_eq!(left, [None]);
 }
 

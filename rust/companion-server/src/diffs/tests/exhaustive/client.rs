@@ -84,7 +84,8 @@ impl Client {
     /// Takes a decision.
     pub(super) fn take(&mut self, outgoing: &Outgoing) {
         if let Some(question) = self.waiters.remove(&*outgoing.path) {
-            let accepted = outgoing.accepted.clone().map(|text| Outcome::Accepted(Some(text)));
+            let accepted =
+                outgoing.decision.text().cloned().map(|text| Outcome::Accepted(Some(text)));
             self.end(question, accepted.unwrap_or(Outcome::Rejected));
         }
     }

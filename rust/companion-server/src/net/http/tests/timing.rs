@@ -11,6 +11,7 @@ use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::super::connection::serve;
+use crate::diffs::Decision;
 use crate::testing::{EditorCall, PORT, Rig, Stream, TOKEN};
 
 fn connect(rig: &Rig) -> DuplexStream {
@@ -40,7 +41,7 @@ fn post(session: &str, message: &Value) -> String {
 /// The user accepts a proposal of a client.
 async fn propose_and_accept(rig: &Rig, session: &str) {
     rig.open(session, "/a").await;
-    rig.state.diffs.user_decided("/a", Some("edited".to_owned()));
+    rig.state.diffs.user_decided("/a", Decision::Accepted("edited".to_owned()));
 }
 
 #[tokio::test(start_paused = true)]

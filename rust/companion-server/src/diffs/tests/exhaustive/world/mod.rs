@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::client::{Client, text};
 use crate::diffs::ledger::{EditorCommand, Effect, Ledger};
 use crate::diffs::proposed::Proposed;
+use crate::diffs::tests::decision;
 use crate::diffs::{Answer, DiffId, EventId, Left, Outgoing, Record};
 use crate::host::CallId;
 use crate::mcp::session::{ClientTraits, SessionId};
@@ -282,7 +283,7 @@ impl World {
     fn request_decision(&mut self, script: &Script, question: Question, accept: bool) {
         let path = script.paths[question];
         self.views.remove(path);
-        let effects = self.ledger.user_decided(path, accept.then(|| text(question)));
+        let effects = self.ledger.user_decided(path, decision(accept.then(|| text(question))));
         if effects.iter().any(|effect| matches!(effect, Effect::Decided(..))) {
             self.fates[question] = if accept { Fate::Accepted } else { Fate::Rejected };
         }

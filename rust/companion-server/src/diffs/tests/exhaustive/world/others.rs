@@ -6,6 +6,7 @@ use super::{CLIENT, Fate, Request, Script, World};
 use crate::diffs::Answer;
 use crate::diffs::ledger::Effect;
 use crate::diffs::proposed::Proposed;
+use crate::diffs::tests::decision;
 use crate::host::CallId;
 use crate::text::Text;
 
@@ -60,7 +61,7 @@ impl World {
 
     pub(super) fn decide_other(&mut self, script: &Script, accept: bool) {
         self.is_others_shown = false;
-        let effects = self.ledger.user_decided(script.paths[0], accept.then(text));
+        let effects = self.ledger.user_decided(script.paths[0], decision(accept.then(text)));
         let to_client =
             |effect: &Effect| matches!(effect, Effect::Decided(to, ..) if *to == self.session);
         assert!(!effects.iter().any(to_client), "the client hears of another's diff");

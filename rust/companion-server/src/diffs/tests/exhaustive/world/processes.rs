@@ -71,8 +71,8 @@ impl World {
             self.ledger.restore_session(*session);
         }
         for (diff, left) in &self.disk.diffs {
-            let (path, accepted) = (Arc::clone(&left.path), left.accepted.clone());
-            self.ledger.restore_decision(*diff, left.session, path, accepted);
+            let (path, decision) = (Arc::clone(&left.path), left.decision.clone());
+            self.ledger.restore_decision(*diff, left.session, path, decision);
         }
     }
 

@@ -23,6 +23,7 @@ use tokio::runtime::Builder;
 use uuid::Uuid;
 
 use super::super::connection::{accept, serve};
+use crate::diffs::Decision;
 use crate::testing::{EditorCall, Rig, Stream};
 use input::{Request, SESSION, input};
 use model::{Expected, expect};
@@ -172,11 +173,11 @@ fn carry_out(rig: &Rig, ask: EditorCall) -> String {
             format!("close {path}")
         }
         EditorCall::Accept(_responder, path) => {
-            diffs.user_decided(&path, Some(String::new()));
+            diffs.user_decided(&path, Decision::Accepted(String::new()));
             format!("accept {path}")
         }
         EditorCall::Reject(_responder, path) => {
-            diffs.user_decided(&path, None);
+            diffs.user_decided(&path, Decision::Rejected);
             format!("reject {path}")
         }
         EditorCall::Diagnostics(responder, request) => {
