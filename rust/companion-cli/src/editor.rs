@@ -5,25 +5,19 @@ mod fuzz;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use companion_platform::{Platform, is_absolute};
-use companion_protocol::diagnostics::DiagnosticsRequest;
-use companion_protocol::editor::{
-    CloseDiff, DiffPath, DiffResult, EditorNotification, PrivateFiles, Sessions,
-};
+use companion_protocol::editor::{CompanionNotification, EditorNotification};
 use companion_protocol::jsonrpc::{
-    ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, code, describe, parse,
+    ErrorObject, ErrorResponse, Id, Message, Notification, Payload, Request, code, parse,
 };
-use companion_server::{
-    DiagnosticsResponder, EditorHost, PendingResponder, Proposal, Responder, Responders, Server,
-};
+use companion_server::{EditorHost, EditorRequest, Responder, Responders, Server};
 use parking_lot::Mutex;
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 /// The longest line, in bytes. A longer one is answered with an error and skipped.
 const MAX_LINE: u64 = 256 << 20;
@@ -44,8 +38,8 @@ pub(crate) enum Outgoing {
     },
     /// The newest line of its kind, unless that has been written.
     Newest(Newest),
-    /// The request of that number. Until it is written, the editor has not taken the proposal.
-    Open(u64, Proposal),
+    /// The `diff/open` of that number. The editor takes the proposal when the line is written.
+    OpenDiff(u64, EditorRequest),
 }
 
 impl Outgoing {
@@ -56,10 +50,7 @@ impl Outgoing {
                 let line = newest.lock().take();
                 output.write_all(&line.unwrap_or_default())?;
             }
-            Self::Open(number, proposal) => {
-                let params = proposal.to_show();
-                output.write_all(&line(&Request::new(Id::from(*number), "diff/open", params)))?;
-            }
+            Self::OpenDiff(number, request) => output.write_all(&request_line(*number, request))?,
         }
         output.flush()
     }
@@ -100,6 +91,10 @@ pub(crate) fn write(
     Ok(())
 }
 
+fn request_line(number: u64, request: &EditorRequest) -> Vec<u8> {
+    line(&Request::new(Id::from(number), request.method(), request.params()))
+}
+
 fn line(message: &impl Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(message).expect("our messages are JSON");
     line.push(b'\n');
@@ -112,8 +107,8 @@ pub(crate) struct Editor {
     responders: Responders,
     /// The bytes of requests that are unread.
     unread: Arc<AtomicUsize>,
-    sessions: Newest,
-    private: Newest,
+    /// The newest line of each method.
+    newest: Mutex<BTreeMap<&'static str, Newest>>,
 }
 
 impl Editor {
@@ -124,8 +119,7 @@ impl Editor {
             outgoing: sender,
             responders: Responders::default(),
             unread: Arc::default(),
-            sessions: Newest::default(),
-            private: Newest::default(),
+            newest: Mutex::default(),
         };
         (editor, outgoing)
     }
@@ -139,65 +133,40 @@ impl Editor {
         self.send(Outgoing::Line(line(message)));
     }
 
-    /// Sends a state. A newer one replaces it while it is unread.
-    fn tell(&self, newest: &Newest, state: &impl Serialize) {
-        if newest.lock().replace(line(state)).is_none() {
-            self.send(Outgoing::Newest(Arc::clone(newest)));
-        }
-    }
-
     /// Sends a request if the editor has read enough of the earlier ones. If the editor is suspended, its
     /// calls expire before it reads again.
-    fn ask(
-        &self,
-        method: &'static str,
-        params: impl Serialize,
-        responder: impl Into<PendingResponder>,
-    ) {
-        let number = self.responders.add(responder);
-        let line = line(&Request::new(Id::from(number), method, params));
+    fn ask_if_read(&self, number: u64, request: &EditorRequest) {
+        let line = request_line(number, request);
         let unread = Unread { bytes: line.len(), all: Arc::clone(&self.unread) };
         if self.unread.fetch_add(line.len(), Relaxed) + line.len() <= MAX_UNREAD {
             self.send(Outgoing::Request { line, _unread: unread });
-        } else if let Some(asked) = self.responders.take(number) {
-            asked.fail(BUSY);
+        } else if let Some(responder) = self.responders.take(number) {
+            responder.fail(BUSY);
         }
-    }
-
-    fn ask_about(&self, method: &'static str, file_path: &str, responder: Responder) {
-        self.ask(method, DiffPath { file_path: file_path.to_owned() }, responder);
     }
 }
 
 impl EditorHost for Editor {
-    fn open_diff(&self, proposal: Proposal, responder: Responder) {
-        self.send(Outgoing::Open(self.responders.add(responder), proposal));
+    fn request(&self, request: EditorRequest, responder: Responder) {
+        let number = self.responders.add(responder);
+        match request {
+            EditorRequest::OpenDiff(_) => self.send(Outgoing::OpenDiff(number, request)),
+            // Sent even above the limit: the client takes the view for closed, so it must not stay open.
+            EditorRequest::CloseDiff(_) => {
+                self.send(Outgoing::Line(request_line(number, &request)));
+            }
+            _ => self.ask_if_read(number, &request),
+        }
     }
 
-    fn close_diff(&self, file_path: &str, abandoned: bool, responder: Responder) {
-        // Sent even above the limit: the client takes the view for closed, so it must not stay open.
-        let id = Id::from(self.responders.add(responder));
-        self.write(&Request::new(id, "diff/close", CloseDiff { file_path, abandoned }));
-    }
-
-    fn accept_diff(&self, file_path: &str, responder: Responder) {
-        self.ask_about("diff/accept", file_path, responder);
-    }
-
-    fn reject_diff(&self, file_path: &str, responder: Responder) {
-        self.ask_about("diff/reject", file_path, responder);
-    }
-
-    fn diagnostics(&self, request: DiagnosticsRequest, responder: DiagnosticsResponder) {
-        self.ask("editor/diagnostics", request, responder);
-    }
-
-    fn sessions_changed(&self, count: usize) {
-        self.tell(&self.sessions, &Notification::new("companion/sessions", Sessions { count }));
-    }
-
-    fn private_files_changed(&self, paths: &[String]) {
-        self.tell(&self.private, &Notification::new("companion/private", PrivateFiles { paths }));
+    /// Sends a state. A newer one of its kind replaces it while it is unread.
+    fn notify(&self, notification: CompanionNotification) {
+        let method = notification.method();
+        let newest = Arc::clone(self.newest.lock().entry(method).or_default());
+        let line = line(&Notification::new(method, notification));
+        if newest.lock().replace(line).is_none() {
+            self.send(Outgoing::Newest(newest));
+        }
     }
 }
 
@@ -241,92 +210,28 @@ fn take(server: &Server, editor: &Editor, line: &[u8]) -> Result<(), (Option<Id>
     };
     match message {
         Message::Notification { method, params } => EditorNotification::parse(&method, params)
-            .and_then(|told| tell(server, told))
+            .and_then(|notification| apply(server, notification))
             .map_err(|error| (None, error)),
         Message::Request { id, method, .. } => {
             let message = format!("Method not found: {method} (an editor sends notifications)");
             Err((Some(id), ErrorObject::new(code::METHOD_NOT_FOUND, message)))
         }
         Message::Response { id, result } => {
-            let number = id.and_then(|id| id.as_u64());
-            let result = result.map(RawValue::get);
-            match number.and_then(|number| editor.responders.take(number)) {
-                Some(PendingResponder::Diff(responder)) => answered(responder, result),
-                Some(PendingResponder::Diagnostics(responder)) => told(responder, result),
-                None => {}
+            let responder =
+                id.and_then(|id| id.as_u64()).and_then(|number| editor.responders.take(number));
+            match (responder, result) {
+                (Some(responder), Ok(result)) => responder.complete_json(result.get()),
+                (Some(responder), Err(error)) => responder.fail_with(&error),
+                (None, _) => {}
             }
             Ok(())
         }
     }
 }
 
-/// A request about a diff has been answered.
-fn answered(responder: Responder, result: Result<&str, ErrorObject>) {
-    match result.map(serde_json::from_str::<Option<DiffResult>>) {
-        Ok(Ok(result)) => responder.complete(result.and_then(|result| result.content)),
-        Ok(Err(error)) => {
-            let why = format!("The editor's answer is not valid: {}.", describe(&error));
-            log::warn!("{why}");
-            responder.unreadable(&why);
-        }
-        Err(error) => responder.fail(&error.message),
-    }
-}
-
-/// Completes a request for diagnostics.
-fn told(responder: DiagnosticsResponder, result: Result<&str, ErrorObject>) {
-    match result {
-        Ok(result) => responder.complete_json(result),
-        Err(error) if error.code == code::METHOD_NOT_FOUND => responder.unsupported(),
-        Err(error) => responder.fail(&error.message),
-    }
-}
-
-fn tell(server: &Server, told: EditorNotification) -> Result<(), ErrorObject> {
-    match told {
-        EditorNotification::Opened(file) => server.file_opened(absolute(&file.path)?),
-        EditorNotification::Closed(file) => server.file_closed(absolute(&file.path)?),
-        EditorNotification::Focused(file) => server.file_focused(absolute(&file.path)?),
-        EditorNotification::Cursor(moved) => {
-            server.caret_moved(absolute(&moved.path)?, moved.cursor);
-        }
-        EditorNotification::Selection(changed) => {
-            server.selection_changed(absolute(&changed.path)?, &changed.text);
-        }
-        EditorNotification::Renamed(renamed) => {
-            server.file_renamed(absolute(&renamed.from)?, absolute(&renamed.to)?);
-        }
-        EditorNotification::Deleted(file) => server.file_deleted(absolute(&file.path)?),
-        EditorNotification::Trust(trust) => server.trust_changed(trust.trusted),
-        EditorNotification::Silent(told) => server.silence_changed(told.silent),
-        EditorNotification::Folders(folders) => {
-            for path in &folders.paths {
-                absolute(path)?;
-            }
-            server.workspace_changed(&folders.paths).map_err(|error| {
-                let message = format!("Could not write the discovery file: {error}");
-                ErrorObject::new(code::INTERNAL_ERROR, message)
-            })?;
-        }
-        EditorNotification::DiffAccepted(diff) => {
-            let delivery = server.diff_accepted(&diff.file_path, diff.content);
-            log::debug!("a diff was accepted: {delivery:?}");
-        }
-        EditorNotification::DiffRejected(diff) => {
-            let delivery = server.diff_rejected(&diff.file_path);
-            log::debug!("a diff was rejected: {delivery:?}");
-        }
+fn apply(server: &Server, notification: EditorNotification) -> Result<(), ErrorObject> {
+    if let Some(delivery) = server.apply(notification)? {
+        log::debug!("a diff was decided: {delivery:?}");
     }
     Ok(())
-}
-
-fn absolute(path: &str) -> Result<&str, ErrorObject> {
-    let wrong = if path.contains('\0') {
-        "Invalid params: a path must not contain a NUL character"
-    } else if is_absolute(Platform::CURRENT, path) {
-        return Ok(path);
-    } else {
-        "Invalid params: a path must be absolute"
-    };
-    Err(ErrorObject::new(code::INVALID_PARAMS, wrong))
 }

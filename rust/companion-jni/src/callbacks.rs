@@ -11,10 +11,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use companion_protocol::diagnostics::DiagnosticsRequest;
-use companion_server::{
-    DiagnosticsResponder, EditorHost, PendingResponder, Proposal, Remaining, Responder, Responders,
-};
+use companion_protocol::editor::CompanionNotification;
+use companion_server::{EditorHost, EditorRequest, Remaining, Responder, Responders};
 use log::Level;
 
 /// Maximum wait for the thread to end. Kotlin's callbacks return immediately.
@@ -41,8 +39,8 @@ pub(crate) trait KotlinSide: Clone + Send + Sync + 'static {
 
 /// The calls of an object. An error names the exception.
 pub(crate) trait Calls<O> {
-    fn ask(&mut self, object: &O, request: u64, ask: EditorCall) -> Result<(), String>;
-    fn sessions(&mut self, object: &O, count: usize) -> Result<(), String>;
+    fn request(&mut self, object: &O, number: u64, request: EditorRequest) -> Result<(), String>;
+    fn notify(&mut self, object: &O, notification: &CompanionNotification) -> Result<(), String>;
     fn log(&mut self, object: &O, level: Level, text: String) -> Result<(), String>;
 }
 
@@ -56,20 +54,11 @@ pub(crate) enum Message<O> {
     /// Stop to call the object of that server.
     Remove(i64),
     /// Send a request to the editor, by its number.
-    Call(i64, u64, EditorCall),
-    Sessions(i64, usize),
+    Request(i64, u64, EditorRequest),
+    Notify(i64, CompanionNotification),
     Log(Level, String),
     /// End, but only after these threads.
     End(Option<Remaining>),
-}
-
-/// A request to the editor.
-pub(crate) enum EditorCall {
-    Open(Proposal),
-    Close(String),
-    Accept(String),
-    Reject(String),
-    Diagnostics(DiagnosticsRequest),
 }
 
 /// The thread that calls Kotlin.
@@ -163,19 +152,19 @@ fn take<O>(calls: &mut dyn Calls<O>, objects: &mut BTreeMap<i64, O>, message: Me
     match message {
         Message::Add(core, callbacks) => drop(objects.insert(core, callbacks)),
         Message::Remove(core) => drop(objects.remove(&core)),
-        Message::Call(core, request, ask) => {
+        Message::Request(core, number, request) => {
             let Some(object) = objects.get(&core) else { return };
-            if let Err(error) = calls.ask(object, request, ask) {
-                log::error!("the editor could not be asked: {error}");
-                if let Some(asked) = RESPONDERS.take(request) {
-                    asked.fail("The IDE could not carry out the request.");
+            if let Err(error) = calls.request(object, number, request) {
+                log::error!("the IDE did not take a request: {error}");
+                if let Some(responder) = RESPONDERS.take(number) {
+                    responder.fail("The IDE could not carry out the request.");
                 }
             }
         }
-        Message::Sessions(core, count) => {
+        Message::Notify(core, notification) => {
             let Some(object) = objects.get(&core) else { return };
-            if let Err(error) = calls.sessions(object, count) {
-                log::error!("the editor could not be told: {error}");
+            if let Err(error) = calls.notify(object, &notification) {
+                log::error!("the IDE did not take a notification: {error}");
             }
         }
         Message::Log(level, text) => {
@@ -202,35 +191,14 @@ impl<O: Send> Listener<O> {
         // If the thread has ended, the server stops soon, and its requests have a deadline.
         let _ = self.queue.send(message);
     }
-
-    fn ask(&self, responder: impl Into<PendingResponder>, ask: EditorCall) {
-        self.send(Message::Call(self.core, RESPONDERS.add(responder), ask));
-    }
 }
 
 impl<O: Send + 'static> EditorHost for Listener<O> {
-    fn open_diff(&self, proposal: Proposal, responder: Responder) {
-        self.ask(responder, EditorCall::Open(proposal));
+    fn request(&self, request: EditorRequest, responder: Responder) {
+        self.send(Message::Request(self.core, RESPONDERS.add(responder), request));
     }
 
-    /// Ignores `_abandoned`: the IDE always keeps the user's edits.
-    fn close_diff(&self, file_path: &str, _abandoned: bool, responder: Responder) {
-        self.ask(responder, EditorCall::Close(file_path.to_owned()));
-    }
-
-    fn accept_diff(&self, file_path: &str, responder: Responder) {
-        self.ask(responder, EditorCall::Accept(file_path.to_owned()));
-    }
-
-    fn reject_diff(&self, file_path: &str, responder: Responder) {
-        self.ask(responder, EditorCall::Reject(file_path.to_owned()));
-    }
-
-    fn diagnostics(&self, request: DiagnosticsRequest, responder: DiagnosticsResponder) {
-        self.ask(responder, EditorCall::Diagnostics(request));
-    }
-
-    fn sessions_changed(&self, count: usize) {
-        self.send(Message::Sessions(self.core, count));
+    fn notify(&self, notification: CompanionNotification) {
+        self.send(Message::Notify(self.core, notification));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use companion_protocol::jsonrpc::ErrorObject;
 use companion_protocol::settings::WrongSetting;
 use jni::Env;
 use jni::errors::ErrorPolicy;
@@ -18,6 +19,9 @@ pub(crate) enum Error {
     /// An argument violates the contract with Kotlin.
     #[error("{0}")]
     Argument(&'static str),
+    /// The editor's notification is invalid, or could not be applied.
+    #[error("{}", .0.message)]
+    Notification(ErrorObject),
     /// A setting of the user is invalid.
     #[error("{0}")]
     Setting(#[from] WrongSetting),
@@ -27,6 +31,12 @@ pub(crate) enum Error {
     /// The JVM refused. If an exception is pending, Kotlin gets that exception.
     #[error("{0}")]
     Jni(#[from] jni::errors::Error),
+}
+
+impl From<ErrorObject> for Error {
+    fn from(error: ErrorObject) -> Self {
+        Self::Notification(error)
+    }
 }
 
 /// Throws `IllegalStateException` for an [`Error`] and `RuntimeException` for a panic.

@@ -1,14 +1,16 @@
 //! Attaches the thread to the JVM, and calls Kotlin's objects.
 
-use jni::objects::{JObject, JString, JThrowable, JValue};
+use jni::objects::{JByteArray, JObject, JString, JThrowable, JValue};
 use jni::refs::Global;
 use jni::vm::AttachConfig;
 use jni::{Env, JavaVM, jni_sig, jni_str};
 use log::Level;
 
-use companion_protocol::editor::OpenDiff;
+use companion_protocol::editor::CompanionNotification;
+use companion_server::EditorRequest;
+use serde::Serialize;
 
-use crate::callbacks::{Calls, EditorCall, KotlinSide};
+use crate::callbacks::{Calls, KotlinSide};
 
 /// The number of stack frames in the log.
 const FRAMES: usize = 16;
@@ -41,15 +43,39 @@ impl KotlinSide for Jvm {
 struct Attached<'a, 'local>(&'a mut Env<'local>);
 
 impl Calls<Callbacks> for Attached<'_, '_> {
-    fn ask(&mut self, object: &Callbacks, request: u64, ask: EditorCall) -> Result<(), String> {
-        in_frame(self.0, |env| call_ask(env, object, request, ask))
+    fn request(
+        &mut self,
+        object: &Callbacks,
+        number: u64,
+        request: EditorRequest,
+    ) -> Result<(), String> {
+        in_frame(self.0, |env| {
+            let method = JString::from_str(env, request.method())?;
+            let params = json(env, &request.params_without_text())?;
+            let text = match request.text() {
+                Some(text) => env.byte_array_from_slice(text.as_bytes())?,
+                None => JByteArray::null(),
+            };
+            drop(request);
+            let sig = jni_sig!((jlong, JString, JString, jbyte[]));
+            let number = JValue::Long(number.cast_signed());
+            let (method, params) = (JValue::Object(&method), JValue::Object(&params));
+            let arguments = [number, method, params, JValue::Object(&text)];
+            env.call_method(object, jni_str!("request"), sig, &arguments).map(drop)
+        })
     }
 
-    fn sessions(&mut self, object: &Callbacks, count: usize) -> Result<(), String> {
-        let count = i32::try_from(count).unwrap_or(i32::MAX);
+    fn notify(
+        &mut self,
+        object: &Callbacks,
+        notification: &CompanionNotification,
+    ) -> Result<(), String> {
         in_frame(self.0, |env| {
-            let (name, sig) = (jni_str!("sessionsChanged"), jni_sig!((jint)));
-            env.call_method(object, name, sig, &[count.into()]).map(drop)
+            let method = JString::from_str(env, notification.method())?;
+            let params = json(env, notification)?;
+            let (name, sig) = (jni_str!("notify"), jni_sig!((JString, JString)));
+            let arguments = [JValue::Object(&method), JValue::Object(&params)];
+            env.call_method(object, name, sig, &arguments).map(drop)
         })
     }
 
@@ -63,34 +89,8 @@ impl Calls<Callbacks> for Attached<'_, '_> {
     }
 }
 
-fn call_ask(
-    env: &mut Env<'_>,
-    object: &Callbacks,
-    request: u64,
-    ask: EditorCall,
-) -> jni::errors::Result<()> {
-    let request = JValue::Long(request.cast_signed());
-    let (name, argument) = match ask {
-        EditorCall::Open(proposal) => {
-            let content = env.byte_array_from_slice(proposal.new_content.as_bytes())?;
-            let rest = OpenDiff { new_content: "", ..proposal.to_show() };
-            let rest = serde_json::to_string(&rest).expect("a proposal is JSON");
-            let rest = JString::from_str(env, rest)?;
-            drop(proposal);
-            let (name, sig) = (jni_str!("openDiff"), jni_sig!((jlong, JString, jbyte[])));
-            let arguments = [request, JValue::Object(&rest), JValue::Object(&content)];
-            return env.call_method(object, name, sig, &arguments).map(drop);
-        }
-        EditorCall::Close(path) => (jni_str!("closeDiff"), path),
-        EditorCall::Accept(path) => (jni_str!("acceptDiff"), path),
-        EditorCall::Reject(path) => (jni_str!("rejectDiff"), path),
-        EditorCall::Diagnostics(request) => {
-            (jni_str!("diagnostics"), serde_json::to_string(&request).expect("a request is JSON"))
-        }
-    };
-    let argument = JString::from_str(env, argument)?;
-    let arguments = [request, JValue::Object(&argument)];
-    env.call_method(object, name, jni_sig!((jlong, JString)), &arguments).map(drop)
+fn json<'a>(env: &mut Env<'a>, value: &impl Serialize) -> jni::errors::Result<JString<'a>> {
+    JString::from_str(env, serde_json::to_string(value).expect("the message is JSON"))
 }
 
 /// Frees a call's local references, and converts a Kotlin exception to an error that names it.

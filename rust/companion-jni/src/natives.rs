@@ -13,9 +13,10 @@ use std::hint::black_box;
 
 use std::sync::Arc;
 
-use companion_protocol::ide::Position;
+use companion_protocol::editor::EditorNotification;
+use companion_protocol::jsonrpc::code;
 use companion_protocol::settings::{Settings, WrongSetting};
-use companion_server::{Config, Delivery, PendingResponder, Server};
+use companion_server::{Config, Delivery, Server};
 use jni::objects::{JByteArray, JClass, JObject, JObjectArray, JString};
 use jni::refs::Reference as _;
 use jni::sys::{jboolean, jint, jlong};
@@ -37,7 +38,7 @@ struct Abi {
 /// The version of the boundary. Increase it with every change of these functions or of
 /// `NativeCallbacks`: Kotlin refuses a library with another version. `cargo xtask check-libraries`
 /// finds the version in the file by the name before it.
-static ABI: Abi = Abi { name: *b"companion_jni ABI number", version: 6 };
+static ABI: Abi = Abi { name: *b"companion_jni ABI number", version: 7 };
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -59,24 +60,9 @@ natives! {
     fn start(settings: JString, callbacks: dev.companion.gemini.core.NativeCallbacks) -> jlong;
     fn settings_problem(settings: JString) -> JString;
     fn stop(core: jlong);
-    fn file_opened(core: jlong, path: JString);
-    fn file_closed(core: jlong, path: JString);
-    fn file_focused(core: jlong, path: JString);
-    fn caret_moved(core: jlong, path: JString, line: jint, character: jint);
-    fn selection_changed(core: jlong, path: JString, text: jbyte[]);
-    fn file_renamed(core: jlong, from: JString, to: JString);
-    fn file_deleted(core: jlong, path: JString);
-    fn workspace_changed(core: jlong, roots: [JString]);
-    fn trust_changed(core: jlong, trusted: jboolean);
-    fn silence_changed(core: jlong, silent: jboolean);
+    fn notify(core: jlong, method: JString, params: JString, text: jbyte[]) -> jint;
     fn complete_request(request: jlong, content: jbyte[]);
     fn fail_request(request: jlong, message: JString);
-    fn diff_resolved(
-        core: jlong,
-        file_path: JString,
-        accepted: jboolean,
-        content: jbyte[]
-    ) -> jint;
     fn withdraw_acceptance(core: jlong, file_path: JString) -> jboolean;
     fn terminal_environment(core: jlong) -> [JString];
     fn diagnosis(core: jlong) -> JString;
@@ -131,80 +117,33 @@ fn stop<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong) -> Result<()> {
     Ok(())
 }
 
-fn file_opened<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong, path: JString<'a>) -> Result<()> {
-    CORES.get(core)?.file_opened(&path.try_to_string(env)?);
-    Ok(())
-}
-
-fn file_closed<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong, path: JString<'a>) -> Result<()> {
-    CORES.get(core)?.file_closed(&path.try_to_string(env)?);
-    Ok(())
-}
-
-fn file_focused<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong, path: JString<'a>) -> Result<()> {
-    CORES.get(core)?.file_focused(&path.try_to_string(env)?);
-    Ok(())
-}
-
-fn caret_moved<'a>(
+/// Applies a notification of the editor's protocol. A non-null `text` replaces the one in
+/// `params`. Returns the delivery of a decision, as the ordinal of Kotlin's `Delivery`.
+fn notify<'a>(
     env: &mut Env<'a>,
     _: Class<'a>,
     core: jlong,
-    path: JString<'a>,
-    line: jint,
-    character: jint,
-) -> Result<()> {
-    let one_based = |n: jint| u32::try_from(n).unwrap_or_default();
-    let cursor = Position::new(one_based(line), one_based(character))
-        .ok_or(Error::Argument("line and character are 1-based"))?;
-    CORES.get(core)?.caret_moved(&path.try_to_string(env)?, cursor);
-    Ok(())
-}
-
-fn selection_changed<'a>(
-    env: &mut Env<'a>,
-    _: Class<'a>,
-    core: jlong,
-    path: JString<'a>,
+    method: JString<'a>,
+    params: JString<'a>,
     text: Bytes<'a>,
-) -> Result<()> {
-    CORES.get(core)?.selection_changed(&path.try_to_string(env)?, &utf8(env, &text)?);
-    Ok(())
-}
-
-fn file_renamed<'a>(
-    env: &mut Env<'a>,
-    _: Class<'a>,
-    core: jlong,
-    from: JString<'a>,
-    to: JString<'a>,
-) -> Result<()> {
-    CORES.get(core)?.file_renamed(&from.try_to_string(env)?, &to.try_to_string(env)?);
-    Ok(())
-}
-
-fn file_deleted<'a>(env: &mut Env<'a>, _: Class<'a>, core: jlong, path: JString<'a>) -> Result<()> {
-    CORES.get(core)?.file_deleted(&path.try_to_string(env)?);
-    Ok(())
-}
-
-fn workspace_changed<'a>(
-    env: &mut Env<'a>,
-    _: Class<'a>,
-    core: jlong,
-    roots: Strings<'a>,
-) -> Result<()> {
-    Ok(CORES.get(core)?.workspace_changed(&strings(env, &roots)?)?)
-}
-
-fn trust_changed<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong, trusted: jboolean) -> Result<()> {
-    CORES.get(core)?.trust_changed(trusted);
-    Ok(())
-}
-
-fn silence_changed<'a>(_: &mut Env<'a>, _: Class<'a>, core: jlong, silent: jboolean) -> Result<()> {
-    CORES.get(core)?.silence_changed(silent);
-    Ok(())
+) -> Result<jint> {
+    let server = CORES.get(core)?;
+    let method = method.try_to_string(env)?;
+    let mut notification = EditorNotification::from_json(&method, &params.try_to_string(env)?)?;
+    if !text.is_null() {
+        notification = notification.with_text(utf8(env, &text)?);
+    }
+    match server.apply(notification) {
+        Ok(Some(Delivery::Delivered)) => Ok(0),
+        Ok(Some(Delivery::Queued)) => Ok(1),
+        Ok(Some(Delivery::Unknown) | None) => Ok(2),
+        // Without a context for such a path, the IDE works as before.
+        Err(error) if error.code == code::INVALID_PARAMS => {
+            log::warn!("ignored {method} of the IDE: {}", error.message);
+            Ok(2)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn complete_request<'a>(
@@ -214,12 +153,8 @@ fn complete_request<'a>(
     content: Bytes<'a>,
 ) -> Result<()> {
     let content = if content.is_null() { None } else { Some(utf8(env, &content)?) };
-    match RESPONDERS.take(request.cast_unsigned()) {
-        Some(PendingResponder::Diff(responder)) => responder.complete(content),
-        Some(PendingResponder::Diagnostics(responder)) => {
-            responder.complete_json(&content.unwrap_or_default());
-        }
-        None => {}
+    if let Some(responder) = RESPONDERS.take(request.cast_unsigned()) {
+        responder.complete(content);
     }
     Ok(())
 }
@@ -231,32 +166,10 @@ fn fail_request<'a>(
     message: JString<'a>,
 ) -> Result<()> {
     let message = message.try_to_string(env)?;
-    if let Some(asked) = RESPONDERS.take(request.cast_unsigned()) {
-        asked.fail(&message);
+    if let Some(responder) = RESPONDERS.take(request.cast_unsigned()) {
+        responder.fail(&message);
     }
     Ok(())
-}
-
-fn diff_resolved<'a>(
-    env: &mut Env<'a>,
-    _: Class<'a>,
-    core: jlong,
-    file_path: JString<'a>,
-    accepted: jboolean,
-    content: Bytes<'a>,
-) -> Result<jint> {
-    let path = file_path.try_to_string(env)?;
-    let server = CORES.get(core)?;
-    let delivery = if accepted {
-        server.diff_accepted(&path, utf8(env, &content)?)
-    } else {
-        server.diff_rejected(&path)
-    };
-    Ok(match delivery {
-        Delivery::Delivered => 0,
-        Delivery::Queued => 1,
-        Delivery::Unknown => 2,
-    })
 }
 
 fn withdraw_acceptance<'a>(
@@ -299,13 +212,4 @@ fn array<'a>(env: &mut Env<'a>, texts: &[impl AsRef<str>]) -> Result<Strings<'a>
         array.set_element(env, index, &text)?;
     }
     Ok(array)
-}
-
-fn strings<'a>(env: &mut Env<'a>, array: &Strings<'a>) -> Result<Vec<String>> {
-    let count = array.len(env)?;
-    let text = |index| -> Result<String> {
-        // One reference at a time, because the JVM limits local references.
-        env.with_local_frame(1, |env| Ok(array.get_element(env, index)?.try_to_string(env)?))
-    };
-    (0..count).map(text).collect()
 }

@@ -66,6 +66,47 @@ impl EditorNotification {
         };
         parsed.map_err(|error| invalid_params(method, &error))
     }
+
+    /// Reads the notification `method` whose parameters are JSON.
+    ///
+    /// # Errors
+    /// If the companion does not know the method, or if `params` don't fit it.
+    pub fn from_json(method: &str, params: &str) -> Result<Self, ErrorObject> {
+        let params =
+            serde_json::from_str(params).map_err(|error| invalid_params(method, &error))?;
+        Self::parse(method, Params::new(params))
+    }
+
+    /// Replaces the text, for a host that gets long texts beside the JSON.
+    #[must_use]
+    pub fn with_text(mut self, text: String) -> Self {
+        match &mut self {
+            Self::Selection(changed) => changed.text = text,
+            Self::DiffAccepted(diff) => diff.content = text,
+            _ => {}
+        }
+        self
+    }
+}
+
+/// A notification from the companion to the editor, besides `companion/ready`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum CompanionNotification {
+    /// `companion/sessions {count}`
+    Sessions(Sessions),
+    /// `companion/private {paths}`
+    PrivateFiles(PrivateFiles),
+}
+
+impl CompanionNotification {
+    /// The method.
+    pub fn method(&self) -> &'static str {
+        match self {
+            Self::Sessions(_) => "companion/sessions",
+            Self::PrivateFiles(_) => "companion/private",
+        }
+    }
 }
 
 /// A file or directory, absolute.
@@ -144,11 +185,11 @@ pub struct DiffPath {
 }
 
 /// The parameters of `diff/close`.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CloseDiff<'a> {
+pub struct CloseDiff {
     /// Byte for byte.
-    pub file_path: &'a str,
+    pub file_path: String,
     /// No client waits for the text any more, so the editor keeps the user's edits.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub abandoned: bool,
@@ -174,17 +215,17 @@ pub struct Ready<'a> {
 }
 
 /// The parameters of `companion/sessions`.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sessions {
     /// The number of connected clients.
     pub count: usize,
 }
 
 /// The parameters of `companion/private`.
-#[derive(Debug, Serialize)]
-pub struct PrivateFiles<'a> {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PrivateFiles {
     /// The open private files: an ignore file matches them, so no client gets them.
-    pub paths: &'a [String],
+    pub paths: Vec<String>,
 }
 
 /// The parameters of the request `diff/open`: a proposal that the editor must show. The result is

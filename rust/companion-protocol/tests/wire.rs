@@ -83,7 +83,7 @@ fn to_the_editor() {
         env: BTreeMap::from([(GEMINI.variables.port, "41234".to_owned())]),
     };
     let diff = || DiffPath { file_path: "/a".to_owned() };
-    let close = |abandoned| CloseDiff { file_path: "/a", abandoned };
+    let close = |abandoned| CloseDiff { file_path: "/a".to_owned(), abandoned };
     let kind = ProposalKind::Create;
     let open = OpenDiff {
         file_path: "/a",
@@ -93,7 +93,7 @@ fn to_the_editor() {
         replays_edits: true,
         new_content: "text\n",
     };
-    let private = PrivateFiles { paths: &["/a".to_owned()] };
+    let private = PrivateFiles { paths: vec!["/a".to_owned()] };
     let messages = [
         text(&Notification::new("companion/ready", ready)),
         text(&Notification::new("companion/sessions", Sessions { count: 2 })),

@@ -31,9 +31,12 @@ mod unix {
     use std::thread::sleep;
     use std::time::{Duration, Instant};
 
+    use companion_protocol::editor::CompanionNotification;
     use companion_protocol::ide::Position;
     use companion_protocol::settings::Settings;
-    use companion_server::{Config, EditorHost, Proposal, Responder, Runtime, Server};
+    use companion_server::{
+        Config, EditorHost, EditorRequest, Proposal, Responder, Runtime, Server,
+    };
     use rustix::time::{ClockId, clock_gettime};
     use serde::Deserialize;
 
@@ -50,25 +53,19 @@ mod unix {
     }
 
     impl EditorHost for Script {
-        fn open_diff(&self, proposal: Proposal, responder: Responder) {
-            let Proposal { file_path, new_content, .. } = proposal;
-            self.proposals.lock().expect("no holder panics").insert(file_path, new_content);
-            responder.complete(None);
+        fn request(&self, request: EditorRequest, responder: Responder) {
+            let text = match request {
+                EditorRequest::OpenDiff(Proposal { file_path, new_content, .. }) => {
+                    self.proposals.lock().expect("no holder panics").insert(file_path, new_content);
+                    None
+                }
+                EditorRequest::CloseDiff(close) => self.take(&close.file_path),
+                _ => None,
+            };
+            responder.complete(text);
         }
 
-        fn close_diff(&self, file_path: &str, _: bool, responder: Responder) {
-            responder.complete(self.take(file_path));
-        }
-
-        fn accept_diff(&self, _: &str, responder: Responder) {
-            responder.complete(None);
-        }
-
-        fn reject_diff(&self, _: &str, responder: Responder) {
-            responder.complete(None);
-        }
-
-        fn sessions_changed(&self, _count: usize) {}
+        fn notify(&self, _: CompanionNotification) {}
     }
 
     #[derive(Deserialize)]

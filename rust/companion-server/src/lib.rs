@@ -31,7 +31,8 @@ mod text;
 
 pub use config::{Config, Limits};
 pub use host::{
-    Delivery, DiagnosticsResponder, EditorHost, PendingResponder, Proposal, Responder, Responders,
+    Delivery, DiagnosticsResponder, DiffResponder, EditorHost, EditorRequest, Proposal, Responder,
+    Responders,
 };
 pub use net::listen::Listeners;
 pub use resume::remove_left;

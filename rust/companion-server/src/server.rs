@@ -8,8 +8,11 @@ use std::sync::mpsc;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use companion_platform::{Platform, container_mark, is_absolute};
 use companion_protocol::dialect::ClientProfile;
+use companion_protocol::editor::EditorNotification;
 use companion_protocol::ide::{DiscoveryFile, Position};
+use companion_protocol::jsonrpc::{ErrorObject, code};
 use companion_protocol::settings::{AllowedHost, Settings};
 use companion_protocol::status::Status;
 use parking_lot::Mutex;
@@ -27,16 +30,15 @@ use crate::resume::{self, Resume, Resumed, Token};
 use crate::runtime::{Guest, Runtime};
 use crate::shutdown;
 use crate::state::ServerState;
-use companion_platform::{Platform, container_mark};
 
-/// How long [`Server::stop`] takes at most.
+/// The longest wait of [`Server::stop`].
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A running server. Clones are the same server; it stops at [`Server::stop`], when its [`Runtime`]
-/// ends, or when the last clone is dropped, but does not wait for its end then.
+/// A running server. Clones share it. It stops by [`Server::stop`], when its [`Runtime`] ends, or
+/// when the last clone is dropped; a drop does not wait.
 ///
-/// The editor's events may come from any thread. None of them waits or does IO, but for
-/// [`Server::workspace_changed`], which waits for the discovery file, half a second at most.
+/// The editor may call all functions from any thread. They neither block nor do IO, except
+/// [`Server::workspace_changed`] and [`Server::stop`].
 #[derive(Clone)]
 pub struct Server {
     inner: Arc<Inner>,
@@ -54,8 +56,10 @@ struct Inner {
 }
 
 impl Server {
-    /// Listens and serves as the settings say, and continues what the last server has left if they
-    /// say so.
+    /// Starts a server as the settings say. If they ask for it, the server resumes the last one.
+    ///
+    /// # Errors
+    /// If the server can't listen, or if a thread could not be started.
     pub fn open(runtime: &Runtime, config: Config, host: Arc<dyn EditorHost>) -> io::Result<Self> {
         let Settings { resume, port, listen, listen_or_fail, .. } = &config.settings;
         let last = if *resume { Resume::claim(runtime, None, &config) } else { None };
@@ -72,9 +76,14 @@ impl Server {
         Self::serve(runtime, listeners, config, host, last)
     }
 
-    /// Serves on `listeners`, of which the first should be bound to a loopback address, and
-    /// writes the discovery file. Without that file the CLI finds the server only by the
-    /// environment of the editor's terminals, so a failure to write it is logged, not returned.
+    /// Starts a server on `listeners` and writes the discovery files. The first listener should be
+    /// bound to a loopback address.
+    ///
+    /// If a discovery file could not be written, the server logs that. CLIs in the editor's terminals
+    /// still find the server by their environment.
+    ///
+    /// # Errors
+    /// If a listener or a thread could not be set up.
     pub fn start(
         runtime: &Runtime,
         listeners: impl Into<Listeners>,
@@ -84,7 +93,7 @@ impl Server {
         Self::serve(runtime, listeners.into(), config, host, None)
     }
 
-    /// With `last`, `listeners` are what [`Resume::bind`] returned.
+    /// With `last`, [`Resume::bind`] has returned the `listeners`.
     fn serve(
         runtime: &Runtime,
         listeners: Listeners,
@@ -134,7 +143,7 @@ impl Server {
             port,
             workspace_path: workspace_path.clone(),
             auth_token: token.expose().to_owned(),
-            ppid: None, // told to those clients that want it
+            ppid: None, // set for the clients that read it
             ide_info: state.config.settings.ide_info(),
         };
         let dir = state.config.discovery_dir.as_deref();
@@ -157,7 +166,7 @@ impl Server {
         Ok(Self { inner })
     }
 
-    /// The port it listens on.
+    /// The port, on which the server listens at all its addresses.
     pub fn port(&self) -> u16 {
         self.inner.addresses[0].port()
     }
@@ -167,13 +176,15 @@ impl Server {
         self.inner.token.expose()
     }
 
-    /// The clients that are to find it.
+    /// The clients that can find this server.
     pub fn clients(&self) -> &[&'static ClientProfile] {
         &self.inner.state.config.settings.clients
     }
 
-    /// What to set in a terminal in which CLIs are to find this server. In a container the
-    /// terminal is in the same one, and a CLI must not look for the server on the host.
+    /// The variables of a terminal, so that a CLI in it finds this server. Contains the token.
+    ///
+    /// If the server runs in a container, so does the terminal, and the CLI must not look for the
+    /// server on the host.
     pub fn terminal_environment(&self) -> BTreeMap<&'static str, String> {
         let settings = &self.inner.state.config.settings;
         let mut all = BTreeMap::new();
@@ -184,7 +195,7 @@ impl Server {
             all.extend(variables.pid.map(|name| (name, settings.ide_pid.to_string())));
             let stay_local = variables.stay_local.filter(|_| container_mark().is_some());
             all.extend(stay_local.map(|name| (name, "1".to_owned())));
-            // A program that the editor's own parent meant would lead elsewhere.
+            // The editor may have inherited a command that leads to another companion.
             let inherited = [variables.stdio_command, variables.stdio_args]
                 .into_iter()
                 .filter(|name| std::env::var_os(name).is_some());
@@ -193,7 +204,7 @@ impl Server {
         all
     }
 
-    /// What it has to say about itself.
+    /// The status of the server.
     pub fn status(&self) -> Status {
         let inner = &self.inner;
         Status {
@@ -208,55 +219,95 @@ impl Server {
         }
     }
 
-    /// A file was opened, perhaps in the background. All paths are absolute.
+    /// Applies a notification of the editor. Returns the delivery of a decision.
+    ///
+    /// # Errors
+    /// If a path is not absolute, or if the discovery file could not be written.
+    pub fn apply(&self, notification: EditorNotification) -> Result<Option<Delivery>, ErrorObject> {
+        use EditorNotification as Event;
+        match notification {
+            Event::Opened(file) => self.file_opened(absolute(&file.path)?),
+            Event::Closed(file) => self.file_closed(absolute(&file.path)?),
+            Event::Focused(file) => self.file_focused(absolute(&file.path)?),
+            Event::Cursor(moved) => self.caret_moved(absolute(&moved.path)?, moved.cursor),
+            Event::Selection(changed) => {
+                self.selection_changed(absolute(&changed.path)?, &changed.text);
+            }
+            Event::Renamed(renamed) => {
+                self.file_renamed(absolute(&renamed.from)?, absolute(&renamed.to)?);
+            }
+            Event::Deleted(file) => self.file_deleted(absolute(&file.path)?),
+            Event::Trust(trust) => self.trust_changed(trust.trusted),
+            Event::Silent(silent) => self.silence_changed(silent.silent),
+            Event::Folders(folders) => {
+                for path in &folders.paths {
+                    absolute(path)?;
+                }
+                self.workspace_changed(&folders.paths).map_err(|error| {
+                    let message = format!("Could not write the discovery file: {error}");
+                    ErrorObject::new(code::INTERNAL_ERROR, message)
+                })?;
+            }
+            Event::DiffAccepted(diff) => {
+                return Ok(Some(self.diff_accepted(&diff.file_path, diff.content)));
+            }
+            Event::DiffRejected(diff) => return Ok(Some(self.diff_rejected(&diff.file_path))),
+        }
+        Ok(None)
+    }
+
+    /// Notes that a file was opened, perhaps in the background. All paths are absolute.
     pub fn file_opened(&self, path: &str) {
         let now = now_ms();
         self.inner.state.context.update(|model| model.opened(path, now));
     }
 
-    /// A file was closed.
+    /// Notes that a file was closed.
     pub fn file_closed(&self, path: &str) {
         self.inner.state.context.update(|model| model.closed(path));
     }
 
-    /// A file got the focus; it is opened if need be.
+    /// Notes that a file got the focus. This also opens the file.
     pub fn file_focused(&self, path: &str) {
         let now = now_ms();
         self.inner.state.context.update(|model| model.focused(path, now));
     }
 
-    /// The caret of an open file moved.
+    /// Notes a move of the caret in an open file.
     pub fn caret_moved(&self, path: &str, cursor: Position) {
         self.inner.state.context.update(|model| model.cursor(path, cursor));
     }
 
-    /// The selection in an open file changed; an empty text clears it. Only the first 16,384
-    /// UTF-16 units are kept.
+    /// Notes a new selection in an open file. An empty text clears it. Keeps the first 16,384
+    /// UTF-16 code units.
     pub fn selection_changed(&self, path: &str, text: &str) {
         self.inner.state.context.update(|model| model.selection(path, text));
     }
 
-    /// A file or directory was renamed or moved.
+    /// Notes that a file or directory was renamed or moved.
     pub fn file_renamed(&self, from: &str, to: &str) {
         self.inner.state.context.update(|model| model.renamed(from, to));
     }
 
-    /// A file or directory was deleted.
+    /// Notes that a file or directory was deleted.
     pub fn file_deleted(&self, path: &str) {
         self.inner.state.context.update(|model| model.deleted(path));
     }
 
-    /// The user decided whether to trust the workspace.
+    /// Notes whether the user trusts the workspace.
     pub fn trust_changed(&self, trusted: bool) {
         self.inner.state.context.update(|model| model.trusted(trusted));
     }
 
-    /// The user has clients told nothing of files and problems, or has them told again.
+    /// Notes whether the user shares context and diagnostics with clients.
     pub fn silence_changed(&self, silent: bool) {
         self.inner.state.context.update(|model| model.silenced(silent));
     }
 
-    /// The workspace has other roots now, all absolute.
+    /// Replaces the roots of the workspace, all absolute. Blocks for the disk, for up to 0.5 s.
+    ///
+    /// # Errors
+    /// If the discovery file could not be written.
     pub fn workspace_changed(&self, roots: &[String]) -> io::Result<()> {
         self.inner.state.workspace.change(roots.iter().map(PathBuf::from).collect());
         let path = workspace_path(Platform::CURRENT, roots);
@@ -264,29 +315,40 @@ impl Server {
         self.inner.discovery.set_workspace_path(path)
     }
 
-    /// The user accepted the proposal for `path`, the path that
-    /// [`open_diff`](EditorHost::open_diff) gave, with this text in the end.
+    /// Notes that the user accepted the proposal for `path`, with this final text. `path` is the
+    /// path of the [proposal](crate::Proposal), byte for byte.
     pub fn diff_accepted(&self, path: &str, content: String) -> Delivery {
         self.inner.state.diffs.user_decided(path, Decision::Accepted(content))
     }
 
-    /// The user rejected the proposal for `path`, or closed its view.
+    /// Notes that the user rejected the proposal for `path`, or closed its view.
     pub fn diff_rejected(&self, path: &str) -> Delivery {
         self.inner.state.diffs.user_decided(path, Decision::Rejected)
     }
 
-    /// Turns an acceptance that is [`Queued`](Delivery::Queued) into a rejection, because the editor is
-    /// about to write the text itself: the client would make the edit a second time. Returns whether it
-    /// is certain that the client does not.
+    /// Turns a [queued](Delivery::Queued) acceptance into a rejection, because the editor writes the text
+    /// itself now: the client would make the edit a second time. Returns false if the client may
+    /// already have received the acceptance.
     pub fn withdraw_acceptance(&self, path: &str) -> bool {
         self.inner.state.diffs.withdraw(path)
     }
 
-    /// Stops the server, in the order of [`shutdown`], and waits for it, 2 s at most. Once it
-    /// has stopped, this does nothing. Not to be called from within an [`EditorHost`].
+    /// Stops the server, in the order of [`shutdown`]. Blocks for up to 2 s. Does nothing if the
+    /// server has stopped. Don't call it from within an [`EditorHost`].
     pub fn stop(&self) {
         self.inner.stop();
     }
+}
+
+fn absolute(path: &str) -> Result<&str, ErrorObject> {
+    let wrong = if path.contains('\0') {
+        "Invalid params: a path must not contain a NUL character"
+    } else if is_absolute(Platform::CURRENT, path) {
+        return Ok(path);
+    } else {
+        "Invalid params: a path must be absolute"
+    };
+    Err(ErrorObject::new(code::INVALID_PARAMS, wrong))
 }
 
 fn on_runtime(socket: std::net::TcpListener) -> io::Result<tokio::net::TcpListener> {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use companion_protocol::diagnostics::DiagnosticsRequest;
+use companion_protocol::editor::CompanionNotification;
 use companion_protocol::settings::Settings;
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response};
@@ -19,7 +20,9 @@ use tokio::time::{Instant, timeout};
 
 use crate::config::{Config, Limits};
 use crate::disk::pool::BlockingPool;
-use crate::host::{DiagnosticsResponder, EditorHost, Proposal, Responder};
+use crate::host::{
+    DiagnosticsResponder, DiffResponder, EditorHost, EditorRequest, Proposal, Responder,
+};
 use crate::net::http::{ReplyBody, route};
 use crate::resume::{self, Resume, Resumed, Token};
 use crate::runtime::Steps;
@@ -31,10 +34,10 @@ pub(crate) const TOKEN: &str = "the-token";
 /// A request to the editor.
 #[derive(Debug)]
 pub(crate) enum EditorCall {
-    Open(Responder, Proposal),
-    Close(Responder, String),
-    Accept(Responder, String),
-    Reject(Responder, String),
+    Open(DiffResponder, Proposal),
+    Close(DiffResponder, String),
+    Accept(DiffResponder, String),
+    Reject(DiffResponder, String),
     Diagnostics(DiagnosticsResponder, DiagnosticsRequest),
 }
 
@@ -46,32 +49,33 @@ struct Notes {
 }
 
 impl EditorHost for Notes {
-    fn open_diff(&self, proposal: Proposal, responder: Responder) {
-        let _ = self.asked.send(EditorCall::Open(responder, proposal));
+    fn request(&self, request: EditorRequest, responder: Responder) {
+        let call = match (request, responder) {
+            (EditorRequest::OpenDiff(proposal), Responder::Diff(responder)) => {
+                EditorCall::Open(responder, proposal)
+            }
+            (EditorRequest::CloseDiff(close), Responder::Diff(responder)) => {
+                EditorCall::Close(responder, close.file_path)
+            }
+            (EditorRequest::AcceptDiff(path), Responder::Diff(responder)) => {
+                EditorCall::Accept(responder, path.file_path)
+            }
+            (EditorRequest::RejectDiff(path), Responder::Diff(responder)) => {
+                EditorCall::Reject(responder, path.file_path)
+            }
+            (EditorRequest::Diagnostics(request), Responder::Diagnostics(responder)) => {
+                EditorCall::Diagnostics(responder, request)
+            }
+            (request, responder) => panic!("{request:?} has {responder:?}"),
+        };
+        let _ = self.asked.send(call);
     }
 
-    fn close_diff(&self, file_path: &str, _abandoned: bool, responder: Responder) {
-        let _ = self.asked.send(EditorCall::Close(responder, file_path.to_owned()));
-    }
-
-    fn accept_diff(&self, file_path: &str, responder: Responder) {
-        let _ = self.asked.send(EditorCall::Accept(responder, file_path.to_owned()));
-    }
-
-    fn reject_diff(&self, file_path: &str, responder: Responder) {
-        let _ = self.asked.send(EditorCall::Reject(responder, file_path.to_owned()));
-    }
-
-    fn diagnostics(&self, request: DiagnosticsRequest, responder: DiagnosticsResponder) {
-        let _ = self.asked.send(EditorCall::Diagnostics(responder, request));
-    }
-
-    fn sessions_changed(&self, count: usize) {
-        self.counts.lock().push(count);
-    }
-
-    fn private_files_changed(&self, paths: &[String]) {
-        paths.clone_into(&mut self.private.lock());
+    fn notify(&self, notification: CompanionNotification) {
+        match notification {
+            CompanionNotification::Sessions(sessions) => self.counts.lock().push(sessions.count),
+            CompanionNotification::PrivateFiles(files) => *self.private.lock() = files.paths,
+        }
     }
 }
 

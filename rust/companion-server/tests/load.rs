@@ -18,8 +18,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use companion_protocol::editor::CompanionNotification;
 use companion_protocol::ide::Position;
-use companion_server::{EditorHost, Limits, Proposal, Responder};
+use companion_server::{EditorHost, EditorRequest, Limits, Proposal, Responder};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use support::{Connection, EventStream, Session, Window, long, process, until, variable};
@@ -43,19 +44,20 @@ impl Editor {
 }
 
 impl EditorHost for Editor {
-    fn open_diff(&self, Proposal { file_path, .. }: Proposal, responder: Responder) {
-        if file_path.starts_with("/held/") {
-            self.held.lock().unwrap().insert(file_path, responder);
-        } else {
-            responder.complete(None);
+    fn request(&self, request: EditorRequest, responder: Responder) {
+        match request {
+            EditorRequest::OpenDiff(Proposal { file_path, .. })
+                if file_path.starts_with("/held/") =>
+            {
+                self.held.lock().unwrap().insert(file_path, responder);
+            }
+            EditorRequest::OpenDiff(_) => responder.complete(None),
+            EditorRequest::CloseDiff(_) => responder.complete(Some(String::new())),
+            _ => {}
         }
     }
-    fn close_diff(&self, _: &str, _: bool, responder: Responder) {
-        responder.complete(Some(String::new()));
-    }
-    fn accept_diff(&self, _: &str, _: Responder) {}
-    fn reject_diff(&self, _: &str, _: Responder) {}
-    fn sessions_changed(&self, _: usize) {}
+
+    fn notify(&self, _: CompanionNotification) {}
 }
 
 /// A window, and a file that is open in it. Only one at a time: descriptors are the process's.

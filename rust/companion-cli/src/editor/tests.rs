@@ -1,5 +1,6 @@
 //! Tests the messages to an editor that reads late.
 
+use companion_protocol::editor::{CompanionNotification, PrivateFiles, Sessions};
 use companion_server::EditorHost as _;
 
 use super::{Editor, Outgoing};
@@ -14,14 +15,15 @@ fn written(outgoing: &Outgoing) -> String {
 fn of_a_state_only_the_newest_waits() {
     let (editor, outgoing) = Editor::new();
     for count in 1..=1000 {
-        editor.sessions_changed(count);
-        editor.private_files_changed(&[format!("/{count}")]);
+        editor.notify(CompanionNotification::Sessions(Sessions { count }));
+        let paths = vec![format!("/{count}")];
+        editor.notify(CompanionNotification::PrivateFiles(PrivateFiles { paths }));
     }
     let lines: Vec<_> = outgoing.try_iter().map(|outgoing| written(&outgoing)).collect();
     let [sessions, private] = &lines[..] else { panic!("{} lines", lines.len()) };
     assert!(sessions.contains(r#"{"count":1000}"#), "{sessions}");
     assert!(private.contains(r#"["/1000"]"#), "{private}");
-    editor.sessions_changed(0);
+    editor.notify(CompanionNotification::Sessions(Sessions { count: 0 }));
     let lines: Vec<_> = outgoing.try_iter().map(|outgoing| written(&outgoing)).collect();
     assert!(matches!(&lines[..], [last] if last.contains(r#"{"count":0}"#)), "{lines:?}");
 }

@@ -10,14 +10,15 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
+use companion_protocol::editor::{CloseDiff, CompanionNotification, Sessions};
 use companion_protocol::settings::Settings;
-use companion_server::{Config, PendingResponder, Runtime, Server};
+use companion_server::{Config, EditorRequest, Runtime, Server};
 use log::Level;
 use parking_lot::{Mutex, MutexGuard};
 use tempfile::TempDir;
 
 use super::Cores;
-use crate::callbacks::{Calls, EditorCall, KotlinSide, Listener, Message, RESPONDERS};
+use crate::callbacks::{Calls, KotlinSide, Listener, Message, RESPONDERS};
 use crate::gate::Error;
 
 /// Maximum wait of a test.
@@ -53,15 +54,17 @@ impl KotlinSide for RecordingIde {
 }
 
 impl Calls<Arc<()>> for RecordingIde {
-    fn ask(&mut self, _: &Arc<()>, request: u64, _: EditorCall) -> Result<(), String> {
+    fn request(&mut self, _: &Arc<()>, number: u64, _: EditorRequest) -> Result<(), String> {
         drop(self.busy.lock());
-        self.calls.send(format!("ask {request}")).unwrap();
+        self.calls.send(format!("request {number}")).unwrap();
         Ok(())
     }
 
-    fn sessions(&mut self, _: &Arc<()>, count: usize) -> Result<(), String> {
+    fn notify(&mut self, _: &Arc<()>, notification: &CompanionNotification) -> Result<(), String> {
         drop(self.busy.lock());
-        self.calls.send(format!("sessions {count}")).unwrap();
+        if let CompanionNotification::Sessions(sessions) = notification {
+            self.calls.send(format!("sessions {}", sessions.count)).unwrap();
+        }
         Ok(())
     }
 
@@ -126,7 +129,8 @@ fn calls_during_failed_attachment_arrive_later_in_order() {
     let core = cores.start(Arc::default(), open(&dir, Settings::default())).unwrap();
     let queue = cores.shared.lock().as_ref().unwrap().callbacks.queue();
     for count in 1..=3 {
-        queue.send(Message::Sessions(core, count)).unwrap();
+        let sessions = CompanionNotification::Sessions(Sessions { count });
+        queue.send(Message::Notify(core, sessions)).unwrap();
     }
     for count in 1..=3 {
         assert_eq!(calls.recv_timeout(TEST_TIMEOUT).unwrap(), format!("sessions {count}"));
@@ -146,12 +150,13 @@ fn a_full_queue_blocks_nothing_and_loses_nothing() {
     let queue = cores.shared.lock().as_ref().unwrap().callbacks.queue();
     let busy: MutexGuard<'_, ()> = ide_is_busy.lock();
     for request in 0..MANY {
-        queue.send(Message::Call(core, request, EditorCall::Close("/a".to_owned()))).unwrap();
+        let close = CloseDiff { file_path: "/a".to_owned(), abandoned: false };
+        queue.send(Message::Request(core, request, EditorRequest::CloseDiff(close))).unwrap();
     }
     assert!(calls.try_recv().is_err());
     drop(busy);
     for request in 0..MANY {
-        assert_eq!(calls.recv_timeout(TEST_TIMEOUT).unwrap(), format!("ask {request}"));
+        assert_eq!(calls.recv_timeout(TEST_TIMEOUT).unwrap(), format!("request {request}"));
     }
     cores.stop(core);
 }
@@ -186,11 +191,8 @@ fn a_request_before_the_servers_number_is_answered() {
         let session = reply.lines().find(|line| line.starts_with("mcp-session-id: ")).unwrap();
         let reply = thread::scope(|scope| {
             let call = scope.spawn(|| post(&server, &format!("{session}\r\n"), OPEN));
-            let asked = calls.iter().find_map(|call| call.strip_prefix("ask ")?.parse().ok());
-            let Some(PendingResponder::Diff(responder)) = RESPONDERS.take(asked.unwrap()) else {
-                panic!()
-            };
-            responder.complete(None);
+            let asked = calls.iter().find_map(|call| call.strip_prefix("request ")?.parse().ok());
+            RESPONDERS.take(asked.unwrap()).unwrap().complete(None);
             call.join().unwrap()
         });
         assert!(reply.ends_with(r#""result":{"content":[]}}"#), "{reply}");

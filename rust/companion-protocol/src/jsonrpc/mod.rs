@@ -102,6 +102,10 @@ impl Serialize for Id {
 pub struct Params<'a>(Option<&'a RawValue>);
 
 impl<'a> Params<'a> {
+    pub(crate) fn new(params: &'a RawValue) -> Self {
+        Self(Some(params))
+    }
+
     /// Reads the parameters as `T`. Absent ones are read as `{}`.
     ///
     /// # Errors

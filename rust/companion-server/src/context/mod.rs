@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use companion_protocol::editor::{CompanionNotification, PrivateFiles};
 use companion_protocol::ide::{self, IdeContext, events};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -190,7 +191,8 @@ impl EditorContext {
     fn note_private(&self, private: &[String]) {
         let before = std::mem::replace(&mut *self.private.lock(), private.to_vec());
         if before != private {
-            self.host.private_files_changed(private);
+            let paths = private.to_vec();
+            self.host.notify(CompanionNotification::PrivateFiles(PrivateFiles { paths }));
         }
     }
 }

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, timeout_at};
 
-use crate::host::{DiagnosticsResponder, EditorHost};
+use crate::host::{DiagnosticsResponder, EditorHost, EditorRequest};
 use known::KnownProblems;
 use unanswered::Unanswered;
 
@@ -75,7 +75,8 @@ impl EditorDiagnostics {
             return Err("The editor has not answered an earlier question yet.".to_owned());
         }
         let (answer, answered) = oneshot::channel();
-        self.host.diagnostics(request, DiagnosticsResponder::new(answer));
+        let request = EditorRequest::Diagnostics(request);
+        self.host.request(request, DiagnosticsResponder::new(answer).into());
         let answered = self.unanswered.wait(answered).await;
         answered.unwrap_or_else(|_| Err("The editor could not tell its problems.".to_owned()))
     }

@@ -1,31 +1,40 @@
-//! Sends the ledger's requests to the editor, and takes the answers.
+//! Sends the ledger's commands to the editor, and receives the results.
+
+use companion_protocol::editor::{CloseDiff, DiffPath};
 
 use super::Diffs;
 use super::ledger::EditorCommand;
-use crate::host::{Asker, CallId, Proposal, Responder};
+use crate::host::{CallId, DiffResponder, EditorRequest, Proposal, RequestOwner};
 
 impl Diffs {
     pub(super) fn ask(
         &self,
         call: Option<CallId>,
-        ask: EditorCommand,
+        command: EditorCommand,
         proposal: &mut Option<Proposal>,
     ) {
-        let responder = Responder::new(self.me.clone(), call);
-        match ask {
+        let request = match command {
             EditorCommand::Open(_) => {
-                let proposal = proposal.take().expect("only openDiff opens");
-                self.host.open_diff(proposal, responder);
+                EditorRequest::OpenDiff(proposal.take().expect("only openDiff opens"))
             }
-            EditorCommand::Close(path) => self.host.close_diff(&path, false, responder),
-            EditorCommand::Abandon(path) => self.host.close_diff(&path, true, responder),
-            EditorCommand::Accept(path) => self.host.accept_diff(&path, responder),
-            EditorCommand::Reject(path) => self.host.reject_diff(&path, responder),
-        }
+            EditorCommand::Close(path) => close(&path, false),
+            EditorCommand::Abandon(path) => close(&path, true),
+            EditorCommand::Accept(path) => EditorRequest::AcceptDiff(diff_path(&path)),
+            EditorCommand::Reject(path) => EditorRequest::RejectDiff(diff_path(&path)),
+        };
+        self.host.request(request, DiffResponder::new(self.me.clone(), call).into());
     }
 }
 
-impl Asker for Diffs {
+fn close(path: &str, abandoned: bool) -> EditorRequest {
+    EditorRequest::CloseDiff(CloseDiff { file_path: path.to_owned(), abandoned })
+}
+
+fn diff_path(path: &str) -> DiffPath {
+    DiffPath { file_path: path.to_owned() }
+}
+
+impl RequestOwner for Diffs {
     fn completed(&self, call: CallId, content: Option<String>) {
         let content = content.map(|text| self.texts.hold(text));
         self.step(|ledger| ledger.completed(call, content));
@@ -36,7 +45,7 @@ impl Asker for Diffs {
     }
 
     fn unreadable(&self, call: CallId, message: &str) {
-        // What follows may be a request to the editor, and this is any thread.
+        // The next step may send a request to the editor; this may be any thread.
         self.calls.fail(call, message);
     }
 

@@ -10,8 +10,9 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use companion_protocol::editor::CompanionNotification;
 use companion_protocol::settings::Settings;
-use companion_server::{Config, EditorHost, Proposal, Responder, Runtime, Server};
+use companion_server::{Config, EditorHost, EditorRequest, Responder, Runtime, Server};
 
 /// An editor that shows every diff at once, and takes note of it.
 #[derive(Default)]
@@ -20,32 +21,26 @@ struct Editor {
     when_clients_change: Mutex<Option<Box<dyn Fn() + Send>>>,
 }
 
-impl Editor {
-    fn ask(&self, what: &str, path: &str, responder: Responder) {
-        self.asked.lock().unwrap().push(format!("{what} {path}"));
+impl EditorHost for Editor {
+    fn request(&self, request: EditorRequest, responder: Responder) {
+        let asked = match request {
+            EditorRequest::OpenDiff(proposal) => format!("open {}", proposal.file_path),
+            EditorRequest::CloseDiff(close) => format!("close {}", close.file_path),
+            EditorRequest::AcceptDiff(path) => format!("accept {}", path.file_path),
+            EditorRequest::RejectDiff(path) => format!("reject {}", path.file_path),
+            EditorRequest::Diagnostics(_) => {
+                let Responder::Diagnostics(responder) = responder else { panic!() };
+                return responder.unsupported();
+            }
+        };
+        self.asked.lock().unwrap().push(asked);
         responder.complete(None);
     }
-}
 
-impl EditorHost for Editor {
-    fn open_diff(&self, proposal: Proposal, responder: Responder) {
-        self.ask("open", &proposal.file_path, responder);
-    }
-
-    fn close_diff(&self, path: &str, _: bool, responder: Responder) {
-        self.ask("close", path, responder);
-    }
-
-    fn accept_diff(&self, path: &str, responder: Responder) {
-        self.ask("accept", path, responder);
-    }
-
-    fn reject_diff(&self, path: &str, responder: Responder) {
-        self.ask("reject", path, responder);
-    }
-
-    fn sessions_changed(&self, _: usize) {
-        if let Some(then) = &*self.when_clients_change.lock().unwrap() {
+    fn notify(&self, notification: CompanionNotification) {
+        if matches!(notification, CompanionNotification::Sessions(_))
+            && let Some(then) = &*self.when_clients_change.lock().unwrap()
+        {
             then();
         }
     }

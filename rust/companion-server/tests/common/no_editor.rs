@@ -1,14 +1,12 @@
-//! An editor that shows nothing, also for measurements.
+//! Provides an editor that shows nothing, also for measurements.
 
-use companion_server::{EditorHost, Proposal, Responder};
+use companion_protocol::editor::CompanionNotification;
+use companion_server::{EditorHost, EditorRequest, Responder};
 
-/// It is asked in vain.
+/// It fails every request.
 pub(crate) struct NoEditor;
 
 impl EditorHost for NoEditor {
-    fn open_diff(&self, _: Proposal, _: Responder) {}
-    fn close_diff(&self, _: &str, _: bool, _: Responder) {}
-    fn accept_diff(&self, _: &str, _: Responder) {}
-    fn reject_diff(&self, _: &str, _: Responder) {}
-    fn sessions_changed(&self, _: usize) {}
+    fn request(&self, _: EditorRequest, _: Responder) {}
+    fn notify(&self, _: CompanionNotification) {}
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use companion_server::{Delivery, EditorHost, Proposal, Responder, Server};
+use companion_protocol::editor::CompanionNotification;
+use companion_server::{Delivery, EditorHost, EditorRequest, Proposal, Responder, Server};
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::spawn_local;
@@ -44,31 +45,26 @@ impl Link {
     pub(crate) fn connected(&self) -> usize {
         self.connected.load(Ordering::Relaxed)
     }
-
-    fn ask(&self, path: &str, what: What, responder: Responder) {
-        let _ = self.asked.send(Asked { path: path.to_owned(), what, responder });
-    }
 }
 
 impl EditorHost for Link {
-    fn open_diff(&self, Proposal { file_path, new_content, .. }: Proposal, responder: Responder) {
-        self.ask(&file_path, What::Open(new_content), responder);
+    fn request(&self, request: EditorRequest, responder: Responder) {
+        let (path, what) = match request {
+            EditorRequest::OpenDiff(Proposal { file_path, new_content, .. }) => {
+                (file_path, What::Open(new_content))
+            }
+            EditorRequest::CloseDiff(close) => (close.file_path, What::Close),
+            EditorRequest::AcceptDiff(path) => (path.file_path, What::Accept),
+            EditorRequest::RejectDiff(path) => (path.file_path, What::Reject),
+            EditorRequest::Diagnostics(_) => return,
+        };
+        let _ = self.asked.send(Asked { path, what, responder });
     }
 
-    fn close_diff(&self, path: &str, _: bool, responder: Responder) {
-        self.ask(path, What::Close, responder);
-    }
-
-    fn accept_diff(&self, path: &str, responder: Responder) {
-        self.ask(path, What::Accept, responder);
-    }
-
-    fn reject_diff(&self, path: &str, responder: Responder) {
-        self.ask(path, What::Reject, responder);
-    }
-
-    fn sessions_changed(&self, count: usize) {
-        self.connected.store(count, Ordering::Relaxed);
+    fn notify(&self, notification: CompanionNotification) {
+        if let CompanionNotification::Sessions(sessions) = notification {
+            self.connected.store(sessions.count, Ordering::Relaxed);
+        }
     }
 }
 

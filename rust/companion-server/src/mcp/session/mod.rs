@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::task::Waker;
 
 use bytes::Bytes;
+use companion_protocol::editor::{self, CompanionNotification};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -283,7 +284,7 @@ impl Sessions {
 
     fn streams_changed(&self, count: usize) {
         log::debug!("{count} clients are connected");
-        self.host.sessions_changed(count);
+        self.host.notify(CompanionNotification::Sessions(editor::Sessions { count }));
     }
 
     /// Gives the newest context to every connected client, in place of one that still waits.

@@ -3,6 +3,7 @@
 package dev.companion.gemini.core
 
 import com.google.gson.Gson
+import com.google.gson.JsonObject
 import java.util.concurrent.atomic.AtomicLong
 import java.util.logging.Level
 
@@ -34,33 +35,32 @@ class NativeCompanionCore private constructor(
         return ask("") { NativeCore.diagnosis(it) }
     }
 
-    override fun fileOpened(path: String) = tell { NativeCore.fileOpened(it, path) }
+    override fun fileOpened(path: String) = send("editor/opened", mapOf("path" to path))
 
-    override fun fileClosed(path: String) = tell { NativeCore.fileClosed(it, path) }
+    override fun fileClosed(path: String) = send("editor/closed", mapOf("path" to path))
 
-    override fun fileFocused(path: String) = tell { NativeCore.fileFocused(it, path) }
+    override fun fileFocused(path: String) = send("editor/focused", mapOf("path" to path))
 
     override fun caretMoved(path: String, line: Int, character: Int) =
-        tell { NativeCore.caretMoved(it, path, line, character) }
+        send("editor/cursor", mapOf("path" to path, "line" to line, "character" to character))
 
     override fun selectionChanged(path: String, text: String) =
-        tell { NativeCore.selectionChanged(it, path, text.toByteArray()) }
+        send("editor/selection", mapOf("path" to path, "text" to ""), text)
 
-    override fun fileRenamed(from: String, to: String) = tell { NativeCore.fileRenamed(it, from, to) }
+    override fun fileRenamed(from: String, to: String) = send("editor/renamed", mapOf("from" to from, "to" to to))
 
-    override fun fileDeleted(path: String) = tell { NativeCore.fileDeleted(it, path) }
+    override fun fileDeleted(path: String) = send("editor/deleted", mapOf("path" to path))
 
-    override fun rootsChanged(roots: List<String>) = tell { NativeCore.workspaceChanged(it, roots.toTypedArray()) }
+    override fun rootsChanged(roots: List<String>) = send("workspace/folders", mapOf("paths" to roots))
 
-    override fun trustChanged(trusted: Boolean) = tell { NativeCore.trustChanged(it, trusted) }
+    override fun trustChanged(trusted: Boolean) = send("workspace/trust", mapOf("trusted" to trusted))
 
-    override fun silenceChanged(silent: Boolean) = tell { NativeCore.silenceChanged(it, silent) }
+    override fun silenceChanged(silent: Boolean) = send("workspace/silent", mapOf("silent" to silent))
 
     override fun diffAccepted(filePath: String, text: String) =
-        ask(Delivery.UNKNOWN) { delivery(NativeCore.diffResolved(it, filePath, true, text.toByteArray())) }
+        decide("diff/accepted", mapOf("filePath" to filePath, "content" to ""), text)
 
-    override fun diffRejected(filePath: String) =
-        ask(Delivery.UNKNOWN) { delivery(NativeCore.diffResolved(it, filePath, false, null)) }
+    override fun diffRejected(filePath: String) = decide("diff/rejected", mapOf("filePath" to filePath))
 
     /** A server that is closed sends nothing more. */
     override fun withdrawAcceptance(filePath: String) = ask(true) { NativeCore.withdrawAcceptance(it, filePath) }
@@ -70,7 +70,12 @@ class NativeCompanionCore private constructor(
         NativeCore.stop(core.getAndSet(0))
     }
 
-    private fun tell(event: (Long) -> Unit) = ask(Unit, event)
+    private fun send(method: String, params: Map<String, Any>, text: String? = null) {
+        decide(method, params, text)
+    }
+
+    private fun decide(method: String, params: Map<String, Any>, text: String? = null): Delivery =
+        ask(Delivery.UNKNOWN) { delivery(NativeCore.notify(it, method, GSON.toJson(params), text?.toByteArray())) }
 
     /** Asks the server, or returns [otherwise] if it is closed, also in the very moment. */
     private fun <T> ask(otherwise: T, question: (Long) -> T): T {
@@ -85,21 +90,38 @@ class NativeCompanionCore private constructor(
     }
 
     private inner class Callbacks : NativeCallbacks {
-        override fun openDiff(request: Long, diff: String, newContent: ByteArray) {
-            val read = GSON.fromJson(diff, OpenDiff::class.java).copy(newContent = newContent.decodeToString())
-            requests.openDiff(this@NativeCompanionCore, Request(request), read)
+        override fun request(request: Long, method: String, params: String, newContent: ByteArray?) {
+            val asked = Request(request)
+            when (method) {
+                "diff/open" -> {
+                    requests.openDiff(this@NativeCompanionCore, asked, openDiff(params, newContent))
+                }
+
+                "diff/close" -> {
+                    requests.closeDiff(asked, filePath(params))
+                }
+
+                "diff/accept" -> {
+                    requests.acceptDiff(asked, filePath(params))
+                }
+
+                "diff/reject" -> {
+                    requests.rejectDiff(asked, filePath(params))
+                }
+
+                "editor/diagnostics" -> {
+                    requests.diagnostics(Responder(request), GSON.fromJson(params, DiagnosticsRequest::class.java))
+                }
+
+                else -> {
+                    asked.fail("The plugin does not know the request $method.")
+                }
+            }
         }
 
-        override fun closeDiff(request: Long, filePath: String) = requests.closeDiff(Request(request), filePath)
-
-        override fun acceptDiff(request: Long, filePath: String) = requests.acceptDiff(Request(request), filePath)
-
-        override fun rejectDiff(request: Long, filePath: String) = requests.rejectDiff(Request(request), filePath)
-
-        override fun diagnostics(request: Long, asked: String) =
-            requests.diagnostics(Responder(request), GSON.fromJson(asked, DiagnosticsRequest::class.java))
-
-        override fun sessionsChanged(count: Int) = requests.connectedChanged(count)
+        override fun notify(method: String, params: String) {
+            if (method == "companion/sessions") requests.connectedChanged(read(params)["count"].asInt)
+        }
 
         override fun log(level: Int, message: String) = log.log(LEVELS[level], message)
     }
@@ -135,6 +157,13 @@ class NativeCompanionCore private constructor(
 
         /** By the numbers of Rust's `log::Level`: error is 1. */
         private val LEVELS = arrayOf(Level.OFF, Level.SEVERE, Level.WARNING, Level.INFO, Level.FINE, Level.FINER)
+
+        private fun read(params: String) = GSON.fromJson(params, JsonObject::class.java)
+
+        private fun filePath(params: String) = read(params)["filePath"].asString
+
+        private fun openDiff(params: String, newContent: ByteArray?) =
+            GSON.fromJson(params, OpenDiff::class.java).copy(newContent = newContent!!.decodeToString())
 
         private fun delivery(ordinal: Int) = Delivery.entries[ordinal]
     }

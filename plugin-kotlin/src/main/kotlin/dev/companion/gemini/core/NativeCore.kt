@@ -3,15 +3,17 @@
 package dev.companion.gemini.core
 
 /**
- * The natives of `rust/companion-jni` (see `natives.rs`, which is checked against these when it is compiled).
+ * The natives of `rust/companion-jni`. `natives.rs` is compiled against them.
  *
- * `core` is the number of a running server. One that is not running is an [IllegalStateException], but for [stop].
- * A panic in Rust is a [RuntimeException]. Nothing here waits, but for [start] (files), [workspaceChanged] (a file),
- * [diagnosis] (seconds) and [stop] (2 s at most): those are never called on the event dispatch thread where it could wait for them.
+ * `core` is the number of a running server. If the server does not run, natives except [stop] throw an
+ * [IllegalStateException]. A panic in Rust throws a [RuntimeException].
+ *
+ * These natives block, so the event dispatch thread must not wait for them: [start] and [notify] with
+ * `workspace/folders` write files, [diagnosis] takes seconds, [stop] takes up to 2 s. The others return immediately.
  */
 internal object NativeCore {
     /** Changes with every change of these natives or of [NativeCallbacks]. */
-    const val ABI_VERSION = 6
+    const val ABI_VERSION = 7
 
     /** The library's [ABI_VERSION]. */
     @JvmStatic
@@ -29,49 +31,20 @@ internal object NativeCore {
     @JvmStatic
     external fun stop(core: Long)
 
+    /**
+     * Sends a notification of the editor's protocol (docs/editor-protocol.md). [params] is JSON. [text] is UTF-8 and replaces
+     * the long text in [params]; null if there is none. Returns the ordinal of a [Delivery], for decisions.
+     */
     @JvmStatic
-    external fun fileOpened(core: Long, path: String)
+    external fun notify(core: Long, method: String, params: String, text: ByteArray?): Int
 
-    @JvmStatic
-    external fun fileClosed(core: Long, path: String)
-
-    @JvmStatic
-    external fun fileFocused(core: Long, path: String)
-
-    /** [line] and [character] are 1-based; [character] counts UTF-16 units. */
-    @JvmStatic
-    external fun caretMoved(core: Long, path: String, line: Int, character: Int)
-
-    /** [text] is UTF-8; empty clears the selection. */
-    @JvmStatic
-    external fun selectionChanged(core: Long, path: String, text: ByteArray)
-
-    @JvmStatic
-    external fun fileRenamed(core: Long, from: String, to: String)
-
-    @JvmStatic
-    external fun fileDeleted(core: Long, path: String)
-
-    @JvmStatic
-    external fun workspaceChanged(core: Long, roots: Array<String>)
-
-    @JvmStatic
-    external fun trustChanged(core: Long, trusted: Boolean)
-
-    @JvmStatic
-    external fun silenceChanged(core: Long, silent: Boolean)
-
-    /** [content] is UTF-8, and only given to complete [NativeCallbacks.closeDiff] and [NativeCallbacks.diagnostics]. */
+    /** [content] is UTF-8: the final text for `diff/close`, the JSON of [Diagnostics] for `editor/diagnostics`, else null. */
     @JvmStatic
     external fun completeRequest(request: Long, content: ByteArray?)
 
-    /** [message] is what the CLI tells its user. */
+    /** The CLI shows [message] to its user. */
     @JvmStatic
     external fun failRequest(request: Long, message: String)
-
-    /** [content] is UTF-8, and given if [accepted]. Returns the ordinal of a [Delivery]. */
-    @JvmStatic
-    external fun diffResolved(core: Long, filePath: String, accepted: Boolean, content: ByteArray?): Int
 
     @JvmStatic
     external fun withdrawAcceptance(core: Long, filePath: String): Boolean
@@ -90,30 +63,21 @@ internal object NativeCore {
 }
 
 /**
- * What Rust calls: always on its own thread, `gemini-companion-callbacks`, in the order in which things happened.
- * Implementations return at once and never call [NativeCore.start] or [NativeCore.stop].
+ * The calls from Rust. They come from one thread, `gemini-companion-callbacks`, in causal order.
  *
- * Requests are answered later, by [NativeCore.completeRequest] or [NativeCore.failRequest], within 30 s; problems within 3 s.
+ * Implementations return immediately and never call [NativeCore.start] or [NativeCore.stop].
  */
 internal interface NativeCallbacks {
-    /** Show a proposal, [newContent] in UTF-8 and the rest the JSON of an [OpenDiff]; complete the request then. */
-    fun openDiff(request: Long, diff: String, newContent: ByteArray)
+    /**
+     * Carries out a request of the editor's protocol. [params] is JSON; [newContent] is the text of a proposal in UTF-8.
+     *
+     * The answer follows by [NativeCore.completeRequest] or [NativeCore.failRequest], within 30 s; for diagnostics within 3 s.
+     */
+    fun request(request: Long, method: String, params: String, newContent: ByteArray?)
 
-    /** Close the view without a decision; complete the request with the proposal's text. */
-    fun closeDiff(request: Long, filePath: String)
+    /** Receives a notification of the editor's protocol. [params] is JSON. */
+    fun notify(method: String, params: String)
 
-    /** Accept in the user's place and write the file; then complete the request. */
-    fun acceptDiff(request: Long, filePath: String)
-
-    /** Reject in the user's place; then complete the request. */
-    fun rejectDiff(request: Long, filePath: String)
-
-    /** Tell the problems of files: [asked] is the JSON of a [DiagnosticsRequest], the answer that of [Diagnostics]. */
-    fun diagnostics(request: Long, asked: String)
-
-    /** So many CLIs are connected now. */
-    fun sessionsChanged(count: Int)
-
-    /** A line for the IDE's log; [level] is 1, error, to 5, trace. */
+    /** Writes a line to the IDE's log. [level] is 1 (error) to 5 (trace). */
     fun log(level: Int, message: String)
 }

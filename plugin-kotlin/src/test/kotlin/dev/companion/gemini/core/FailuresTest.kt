@@ -82,7 +82,7 @@ class FailuresTest {
         Window(root).use { window ->
             val path = root.resolve("a.txt").toString()
             val thrown = assertThrows(IllegalStateException::class.java) { window.core.caretMoved(path, 0, 1) }
-            assertEquals("line and character are 1-based", thrown.message)
+            assertEquals("Invalid params for editor/cursor: expected a nonzero u32", thrown.message)
             assertWorks(window)
         }
     }
@@ -94,7 +94,7 @@ class FailuresTest {
         try {
             val text = byteArrayOf('a'.code.toByte(), 0xC3.toByte())
             val thrown = assertThrows(IllegalStateException::class.java) {
-                NativeCore.diffResolved(id, root.resolve("a.txt").toString(), true, text)
+                NativeCore.notify(id, "diff/accepted", "{\"filePath\": \"/a\", \"content\": \"\"}", text)
             }
             assertEquals("the text is not valid UTF-8", thrown.message)
         } finally {
@@ -147,17 +147,9 @@ class FailuresTest {
 }
 
 internal object SilentCallbacks : NativeCallbacks {
-    override fun openDiff(request: Long, diff: String, newContent: ByteArray) = Unit
+    override fun request(request: Long, method: String, params: String, newContent: ByteArray?) = Unit
 
-    override fun closeDiff(request: Long, filePath: String) = Unit
-
-    override fun acceptDiff(request: Long, filePath: String) = Unit
-
-    override fun rejectDiff(request: Long, filePath: String) = Unit
-
-    override fun diagnostics(request: Long, asked: String) = Unit
-
-    override fun sessionsChanged(count: Int) = Unit
+    override fun notify(method: String, params: String) = Unit
 
     override fun log(level: Int, message: String) = Unit
 }

@@ -77,7 +77,12 @@ class FuzzTest {
                 }
             // That would only be the end of it.
             if (native.name == "stop" && core == running) return
-            val rest = native.parameterTypes.drop(1).map { argument(it, random) }
+            val rest =
+                if (native.name == "notify" && random.nextInt(10) > 0) {
+                    notification(random)
+                } else {
+                    native.parameterTypes.drop(1).map { argument(it, random) }
+                }
             try {
                 checked(native, core, rest, core == running)
             } catch (e: AssertionError) {
@@ -105,6 +110,20 @@ class FuzzTest {
                 Int::class.javaPrimitiveType -> number(random).toInt()
                 else -> number(random)
             }
+
+        /** A notification that the server knows, with any parameters. */
+        private fun notification(random: Random): List<Any?> {
+            val params =
+                FIELDS.filter { random.nextInt(4) > 0 }.associateWith {
+                    when (it) {
+                        "line", "character" -> number(random)
+                        "trusted", "silent" -> random.nextBoolean()
+                        "paths" -> texts(random)
+                        else -> text(random)
+                    }
+                }
+            return listOf(METHODS.random(random), Gson().toJson(params), bytes(random))
+        }
 
         private fun number(random: Random) =
             when (random.nextInt(3)) {
@@ -212,6 +231,26 @@ class FuzzTest {
         /** Those for which a request that is over, or never was, is nothing wrong. */
         private val ANSWERS = listOf("completeRequest", "failRequest")
 
+        private val METHODS =
+            listOf("opened", "closed", "focused", "cursor", "selection", "renamed", "deleted").map { "editor/$it" } +
+                listOf("workspace/folders", "workspace/trust", "workspace/silent", "diff/accepted", "diff/rejected")
+
+        /** The parameters of all notifications. */
+        private val FIELDS =
+            listOf(
+                "path",
+                "from",
+                "to",
+                "filePath",
+                "content",
+                "text",
+                "line",
+                "character",
+                "trusted",
+                "silent",
+                "paths",
+            )
+
         /** Half and swapped pairs of surrogates, NUL, what is no path, and what is a strange one. */
         private val ODD =
             listOf(
@@ -237,10 +276,10 @@ class FuzzTest {
         /** Calls that once went wrong: their native, and what was passed after the number of the server. */
         private val FOUND: List<Pair<String, List<Any?>>> =
             listOf(
-                "fileOpened" to listOf(null),
-                "workspaceChanged" to listOf(null),
-                "workspaceChanged" to listOf(arrayOf("/a", null)),
-                "diffResolved" to listOf("/a", true, null),
+                "notify" to listOf(null, "{}", null),
+                "notify" to listOf("editor/opened", null, null),
+                "notify" to listOf("workspace/folders", "{\"paths\": [\"/a\", null]}", null),
+                "notify" to listOf("diff/accepted", "{\"filePath\": \"/a\"}", null),
             )
 
         /** The call returns, or it is refused; a number that is of no server is refused. */

@@ -114,7 +114,7 @@ class LifecycleTest {
     fun `the number of a server that does not run is refused`() {
         Window(root).use {
             for (number in listOf(0, -1, Long.MAX_VALUE)) {
-                val thrown = assertThrows(IllegalStateException::class.java) { NativeCore.fileOpened(number, "/a") }
+                val thrown = assertThrows(IllegalStateException::class.java) { NativeCore.status(number) }
                 assertEquals("the companion $number is not running", thrown.message)
             }
         }

@@ -109,7 +109,7 @@ struct AsksAgain {
     could_ask: Mutex<Vec<bool>>,
 }
 
-impl Asker for AsksAgain {
+impl RequestOwner for AsksAgain {
     fn completed(&self, _: CallId, _: Option<String>) {}
 
     fn failed(&self, _: CallId, _: &str) {
@@ -126,9 +126,9 @@ impl Asker for AsksAgain {
 #[test]
 fn a_request_that_is_given_up_may_lead_to_another() {
     let asker = Arc::new(AsksAgain::default());
-    let weak: Weak<dyn Asker> = Arc::<AsksAgain>::downgrade(&asker);
+    let weak: Weak<dyn RequestOwner> = Arc::<AsksAgain>::downgrade(&asker);
     for call in 0..2 {
-        asker.responders.add(Responder::new(weak.clone(), Some(CallId(call))));
+        asker.responders.add(DiffResponder::new(weak.clone(), Some(CallId(call))));
     }
     assert_eq!(*asker.could_ask.lock(), [true]);
 }

@@ -1,0 +1,233 @@
+//! Answers the server's requests, from any thread of the editor.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use companion_protocol::diagnostics::Diagnostics;
+use companion_protocol::editor::DiffResult;
+use companion_protocol::ide::one_line;
+use companion_protocol::jsonrpc::{ErrorObject, code, describe};
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+
+/// The longest message of a failed request, in UTF-16 code units. A user or a model reads it.
+const MAX_MESSAGE: usize = 500;
+
+/// Answers one request, once and from any thread. The request fails if this is dropped.
+#[derive(Debug)]
+pub enum Responder {
+    /// Of a request about a diff.
+    Diff(DiffResponder),
+    /// Of a request for diagnostics.
+    Diagnostics(DiagnosticsResponder),
+}
+
+impl Responder {
+    /// Completes the request. `text` is the final text of a proposal that was closed, or the JSON
+    /// of [`Diagnostics`]; other requests have none.
+    pub fn complete(self, text: Option<String>) {
+        match self {
+            Self::Diff(responder) => responder.complete(text),
+            Self::Diagnostics(responder) => responder.complete_json(&text.unwrap_or_default()),
+        }
+    }
+
+    /// Completes the request with a result in the editor's protocol.
+    pub fn complete_json(self, result: &str) {
+        match self {
+            Self::Diff(responder) => responder.complete_json(result),
+            Self::Diagnostics(responder) => responder.complete_json(result),
+        }
+    }
+
+    /// Fails the request. The user or the model reads `message`.
+    pub fn fail(self, message: &str) {
+        match self {
+            Self::Diff(responder) => responder.fail(message),
+            Self::Diagnostics(responder) => responder.fail(message),
+        }
+    }
+
+    /// Fails the request with an error in the editor's protocol.
+    pub fn fail_with(self, error: &ErrorObject) {
+        match self {
+            Self::Diagnostics(responder) if error.code == code::METHOD_NOT_FOUND => {
+                responder.unsupported();
+            }
+            responder => responder.fail(&error.message),
+        }
+    }
+
+    /// Whether a call waits for the answer.
+    fn is_awaited(&self) -> bool {
+        match self {
+            Self::Diff(responder) => responder.is_awaited(),
+            Self::Diagnostics(responder) => !responder.0.is_closed(),
+        }
+    }
+}
+
+impl From<DiffResponder> for Responder {
+    fn from(responder: DiffResponder) -> Self {
+        Self::Diff(responder)
+    }
+}
+
+impl From<DiagnosticsResponder> for Responder {
+    fn from(responder: DiagnosticsResponder) -> Self {
+        Self::Diagnostics(responder)
+    }
+}
+
+/// Answers a request about a diff.
+#[derive(Debug)]
+pub struct DiffResponder {
+    owner: Weak<dyn RequestOwner>,
+    call: Option<CallId>,
+}
+
+/// Names a call. A server never uses one twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct CallId(pub(crate) u64);
+
+/// Sends requests about diffs, and receives their results.
+pub(crate) trait RequestOwner: Send + Sync {
+    /// The editor has carried out the request.
+    fn completed(&self, call: CallId, content: Option<String>);
+
+    /// The editor could not carry out the request.
+    fn failed(&self, call: CallId, message: &str);
+
+    /// The editor has sent an invalid answer.
+    fn unreadable(&self, call: CallId, message: &str);
+
+    /// Whether a client waits for the result.
+    fn is_awaited(&self, call: CallId) -> bool;
+}
+
+impl DiffResponder {
+    pub(crate) fn new(owner: Weak<dyn RequestOwner>, call: Option<CallId>) -> Self {
+        Self { owner, call }
+    }
+
+    /// Completes the request. `content` is the final text of a proposal that was closed.
+    pub fn complete(mut self, content: Option<String>) {
+        if let Some((owner, call)) = self.take() {
+            owner.completed(call, content);
+        }
+    }
+
+    /// Completes the request with a result in the editor's protocol.
+    fn complete_json(self, result: &str) {
+        match serde_json::from_str::<Option<DiffResult>>(result) {
+            Ok(result) => self.complete(result.and_then(|result| result.content)),
+            Err(error) => {
+                let why = format!("The editor's answer is not valid: {}.", describe(&error));
+                log::warn!("{why}");
+                self.unreadable(&why);
+            }
+        }
+    }
+
+    /// Fails the request. The client shows `message` to the user.
+    pub fn fail(mut self, message: &str) {
+        self.failed(&one_line(message, MAX_MESSAGE));
+    }
+
+    /// Fails the request because the answer is invalid. The state of the view is unknown: the
+    /// editor may have closed it, and its text may be lost.
+    pub fn unreadable(mut self, message: &str) {
+        if let Some((owner, call)) = self.take() {
+            owner.unreadable(call, &one_line(message, MAX_MESSAGE));
+        }
+    }
+
+    fn failed(&mut self, message: &str) {
+        if let Some((owner, call)) = self.take() {
+            owner.failed(call, message);
+        }
+    }
+
+    /// Takes the call, once.
+    fn take(&mut self) -> Option<(Arc<dyn RequestOwner>, CallId)> {
+        Some((self.owner.upgrade()?, self.call.take()?))
+    }
+
+    fn is_awaited(&self) -> bool {
+        let owner = self.owner.upgrade();
+        owner.is_some_and(|owner| self.call.is_some_and(|call| owner.is_awaited(call)))
+    }
+}
+
+impl Drop for DiffResponder {
+    fn drop(&mut self) {
+        self.failed("The editor could not carry out the request.");
+    }
+}
+
+/// Answers a request for diagnostics.
+#[derive(Debug)]
+pub struct DiagnosticsResponder(oneshot::Sender<Result<Diagnostics, String>>);
+
+impl DiagnosticsResponder {
+    pub(crate) fn new(answer: oneshot::Sender<Result<Diagnostics, String>>) -> Self {
+        Self(answer)
+    }
+
+    /// Completes the request.
+    pub fn complete(self, diagnostics: Diagnostics) {
+        // The call may have ended.
+        let _ = self.0.send(Ok(diagnostics));
+    }
+
+    /// Completes the request with the JSON of [`Diagnostics`].
+    pub(crate) fn complete_json(self, json: &str) {
+        match serde_json::from_str(json) {
+            Ok(diagnostics) => self.complete(diagnostics),
+            Err(error) => {
+                // Not the message, which may contain text of a file.
+                log::warn!("the editor's problems are not valid: column {}", error.column());
+                self.fail("The editor's answer is not valid.");
+            }
+        }
+    }
+
+    /// Fails the request. The model reads `message`.
+    pub fn fail(self, message: &str) {
+        let _ = self.0.send(Err(one_line(message, MAX_MESSAGE)));
+    }
+
+    /// Fails the request because the editor does not know it.
+    pub fn unsupported(self) {
+        self.fail("This editor tells no problems.");
+    }
+}
+
+/// Keeps responders by number, for an editor that gets its requests as messages.
+#[derive(Debug, Default)]
+pub struct Responders(Mutex<(u64, HashMap<u64, Responder>)>);
+
+impl Responders {
+    /// Keeps a responder, and returns its number, which is never used again.
+    pub fn add(&self, responder: impl Into<Responder>) -> u64 {
+        let mut kept = self.0.lock();
+        let (last, responders) = &mut *kept;
+        *last += 1;
+        let number = *last;
+        // An editor that does not answer must not cost memory for ever.
+        let over: Vec<_> = responders.extract_if(|_, kept| !kept.is_awaited()).collect();
+        responders.insert(number, responder.into());
+        drop(kept);
+        // Without the lock, because a failed request may cause another one.
+        drop(over);
+        number
+    }
+
+    /// Takes the responder of that number, once.
+    pub fn take(&self, number: u64) -> Option<Responder> {
+        self.0.lock().1.remove(&number)
+    }
+}
