@@ -5,74 +5,73 @@ use std::time::Duration;
 
 use companion_protocol::settings::Settings;
 
-/// What a server is told when it starts.
+/// The configuration of a server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
-    /// What its user has set.
+    /// The user's settings.
     pub settings: Settings,
-    /// Where discovery files go; `None`: where clients look for them.
+    /// The folder for discovery files. `None` means the folders where the clients look.
     pub discovery_dir: Option<PathBuf>,
-    /// Bounds on time, space and number.
+    /// The bounds of the server.
     pub limits: Limits,
 }
 
 impl Config {
-    /// The usual one for these settings, of which some are limits.
+    /// The usual configuration for these settings. Some settings are limits.
     pub fn new(settings: Settings) -> Self {
         let limits = Limits::of(&settings);
         Self { settings, discovery_dir: None, limits }
     }
 }
 
-/// Bounds on time, space and number.
+/// Bounds of time, space and number.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
     /// The largest request body, in bytes. A larger one is answered with 413.
     pub body: usize,
-    /// How long a peer may take to send the head of a request; also how long a connection
-    /// stays open between two requests. Above the 4 s for which the client keeps one.
+    /// The time to send the head of a request, and the time that a connection stays open between
+    /// two requests. Above the 4 s that the client keeps a connection.
     pub header_timeout: Duration,
-    /// How long a peer may pause while it sends a body.
+    /// The longest pause of a peer while it sends a body.
     pub body_timeout: Duration,
-    /// How long a body may take in all.
+    /// The time to send a body.
     pub body_total: Duration,
-    /// How long the editor may take to answer a request.
+    /// The time for the editor to answer a request.
     pub host_timeout: Duration,
-    /// How long the editor may take to tell the problems of files.
+    /// The time for the editor to report diagnostics.
     pub diagnostics_timeout: Duration,
-    /// How often a quiet stream gets a comment. The client gives up after 300 s of silence.
+    /// The interval of comments on a quiet stream. The client gives up after 300 s of silence.
     pub keep_alive: Duration,
-    /// How long the client waits before it comes back to a stream that ended, and so how long a
-    /// restart may take that it does not notice.
+    /// The time after which the client reopens a stream that ended. A restart may take that long
+    /// without being noticed.
     pub retry: Duration,
-    /// The most sessions. When they are reached, the oldest idle one goes; if none is idle but those
-    /// that wait for a decision, a new client is refused with 503.
+    /// The most sessions. A new one evicts the oldest idle session. If the only idle sessions wait
+    /// for a decision, the server refuses the new client with 503.
     pub sessions: usize,
-    /// The most sessions without a stream, whose clients have probably gone without saying so. Beyond,
-    /// the same happens.
+    /// The most sessions without a stream. Their clients have probably ended without a word. Above
+    /// this, the same applies.
     pub idle_sessions: usize,
-    /// How long the views of a client wait for it while it has no stream. Then they are closed, and
-    /// should it come back, it hears that its diffs are rejected. Until then no new client evicts it.
+    /// The time that the views of a client stay open while it has no stream. After that its diffs
+    /// are rejected. Until then no new client evicts the session.
     pub session_away: Duration,
-    /// How long a session may stay without a stream.
+    /// The time that a session may stay without a stream.
     pub session_gone: Duration,
-    /// The most diffs that one session may have open or decided but not yet delivered.
+    /// The most diffs that a session may have open, or decided and not delivered.
     pub diffs_per_session: usize,
-    /// How many bytes of decisions one session may leave without showing that it got them, before
-    /// it may open no further diff.
+    /// The most bytes of decisions that a session may leave unacknowledged. Above this it may open
+    /// no further diff.
     pub queued_bytes: usize,
-    /// The most bytes of texts of all sessions: of proposals that are open, and of decisions and
-    /// answers that clients have not read. Beyond that no further diff opens, unless it is the
-    /// only one.
+    /// The most bytes of texts of all sessions: open proposals, and decisions and answers that
+    /// clients have not read. Above this no further diff opens, unless it is the only one.
     pub held_bytes: usize,
-    /// The most streams of `GET /events`, and of notifications that wait for a slow one.
+    /// The most streams of `GET /events`.
     pub monitors: usize,
 }
 
 impl Limits {
-    /// Those that the settings say, and the usual ones.
+    /// The limits of these settings, and the defaults.
     fn of(settings: &Settings) -> Self {
         Self {
             body: usize::from(settings.body_limit) << 20,

@@ -1,14 +1,13 @@
-//! The companion server that Gemini CLI connects to.
+//! Runs the companion server, which Gemini CLI connects to.
 //!
-//! It speaks MCP over Streamable HTTP with the CLI, tells it the editor's context, and keeps
-//! the books on the diffs that the editor shows. It belongs to no editor: one implements
-//! [`EditorHost`], feeds a [`Server`] with its events, and has a companion.
+//! The server speaks MCP over Streamable HTTP with clients. It sends them the editor's context and
+//! keeps track of the diffs that the editor shows. It does not depend on an editor: a host
+//! implements [`EditorHost`], passes editor events to a [`Server`], and has a companion.
 //!
-//! Requests go down through the modules, one rule in each:
-//! `http` (bytes, routes, statuses) → `guard` (who may talk) → `session` (who talks) →
-//! `dispatch` (methods) → `tools` (arguments) → `diffs` (which diff ends how) → the editor.
-//! Notifications go up: the editor → `diffs` or `context` → `session` (what waits for whom) →
-//! `http`.
+//! Requests go down through the modules, and each decides one thing: `net::http` (bytes, routes,
+//! statuses) → `net::guard` (admission) → `mcp::session` (the client) → `mcp::dispatch` (methods) →
+//! `mcp::tools` (arguments) → `diffs` (the end of each diff) → the editor. Notifications go up: the
+//! editor → `diffs` or `context` → `mcp::session` (waiting items per client) → `net::http`.
 
 mod config;
 mod context;

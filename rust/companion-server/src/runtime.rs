@@ -1,9 +1,8 @@
-//! The one thread on which all servers of a process run, and word of when it and all others that
-//! servers have started are gone.
+//! Runs all servers of a process on one thread, and waits at the end for all their threads.
 //!
-//! One thread is enough: a request costs microseconds. It keeps order (requests to the editor
-//! arise in the order of their causes) and memory (one allocator arena, one stack). What may wait
-//! for a disk is done on the [blocking pool](crate::disk::pool) of each server.
+//! One thread is enough, because a request costs microseconds. It keeps the order of editor
+//! requests, and memory: one allocator arena, one stack. Blocking disk access runs on the [blocking
+//! pool](crate::disk::pool) of each server.
 
 #[cfg(test)]
 mod tests;
@@ -18,60 +17,31 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Handle};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How long the end waits for threads. Only a disk that does not answer holds one up.
+/// The longest wait for threads at the end. Only a disk that does not answer makes it that long.
 const END_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The thread. When this is dropped, servers that still run on it are stopped first, each in its
-/// order; so whoever has started both may drop them in any order.
+/// The thread. A drop first stops the servers that still run on it, so a host may drop servers and
+/// runtime in any order.
 pub struct Runtime {
     handle: Handle,
-    steps: Steps,
     stop: CancellationToken,
-    /// The servers on it, as far as there are any.
+    /// The servers that run on the thread.
     guests: Mutex<Vec<Weak<dyn Guest>>>,
-    /// Nothing once it has ended.
+    /// `None` once the runtime has ended.
     threads: Option<(ThreadGuard, Remaining)>,
 }
 
-/// The moments that a timer reaches with one wake-up of the thread. tokio (`runtime/time/wheel`) comes
-/// to a moment that is seconds away in up to three, unless a step of 64 × 64 ms, counted from the
-/// runtime's start, ends then.
-#[derive(Clone, Copy)]
-pub(crate) struct Steps(Instant);
-
-const STEP_LENGTH: Duration = Duration::from_millis(64 * 64);
-
-impl Steps {
-    /// For a runtime that starts next. Started a millisecond later, its timers take two wake-ups again.
-    pub(crate) fn from_now() -> Self {
-        Self(Instant::now())
-    }
-
-    /// The first such moment that is not before `at`, if `at` is seconds away; else `at`. What is to
-    /// happen more rarely than once a minute costs little as it is.
-    pub(crate) fn not_before(self, at: Instant) -> Instant {
-        let away = at.saturating_duration_since(Instant::now());
-        if !(2 * STEP_LENGTH..Duration::from_mins(1)).contains(&away) {
-            return at;
-        }
-        let steps = (at - self.0).as_millis().div_ceil(STEP_LENGTH.as_millis());
-        self.0 + STEP_LENGTH * u32::try_from(steps).unwrap_or(u32::MAX)
-    }
-}
-
-/// What runs on a runtime, and has an end of its own.
+/// A server on a runtime, as the runtime sees it.
 pub(crate) trait Guest: Send + Sync {
-    /// Comes to that end, and waits for it. Does nothing the second time.
+    /// Stops the server and waits for it. Does nothing the second time.
     fn stop(&self);
 }
 
 impl Runtime {
     /// Starts the thread.
     pub fn start() -> io::Result<Self> {
-        let steps = Steps::from_now();
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         let stop = CancellationToken::new();
@@ -80,32 +50,28 @@ impl Runtime {
         let alive = ThreadGuard(alive);
         alive.spawn("gemini-companion", move || runtime.block_on(stopped.cancelled()))?;
         let threads = Some((alive, Remaining(Mutex::new(gone))));
-        Ok(Self { handle, steps, stop, guests: Mutex::default(), threads })
+        Ok(Self { handle, stop, guests: Mutex::default(), threads })
     }
 
     pub(crate) fn handle(&self) -> &Handle {
         &self.handle
     }
 
-    pub(crate) fn steps(&self) -> Steps {
-        self.steps
-    }
-
-    /// What its further threads hold.
+    /// A guard for further threads of this runtime.
     pub(crate) fn alive(&self) -> &ThreadGuard {
         let (alive, _) = self.threads.as_ref().expect("it has not ended");
         alive
     }
 
-    /// `guest` is stopped before this ends, unless it is gone by then.
+    /// Registers `guest`: the runtime stops it before it ends.
     pub(crate) fn host(&self, guest: Weak<dyn Guest>) {
         let mut guests = self.guests.lock();
         guests.retain(|guest| guest.strong_count() > 0);
         guests.push(guest);
     }
 
-    /// Ends it, and waits for half a second at most, besides what its servers take. Returns the threads that still wait for a
-    /// disk then, if there are any.
+    /// Ends the runtime. Waits for its servers, and 0.5 s for further threads. Returns the threads
+    /// that still wait for a disk, if there are any.
     pub fn end(mut self) -> Option<Remaining> {
         self.stop()
     }
@@ -129,25 +95,25 @@ impl Drop for Runtime {
     }
 }
 
-/// Threads that a runtime has left behind.
+/// The threads of an ended runtime that still wait for a disk.
 #[derive(Debug)]
 pub struct Remaining(Mutex<Receiver<Infallible>>);
 
 impl Remaining {
-    /// Waits until they are gone, however long a disk may take.
+    /// Waits until these threads have ended, however long a disk takes.
     pub fn wait(self) {
         let _ = self.0.into_inner().recv();
     }
 }
 
-/// Held by each thread of a runtime for as long as it runs.
+/// Held by each thread of a runtime while it runs.
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadGuard(
     #[expect(dead_code, reason = "its end is what counts")] Sender<Infallible>,
 );
 
 impl ThreadGuard {
-    /// Starts a thread.
+    /// Starts a thread that holds the guard.
     pub(crate) fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let alive = self.clone();
         let thread = thread::Builder::new().name(name.to_owned());
@@ -158,7 +124,7 @@ impl ThreadGuard {
         Ok(())
     }
 
-    /// The calling thread holds it until its very end.
+    /// Makes the calling thread hold the guard until its end.
     pub(crate) fn hold(self) {
         thread_local! {
             static HELD: RefCell<Option<ThreadGuard>> = const { RefCell::new(None) };

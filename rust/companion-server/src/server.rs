@@ -126,8 +126,7 @@ impl Server {
             .collect();
         let workspace_path = workspace_path(Platform::CURRENT, &roots);
 
-        let state =
-            Arc::new(ServerState::new(port, &token, config, host, last, pool, runtime.steps()));
+        let state = Arc::new(ServerState::new(port, &token, config, host, last, pool));
         if let (Some(journal), Some(saving)) = (&state.journal, saving) {
             let (diffs, pool) = (Arc::clone(&state.diffs), Arc::clone(&state.pool));
             handle.spawn(resume::keep(diffs, pool, Arc::clone(journal), saving));

@@ -1,18 +1,17 @@
-//! The end of a server, in this order:
+//! Stops a server in order.
 //!
-//! 1. the discovery file goes, so that no CLI comes any more, if its disk answers; also where the
-//!    server's thread has so much to do that nothing of what follows is in time;
-//! 2. open diffs are rejected: a client that hears nothing would wait for ever;
-//! 3. clients have a moment to show that they have the texts they were told, and to answer what they
-//!    were asked: an answer that finds nobody ends their connection for good. What they have not shown
-//!    stays on the disk for the next process. The editor has as long to give the texts of views that
-//!    it closes for them;
-//! 4. the listener closes, and streams end by FIN: after a RST the client would stay disconnected
-//!    until its user types `/ide enable`;
-//! 5. requests that are being answered get half a second more;
-//! 6. what is left is dropped;
-//! 7. what clients have not been told is saved for the next process, if this server can be
-//!    resumed, and its disk answers.
+//! 1. Remove the discovery file, so that no new CLI connects. This starts first, even if the
+//!    server's thread is too busy for the later steps.
+//! 2. Reject open diffs. Otherwise their clients would wait without end.
+//! 3. Give clients a moment to acknowledge their texts and to answer pings: an answer without a
+//!    receiver ends their connection for good. Unacknowledged texts stay on the disk for the next
+//!    process. The editor has the same time to return the texts of closed views.
+//! 4. Close the listener, and end streams by FIN. After an RST the client would stay disconnected
+//!    until its user types `/ide enable`.
+//! 5. Give requests another 0.5 s.
+//! 6. Drop the rest.
+//! 7. If the server can be resumed, save the undelivered decisions, unless the disk does not
+//!    answer.
 
 use std::time::Duration;
 
@@ -21,17 +20,17 @@ use tokio::time::{Instant, timeout_at};
 use crate::discovery::{Discovery, Removal};
 use crate::state::ServerState;
 
-/// When clients should have shown that they have heard, from the beginning on. It takes them a
-/// millisecond, or on a machine that is overloaded several hundred.
+/// The time, from the start, for clients to acknowledge their texts. It takes them a millisecond,
+/// or several hundred on an overloaded machine.
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// When requests should be answered, and streams read.
+/// The time for requests to be answered and streams to be read.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// When all of it is done, but for peers that are dropped.
+/// The time for all steps except the dropping of peers.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1900);
 
-/// All of it, once the removal of the discovery file has begun.
+/// Runs all steps after the removal of the discovery file has begun.
 pub(crate) async fn shut_down(state: &ServerState, mut removal: Option<Removal>) {
     let begun = Instant::now();
     let end = begun + SHUTDOWN_TIMEOUT;
@@ -67,7 +66,7 @@ pub(crate) async fn shut_down(state: &ServerState, mut removal: Option<Removal>)
     state.pool.end();
 }
 
-/// Steps 1 to 4, without waiting.
+/// Runs steps 1 to 4 without waiting.
 pub(crate) fn begin(state: &ServerState, discovery: &Discovery) {
     state.release_lock();
     drop(discovery.remove());

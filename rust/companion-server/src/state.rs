@@ -23,7 +23,6 @@ use crate::net::bodies::BodyBudget;
 use crate::net::guard::Guard;
 use crate::net::slots::UnauthenticatedSlots;
 use crate::resume::Token;
-use crate::runtime::Steps;
 
 pub(crate) struct ServerState {
     pub(crate) config: Config,
@@ -38,26 +37,25 @@ pub(crate) struct ServerState {
     pub(crate) pool: Arc<BlockingPool>,
     pub(crate) slots: UnauthenticatedSlots,
     pub(crate) bodies: BodyBudget,
-    /// For a server that can be resumed.
+    /// Present if the server can be resumed.
     pub(crate) journal: Option<Arc<Journal>>,
-    /// The lock by which the next process knows that this one is not ending.
+    /// The lock that shows the next process that this one is not ending.
     running: Mutex<Option<File>>,
-    /// Of the runtime that it runs on.
-    steps: Steps,
-    /// There is a session or a monitor, to keep house for.
+    /// Notified when a session or monitor is created, so that maintenance resumes.
     inhabited: Notify,
-    /// No new connections and requests; finish what has begun.
+    /// Stop accepting connections and requests, but finish the current ones.
     pub(crate) stopping: CancellationToken,
-    /// Drop what has not finished.
+    /// Drop everything that has not finished.
     pub(crate) aborting: CancellationToken,
-    /// The listeners.
+    /// The tasks of the listeners.
     pub(crate) listening: TaskTracker,
-    /// Connections.
+    /// The tasks of the connections.
     pub(crate) tasks: TaskTracker,
 }
 
 impl ServerState {
-    /// With `last`, the state of the last process and the lock of a running one, the server can be resumed.
+    /// The server can be resumed if `last` has the state of the last process and the lock of this
+    /// one.
     pub(crate) fn new(
         port: u16,
         token: &Token,
@@ -65,7 +63,6 @@ impl ServerState {
         host: Arc<dyn EditorHost>,
         last: Option<(Left, File)>,
         pool: Arc<BlockingPool>,
-        steps: Steps,
     ) -> Self {
         let limits = &config.limits;
         let (left, running) = last.unzip();
@@ -102,7 +99,6 @@ impl ServerState {
             tasks: TaskTracker::new(),
             journal,
             running: Mutex::new(running),
-            steps,
             diagnostics,
             sessions,
             monitors,
@@ -111,12 +107,12 @@ impl ServerState {
         }
     }
 
-    /// Shows the next process that this one is ending.
+    /// Releases the lock, which shows the next process that this one is ending.
     pub(crate) fn release_lock(&self) {
         *self.running.lock() = None;
     }
 
-    /// A session for a new client; the oldest idle ones may have to go for it.
+    /// Creates a session for a new client. May evict the oldest idle sessions.
     pub(crate) fn create_session(&self, client: ClientTraits) -> Result<Arc<Session>, Full> {
         let waits = |session| self.diffs.is_awaited_by(session);
         let (session, gone) = self.sessions.create(client, waits)?;
@@ -128,30 +124,30 @@ impl ServerState {
         Ok(session)
     }
 
-    /// Ends a session and all that it has open.
+    /// Ends a session and its diffs.
     pub(crate) fn end_session(&self, id: SessionId) {
         self.sessions.remove(id);
         self.diffs.session_gone(id);
     }
 
-    /// Sends contexts as the editor's state changes, until the server stops.
+    /// Sends contexts when the editor's state changes, until the server stops.
     pub(crate) async fn publish_context(self: Arc<Self>) {
         let (privacy, pool) = (self.workspace.privacy(), &self.pool);
         let publishing = self.context.publish(privacy, pool, &self.sessions, &self.monitors);
         self.stopping.run_until_cancelled(publishing).await;
     }
 
-    /// A stream of all notifications; nothing if there are too many.
+    /// Opens a stream of all notifications; `None` if there are too many.
     pub(crate) fn open_monitor(&self) -> Option<MonitorStream> {
         self.inhabited.notify_one();
         self.monitors.open(self.context.event())
     }
 
-    /// Keeps quiet streams alive and ends abandoned sessions, until the server stops. Without
-    /// any it sleeps: an idle editor should let the processor sleep, too.
+    /// Sends keep-alives on quiet streams and ends abandoned sessions, until the server stops.
+    /// Without sessions and monitors it sleeps, so that the processor can sleep, too.
     pub(crate) async fn run_maintenance(self: Arc<Self>) {
         let Limits { keep_alive, retry, .. } = self.config.limits;
-        // The next process resumes this one for twice `retry` after its last sign of life.
+        // The next process can resume this one for twice `retry` after its last record.
         let interval = if self.journal.is_some() { keep_alive.min(retry) } else { keep_alive };
         let keeping = async {
             let mut next_age = Instant::now();
@@ -159,7 +155,7 @@ impl ServerState {
                 if self.sessions.is_empty() && self.monitors.is_empty() {
                     self.inhabited.notified().await;
                 }
-                let keep_alive = self.steps.not_before(Instant::now() + interval);
+                let keep_alive = Instant::now() + interval;
                 loop {
                     let absence = self.sessions.next_absence().unwrap_or(keep_alive);
                     let next = absence.min(keep_alive);
@@ -184,8 +180,8 @@ impl ServerState {
         self.stopping.run_until_cancelled(keeping).await;
     }
 
-    /// Fails calls for which the editor does nothing in time, until the server has stopped: while it
-    /// stops, too, none may be left without the text that it waits for.
+    /// Fails calls that the editor does not answer in time, until the server has stopped. It also
+    /// runs during the stop, so that no call waits for a text without end.
     pub(crate) async fn expire_calls(self: Arc<Self>) {
         self.aborting.run_until_cancelled(self.diffs.expire_calls()).await;
     }

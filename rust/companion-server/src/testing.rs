@@ -25,7 +25,6 @@ use crate::host::{
 };
 use crate::net::http::{ReplyBody, route};
 use crate::resume::{self, Resume, Resumed, Token};
-use crate::runtime::Steps;
 use crate::state::ServerState;
 
 pub(crate) const PORT: u16 = 41234;
@@ -130,15 +129,7 @@ impl Rig {
             counts: Arc::clone(&counts),
             private: Arc::clone(&private),
         });
-        let state = Arc::new(ServerState::new(
-            PORT,
-            &token,
-            config,
-            Arc::clone(&host),
-            last,
-            pool,
-            Steps::from_now(),
-        ));
+        let state = Arc::new(ServerState::new(PORT, &token, config, Arc::clone(&host), last, pool));
         if let (Some(journal), Some(saving)) = (&state.journal, saving) {
             let (diffs, pool) = (Arc::clone(&state.diffs), Arc::clone(&state.pool));
             tokio::spawn(resume::keep(diffs, pool, Arc::clone(journal), saving));

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The text of a file, as the user left a proposal. Copies share it.
+/// The final text of a proposal. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Text(Arc<Held>);
 
@@ -18,12 +18,12 @@ struct Held {
     counter: Option<Arc<AtomicUsize>>,
 }
 
-/// The number of bytes of all texts that somebody holds. Any thread may use it.
+/// Counts the bytes of all texts that are held. Any thread may use it.
 #[derive(Default)]
 pub(crate) struct HeldTexts(Arc<AtomicUsize>);
 
 impl HeldTexts {
-    /// Counts `text` until its last copy is dropped.
+    /// Counts `text` until its last clone is dropped.
     pub(crate) fn hold(&self, text: String) -> Text {
         self.0.fetch_add(text.len(), Ordering::Relaxed);
         Text(Arc::new(Held { text, counter: Some(Arc::clone(&self.0)) }))
@@ -43,7 +43,7 @@ impl Drop for Held {
     }
 }
 
-/// A text that is not counted.
+/// Makes a text that is not counted.
 impl From<String> for Text {
     fn from(text: String) -> Self {
         Self(Arc::new(Held { text, counter: None }))

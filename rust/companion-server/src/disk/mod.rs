@@ -1,4 +1,4 @@
-//! Asks the disk where paths lead, on threads that may wait for a disk that does not answer.
+//! Asks the disk about paths, on threads that can wait for a disk that does not answer.
 
 pub(crate) mod paths;
 pub(crate) mod pool;

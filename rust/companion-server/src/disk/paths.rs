@@ -1,4 +1,4 @@
-//! Keeps the roots of the workspace, and finds where paths lead on the disk.
+//! Keeps the roots of the workspace, and resolves paths on the disk.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -9,8 +9,11 @@ use parking_lot::Mutex;
 /// The roots of the workspace.
 pub(crate) type Roots = Arc<Mutex<Vec<PathBuf>>>;
 
-/// Where an absolute path leads, as if folders that are missing were made on the way. An error if
-/// a link leads nowhere: who writes to it makes the file that it names.
+/// Resolves the links of an absolute path, as if missing folders existed.
+///
+/// # Errors
+///
+/// If a link has no target: a write to it would create the file that the link names.
 pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut resolved = PathBuf::new();
     for component in path.components() {
@@ -18,7 +21,7 @@ pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
             Component::ParentDir => {
                 resolved.pop();
             }
-            // Without what follows, a drive's letter is the folder where one is on it.
+            // Without the next component, a drive letter means the current folder on that drive.
             Component::Prefix(drive) => resolved.push(drive.as_os_str()),
             name => {
                 resolved.push(name);
@@ -33,7 +36,7 @@ pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
     Ok(resolved)
 }
 
-/// The path with each `..` taken for the end of the name before it.
+/// Removes each `..` together with the name before it.
 pub(crate) fn without_parents(path: &Path) -> PathBuf {
     let mut short = PathBuf::new();
     for component in path.components() {

@@ -1,5 +1,6 @@
-//! The threads on which one server waits for its disks. They are its own, and few: a disk that
-//! does not answer is the trouble of the window that has asked it.
+//! Runs the blocking disk access of one server on a few threads of its own.
+//!
+//! A disk that does not answer blocks only the window that uses it.
 
 use std::io;
 
@@ -9,13 +10,13 @@ use tokio::task::JoinHandle;
 
 use crate::runtime::ThreadGuard;
 
-/// The most at a time: the context, the workspace, the kind of a proposal and the next process each
-/// need one, and no more, since each waits for its answer before it asks again.
+/// The most threads. The context, the workspace, the probe of a proposal and the resume file each
+/// need one, since each waits for its answer before it asks again.
 const THREADS: usize = 4;
 
 pub(crate) struct BlockingPool {
     handle: Handle,
-    /// Nothing once they have ended. Nothing but its threads is ever used.
+    /// `None` once the pool has ended. Only the threads of this runtime are used.
     pool: Mutex<Option<(Runtime, ThreadGuard)>>,
 }
 
@@ -28,13 +29,14 @@ impl BlockingPool {
         Ok(Self { handle: pool.handle().clone(), pool: Mutex::new(Some((pool, alive))) })
     }
 
-    /// Those of the test's own runtime, whose clock stands still while one is busy.
+    /// Uses the blocking threads of the test's own runtime. Its clock stands still while one is
+    /// busy.
     #[cfg(test)]
     pub(crate) fn of_test() -> Self {
         Self { handle: Handle::current(), pool: Mutex::default() }
     }
 
-    /// Has a thread do something that may take any time.
+    /// Runs a function that may block for any time.
     pub(crate) fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
@@ -48,12 +50,12 @@ impl BlockingPool {
         })
     }
 
-    /// What a further thread for the server's disks holds; nothing once they have ended.
+    /// A guard for a further thread of this server; `None` once the pool has ended.
     pub(crate) fn alive(&self) -> Option<ThreadGuard> {
         self.pool.lock().as_ref().map(|(_, alive)| alive.clone())
     }
 
-    /// Lets them go, without waiting.
+    /// Ends the pool without waiting for its threads.
     pub(crate) fn end(&self) {
         if let Some((pool, _)) = self.pool.lock().take() {
             pool.shutdown_background();
@@ -85,7 +87,7 @@ mod tests {
         assert!(runtime.end().is_none(), "nobody waits for a disk");
     }
 
-    /// A server may be dropped on the thread that it runs on, which must not wait.
+    /// A server may be dropped on its own thread, which must not wait.
     #[tokio::test]
     async fn they_are_dropped_without_waiting_for_one_that_waits_for_a_disk() {
         let runtime = ServerRuntime::start().unwrap();

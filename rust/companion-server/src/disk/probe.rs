@@ -1,5 +1,4 @@
-//! Checks whether a proposal changes a file or creates one, and whether the file is private, on a disk that
-//! may not answer.
+//! Checks whether a proposal changes or creates its file, and whether the file is private.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,27 +11,29 @@ use companion_protocol::editor::ProposalKind;
 use crate::disk::pool::BlockingPool;
 use crate::privacy::Privacy;
 
-/// How long the disk has to say it. Most files lie on disks that need microseconds.
+/// The longest wait for the disk. Most disks answer within microseconds.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub(crate) struct TargetProbe {
     exists: fn(&Path) -> bool,
     privacy: Arc<Privacy>,
-    /// The disk has been asked and has not answered.
+    /// The disk has not answered an earlier question.
     asking: Arc<AtomicBool>,
     pool: Arc<BlockingPool>,
 }
 
 impl TargetProbe {
     pub(crate) fn new(privacy: Arc<Privacy>, pool: Arc<BlockingPool>) -> Self {
-        // What can't be looked at is there.
+        // A file that can't be examined counts as existing.
         let exists = |path: &Path| path.try_exists().unwrap_or(true);
         Self { exists, privacy, asking: Arc::default(), pool }
     }
 
-    /// Of a proposal for `path`, and whether that is private. A disk that does not answer in time may
-    /// well have the file, of whose privacy nothing is said then, and is not asked again before it has
-    /// answered. Not for the server's thread: it waits.
+    /// The kind of a proposal for `path`, and whether the file is private. Blocks for up to 0.5 s,
+    /// so don't call it on the server's thread.
+    ///
+    /// If the disk does not answer in time, the file counts as existing and not private. The probe
+    /// asks again only after the disk has answered.
     pub(crate) fn of(&self, path: &str) -> (ProposalKind, bool) {
         if self.asking.swap(true, Ordering::Relaxed) {
             return (ProposalKind::Change, false);
@@ -108,7 +109,7 @@ mod tests {
         let probe = TargetProbe { exists, ..probe(&runtime) };
         let dead: MutexGuard<'_, ()> = DEAD.lock().unwrap();
         assert_eq!(probe.of("/a"), (Change, false));
-        // Without another thread: all of them would wait for it in the end.
+        // Without another thread: otherwise all threads would wait for this disk.
         for _ in 0..100 {
             assert_eq!(probe.of("/b"), (Change, false));
         }

@@ -1,6 +1,6 @@
 //! Answers messages: the methods of MCP.
 //!
-//! Knows nothing of HTTP. A request is always answered, a notification never.
+//! It does not know HTTP. Every request gets an answer, a notification gets none.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ use crate::mcp::tools::{self, Call};
 use crate::net::json::Json;
 use crate::state::ServerState;
 
-/// What a client gets back.
+/// The reply to a POST.
 pub(crate) enum DispatchReply {
-    /// It asked nothing.
+    /// No reply, because the messages contain no request.
     Nothing,
     /// A response, or an array of them.
     Json(Json),
@@ -35,7 +35,7 @@ const INSTRUCTIONS: &str = "Shows proposed edits in the user's editor. openDiff 
     tell which files are open, where the caret is and what is selected. getDiagnostics tells the \
     errors and warnings that the editor has found.";
 
-/// `initialize`
+/// Handles `initialize`.
 pub(crate) fn initialize(
     params: Params<'_>,
     repeats_requests: bool,
@@ -63,22 +63,22 @@ pub(crate) fn initialize(
     Ok((result, client))
 }
 
-/// What a session sent, without the body that it came in: that may be large, and the editor silent.
+/// The messages of one POST, without their body: the body may be large and the editor slow.
 pub(crate) struct ReceivedMessages {
     messages: Vec<ParsedMessage>,
     is_batch: bool,
 }
 
-/// What is left to do for a message.
+/// A message, ready to be carried out.
 enum ParsedMessage {
     Call(Id, Call),
     Answer(Id, Json),
-    /// The client has heard of that decision.
+    /// The client has received that decision.
     Arrived(DiffId),
 }
 
 impl ReceivedMessages {
-    /// A call of a tool by itself, as nearly all that is sent, and all that is large.
+    /// A single call of a tool. Nearly all messages are of this kind, and all large ones.
     pub(crate) fn read_call(state: &ServerState, body: &[u8]) -> Option<Self> {
         let (id, params) = parse_request(body, "tools/call")?;
         let call = Call::new(state, params);
@@ -98,7 +98,7 @@ impl ReceivedMessages {
         }
     }
 
-    /// The id of a request by itself.
+    /// The id of a single request.
     pub(crate) fn request_id(&self) -> Option<&Id> {
         match self.messages.first()? {
             ParsedMessage::Call(id, _) | ParsedMessage::Answer(id, _) if !self.is_batch => Some(id),
@@ -106,7 +106,7 @@ impl ReceivedMessages {
         }
     }
 
-    /// Whether it is a call of `closeDiff` by itself.
+    /// Whether this is a single call of `closeDiff`.
     pub(crate) fn is_close(&self) -> bool {
         matches!(&self.messages[..], [ParsedMessage::Call(_, call)] if call.tool() == Some(Tool::CloseDiff))
     }
@@ -115,8 +115,8 @@ impl ReceivedMessages {
         self.is_batch
     }
 
-    /// How many bytes it takes until it is answered. The text of a single proposal counts for the editor,
-    /// which is given it at once.
+    /// The bytes that the messages take until they are answered. The text of a single proposal
+    /// counts for the editor, which receives it immediately.
     pub(crate) fn size(&self) -> usize {
         let size = |asked: &ParsedMessage| match asked {
             ParsedMessage::Call(id, call) => {
@@ -133,7 +133,7 @@ fn read_one(state: &ServerState, message: Message<'_>) -> Option<ParsedMessage> 
     let (id, method, params) = match message {
         Message::Request { id, method, params } => (id, method, params),
         Message::Notification { .. } => return None,
-        // All that a client is asked is a ping, and any answer to it will do.
+        // The server asks a client only pings, and any answer acknowledges one.
         Message::Response { id, .. } => {
             return id
                 .as_ref()
@@ -162,8 +162,8 @@ fn read_one(state: &ServerState, message: Message<'_>) -> Option<ParsedMessage> 
     Some(ParsedMessage::Answer(id, json))
 }
 
-/// Answers what a session sent, perhaps for the second time. Requests of a batch are answered one
-/// after the other.
+/// Answers the messages of a session, perhaps for the second time. Requests of a batch are answered
+/// in order.
 pub(crate) async fn answer(
     state: &Arc<ServerState>,
     session: &Arc<Session>,
@@ -171,8 +171,8 @@ pub(crate) async fn answer(
     received: ReceivedMessages,
 ) -> DispatchReply {
     let ReceivedMessages { messages, is_batch } = received;
-    // Nobody sends a batch again. In one that counts as such, a small request would have the answer
-    // to the same call a hundred times.
+    // No client repeats a batch. In a repeated one, a small request could get the answer to the
+    // same call a hundred times.
     let sent = match is_batch || !session.client.repeats_requests {
         true => Attempt::OnceForAll,
         false if is_repeated => Attempt::Again,
@@ -199,7 +199,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// The response to the request `id`.
+/// Responds to the request `id`.
 pub(crate) fn response(id: &Id, result: &impl Serialize) -> Json {
     Json::new(&Response::new(id, result))
 }

@@ -1,4 +1,4 @@
-//! Speaks MCP: methods, tools, the sessions of clients, and monitors that watch all of them.
+//! Speaks MCP: methods, tools, the sessions of clients, and monitors, which watch all of them.
 
 pub(crate) mod dispatch;
 pub(crate) mod monitor;

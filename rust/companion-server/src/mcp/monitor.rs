@@ -1,7 +1,7 @@
 //! Serves `GET /events`: every notification to every client, for people who watch with curl.
 //!
-//! A watcher must never hold up a client: what a slow one does not read in time, it misses, and of what is
-//! very long it sees the beginning.
+//! A watcher must never hold up a client. A slow watcher misses notifications, and sees only the
+//! beginning of a very long one.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -16,11 +16,12 @@ use tokio::sync::mpsc;
 
 use crate::net::sse;
 
-/// How many notifications wait for a watcher, and how many bytes with the one that is on its way.
+/// The most notifications that wait for a watcher, and their most bytes together with the one that
+/// is being sent.
 const MAX_QUEUED: usize = 64;
 const MAX_QUEUED_BYTES: usize = 4 << 20;
 
-/// How many bytes a watcher is shown of a notification that has more than all that may wait.
+/// The bytes that a watcher sees of a notification that is longer than the whole queue.
 const MAX_SHOWN: usize = 500;
 
 /// All watchers.
@@ -31,12 +32,16 @@ pub(crate) struct Monitors {
 
 struct Watcher {
     sender: mpsc::Sender<Bytes>,
-    /// How many bytes wait or are on their way.
+    /// The bytes of notifications that wait or are being sent.
     waiting: Arc<AtomicUsize>,
 }
 
 impl Watcher {
-    /// Has it sent, if there is room. An error if nobody watches any more.
+    /// Queues a notification if there is room.
+    ///
+    /// # Errors
+    ///
+    /// If nobody watches any more.
     fn send(&self, event: Bytes) -> Result<(), mpsc::error::SendError<()>> {
         let waiting = self.waiting.load(Relaxed);
         if self.sender.is_closed() {
@@ -58,7 +63,7 @@ impl Monitors {
         Self { watchers: Mutex::default(), limit }
     }
 
-    /// Opens a stream that begins with `first`; nothing if there are too many.
+    /// Opens a stream that begins with `first`. Returns `None` if there are too many streams.
     pub(crate) fn open(&self, first: Bytes) -> Option<MonitorStream> {
         let mut watchers = self.watchers.lock();
         watchers.retain(|watcher| !watcher.sender.is_closed());
@@ -73,7 +78,7 @@ impl Monitors {
         Some(stream)
     }
 
-    /// Sends what `event` makes, which is not called if nobody watches.
+    /// Sends the notification that `event` makes. `event` is not called if nobody watches.
     pub(crate) fn publish(&self, event: impl FnOnce() -> Bytes) {
         let mut watchers = self.watchers.lock();
         if watchers.is_empty() {
@@ -91,14 +96,14 @@ impl Monitors {
         self.publish(|| sse::KEEP_ALIVE);
     }
 
-    /// Ends all streams once they have sent what waits.
+    /// Ends all streams once they have sent their queues.
     pub(crate) fn end(&self) {
         self.watchers.lock().clear();
     }
 }
 
-/// In place of an event that is too long, a comment, which people read and programs skip: an event with
-/// a part of its text would be taken for the whole.
+/// Makes a comment in place of a notification that is too long. People read it and programs skip
+/// it; a program would take a shortened event for the whole one.
 fn shortened(event: Bytes) -> Bytes {
     if event.len() <= MAX_QUEUED_BYTES {
         return event;
@@ -111,7 +116,8 @@ fn shortened(event: Bytes) -> Bytes {
 pub(crate) struct MonitorStream {
     events: mpsc::Receiver<Bytes>,
     waiting: Arc<AtomicUsize>,
-    /// The length of the event that was taken last. The connection has it until it asks for more.
+    /// The length of the event that was taken last. The connection holds it until it asks for the
+    /// next one.
     on_its_way: usize,
 }
 

@@ -1,7 +1,7 @@
-//! The tools: which are offered, their arguments, and who carries them out.
+//! Lists the tools, reads their arguments and carries them out.
 //!
-//! A call that can't be carried out has a result with `isError` whose text names the argument,
-//! because that text is what the client fails the edit with.
+//! If a call can't be carried out, its result has `isError` and names the argument. The client
+//! fails the edit with this text.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,26 +22,27 @@ use crate::mcp::session::Session;
 use crate::state::ServerState;
 use companion_platform::{Platform, is_absolute};
 
-/// The longest path of any system, in UTF-16 units: that of Windows.
+/// The longest path of any system (Windows), in UTF-16 code units.
 const MAX_PATH: usize = 32_767;
 
-/// The most open files whose problems are told, those with the newest focus.
+/// The most open files whose diagnostics are reported: the files that had the focus last.
 const MAX_FILES: usize = 100;
 
-/// How long it may take, however late the editor answered, to see that its files may still be told.
+/// The time to check again which files may be shared, even if the editor answers late.
 const LAST_CHECK_TIME: Duration = Duration::from_millis(250);
 
-/// `tools/list`. Without openDiff and closeDiff the client does not review edits here.
+/// Lists the tools (`tools/list`). Without openDiff and closeDiff the client does not review edits
+/// here.
 pub(crate) fn list(settings: &Settings) -> ListToolsResult {
     let offered = Tool::ALL.into_iter().filter(|tool| tool.is_offered(settings));
     ListToolsResult { tools: offered.map(Tool::definition).collect() }
 }
 
-/// The parameters of `tools/call`, read: a call, or what is wrong with it.
+/// The parameters of `tools/call`: a call, or the error that the model reads.
 pub(crate) struct Call(Result<(Tool, ToolArguments), String>);
 
 impl Call {
-    /// A call whose arguments are of the right types.
+    /// A call whose arguments have the right types.
     pub(crate) fn new(state: &ServerState, params: CallToolParams<'_, ToolArguments>) -> Self {
         let tool = match find(state, &params.name) {
             Ok(tool) => tool,
@@ -57,12 +58,12 @@ impl Call {
         Self(Ok((tool, arguments)))
     }
 
-    /// Which tool is called, if the call is valid.
+    /// The tool, if the call is valid.
     pub(crate) fn tool(&self) -> Option<Tool> {
         self.0.as_ref().ok().map(|(tool, _)| *tool)
     }
 
-    /// How many bytes of texts it has.
+    /// The bytes of its texts.
     pub(crate) fn size(&self) -> usize {
         let size = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         match &self.0 {
@@ -72,8 +73,8 @@ impl Call {
     }
 }
 
-/// Reads the parameters of `tools/call`. Wrong arguments are for the model to read; all else is an error
-/// of the protocol.
+/// Reads the parameters of `tools/call`. The model reads an error about arguments. Other errors are
+/// errors of the protocol.
 pub(crate) fn read(state: &ServerState, params: Params<'_>) -> Result<Call, serde_json::Error> {
     params.parse().map(|params| Call::new(state, params)).or_else(|error| {
         let call: CallToolParams<IgnoredAny> = params.parse()?;
@@ -82,7 +83,7 @@ pub(crate) fn read(state: &ServerState, params: Params<'_>) -> Result<Call, serd
     })
 }
 
-/// `tools/call`
+/// Handles `tools/call`.
 pub(crate) async fn run(
     state: &ServerState,
     session: &Session,
@@ -98,13 +99,13 @@ pub(crate) async fn run(
     }
 }
 
-/// The tool of that name, if it is offered.
+/// Finds the tool of that name, if the server offers it.
 fn find(state: &ServerState, name: &str) -> Result<Tool, String> {
     let tool = Tool::named(name).filter(|tool| tool.is_offered(&state.config.settings));
     tool.ok_or_else(|| format!("Unknown tool: {name}"))
 }
 
-/// Carries a tool out, or says which argument is missing.
+/// Carries out a tool, or names the missing argument.
 async fn carry_out(
     state: &ServerState,
     session: &Session,
@@ -139,7 +140,8 @@ async fn carry_out(
             state.diffs.close(from, named?, suppress).await
         }
         Tool::AcceptDiff => {
-            // The user may accept any proposal in the editor; a client has no business elsewhere.
+            // The user may accept any proposal in the editor. A client may accept only within the
+            // workspace.
             let patience = state.config.limits.host_timeout;
             let path = named?;
             match state.workspace.check(&path, patience).await {
@@ -158,7 +160,7 @@ async fn carry_out(
     })
 }
 
-/// Whether a path is one that a file can have.
+/// Whether a file can have this path.
 fn check(path: &str) -> Result<(), &'static str> {
     if path.is_empty() {
         return Err("filePath is empty");
@@ -175,7 +177,7 @@ fn check(path: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The problems of a file of the workspace, or of those that are open.
+/// Reports the diagnostics of a file of the workspace, or of the open files.
 async fn diagnostics(
     state: &ServerState,
     file_path: Option<String>,
@@ -214,7 +216,7 @@ async fn diagnostics(
     }
     let request = DiagnosticsRequest { paths: paths.clone(), severity };
     let mut report = state.diagnostics.report(request, only_new, deadline).await?;
-    // By now the user may have decided otherwise.
+    // The user may have changed this setting in the meantime.
     silent()?;
     let deadline = deadline.max(Instant::now() + LAST_CHECK_TIME);
     for path in paths {

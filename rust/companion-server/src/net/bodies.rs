@@ -1,4 +1,4 @@
-//! Reads the bodies of requests into memory: each up to a limit, and all of them together, too.
+//! Reads the bodies of requests into memory, within a limit for each and a budget for all.
 
 #[cfg(test)]
 mod tests;
@@ -14,30 +14,30 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::config::Limits;
 
-/// A body of no more bytes waits for nobody.
+/// The largest body, in bytes, that is read without a permit.
 const SMALL_BODY: usize = 64 << 10;
 
-/// What the budget is counted in, since a permit's number has 32 bits.
+/// The bytes of one permit. The semaphore counts permits with 32 bits.
 const PERMIT_SIZE: usize = 1 << 10;
 
 /// Why a body was not read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum BodyError {
-    /// It is larger than the limit.
+    /// The body is larger than the limit.
     TooLarge,
     /// The peer paused for too long, or took too long in all.
     TooSlow,
-    /// The peer broke off, or its framing is wrong.
+    /// The peer broke off, or its framing is invalid.
     Broken,
-    /// Others had all the room for as long as a peer may pause.
+    /// Other bodies used the whole budget for the time that a peer may pause.
     NoRoom,
 }
 
-/// All bodies under way: two of the largest, besides small ones. Further ones wait, unread, for as long
-/// as a peer may pause.
+/// The budget for all bodies that are being read: two of the largest, besides small ones. Further
+/// bodies wait unread, for the time that a peer may pause.
 pub(crate) struct BodyBudget {
     limit: usize,
-    /// The longest that a peer may pause.
+    /// The longest pause of a peer.
     pause: Duration,
     total: Duration,
     budget: Arc<Semaphore>,
@@ -50,8 +50,8 @@ impl BodyBudget {
         Self { limit, pause, total, budget }
     }
 
-    /// Reads a body. One that says beforehand that it is too large is not read at all; one that does
-    /// not is read up to the limit.
+    /// Reads a body. If its announced length is above the limit, nothing is read. Without an
+    /// announced length, it is read up to the limit.
     pub(crate) async fn read<B>(&self, mut body: B) -> Result<BufferedBody, BodyError>
     where
         B: Body<Data = Bytes> + Unpin,
@@ -78,8 +78,8 @@ impl BodyBudget {
                 return Err(BodyError::TooLarge);
             }
             if length > SMALL_BODY && permit.is_none() {
-                // It does not say how large it will be. To ask for more and more would have two
-                // that are half read wait for each other.
+                // Its size is unknown. If bodies took their permits step by step, two of them could
+                // wait for each other.
                 let asked = Instant::now();
                 permit = Some(self.permit(self.limit).await?);
                 end += asked.elapsed();
@@ -97,7 +97,7 @@ impl BodyBudget {
     }
 }
 
-/// Gives back what is not needed for so many bytes.
+/// Releases the permits that a body of this length does not need.
 fn release(permit: &mut Option<OwnedSemaphorePermit>, bytes: usize) {
     if let Some(permit) = permit {
         drop(permit.split(permit.num_permits().saturating_sub(units(bytes) as usize)));
@@ -108,15 +108,15 @@ fn units(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(PERMIT_SIZE)).unwrap_or(u32::MAX / 2)
 }
 
-/// A body that was read. It is part of the budget until it is dropped.
+/// A body that was read. It counts in the budget until it is dropped.
 pub(crate) struct BufferedBody {
     pub(crate) bytes: Vec<u8>,
     permit: Option<OwnedSemaphorePermit>,
 }
 
 impl BufferedBody {
-    /// Frees the body, but for so many bytes that were copied out of it: these are part of the budget
-    /// as long as what is returned.
+    /// Frees the body. Bytes that were `copied` out of it count in the budget until the returned
+    /// permit is dropped.
     pub(crate) fn free(self, copied: usize) -> Option<OwnedSemaphorePermit> {
         let Self { bytes, mut permit } = self;
         drop(bytes);

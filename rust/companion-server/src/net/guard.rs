@@ -1,7 +1,7 @@
-//! Decides from the head of a request whether its sender may talk to the server, before the body is read.
+//! Decides from the head of a request whether its sender may talk to the server.
 //!
-//! It keeps out web pages, which can make a browser connect to any port (`Origin`, and by DNS
-//! rebinding `Host`), and other users of the machine (token).
+//! The guard runs before the body is read. It keeps out web pages, which can make a browser connect
+//! to any port (`Origin`, and by DNS rebinding `Host`), and other users of the machine (token).
 
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::http::HeaderValue;
@@ -13,23 +13,23 @@ use companion_protocol::settings::AllowedHost;
 /// Why a request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// It comes from a web page.
+    /// A web page has sent it.
     Origin,
     /// It is addressed to another host.
     Host,
-    /// It does not carry the token.
+    /// It does not have the token.
     Token,
 }
 
 pub(crate) struct Guard {
-    /// The usual hosts, in lower case and with port.
+    /// The usual values of `Host`, in lower case and with port.
     usual: Vec<String>,
     more: Vec<AllowedHost>,
     authorization: Vec<u8>,
 }
 
 impl Guard {
-    /// `more` are accepted as values of `Host` besides the usual ones.
+    /// Besides the usual values of `Host`, the guard accepts `more`.
     pub(crate) fn new(port: u16, token: &str, more: &[AllowedHost]) -> Self {
         let usual = ["127.0.0.1", "localhost", "[::1]", "host.docker.internal"];
         Self {
@@ -63,7 +63,7 @@ impl Guard {
     }
 }
 
-/// The value of a header that is there exactly once.
+/// The value of a header that occurs exactly once.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
     let mut values = headers.get_all(name).iter();
     values.next().filter(|_| values.next().is_none())

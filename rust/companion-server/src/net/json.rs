@@ -1,5 +1,7 @@
-//! Writes JSON for a client. A long text is written piece by piece as it is sent: all at once, it would take
-//! its memory twice more, and its first byte would wait for the last.
+//! Writes JSON for a client, a long text piece by piece as it is sent.
+//!
+//! Written at once, the text would take its memory twice more, and its first byte would wait for
+//! the last.
 
 use std::collections::VecDeque;
 
@@ -8,10 +10,10 @@ use serde::Serialize;
 
 use crate::text::Text;
 
-/// How many bytes of a text are written at a time. What has a shorter text is written at once.
+/// The bytes of text that are written at a time. A message with a shorter text is written at once.
 const PIECE_SIZE: usize = 64 << 10;
 
-/// A message, or an event whose data it is: an iterator over its bytes.
+/// A message, or an event with a message as data: an iterator over its bytes.
 #[derive(Default)]
 pub(crate) struct Json(VecDeque<Part>);
 
@@ -20,19 +22,19 @@ enum Part {
     Text(Rest),
 }
 
-/// What has not been written of a text.
+/// The part of a text that is not written yet.
 struct Rest {
     text: Text,
     from: usize,
     depth: Depth,
 }
 
-/// Where in JSON a text is.
+/// The position of a text in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// It is a string.
+    /// The text is a string.
     String,
-    /// It is a string in JSON that is a string itself.
+    /// The text is a string in JSON that is a string itself.
     StringInString,
 }
 
@@ -41,7 +43,7 @@ impl Json {
         write(message, 0).into()
     }
 
-    /// What `message` writes with that text, which is the last string in it.
+    /// Writes `message` with this text, which must be the last string in it.
     pub(crate) fn with_text(text: Text, depth: Depth, message: impl Fn(&str) -> Vec<u8>) -> Self {
         if text.len() <= PIECE_SIZE {
             return message(&text).into();
@@ -59,7 +61,7 @@ impl Json {
         Self([Part::Written(before), Part::Text(text), Part::Written(after)].into())
     }
 
-    /// An array of these. Their texts stay where they are.
+    /// Writes an array. The texts of the elements are not copied.
     pub(crate) fn array(elements: impl IntoIterator<Item = Self>) -> Self {
         let mut parts = VecDeque::new();
         for element in elements {
@@ -71,9 +73,8 @@ impl Json {
         Self(parts)
     }
 
-    /// The same as an event: a `data:` line and the empty line that ends the event.
-    ///
-    /// JSON as serde writes it has no line breaks, so one line it is.
+    /// Turns the message into an event: a `data:` line and an empty line. JSON from serde has no
+    /// line breaks.
     pub(crate) fn into_event(self) -> Self {
         let (head, end) = (b"data: ", b"\n\n");
         if self.len().is_some() {
@@ -85,7 +86,7 @@ impl Json {
         Self(parts)
     }
 
-    /// How many bytes are left, if that is known.
+    /// The remaining bytes, if their number is known.
     pub(crate) fn len(&self) -> Option<usize> {
         let length = |part: &Part| match part {
             Part::Written(bytes) => Some(bytes.len()),
@@ -94,14 +95,14 @@ impl Json {
         self.0.iter().map(length).sum()
     }
 
-    /// All of it.
+    /// All bytes.
     pub(crate) fn into_bytes(self) -> Bytes {
         let pieces: Vec<_> = self.collect();
         <[Bytes; 1]>::try_from(pieces).map_or_else(|pieces| pieces.concat().into(), |[all]| all)
     }
 }
 
-/// JSON that is written already.
+/// JSON that is already written.
 impl<T: Into<Bytes>> From<T> for Json {
     fn from(json: T) -> Self {
         Self([Part::Written(json.into())].into())
@@ -145,15 +146,15 @@ impl Iterator for Rest {
     }
 }
 
-/// A text as it is within a string of JSON.
+/// The text as it appears within a JSON string.
 fn escaped(text: &str) -> Bytes {
     let string = write(text, text.len());
     let inside = 1..string.len() - 1;
     Bytes::from(string).slice(inside)
 }
 
-/// A message as JSON, with texts of about `size` bytes: the buffer of a larger one grows, and is
-/// copied each time.
+/// Writes a message as JSON. `size` is the approximate length of its texts in bytes, so that the
+/// buffer does not grow.
 pub(crate) fn write(message: &(impl Serialize + ?Sized), size: usize) -> Vec<u8> {
     let mut json = Vec::with_capacity(size + size / 4 + 256);
     serde_json::to_writer(&mut json, message).expect("our messages are JSON");
@@ -168,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// A text of about that length, with all that is escaped, and characters of each length.
+    /// A text of about this length, with all escaped characters and characters of each length.
     fn text(length: usize) -> Text {
         let line: String = (0..0x80).map(char::from).chain("é€😀\u{2028}".chars()).collect();
         line.repeat(length / line.len() + 1).into()

@@ -1,5 +1,6 @@
-//! Binds the sockets of one server: one on loopback, and those on addresses that the user added. All have the
-//! same port, because a client knows only one.
+//! Binds the sockets of one server: one on loopback, and one for each address that the user added.
+//!
+//! All have the same port, because a client knows only one.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -7,20 +8,20 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use companion_protocol::settings::ListenAddress;
 use socket2::{Domain, Socket, Type};
 
-/// How often another port is tried, if the one that the system picked is taken elsewhere.
+/// The number of ports that are tried if the system's choice is taken at another address.
 const ATTEMPTS: usize = 16;
 
-/// How many connections may wait to be accepted, as in the standard library.
+/// The number of connections that may wait to be accepted, as in the standard library.
 const BACKLOG: i32 = 128;
 
-/// An address on which a server does not listen although it was to.
+/// An address where the server should listen and does not.
 #[derive(Clone, Debug)]
 pub struct UnavailableAddress {
     /// The address.
     pub address: ListenAddress,
-    /// Why not, as a sentence for the user that names the address.
+    /// The reason, as a sentence for the user that names the address.
     pub reason: String,
-    /// Whether somebody else listens there.
+    /// Whether another program listens there.
     taken: bool,
 }
 
@@ -38,9 +39,11 @@ impl From<TcpListener> for Listeners {
 }
 
 impl Listeners {
-    /// Listens on `127.0.0.1` and on the addresses of `more`; with port 0 at one that the system
-    /// picks. An error is about `127.0.0.1`; what is wrong with the others is told by
-    /// [`Listeners::missing`].
+    /// Binds `127.0.0.1` and the addresses of `more`. Port 0 lets the system choose.
+    ///
+    /// # Errors
+    ///
+    /// If `127.0.0.1` can't be bound. [`Listeners::missing`] has the other addresses that can't.
     pub fn bind(port: u16, more: &[ListenAddress]) -> io::Result<Self> {
         let (first, others) = plan(more);
         let mut attempts = if port == 0 { ATTEMPTS } else { 1 };
@@ -63,12 +66,12 @@ impl Listeners {
         }
     }
 
-    /// On which addresses it does not listen although it was to.
+    /// The addresses where the server should listen and does not.
     pub fn missing(&self) -> &[UnavailableAddress] {
         &self.missing
     }
 
-    /// An address at which the port is somebody else's.
+    /// An address where another program has the port.
     pub(crate) fn taken(&self) -> Option<ListenAddress> {
         self.missing.iter().find(|missing| missing.taken).map(|missing| missing.address)
     }
@@ -97,8 +100,8 @@ impl UnavailableAddress {
     }
 }
 
-/// The address that stands for loopback, and the others, each once. Systems refuse an address at
-/// whose port there is a listener for all of its kind.
+/// The address for loopback and the other addresses, each once. A system refuses an address if a
+/// listener for all addresses of its kind has the port.
 fn plan(more: &[ListenAddress]) -> (IpAddr, Vec<ListenAddress>) {
     let everywhere = |v6| more.iter().any(|more| more.is_everywhere() && more.ip().is_ipv6() == v6);
     let first = if everywhere(false) { Ipv4Addr::UNSPECIFIED } else { Ipv4Addr::LOCALHOST };
@@ -117,7 +120,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     if address.is_ipv4() {
         return TcpListener::bind(address);
     }
-    // The standard library's would have `::` take IPv4 as well, on some systems.
+    // The standard library's socket takes IPv4 as well for `::`, on some systems.
     let socket = Socket::new(Domain::IPV6, Type::STREAM, None)?;
     socket.set_only_v6(true)?;
     socket.set_reuse_address(cfg!(unix))?;
@@ -152,7 +155,7 @@ mod tests {
         }
     }
 
-    /// Elsewhere loopback may have but one address.
+    /// Other systems may have only one loopback address.
     #[cfg(target_os = "linux")]
     #[test]
     fn all_listen_at_the_same_port() {

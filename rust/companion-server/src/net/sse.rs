@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use crate::net::json::Json;
 
-/// A comment: bytes that mean nothing.
+/// A comment, which clients ignore.
 pub(crate) const KEEP_ALIVE: Bytes = Bytes::from_static(b":\n\n");
 
-/// `message` as the data of an event.
+/// Writes an event with `message` as data.
 pub(crate) fn data(message: &impl Serialize) -> Bytes {
     Json::new(message).into_event().into_bytes()
 }
@@ -18,7 +18,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    /// Reads events as the standard says (HTML §9.2.6): data of each event.
+    /// Reads events as the standard says (HTML §9.2.6), and returns the data of each.
     fn read(stream: &str) -> Vec<String> {
         let mut events = Vec::new();
         let mut data: Vec<&str> = Vec::new();

@@ -1,8 +1,8 @@
-//! The workspace's roots, and whether a file lies within them, from a disk that may not answer.
+//! Checks whether a file lies within the workspace, and whether it is private.
 //!
-//! A path is judged by where it leads, not by its name: a repository may hold a link to anywhere.
-//! What is found holds for that moment only; who can change the project's links can change them
-//! between the look and the editor's writing.
+//! A path is judged by its target, not by its name: a repository may contain a link to anywhere.
+//! The result holds for that moment only. A program that can change the project's links can change
+//! them between the check and the editor's write.
 
 #[cfg(test)]
 mod tests;
@@ -21,14 +21,14 @@ use crate::disk::paths::{Roots, resolve, without_parents};
 use crate::disk::pool::BlockingPool;
 use crate::privacy::Privacy;
 
-/// Why nothing is known of a path yet.
+/// The reason if nothing is known about a path yet.
 pub(crate) const DISK_TIMED_OUT: &str = "the disk does not answer";
 
 pub(crate) struct Workspace {
     roots: Roots,
     privacy: Arc<Privacy>,
     is_within: fn(&Path, &[PathBuf]) -> io::Result<bool>,
-    /// One look at a time: a disk that does not answer takes one thread, however many ask.
+    /// One check at a time: a disk that does not answer blocks one thread, however many calls ask.
     looking: Arc<Semaphore>,
     pool: Arc<BlockingPool>,
 }
@@ -41,24 +41,24 @@ impl Workspace {
         Self { roots, privacy, is_within, looking, pool }
     }
 
-    /// What of it stays private.
+    /// The rules for private files.
     pub(crate) fn privacy(&self) -> &Arc<Privacy> {
         &self.privacy
     }
 
-    /// It has other roots now.
+    /// Replaces the roots.
     pub(crate) fn change(&self, roots: Vec<PathBuf>) {
         *self.roots.lock() = roots;
         self.privacy.changed().notify_one();
     }
 
-    /// Says why not, unless `path`, which need not exist, leads to a place within a root. The disk
-    /// has `patience` to tell.
+    /// Fails unless `path`, which may not exist, leads into a root. Waits for the disk for up to
+    /// `patience`.
     pub(crate) async fn check(&self, path: &str, patience: Duration) -> Result<(), &'static str> {
         self.look(path, patience, |_, _| Ok(false)).await
     }
 
-    /// Says why not, unless `path` leads to a place within a root and is not private.
+    /// Fails unless `path` leads into a root and is not private.
     pub(crate) async fn check_or_log(
         &self,
         path: &str,
@@ -101,10 +101,10 @@ impl Workspace {
     }
 }
 
-/// Whether `path` leads to a place within one of `roots`, however the editor reads `..`: some look
-/// where a link leads before they go up, some go by the name.
+/// Whether `path` leads into one of `roots`, for both readings of `..`: some editors resolve a link
+/// before they go up, others go by the name.
 fn is_within(path: &Path, roots: &[PathBuf]) -> io::Result<bool> {
-    // A root that is not there has nothing in it.
+    // A missing root contains nothing.
     let roots: Vec<_> = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
     for path in [resolve(path)?, resolve(&without_parents(path))?] {
         if !roots.iter().any(|root| is_below(&path, root)) {
@@ -115,7 +115,7 @@ fn is_within(path: &Path, roots: &[PathBuf]) -> io::Result<bool> {
 }
 
 fn is_below(path: &Path, root: &Path) -> bool {
-    // A name that is not Unicode can't be compared without confusing it with another.
+    // A name that is not Unicode can't be compared safely.
     let (Some(path), Some(root)) = (path.to_str(), root.to_str()) else { return false };
     relative_to(Platform::CURRENT, path, root).is_some()
 }

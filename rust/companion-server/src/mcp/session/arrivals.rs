@@ -1,6 +1,6 @@
-//! Lets a request wait for the requests of its client that began to arrive before it.
+//! Orders the requests of a client by the time when they began to arrive.
 //!
-//! A client sends each request on a connection of its own, so a small one can overtake a large one.
+//! A client sends each request on its own connection, so a small one can overtake a large one.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ struct Arriving {
 }
 
 impl Arrivals {
-    /// A request begins to arrive. It has arrived when the value is dropped.
+    /// Begins the arrival of a request. The request has arrived when the value is dropped.
     pub(crate) fn begin(&self) -> Arrival<'_> {
         let mut arriving = self.arriving.lock();
         let number = arriving.next;
@@ -38,7 +38,7 @@ pub(crate) struct Arrival<'a> {
 }
 
 impl Arrival<'_> {
-    /// Waits until all requests that began before have arrived, or have broken off.
+    /// Waits until all earlier requests have arrived or broken off.
     pub(crate) async fn be_first(&self) {
         loop {
             let arrived = self.arrivals.arrived.notified();

@@ -1,20 +1,20 @@
-//! Keeps the newest context and the signs of life for a client's stream.
+//! Keeps the newest context and the keep-alive of a client's stream.
 //!
-//! A context is a state, so a newer one takes the place of one that was not sent: a client that
-//! reads slowly skips what is stale and holds no memory. Decisions are `diffs`' matter, which says
-//! what is next when it is asked.
+//! A context is a state, so it replaces an earlier one that was not sent. A client that reads
+//! slowly skips stale contexts and holds no memory. `diffs` keeps the decisions; the mailbox asks
+//! it for the next one.
 
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-/// What a stream sends next.
+/// The next item of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next<D> {
-    /// A context, as data of an event.
+    /// A context, as the data of an event.
     Context(Bytes),
-    /// A decision, or what belongs to one.
+    /// A decision, or the ping behind it.
     Decision(D),
     /// A comment.
     KeepAlive,
@@ -25,7 +25,7 @@ pub(crate) struct Mailbox(Mutex<MailboxState>);
 
 #[derive(Default)]
 struct MailboxState {
-    /// Numbers the streams; the newest one is served.
+    /// The number of the newest stream. Only the newest stream is served.
     number: u64,
     stream: StreamState,
     ended: bool,
@@ -38,7 +38,7 @@ struct MailboxState {
 enum StreamState {
     #[default]
     Down,
-    /// Nothing was sent on it yet.
+    /// The stream is open, and has sent nothing.
     Fresh,
     Up,
 }
@@ -48,7 +48,7 @@ impl Mailbox {
         self.0.lock().stream != StreamState::Down
     }
 
-    /// Begins a new stream: its number, and whether there was one before, which now ends.
+    /// Begins a new stream. Returns its number, and whether it replaces an earlier one.
     pub(crate) fn attach(&self, context: Bytes) -> (u64, bool) {
         let mut state = self.0.lock();
         state.context = Some(context);
@@ -58,7 +58,7 @@ impl Mailbox {
         (state.number, before != StreamState::Down)
     }
 
-    /// The stream `number` has ended. Whether that leaves the client without a stream.
+    /// Ends the stream `number`. Returns whether the client has no stream now.
     pub(crate) fn detach(&self, number: u64) -> bool {
         let mut state = self.0.lock();
         if state.number != number || state.stream == StreamState::Down {
@@ -71,7 +71,7 @@ impl Mailbox {
         true
     }
 
-    /// Replaces the context that waits, and returns what wakes the stream to send it.
+    /// Replaces the waiting context. Returns the waker of the stream.
     pub(crate) fn set_context(&self, context: &Bytes) -> Option<Waker> {
         let mut state = self.0.lock();
         if state.stream != StreamState::Down {
@@ -80,27 +80,27 @@ impl Mailbox {
         state.waker.clone()
     }
 
-    /// Has a comment sent, and returns what wakes the stream to do so.
+    /// Requests a comment. Returns the waker of the stream.
     pub(crate) fn keep_alive(&self) -> Option<Waker> {
         let mut state = self.0.lock();
         state.keep_alive = state.stream != StreamState::Down;
         state.waker.clone()
     }
 
-    /// There is a decision to send.
+    /// Wakes the stream, because there is a decision to send.
     pub(crate) fn wake(&self) {
         wake(&mut self.0.lock());
     }
 
-    /// Ends the stream, and any later one, once it has sent what waits.
+    /// Ends the current stream and later ones, once they have sent the waiting items.
     pub(crate) fn end(&self) {
         let mut state = self.0.lock();
         state.ended = true;
         wake(&mut state);
     }
 
-    /// What the stream `number` sends next, with decisions from `decisions`; nothing once it has
-    /// been replaced or ended.
+    /// Polls for the next item of the stream `number`; takes decisions from `decisions`. Returns
+    /// `None` once the stream is replaced or ended.
     pub(crate) fn poll_next<D>(
         &self,
         number: u64,
@@ -111,8 +111,8 @@ impl Mailbox {
         if state.number != number {
             return Poll::Ready(None);
         }
-        // A stream begins with the context. Later a decision goes first, or a client that reads
-        // slowly while the caret moves would wait for it without end.
+        // A stream begins with the context. Later, decisions go first. Otherwise a slow client
+        // whose user moves the caret would wait for a decision without end.
         if std::mem::replace(&mut state.stream, StreamState::Up) == StreamState::Fresh
             && let Some(context) = state.context.take()
         {

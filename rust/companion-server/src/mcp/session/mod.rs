@@ -1,6 +1,6 @@
-//! Keeps one [`Session`] per client, found by the id that `initialize` gave out.
+//! Keeps one [`Session`] per client, by the id from `initialize`.
 //!
-//! It creates, evicts and ends sessions. It never looks into their messages.
+//! It creates, evicts and ends sessions. It never reads their messages.
 
 mod arrivals;
 mod mailbox;
@@ -43,30 +43,30 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// How a client differs from others that speak the protocol.
+/// The traits by which clients of the protocol differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ClientTraits {
-    /// It writes accepted files, and makes an unchanged edit by itself.
+    /// The client writes accepted files, and carries out an unchanged edit itself.
     pub(crate) replays_edits: bool,
-    /// It takes an acceptance with an empty text for an unchanged proposal.
+    /// The client takes an acceptance with an empty text as an unchanged proposal.
     pub(crate) empty_is_unchanged: bool,
-    /// It sends a request again if it knows no answer, as the bridge does.
+    /// The client repeats a request if it has no answer, as the bridge does.
     pub(crate) repeats_requests: bool,
 }
 
-/// One client. It is idle while no request and no stream holds it.
+/// One client. The session is idle while no request and no stream holds it.
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) client: ClientTraits,
     pub(crate) mailbox: Mailbox,
     pub(crate) arrivals: Arrivals,
-    /// By which users tell the proposals of several clients apart; 0 before the first, and once another
-    /// client has it.
+    /// The number by which users tell the proposals of several clients apart. 0 before the first
+    /// proposal, and once another client has the number.
     number: AtomicU32,
-    /// It is one of the last process, and its client has not come back to its stream yet.
+    /// The last process left the session, and its client has not reopened its stream.
     returning: AtomicBool,
-    /// It was idle for so long that nothing in the editor waits for it.
+    /// The session was idle for so long that nothing in the editor waits for it.
     away: AtomicBool,
     calls: AtomicUsize,
     idle_since: Mutex<Instant>,
@@ -93,20 +93,20 @@ impl Session {
         Busy(Arc::clone(self))
     }
 
-    /// Whether the client does not listen yet, although it speaks to us: after a restart it comes
-    /// back to its stream only when `retry` has passed.
+    /// Whether the client sends requests but has no stream yet. After a restart it reopens its
+    /// stream only after `retry`.
     pub(crate) fn is_returning(&self) -> bool {
         self.returning.load(Ordering::Relaxed) && !self.mailbox.has_stream()
     }
 
-    /// Its client is back on a stream of its own.
+    /// Notes that the client has reopened its own stream.
     pub(crate) fn returned(&self) {
         if self.returning.swap(false, Ordering::Relaxed) {
             log::debug!("a client is back on its stream");
         }
     }
 
-    /// Since when the session is idle; nothing if it is not.
+    /// The time when the session became idle; `None` if it is not idle.
     fn idle_since(&self) -> Option<Instant> {
         let busy = self.calls.load(Ordering::Relaxed) > 0 || self.mailbox.has_stream();
         (!busy).then(|| *self.idle_since.lock())
@@ -118,7 +118,7 @@ impl Session {
     }
 }
 
-/// A request of a session that is being answered.
+/// Keeps a session busy while a request of it is being answered.
 pub(crate) struct Busy(Arc<Session>);
 
 impl Drop for Busy {
@@ -131,27 +131,27 @@ impl Drop for Busy {
 /// All sessions of a server.
 pub(crate) struct Sessions {
     by_id: Mutex<HashMap<SessionId, Arc<Session>>>,
-    /// How many have a stream: the number of connected CLIs.
+    /// The number of sessions with a stream, which is the number of connected clients.
     streams: AtomicUsize,
     limits: Limits,
     host: Arc<dyn EditorHost>,
 }
 
-/// Every place for a session is taken by a client that is connected, or that waits for a decision.
+/// Every session belongs to a client that is connected or waits for a decision.
 #[derive(Debug)]
 pub(crate) struct Full;
 
 /// Sessions whose clients stay away.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Absent {
-    /// For so long that nothing in the editor should wait for them.
+    /// Sessions for which nothing in the editor waits any longer.
     pub(crate) away: Vec<SessionId>,
-    /// For so long that they have ended.
+    /// Sessions that have ended.
     pub(crate) gone: Vec<SessionId>,
 }
 
 impl Sessions {
-    /// `left` are the clients of the last process, which are to come back.
+    /// `left` are the clients of the last process, which are expected to return.
     pub(crate) fn new(
         limits: Limits,
         host: Arc<dyn EditorHost>,
@@ -162,9 +162,9 @@ impl Sessions {
         Self { by_id: Mutex::new(left.collect()), streams: AtomicUsize::new(0), limits, host }
     }
 
-    /// Makes a session. Returns also those that had to go for it: the ones that have been idle for
-    /// the longest time. `waits` says whose clients may wait for a decision; they go last, and not
-    /// while they may be between two streams.
+    /// Creates a session, and evicts the sessions that were idle longest if there are too many.
+    /// Returns the evicted ids, too. Sessions for which `waits` is true are evicted last, and never
+    /// while their client may be between two streams.
     pub(crate) fn create(
         &self,
         client: ClientTraits,
@@ -174,15 +174,16 @@ impl Sessions {
         let mut idle: Vec<_> = by_id
             .values()
             .filter_map(|session| session.idle_since().map(|since| (since, session)))
-            // Expected, not idle. Who comes back tries twice at most, the first time after `retry`.
+            // Expected, not idle. A returning client tries at most twice, the first time after
+            // `retry`.
             .filter(|(since, session)| {
                 !(session.is_returning() && since.elapsed() < 3 * self.limits.retry)
             })
             .map(|(since, session)| (since, session.id))
-            // It may be between two streams.
+            // The client may be between two streams.
             .filter(|(since, id)| since.elapsed() >= self.limits.session_away || !waits(*id))
             .collect();
-        // The new one counts as idle until its stream comes.
+        // A new session counts as idle until its stream opens.
         let too_many_idle = (idle.len() + 1).saturating_sub(self.limits.idle_sessions);
         let too_many = (by_id.len() + 1).saturating_sub(self.limits.sessions);
         let excess = too_many_idle.max(too_many);
@@ -205,8 +206,8 @@ impl Sessions {
         self.by_id.lock().get(&id).cloned()
     }
 
-    /// The number of a session that proposes: the lowest one that is free. It keeps the number while
-    /// its client is there, or while proposals of it are open, which `has_open` says.
+    /// The number of a session that makes a proposal: the lowest free one. The session keeps it
+    /// while its client is there, or while `has_open` says that it has open proposals.
     pub(crate) fn number(&self, session: &Session, has_open: impl Fn(SessionId) -> bool) -> u32 {
         let known = session.number.load(Ordering::Relaxed);
         if known != 0 {
@@ -226,15 +227,15 @@ impl Sessions {
         free
     }
 
-    /// Ends a session for good; its stream ends with it.
+    /// Ends a session for good, and its stream.
     pub(crate) fn remove(&self, id: SessionId) {
         if let Some(session) = self.by_id.lock().remove(&id) {
             session.mailbox.end();
         }
     }
 
-    /// Takes note of who stays away for too long. Each is told once, and those that have ended are
-    /// no sessions any more.
+    /// Finds the clients that stay away for too long. Reports each once, and removes those that
+    /// have ended.
     pub(crate) fn absent(&self) -> Absent {
         let now = Instant::now();
         let mut absent = Absent::default();
@@ -253,7 +254,7 @@ impl Sessions {
         absent
     }
 
-    /// When the next look at who stays away is due; nothing if nobody does.
+    /// The time of the next check; `None` if no client stays away.
     pub(crate) fn next_absence(&self) -> Option<Instant> {
         let by_id = self.by_id.lock();
         let idle = by_id.values().filter_map(|session| Some((session, session.idle_since()?)));
@@ -264,8 +265,8 @@ impl Sessions {
         due.min()
     }
 
-    /// A stream of a session begins, with that context. Returns the stream's number; the one that
-    /// the session had ends.
+    /// Attaches a stream to a session, starting with this context. Ends the earlier stream. Returns
+    /// the stream's number.
     pub(crate) fn attach(&self, session: &Session, context: Bytes) -> u64 {
         let (number, was_attached) = session.mailbox.attach(context);
         if !was_attached {
@@ -274,7 +275,7 @@ impl Sessions {
         number
     }
 
-    /// The stream `number` of a session has ended.
+    /// Detaches the stream `number` of a session.
     pub(crate) fn detach(&self, session: &Session, number: u64) {
         session.touch();
         if session.mailbox.detach(number) {
@@ -287,29 +288,29 @@ impl Sessions {
         self.host.notify(CompanionNotification::Sessions(editor::Sessions { count }));
     }
 
-    /// Gives the newest context to every connected client, in place of one that still waits.
+    /// Gives the newest context to every connected client. It replaces a waiting one.
     #[must_use]
     pub(crate) fn broadcast_context(&self, context: &Bytes) -> PendingWakes {
         let by_id = self.by_id.lock();
         PendingWakes(by_id.values().filter_map(|s| s.mailbox.set_context(context)).collect())
     }
 
-    /// Lets every stream send a comment, which shows the client that we are here, and us
-    /// whether it is.
+    /// Sends a comment on every stream. A client sees that the server is alive, and the server sees
+    /// whether the client is.
     #[must_use]
     pub(crate) fn keep_alive(&self) -> PendingWakes {
         let by_id = self.by_id.lock();
         PendingWakes(by_id.values().filter_map(|s| s.mailbox.keep_alive()).collect())
     }
 
-    /// Ends all streams once they have sent what waits.
+    /// Ends all streams once they have sent their queues.
     pub(crate) fn end_streams(&self) {
         for session in self.by_id.lock().values() {
             session.mailbox.end();
         }
     }
 
-    /// How many clients are connected.
+    /// The number of connected clients.
     pub(crate) fn connected(&self) -> usize {
         self.streams.load(Ordering::Relaxed)
     }
@@ -319,15 +320,15 @@ impl Sessions {
     }
 }
 
-/// Streams that have something to send and don't know it yet.
+/// The wakers of streams that have an item to send.
 pub(crate) struct PendingWakes(Vec<Waker>);
 
-/// How many streams write before requests have their turn.
+/// The number of streams that write before requests have their turn.
 const MAX_WAKES: usize = 16;
 
 impl PendingWakes {
-    /// Wakes them, a few at a time: to write to a thousand streams takes 10 ms, for which no
-    /// request should wait.
+    /// Wakes the streams in small groups. A thousand streams take 10 ms, and a request should not
+    /// wait that long.
     pub(crate) async fn wake(self) {
         for some in self.0.chunks(MAX_WAKES) {
             some.iter().for_each(Waker::wake_by_ref);

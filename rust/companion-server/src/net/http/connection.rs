@@ -17,28 +17,30 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::route::route;
 use crate::state::ServerState;
 
-/// How long to wait after `accept` failed, which it does for lack of file descriptors.
+/// The wait after `accept` has failed, for example for lack of file descriptors.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// How often it is told that `accept` fails, while it does.
+/// The interval of the log line while `accept` fails.
 const LOG_INTERVAL: Duration = Duration::from_mins(1);
 
-/// The largest head of a request, give or take one read, and what is read ahead of a body: so
-/// much memory anybody can have who connects. Twice what Node allows, and the client's is 1 KB.
+/// The largest head of a request, together with the bytes that are read ahead of a body, give or
+/// take one read. Anybody who connects can take this memory. Node allows half of it; a client's
+/// head has 1 KB.
 const MAX_HEAD: usize = 32 << 10;
 
-/// Accepts connections until the server stops. While it can't, peers wait in the system's queue.
+/// Accepts connections until the server stops. While it can't accept, peers wait in the system's
+/// queue.
 pub(crate) async fn accept(listener: TcpListener, state: Arc<ServerState>) {
     let mut told: Option<Instant> = None;
     while let Some(accepted) = state.stopping.run_until_cancelled(listener.accept()).await {
         match accepted {
             Ok((stream, _)) => {
-                // Without, an answer waits for the peer's delayed ACK.
+                // Otherwise an answer waits for the peer's delayed ACK.
                 if let Err(error) = stream.set_nodelay(true) {
                     log::debug!("could not set TCP_NODELAY: {error}");
                 }
                 state.tasks.spawn(serve(stream, Arc::clone(&state)));
-                // It is heard before the next one comes, who may be in need of its slot.
+                // Lets the connection send its token before the next one, which may need the slot.
                 yield_now().await;
             }
             Err(_) if state.slots.make_room() => yield_now().await,
@@ -53,8 +55,8 @@ pub(crate) async fn accept(listener: TcpListener, state: Arc<ServerState>) {
     }
 }
 
-/// Serves one connection until its peer closes it, or the server stops and what it has begun
-/// is done.
+/// Serves one connection until its peer closes it. If the server stops, it finishes the request
+/// that has begun.
 pub(crate) async fn serve<S>(stream: S, state: Arc<ServerState>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -83,7 +85,7 @@ where
         }
     };
     if let Err(error) = served {
-        // A broken client is not our error, and its text may hold what it sent.
+        // A broken client is not an error of ours, and the error's text may contain its bytes.
         log::debug!("a connection ended early: {}", kind(&error));
     }
 }
@@ -97,15 +99,17 @@ fn kind(error: &hyper::Error) -> &'static str {
     }
 }
 
-/// How long a peer is heard out after our last byte.
+/// The time for a peer to read our last bytes.
 const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A stream that is closed in two steps: first our side, then, once the peer has closed its
-/// own or some time has passed, all of it. To close with unread bytes at hand would send a RST,
-/// and with it the peer would lose the reply that told it why (413, 401).
+/// Closes a stream in two steps: first our side, then the whole stream, when the peer has closed
+/// its side or after [`LINGER_TIMEOUT`].
+///
+/// A close with unread bytes sends an RST. The peer would lose the reply with the reason (413,
+/// 401).
 struct Lingering<S> {
     stream: S,
-    /// Once our side is closed: until when the peer is heard out.
+    /// The end of the second step, once our side is closed.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
@@ -156,7 +160,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lingering<S> {
             ready!(Pin::new(&mut *stream).poll_shutdown(cx))?;
         }
         let deadline = deadline.get_or_insert_with(|| Box::pin(sleep(LINGER_TIMEOUT)));
-        // First, because a peer that never stops sending leaves no turn for what comes after.
+        // Checked first, because a peer that never stops sending leaves no turn for later checks.
         if deadline.as_mut().poll(cx).is_ready() {
             return Poll::Ready(Ok(()));
         }
@@ -188,7 +192,7 @@ mod tests {
             ("GET / HTTP/1.1\r\n", true, "the peer was too slow"),
             ("no HTTP\r\n\r\n", true, "the peer does not speak HTTP"),
             ("GET / HTTP/1.1\r\n", false, "the peer left within a message"),
-            // With more at hand hyper does not see the end, and answers.
+            // With more bytes at hand, hyper does not see the end, and answers.
             ("GET / HTTP/1.1\r\n\r\nmore", false, "the peer is gone"),
         ] {
             let (mut ours, theirs) = duplex(1 << 16);
@@ -212,7 +216,7 @@ mod tests {
         assert_eq!(&read, b"written");
     }
 
-    /// A socket that was never told to listen: each `accept` fails.
+    /// A socket that does not listen: each `accept` fails.
     #[cfg(target_os = "linux")]
     fn deaf() -> TcpListener {
         use socket2::{Domain, Socket, Type};

@@ -1,4 +1,4 @@
-//! HTTP/1.1: accepts connections, routes requests, writes replies.
+//! Serves HTTP/1.1: accepts connections, routes requests, writes replies.
 //!
 //! It decides statuses and headers. [`dispatch`](crate::mcp::dispatch) interprets the messages.
 

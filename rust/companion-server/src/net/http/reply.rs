@@ -16,7 +16,7 @@ use crate::net::json::Json;
 
 /// The body of a reply.
 pub(crate) enum ReplyBody {
-    /// An answer, or nothing.
+    /// An answer, or an empty body.
     Json(Json),
     /// `GET /mcp`
     Events(Box<EventStream>),
@@ -51,12 +51,12 @@ impl Body for ReplyBody {
     }
 }
 
-/// No body.
+/// A reply without body.
 pub(super) fn empty(status: StatusCode) -> Reply {
     with_status(status, ReplyBody::Json(Json::default()))
 }
 
-/// JSON.
+/// A reply with JSON.
 pub(super) fn json(status: StatusCode, json: Json) -> Reply {
     let mut reply = with_status(status, ReplyBody::Json(json));
     let json = HeaderValue::from_static("application/json");
@@ -64,17 +64,17 @@ pub(super) fn json(status: StatusCode, json: Json) -> Reply {
     reply
 }
 
-/// A JSON-RPC error: for the request `id`, or for a body that was not read.
+/// A reply with a JSON-RPC error, for the request `id` or for a body that was not read.
 pub(super) fn error(status: StatusCode, id: Option<&Id>, error: ErrorObject) -> Reply {
     let response = ErrorResponse::new(id, error);
     json(status, Json::new(&response))
 }
 
-/// An event stream. Its end is the end of the connection, which shows the client at once that
-/// it is over.
+/// A reply with an event stream. The stream ends with the connection, so the client sees its end at
+/// once.
 ///
-/// HTTP/1.0 has no chunks, so the end is an orderly one at any moment, also if this process is
-/// killed. With chunks the client could take it for an error, and stay disconnected.
+/// HTTP/1.0 has no chunks, so the end is valid at any moment, even if this process is killed. With
+/// chunks the client could take the end for an error, and stay disconnected.
 pub(super) fn events(body: ReplyBody) -> Reply {
     let mut reply = with_status(StatusCode::OK, body);
     *reply.version_mut() = Version::HTTP_10;

@@ -1,4 +1,4 @@
-//! Answers a request: the guard, path and method, headers, and then the message.
+//! Routes a request: checks guard, path, method and headers, then answers the message.
 
 use std::sync::Arc;
 
@@ -121,14 +121,15 @@ where
     {
         arrival.be_first().await;
     }
-    // What waits for this request goes on once this one has taken its first step.
+    // The next request of the session may start after the first step of this one.
     drop(arrival);
     let is_single = !received.is_batch();
     let is_repeated = head.headers.get(REPEATED).is_some_and(|value| value == "true");
     let _copied = body.free(received.size());
     match dispatch::answer(&state, &session, is_repeated, received).await {
         DispatchReply::Nothing => reply::empty(StatusCode::ACCEPTED),
-        // Until it comes back to its stream, its answers are one, if it waits for more than them.
+        // Until the client has a stream, an answer is a stream, if the client waits for a decision
+        // too.
         DispatchReply::Json(json)
             if is_single && session.is_returning() && state.diffs.is_anything_due(session.id) =>
         {
@@ -161,7 +162,7 @@ async fn initialize(
     }
 }
 
-/// `GET /mcp`: the stream of notifications. It replaces the one that the session had.
+/// `GET /mcp`: opens the stream of notifications. It replaces the session's earlier stream.
 async fn open_stream(state: Arc<ServerState>, head: &Parts) -> Reply {
     if !accepts(&head.headers, "text/event-stream") {
         return not_acceptable("text/event-stream");
@@ -173,7 +174,7 @@ async fn open_stream(state: Arc<ServerState>, head: &Parts) -> Reply {
         Ok(session) => {
             let last = text(&head.headers, &LAST_EVENT_ID).map(EventId::parse).unwrap_or_default();
             let stream = EventStream::open(Arc::clone(&state), session, &last);
-            // The client tells what has arrived only once, by this request.
+            // Only this request says which decisions have arrived, so the journal must have it.
             state.diffs.wait_until_journaled().await;
             reply::events(ReplyBody::Events(Box::new(stream)))
         }
@@ -181,7 +182,7 @@ async fn open_stream(state: Arc<ServerState>, head: &Parts) -> Reply {
     }
 }
 
-/// `DELETE /mcp`: the client is done.
+/// `DELETE /mcp`: ends the session.
 fn delete(state: &ServerState, head: &Parts) -> Reply {
     match session(state, &head.headers) {
         Ok(session) => {
@@ -192,7 +193,7 @@ fn delete(state: &ServerState, head: &Parts) -> Reply {
     }
 }
 
-/// `GET /events`: all notifications, for people.
+/// `GET /events`: opens a stream of all notifications, for people.
 fn monitor(state: &ServerState, head: &Parts) -> Reply {
     if !accepts(&head.headers, "text/event-stream") {
         return not_acceptable("text/event-stream");
@@ -206,7 +207,7 @@ fn monitor(state: &ServerState, head: &Parts) -> Reply {
     }
 }
 
-/// The session that a request belongs to, or why there is none.
+/// Finds the session of a request, or the reason why there is none.
 fn session(
     state: &ServerState,
     headers: &HeaderMap,
@@ -222,8 +223,8 @@ fn session(
     })
 }
 
-/// A revision that is not spoken here is refused, by an error that a client of a later,
-/// handshake-free revision understands: it falls back to one that is listed.
+/// Refuses a protocol revision that the server does not know. A client of a later revision without
+/// handshake understands the error, and falls back to a listed revision.
 fn unsupported_version(headers: &HeaderMap, id: Option<&Id>) -> Option<Reply> {
     let value = headers.get(&PROTOCOL_VERSION)?;
     let requested = String::from_utf8_lossy(value.as_bytes());
@@ -239,18 +240,18 @@ fn unsupported_version(headers: &HeaderMap, id: Option<&Id>) -> Option<Reply> {
     Some(reply::error(StatusCode::BAD_REQUEST, id, error))
 }
 
-/// A compressed body is refused, not inflated: a small one may hold any amount.
+/// Refuses a compressed body: a small one could inflate to any size.
 fn unsupported_coding(headers: &HeaderMap) -> Option<Reply> {
     let only = |name, coding| {
         let mut values = headers.get_all(name).iter();
         values.all(|value| value.as_bytes().eq_ignore_ascii_case(coding))
     };
-    // HTTP frames the body by `chunked` at the end of the list, and leaves the rest to us.
+    // HTTP frames the body by `chunked` at the end of the list. The rest is left to the server.
     if headers.get_all(TRANSFER_ENCODING).iter().count() > 1 || !only(TRANSFER_ENCODING, b"chunked")
     {
         let message = "Not implemented: the only transfer coding is chunked";
         let mut reply = server_error(StatusCode::NOT_IMPLEMENTED, message);
-        // Nobody can tell for certain where such a body ends.
+        // The end of such a body is ambiguous.
         reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         return Some(reply);
     }
@@ -297,8 +298,8 @@ fn server_error(status: StatusCode, message: impl Into<String>) -> Reply {
     reply::error(status, None, ErrorObject::new(code::SERVER_ERROR, message))
 }
 
-/// Whether the client takes a media type. No header means yes, as do `*/*` and the type's
-/// range, so that curl works without options.
+/// Whether the client accepts a media type. A missing header, `*/*` and the type's range mean yes,
+/// so that curl works without options.
 fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
     let mut ranges = headers
         .get_all(ACCEPT)

@@ -1,7 +1,6 @@
-//! The body of `GET /mcp`, and of an answer that is a stream: what a client is told, as Server-Sent
-//! Events.
+//! Writes the body of `GET /mcp`, and of an answer that is a stream, as Server-Sent Events.
 //!
-//! No event is ever without data: one empty `data:` line ends the client's connection for good
+//! Every event has data: an empty `data:` line ends the client's connection for good
 //! (`streamableHttp.js` parses it as JSON).
 
 use std::convert::Infallible;
@@ -25,28 +24,29 @@ pub(crate) struct EventStream {
     state: Arc<ServerState>,
     session: Arc<Session>,
     number: u64,
-    /// To be sent at the start of the stream.
+    /// Sent at the start of the stream.
     first: Json,
-    /// It is the answer to a request. The client comes back after each stream that has event ids
-    /// (`streamableHttp.js`), so an answer has none.
+    /// The stream is the answer to a request. It has no event ids, because the client reconnects
+    /// after each stream that has them (`streamableHttp.js`).
     is_answer: bool,
-    /// The data of the event whose head was just sent. A context is shared by all sessions, so it
-    /// is not copied to be put behind a head.
+    /// The data of the event whose head was sent. Sessions share a context, so it is not copied
+    /// behind a head.
     data: Json,
-    /// The event that goes behind that one, even if the stream is to end.
+    /// The event that follows the current one, even if the stream must end.
     ping: Option<Bytes>,
 }
 
 impl EventStream {
-    /// The stream of a session: ends the one it had, and has what the client missed sent again.
+    /// Opens the stream of a session. Ends the earlier one, and resends the events that the client
+    /// missed.
     pub(super) fn open(state: Arc<ServerState>, session: Arc<Session>, last: &EventId) -> Self {
         session.returned();
         let retry = state.config.limits.retry.as_millis();
         Self::attach(state, session, last, format!("retry: {retry}\n\n").into(), false)
     }
 
-    /// Answers a request by a stream that begins with the `response`, JSON, for a client that has
-    /// no other one yet. It ends when that comes.
+    /// Answers a request by a stream that begins with `response`, for a client that has no other
+    /// stream yet. It ends when that one opens.
     pub(super) fn answer(state: Arc<ServerState>, session: Arc<Session>, response: Json) -> Self {
         Self::attach(state, session, &EventId::default(), response.into_event(), true)
     }
@@ -63,7 +63,7 @@ impl EventStream {
         Self { state, session, number, first, is_answer, data: Json::default(), ping: None }
     }
 
-    /// An event with that data: its head now, the data next.
+    /// Starts an event: returns its head now, its data next.
     fn event(&mut self, mut data: Json) -> Bytes {
         let head = if self.is_answer {
             data.next().expect("an event has data")
