@@ -1,7 +1,7 @@
 //! Checks which files exist and are not private, on a disk that may not answer.
 //!
-//! It is asked on a thread of its own, one question at a time. While it does not answer, as a dead
-//! network drive may, what it said last still holds, so that the context goes on.
+//! A separate thread asks the disk one question at a time. While the disk does not answer, as with
+//! a dead network drive, the last answer stays in force, so that contexts still flow.
 
 use std::future::pending;
 use std::path::Path;
@@ -16,30 +16,30 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::disk::pool::BlockingPool;
 use crate::privacy::{Privacy, PrivacyScan, Watched};
 
-/// How long a context waits for the disk.
+/// The longest wait of a context for the disk.
 const SCAN_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(super) struct FileScan {
-    /// Whether a file is there; a device or a FIFO is none. Opens nothing.
+    /// Whether a file exists. Devices and FIFOs do not count. Opens nothing.
     is_file: fn(&str) -> bool,
     privacy: Arc<Privacy>,
     watched: Arc<Mutex<Watched>>,
-    /// What it said last holds for other rules than there are now.
+    /// The last answer was given for older rules.
     stale: bool,
     /// A question that was not answered in time.
     asking: Option<JoinHandle<ScanResult>>,
-    /// What it said last.
+    /// The last answer.
     seen: ScanResult,
 }
 
-/// What the disk says of files.
+/// The files that the disk knows.
 #[derive(Debug, Default)]
 pub(super) struct ScanResult {
-    /// Those that exist and may be told.
+    /// The files that exist and may be shared.
     pub(super) told: Vec<String>,
-    /// Those that exist and are private, as far as was looked.
+    /// The files that exist and are private, among the checked ones.
     pub(super) private: Vec<String>,
-    /// When it is to be asked again, even if nothing happens.
+    /// The time of the next question, even if nothing happens.
     again: Option<Instant>,
 }
 
@@ -53,8 +53,8 @@ impl FileScan {
         Self { is_file, privacy, watched, stale: false, asking: None, seen }
     }
 
-    /// The first of `paths` that exist and are not private, as many as are sent, at `due` or a little
-    /// later.
+    /// The first of `paths` that exist and are not private, as many as a context has. Returns at
+    /// `due` or a little later.
     pub(super) async fn look(
         &mut self,
         pool: &BlockingPool,
@@ -98,7 +98,7 @@ impl FileScan {
         }
     }
 
-    /// What it said last, but for what may be private by now.
+    /// The last answer, without files that may be private by now.
     fn still(&mut self) -> &ScanResult {
         if self.stale {
             self.seen.told.clear();
@@ -106,8 +106,8 @@ impl FileScan {
         &self.seen
     }
 
-    /// Waits until there is something to ask it: it has answered a question that it did not answer in
-    /// time, other files may be private, or a rule that was taken away holds no longer.
+    /// Waits for a reason to ask again: the disk has answered a late question, the set of private
+    /// files may have changed, or a replaced rule is no longer in force.
     pub(super) async fn has_news(&mut self) {
         let Self { asking, privacy, stale, seen, .. } = self;
         let answered = async {

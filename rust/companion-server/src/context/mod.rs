@@ -1,7 +1,7 @@
-//! Takes editor events, and sends each client the newest context soon after a burst of them.
+//! Receives editor events, and sends each client the newest context soon after a burst of them.
 //!
-//! An event costs its caller one short lock and a look at the clock: no IO, no allocation for
-//! a caret, and the server's thread is woken once per burst. It never waits.
+//! An event costs its caller one short lock and a look at the clock: no IO, and no allocation for a
+//! caret. It never blocks. The server's thread wakes once per burst.
 
 mod disk;
 mod model;
@@ -27,21 +27,21 @@ use crate::privacy::Privacy;
 use disk::FileScan;
 pub(crate) use model::ContextModel;
 
-/// A context is sent this long after the last event of a burst (specification §II),
+/// The quiet time after the last event of a burst (specification §II).
 const QUIET_TIME: Duration = Duration::from_millis(50);
-/// but never later than this after the first.
+/// The longest time after the first event of a burst.
 const MAX_DELAY: Duration = Duration::from_millis(250);
 
-/// Tokio's timers are late by up to this; a sleeping thread is not.
+/// Tokio's timers are late by up to this. A sleeping thread is not.
 const TIMER_LATENESS: Duration = Duration::from_millis(2);
 
 pub(crate) struct EditorContext {
     state: Mutex<BurstState>,
-    /// A burst has begun.
+    /// Notified when a burst begins.
     begun: Notify,
-    /// The context that was sent last, for clients that come later.
+    /// The last context, for clients that connect later.
     sent: Mutex<SentContext>,
-    /// The open files that are not told, as far as was looked.
+    /// The open files that are not shared, among the checked ones.
     private: Mutex<Vec<String>>,
     host: Arc<dyn EditorHost>,
 }
@@ -51,7 +51,7 @@ struct BurstState {
     burst: Option<Burst>,
 }
 
-/// The events that wait to be sent.
+/// The events of a burst.
 #[derive(Clone, Copy)]
 struct Burst {
     first: Instant,
@@ -70,7 +70,7 @@ struct SentContext {
 }
 
 impl BurstState {
-    /// Something has happened. Whether a burst begins with it.
+    /// Notes an event. Returns whether a burst begins with it.
     fn note(&mut self) -> bool {
         let now = Instant::now();
         let first = self.burst.map_or(now, |burst| burst.first);
@@ -91,7 +91,7 @@ impl EditorContext {
         }
     }
 
-    /// Takes an event, given as what it does to the model.
+    /// Applies an event to the model.
     pub(crate) fn update(&self, event: impl FnOnce(&mut ContextModel) -> bool) {
         let mut state = self.state.lock();
         if !event(&mut state.model) {
@@ -102,33 +102,32 @@ impl EditorContext {
         }
     }
 
-    /// The open files that are not told because they are private, as far as was looked: the one that
-    /// has the focus is always among those.
+    /// The open private files, among the checked ones. The file with the focus is always checked.
     pub(crate) fn private_files(&self) -> Vec<String> {
         self.private.lock().clone()
     }
 
-    /// Whether clients are told nothing of files.
+    /// Whether no files are shared with clients.
     pub(crate) fn is_silent(&self) -> bool {
         self.state.lock().model.is_silent()
     }
 
-    /// The paths of the files that are open, newest focus first.
+    /// The paths of the open files, newest focus first.
     pub(crate) fn open_files(&self) -> Vec<String> {
         self.state.lock().model.paths()
     }
 
-    /// `ide/contextUpdate` with the newest state that was sent.
+    /// `ide/contextUpdate` with the last state.
     pub(crate) fn message(&self) -> Bytes {
         self.sent.lock().message.clone()
     }
 
-    /// The same for `GET /events`.
+    /// The same message for `GET /events`.
     pub(crate) fn event(&self) -> Bytes {
         sse::data(&events::context_update(&self.sent.lock().context))
     }
 
-    /// Sends contexts, for as long as the server runs.
+    /// Sends contexts while the server runs.
     pub(crate) async fn publish(
         &self,
         privacy: &Arc<Privacy>,
@@ -164,8 +163,8 @@ impl EditorContext {
         }
     }
 
-    /// Waits until the burst is over or has lasted long enough, but for [`TIMER_LATENESS`], and ends
-    /// it. Returns when the context is due.
+    /// Waits until the burst has been quiet or has lasted long enough, less [`TIMER_LATENESS`], and
+    /// ends it. Returns the time when the context is due.
     async fn burst_over(&self) -> Instant {
         loop {
             let due = self.state.lock().burst.map_or_else(Instant::now, Burst::due);
@@ -183,11 +182,11 @@ impl EditorContext {
         let paths = self.state.lock().model.paths();
         let seen = disk.look(pool, paths, due).await;
         self.note_private(&seen.private);
-        // Files that were opened in the meantime come with the burst that they began.
+        // Files that were opened in the meantime follow with the next burst.
         self.state.lock().model.snapshot(|path| seen.told.iter().any(|told| told == path))
     }
 
-    /// Tells the editor which of its files are private, if others are than before.
+    /// Sends the editor the list of its private files, if it has changed.
     fn note_private(&self, private: &[String]) {
         let before = std::mem::replace(&mut *self.private.lock(), private.to_vec());
         if before != private {

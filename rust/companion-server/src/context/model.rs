@@ -1,7 +1,7 @@
 //! Keeps the open files, the order of their focus, and the caret.
 //!
-//! A plain value that takes events and gives snapshots. It knows no clock, disk or thread:
-//! the time comes with the event, and whether a file may be told is asked of the caller.
+//! The model is a plain value that takes events and gives snapshots. It uses no clock, disk or
+//! thread: the time comes with the event, and the caller decides which files may be shared.
 
 use std::collections::HashSet;
 
@@ -16,10 +16,10 @@ use companion_platform::{Platform, relative_to};
 pub(crate) struct ContextModel {
     /// Newest focus first.
     files: Vec<TrackedFile>,
-    /// The first file has the focus.
+    /// Whether the first file has the focus.
     active: bool,
     trusted: Option<bool>,
-    /// Nothing is told of files.
+    /// No files are shared.
     silent: bool,
 }
 
@@ -37,19 +37,19 @@ impl ContextModel {
         Self { trusted, silent, ..Self::default() }
     }
 
-    /// A file was opened, perhaps in the background: it comes after those that had the focus.
-    /// `now` is in milliseconds since 1970.
+    /// Adds a file, perhaps in the background: it follows the files that had the focus. `now` is in
+    /// milliseconds since 1970.
     pub(crate) fn opened(&mut self, path: &str, now: u64) -> bool {
         if self.position(path).is_some() {
             return false;
         }
-        // The client sorts by time, and takes the newest file for the active one or none.
+        // The client sorts by time, and takes only the newest file as the active one.
         let oldest = self.files.last().map_or(now, |file| file.focused_at);
         self.files.push(TrackedFile::new(path, now.min(oldest)));
         true
     }
 
-    /// A file got the focus; it is opened if need be.
+    /// Gives a file the focus. Adds it if needed.
     pub(crate) fn focused(&mut self, path: &str, now: u64) -> bool {
         let position = self.position(path);
         if self.active && position == Some(0) {
@@ -84,7 +84,7 @@ impl ContextModel {
         })
     }
 
-    /// A file or directory was renamed or moved.
+    /// Renames or moves a file or directory.
     pub(crate) fn renamed(&mut self, from: &str, to: &str) -> bool {
         let mut changed = false;
         for file in &mut self.files {
@@ -101,7 +101,7 @@ impl ContextModel {
         changed
     }
 
-    /// A file or directory was deleted.
+    /// Removes a file or directory.
     pub(crate) fn deleted(&mut self, path: &str) -> bool {
         self.remove(|file| relative_to(Platform::CURRENT, &file.path, path).is_some())
     }
@@ -110,7 +110,7 @@ impl ContextModel {
         replace(&mut self.trusted, Some(trusted))
     }
 
-    /// The user has nothing told of files, or has it told again.
+    /// Sets whether files are shared.
     pub(crate) fn silenced(&mut self, silent: bool) -> bool {
         replace(&mut self.silent, silent)
     }
@@ -124,7 +124,7 @@ impl ContextModel {
         self.files.iter().map(|file| file.path.clone()).collect()
     }
 
-    /// What the client is told: the newest files for which `is_told` says yes.
+    /// The context: the newest files for which `is_told` returns true.
     pub(crate) fn snapshot(&self, is_told: impl Fn(&str) -> bool) -> IdeContext {
         let told = |file: &TrackedFile| !self.silent && is_told(&file.path);
         let told = self.files.iter().enumerate().filter(|(_, file)| told(file));
@@ -146,7 +146,7 @@ impl ContextModel {
         self.files.iter().position(|file| file.path == path)
     }
 
-    /// A caret or selection that comes too late for its file is none of our business.
+    /// Ignores a caret or selection of a file that is not active any more.
     fn change(&mut self, path: &str, change: impl FnOnce(&mut TrackedFile) -> bool) -> bool {
         let position = self.position(path);
         let changed = position.is_some_and(|position| change(&mut self.files[position]));

@@ -5,14 +5,14 @@ use std::hash::{BuildHasher, RandomState};
 
 use companion_protocol::diagnostics::{Diagnostic, FileDiagnostics, Severity};
 
-/// The most files that are remembered, those that were asked about last.
+/// The most files that are remembered: those that were asked about last.
 pub(super) const MAX_FILES: usize = 256;
 
 /// The most problems that are remembered in all, unless one file alone has more.
 pub(super) const MAX_PROBLEMS: usize = 1 << 16;
 
-/// How often each problem was there. Of a problem only a hash is kept beside its severity, since its
-/// text is of the user's code.
+/// The number of times that each problem occurred. Only a hash and the severity are kept, since the
+/// text comes from the user's code.
 type Counts = HashMap<(Severity, u64), usize>;
 
 /// The problems that each file had.
@@ -23,16 +23,16 @@ pub(super) struct KnownProblems {
     files: Vec<(String, Counts)>,
 }
 
-/// The problems that a file had, each as often as it had it.
+/// The problems that a file had, with their number.
 pub(super) struct EarlierProblems {
     hasher: RandomState,
     counts: Counts,
 }
 
 impl KnownProblems {
-    /// Remembers the file's problems in place of those that it had, which are returned. A part of them
-    /// is no reason to forget the rest, be it that the editor has no more yet or that it was asked for
-    /// those down to `severity`.
+    /// Remembers the file's problems, and returns the earlier ones. An incomplete list replaces
+    /// only its own part: the editor may know no more yet, or only severities down to `severity`
+    /// were asked for.
     pub(super) fn replace(
         &mut self,
         file: &FileDiagnostics,
@@ -58,7 +58,7 @@ impl KnownProblems {
 }
 
 impl EarlierProblems {
-    /// Those of `diagnostics` that were not there.
+    /// The problems of `diagnostics` that did not exist before.
     pub(super) fn without(mut self, mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
         diagnostics.retain(|diagnostic| {
             match self.counts.get_mut(&identity(&self.hasher, diagnostic)) {
@@ -73,7 +73,8 @@ impl EarlierProblems {
     }
 }
 
-/// What makes a problem the same. Its place does not: an edit moves what is below it.
+/// The identity of a problem. It does not include the position, because an edit moves the lines
+/// below it.
 fn identity(hasher: &RandomState, diagnostic: &Diagnostic) -> (Severity, u64) {
     let Diagnostic { severity, message, source, code, .. } = diagnostic;
     (*severity, hasher.hash_one((message, source, code)))

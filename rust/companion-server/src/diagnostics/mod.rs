@@ -19,7 +19,7 @@ use crate::host::{DiagnosticsResponder, EditorHost, EditorRequest};
 use known::KnownProblems;
 use unanswered::Unanswered;
 
-/// How many requests the editor has at a time: each may cost it an analysis.
+/// The most requests to the editor at a time. Each may cost an analysis.
 const MAX_REQUESTS: usize = 4;
 
 pub(crate) struct EditorDiagnostics {
@@ -35,8 +35,12 @@ impl EditorDiagnostics {
         Self { host, asking, unanswered: Unanswered::default(), known: Mutex::default() }
     }
 
-    /// What the editor has to say of these files until `deadline`; with `only_new` without what it said
-    /// the last time. An error is a sentence for the model.
+    /// Reports the diagnostics of these files that the editor sends by `deadline`; with `only_new`
+    /// without those of the last report.
+    ///
+    /// # Errors
+    ///
+    /// A sentence for the model.
     pub(crate) async fn report(
         &self,
         request: DiagnosticsRequest,
@@ -49,7 +53,7 @@ impl EditorDiagnostics {
             self.ask(request).await
         });
         let found = answered.await.map_err(|_| "The editor did not answer in time.")??;
-        // Only what was asked for: an editor may have more in its answer than it should.
+        // Only the requested files: the answer may contain others.
         let mut found: HashMap<_, _> =
             found.files.into_iter().map(|file| (file.path.clone(), file)).collect();
         let mut known = self.known.lock();

@@ -8,7 +8,7 @@ use tokio::sync::oneshot::Receiver;
 use tokio::sync::oneshot::error::{RecvError, TryRecvError};
 use tokio::time::Instant;
 
-/// How long an editor may take for an answer, by its protocol.
+/// The time that the editor's protocol gives an editor for an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(2500);
 
 type DiagnosticsResult = Result<Diagnostics, String>;
@@ -23,7 +23,7 @@ struct Question {
 }
 
 impl Unanswered {
-    /// Whether the editor has left that question unanswered for longer than it may.
+    /// Whether the editor has left this question unanswered for too long.
     pub(super) fn is_overdue(&self) -> bool {
         let mut oldest = self.0.lock();
         let waits =

@@ -1,5 +1,7 @@
-//! The thread that has the discovery files. A disk may take any time, and nobody else is to wait
-//! for it: who tells the thread something decides how long to wait for an answer.
+//! Keeps the discovery files in place, on a thread of its own.
+//!
+//! A disk may take any time, and only this thread waits for it. Other threads send it commands, and
+//! decide how long they wait for the answer.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -18,24 +20,24 @@ use tokio::sync::oneshot;
 use super::{Entry, Presence, sweep};
 use crate::runtime::ThreadGuard;
 
-/// After a change the files are left alone for that long, since changes come in bursts.
+/// The pause after a change, because changes come in bursts.
 const SETTLE_TIME: Duration = Duration::from_millis(200);
-/// And for that long after one was put back, should another program insist.
+/// The pause after a file was restored, in case another program keeps changing it.
 const RESTORE_INTERVAL: Duration = Duration::from_secs(1);
-/// A file that could not be written is tried again after this, then after twice as long, …
+/// The delay before a file is written again after a failure. It doubles with each failure, …
 const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
-/// … and at last every so often.
+/// … up to this delay.
 const MAX_RETRY_DELAY: Duration = Duration::from_mins(1);
-/// How often to look, in the end, at a file that the system can't watch for us.
+/// The longest interval between checks of a file that the system can't watch.
 const POLL_INTERVAL: Duration = Duration::from_secs(30);
 
-/// What the keeper is told.
+/// A command for the keeper.
 pub(super) enum KeeperCommand {
-    /// A file may have been changed.
+    /// Check the files, because one may have changed.
     Changed,
-    /// They are to name this workspace, and it is to be told whether they do.
+    /// Write this workspace into the files, and answer whether that succeeded.
     Workspace(String, SyncSender<io::Result<()>>),
-    /// They are to go for good; what comes with it is dropped once they have.
+    /// Remove the files for good, then drop the sender.
     Remove(oneshot::Sender<()>),
 }
 
@@ -43,34 +45,34 @@ pub(super) struct Keeper {
     pub(super) kept: Vec<WatchedFile>,
     pub(super) removed: Arc<AtomicBool>,
     pub(super) commands: Receiver<KeeperCommand>,
-    /// For those who watch the files.
+    /// For the watches of the files.
     pub(super) sender: Sender<KeeperCommand>,
     pub(super) alive: ThreadGuard,
 }
 
-/// One of the files, as its keeper has it.
+/// A file, as its keeper knows it.
 pub(super) struct WatchedFile {
     file: Arc<Entry>,
     content: DiscoveryFile,
-    /// Where it was last written.
+    /// The folder where the file was last written.
     dir: Option<PrivateDir>,
-    /// Why it could not be written, as it was logged.
+    /// The logged reason why the file could not be written.
     trouble: Option<String>,
 }
 
-/// What a look at the files came to.
+/// The result of a check of the files.
 struct CheckResult {
     failed: bool,
-    /// Somebody else had removed or changed one.
+    /// Another program had removed or changed a file.
     restored: bool,
     watch: Option<Watch>,
-    /// The system watches all of them.
+    /// The system watches all files.
     watched: bool,
 }
 
 impl Keeper {
-    /// Writes the files, which `written` hears, clears away what is stale, and keeps the files in
-    /// place until they are to go.
+    /// Writes the files, reports that to `written`, sweeps stale files, and keeps the files in
+    /// place until they are removed.
     pub(super) fn run(mut self, written: &SyncSender<()>) {
         for kept in &mut self.kept {
             kept.file.place.warn_if_exposed();
@@ -88,8 +90,7 @@ impl Keeper {
         }
     }
 
-    /// Clears away what is stale, on a thread of its own, since that asks ports, which may take
-    /// seconds.
+    /// Sweeps stale files on another thread, because it probes ports, which may take seconds.
     fn sweep(&self) {
         let files: Vec<_> = self.kept.iter().map(|kept| Arc::clone(&kept.file)).collect();
         let removed = Arc::clone(&self.removed);
@@ -99,7 +100,7 @@ impl Keeper {
         }
     }
 
-    /// Keeps the files in place. Returns who wants to hear of their end.
+    /// Keeps the files in place until their removal. Returns the sender to drop then.
     fn keep(&mut self) -> Option<oneshot::Sender<()>> {
         let mut retry = MIN_RETRY_DELAY;
         let mut _watch;
@@ -126,8 +127,12 @@ impl Keeper {
         }
     }
 
-    /// Does what it is told, for that long, or else until a file may have been changed if it is to
-    /// look then. An error if the files are to go.
+    /// Handles commands for up to `patience`. With `for_change`, it returns when a file may have
+    /// changed.
+    ///
+    /// # Errors
+    ///
+    /// If the files must be removed.
     fn listen(
         &mut self,
         patience: Option<Duration>,
@@ -159,7 +164,11 @@ impl Keeper {
         }
     }
 
-    /// Writes all files anew; an error if that leaves none by which to be found.
+    /// Writes all files.
+    ///
+    /// # Errors
+    ///
+    /// If no file could be written.
     fn set_workspace_path(&mut self, path: &str) -> io::Result<()> {
         let mut all = Ok(());
         for kept in &mut self.kept {
@@ -169,13 +178,13 @@ impl Keeper {
         if self.kept.iter().any(|kept| kept.file.is_in_place()) { Ok(()) } else { all }
     }
 
-    /// Puts files in place that aren't, and watches all from then on.
+    /// Restores missing files, and watches all files from now on.
     fn look(&mut self) -> CheckResult {
         for kept in &self.kept {
             let _ = kept.file.place.open(); // makes the folders that are to be watched
         }
         let (dirs, names) = self.to_watch();
-        // Before the look, so that nothing happens in between.
+        // Before the check, so that no change is missed.
         let mut watch = self.watch(names);
         let watched = watch.as_mut().is_some_and(|watch| add(watch, &dirs));
         let (mut failed, mut restored) = (false, false);
@@ -191,7 +200,7 @@ impl Keeper {
         CheckResult { failed, restored, watch, watched }
     }
 
-    /// Folders, and the names that matter in them.
+    /// Folders, and the names to watch in them.
     fn to_watch(&self) -> (Vec<PathBuf>, HashSet<OsString>) {
         let mut names = HashSet::new();
         let mut dirs = Vec::new();
@@ -214,7 +223,7 @@ impl Keeper {
     }
 }
 
-/// Whether all of them are watched; one that can't be does not keep the others from it.
+/// Whether all folders are watched. A folder that can't be watched does not affect the others.
 fn add(watch: &mut Watch, dirs: &[PathBuf]) -> bool {
     let mut all = true;
     for dir in dirs {
@@ -233,13 +242,13 @@ impl WatchedFile {
         Self { file: Arc::clone(file), content, dir: None, trouble: None }
     }
 
-    /// Puts the file in place if it isn't. Whether somebody else had removed or changed it.
+    /// Restores the file if needed. Returns whether another program had removed or changed it.
     fn look(&mut self, removed: &AtomicBool) -> io::Result<bool> {
         let was_in_place = self.file.is_in_place();
         let found = match self.file.place.open() {
             Ok(Some(dir)) => {
                 let wanted = super::json(&self.content);
-                // What can't be read is not what we have written.
+                // A file that can't be read is not the one that was written.
                 let found = dir.read(&self.file.name, wanted.len() as u64).ok().flatten();
                 found.is_some_and(|(found, _)| found == wanted)
             }
@@ -256,7 +265,7 @@ impl WatchedFile {
         Ok(restored)
     }
 
-    /// Writes the file, unless it is to go or is not wanted.
+    /// Writes the file, unless it must be removed or is not wanted.
     fn write(&mut self, removed: &AtomicBool) -> io::Result<()> {
         if removed.load(SeqCst) {
             return Ok(());
@@ -277,7 +286,7 @@ impl WatchedFile {
         Ok(())
     }
 
-    /// Logs why there is no file, once per reason.
+    /// Logs the reason why there is no file, once per reason.
     fn failed(&mut self, error: io::Error) -> io::Error {
         *self.file.presence.lock() = Presence::Missing;
         let reason = error.to_string();

@@ -1,7 +1,7 @@
 //! Writes the discovery files, by which clients find this server: one for each client profile.
 //!
-//! It rewrites a file that somebody else removes or changes, removes it at the end, and removes the files
-//! of dead processes. It never reads anything from a file, least of all a token.
+//! It restores a file that another program removes or changes, removes it at the end, and removes
+//! the files of dead processes. It never uses data of a file, least of all a token.
 
 mod keeper;
 mod place;
@@ -30,14 +30,14 @@ use keeper::{Keeper, KeeperCommand, WatchedFile};
 use place::DiscoveryDir;
 pub(crate) use workspace::workspace_path;
 
-/// How long a server waits for a disk, when it starts and when it stops.
+/// The longest wait for a disk, at start and at stop.
 pub(crate) const DISK_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The files, from [`publish`](Self::publish) to [`remove`](Self::remove). Clones are the same.
+/// The files, from [`publish`](Self::publish) to [`remove`](Self::remove). Clones share them.
 #[derive(Clone, Debug)]
 pub(crate) struct Discovery {
     files: Vec<Arc<Entry>>,
-    /// They are to be there no more.
+    /// The files must not exist any more.
     removed: Arc<AtomicBool>,
     keeper: Sender<KeeperCommand>,
 }
@@ -49,18 +49,18 @@ struct Entry {
     pid: u32,
     port: u16,
     name: String,
-    /// How it was when its keeper last looked.
+    /// The result of the keeper's last check.
     presence: Mutex<Presence>,
 }
 
 /// Whether a file is where clients look for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Presence {
-    /// There is to be none, because nobody here uses such a client.
+    /// The file is not wanted, because no such client is used here.
     Unwanted,
-    /// It is not there.
+    /// The file is missing.
     Missing,
-    /// It is there.
+    /// The file is in place.
     InPlace,
 }
 
@@ -75,8 +75,9 @@ impl Entry {
         self.place.path().join(&self.name)
     }
 
-    /// The process that the file has to tell, if its name does not. Clients remove a file whose
-    /// process does not run, so this server stands in for an editor that is not seen to.
+    /// The process id for the file's content, if its name does not have it. Clients remove a file
+    /// whose process does not run, so the server's own id replaces that of an editor that can't be
+    /// seen.
     fn published_process(&self) -> Option<u32> {
         let told = matches!(self.dialect.naming, Naming::Port { .. });
         let alive = Some(self.pid).filter(|pid| is_process_alive(*pid));
@@ -89,8 +90,8 @@ impl Entry {
 }
 
 impl Discovery {
-    /// Writes a file for each dialect. `dir` is where its clients look, by default; `pid` is the
-    /// editor's. A failure is logged: terminals in the editor still have the server in their
+    /// Writes a file for each client profile. `dir` replaces the folder where clients look; `pid`
+    /// is the editor's. Logs a failure: the editor's terminals still have the server in their
     /// environment.
     pub(crate) fn publish(
         alive: &ThreadGuard,
@@ -131,7 +132,7 @@ impl Discovery {
         discovery
     }
 
-    /// Puts another workspace into the files.
+    /// Replaces the workspace in the files.
     pub(crate) fn set_workspace_path(&self, workspace_path: String) -> io::Result<()> {
         let (reply, written) = mpsc::sync_channel(1);
         if self.keeper.send(KeeperCommand::Workspace(workspace_path, reply)).is_err() {
@@ -145,7 +146,7 @@ impl Discovery {
         })
     }
 
-    /// The files that are to be there, and whether each is.
+    /// The wanted files, and whether each is in place.
     pub(crate) fn files(&self) -> Vec<DiscoveryStatus> {
         let removed = self.removed.load(SeqCst);
         let status = |file: &Arc<Entry>| {
@@ -159,7 +160,7 @@ impl Discovery {
         self.files.iter().filter_map(status).collect()
     }
 
-    /// Has the files removed for good, also one that is just being written.
+    /// Starts to remove the files for good, including one that is just being written.
     pub(crate) fn remove(&self) -> Removal {
         self.removed.store(true, SeqCst);
         let (gone, removal) = oneshot::channel();
@@ -168,19 +169,19 @@ impl Discovery {
     }
 }
 
-/// Files that are being removed.
+/// The removal of the files.
 pub(crate) struct Removal {
     files: Vec<Arc<Entry>>,
     gone: oneshot::Receiver<()>,
 }
 
 impl Removal {
-    /// Waits until they are gone, for as long as others can wait for it.
+    /// Waits for the removal, but not longer than a disk may take.
     pub(crate) async fn begin(&mut self) {
         let _ = timeout(DISK_TIMEOUT, &mut self.gone).await; // else the end will tell
     }
 
-    /// Waits until they are gone, or `end`.
+    /// Waits for the removal, until `end`.
     pub(crate) async fn end(self, end: Instant) {
         if !self.gone.is_terminated() && timeout_at(end, self.gone).await.is_err() {
             log::warn!("{}; the file will go once it does", is_silent(&self.files));
@@ -188,7 +189,7 @@ impl Removal {
     }
 }
 
-/// Names the first file that is not as it should be, or the first.
+/// Names the first file that is not in place, or else the first file.
 fn is_silent(files: &[Arc<Entry>]) -> String {
     let missing = files.iter().find(|file| *file.presence.lock() == Presence::Missing);
     let path = missing.or(files.first()).map(|file| file.path()).unwrap_or_default();

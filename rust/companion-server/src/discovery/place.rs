@@ -8,20 +8,19 @@ use std::path::{Path, PathBuf};
 use companion_platform::{Platform, PrivateDir, home_dir, others_can_rename_in, temp_dir};
 use companion_protocol::dialect::{Base, Folder, Surroundings};
 
-/// A directory for discovery files.
+/// A folder for discovery files.
 #[derive(Clone, Debug)]
 pub(super) struct DiscoveryDir {
-    /// Others may be its owner, unless it is a client's own.
+    /// Others may own it, unless it is a client's own folder.
     base: PathBuf,
-    /// Whether `base` is a folder of the client's own, which is not made for those who do not use
-    /// that client.
+    /// Whether `base` is a client's own folder. It is not created for users without that client.
     optional: bool,
-    /// Those below `base` that are to be for us alone.
+    /// The folders below `base` that must be private to the user.
     names: &'static [&'static str],
 }
 
 impl DiscoveryDir {
-    /// `dir` itself, or where the client looks.
+    /// `dir` itself, or the folder where the client looks.
     pub(super) fn new(folder: &Folder, dir: Option<&Path>) -> Self {
         if let Some(dir) = dir {
             return Self { base: dir.to_owned(), optional: false, names: &[] };
@@ -37,17 +36,17 @@ impl DiscoveryDir {
         Self::below(folder, folder.base.path(around, var))
     }
 
-    /// Where the client looks if the folder begins there.
+    /// The folder where the client looks, if it is below this one.
     pub(super) fn below(folder: &Folder, base: PathBuf) -> Self {
         Self { base, optional: folder.base != Base::Temp, names: folder.names }
     }
 
-    /// Whether there may be none.
+    /// Whether the folder may be missing.
     pub(super) fn is_optional(&self) -> bool {
         self.optional
     }
 
-    /// The directory, which is made if need be; nothing if no file is to be there now.
+    /// Opens or creates the folder. `None` if no file is wanted now.
     pub(super) fn open(&self) -> io::Result<Option<PrivateDir>> {
         if self.optional {
             PrivateDir::open_below(&self.base, self.names)
@@ -60,8 +59,8 @@ impl DiscoveryDir {
         self.names.iter().fold(self.base.clone(), |path, name| path.join(name))
     }
 
-    /// What is to be watched as things are: the directories that are ours and, where the client has
-    /// none, the one in which that would begin to appear. All names that matter there go to `names`.
+    /// The folders to watch now: the existing ones and, if the client has none yet, the one where
+    /// its folder would appear. Adds the names to watch there to `names`.
     pub(super) fn watched(&self, names: &mut HashSet<OsString>) -> Vec<PathBuf> {
         let path = self.path();
         names.extend(path.iter().map(ToOwned::to_owned));
@@ -71,15 +70,15 @@ impl DiscoveryDir {
         } else if is_dir(&self.base) && is_dir(&path) {
             path.ancestors().take(self.names.len() + 1).collect()
         } else {
-            // Links above the client's own folder are the system's or the user's.
+            // Links above the client's own folder belong to the system or the user.
             let nearest = self.base.ancestors().skip(1).find(|dir| dir.is_dir());
             Some(&*self.base).filter(|base| is_dir(base)).or(nearest).into_iter().collect()
         };
         dirs.into_iter().map(Path::to_owned).collect()
     }
 
-    /// Others who can rename our directory can hide the file, but not read it. So this is no reason
-    /// to do without.
+    /// Others who can rename the folder can hide the file, but can't read it. So the file is
+    /// written anyway.
     pub(super) fn warn_if_exposed(&self) {
         if !self.names.is_empty() && others_can_rename_in(&self.base).is_ok_and(|can| can) {
             log::warn!(

@@ -1,7 +1,7 @@
-//! Removes discovery files whose server is gone.
+//! Removes discovery files whose server has ended.
 //!
-//! A stale file does harm: the client pairs its token with the port from the environment, and
-//! on Windows it takes every process for alive.
+//! A stale file does harm: the client pairs its token with the port from the environment. On
+//! Windows the client takes every process for alive.
 
 use std::net::{Ipv4Addr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -13,22 +13,25 @@ use companion_protocol::ide::DiscoveryFile;
 
 use super::Entry;
 
-/// How long a local port may take to refuse or accept. Windows tries for 2 s before it refuses.
+/// The time for a local port to refuse or accept. Windows tries for 2 s before it refuses.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// How long a file stays whose process does not run here. It may be of a container that has just started.
+/// The age until which a file stays although its process is not seen here. It may belong to a
+/// container that has just started.
 pub(super) const MIN_AGE: Duration = Duration::from_mins(10);
 
-/// The largest file that is looked into.
+/// The largest file that is read.
 const MAX_FILE: u64 = 1 << 20;
 
-/// Removes our own user's files of dead processes, and those that an earlier server of the same
-/// editor left behind when it was killed, unless somebody listens at their port: where a folder
-/// is shared but process ids are not, as by containers, a process only seems to be dead. Ports may not be
-/// shared either, so young files of processes that are not seen here stay.
+/// Removes the user's files of dead processes, and those of an earlier server of the same editor
+/// that was killed.
 ///
-/// Takes its time: there may be thousands, and a port may be slow to answer. Ends early once
-/// `removed` says that `ours` is to go.
+/// A file stays if a program listens at its port: containers may share a folder without sharing
+/// process ids, so a process only seems to be dead. Ports may not be shared either, so young files
+/// of unseen processes stay.
+///
+/// This may take long: there may be thousands of files, and a port may be slow. It ends early once
+/// `removed` says that `ours` must go.
 pub(super) fn sweep(ours: &Entry, removed: &AtomicBool) {
     let place = &ours.place;
     let found = place
@@ -42,7 +45,7 @@ pub(super) fn sweep(ours: &Entry, removed: &AtomicBool) {
             return log::debug!("no look for stale files in {}: {error}", place.display());
         }
     };
-    // After the list: whoever wrote a file before it runs still, or has ended.
+    // After the list: the writer of an earlier file still runs, or has ended.
     let processes = Processes::now();
     let mut count = 0_usize;
     for name in names {
@@ -57,7 +60,7 @@ pub(super) fn sweep(ours: &Entry, removed: &AtomicBool) {
             }
             None => owner.port != Some(ours.port) && is_old(&dir, &name),
         };
-        // At our own port it is we who listen.
+        // This server itself listens at its own port.
         let is_unused = |port| port == ours.port || nobody_listens(port);
         if may_be_stale && name != ours.name && owner.port.is_none_or(is_unused) {
             match dir.remove(&name) {
@@ -71,18 +74,17 @@ pub(super) fn sweep(ours: &Entry, removed: &AtomicBool) {
     }
 }
 
-/// Whom a file belongs to.
+/// The owner of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Owner {
-    /// Absent if a file that tells it was not finished.
+    /// Absent if the file was not finished.
     pub(super) pid: Option<u32>,
-    /// Absent in the form that old companions wrote, which the client still reads first.
+    /// Absent in the form of old companions, which the client still reads first.
     pub(super) port: Option<u16>,
 }
 
 impl Owner {
-    /// That of a file in `dir`, also of one that was not finished; `None` if it is not one that a
-    /// server like this wrote.
+    /// The owner of a file in `dir`, finished or not. `None` if no such server wrote it.
     fn of(naming: Naming, dir: &PrivateDir, name: &str) -> Option<Self> {
         let owner = Self::parse(naming, name)?;
         if matches!(naming, Naming::Process { .. }) || name.ends_with(TEMPORARY) {
@@ -94,7 +96,7 @@ impl Owner {
         (owner.port == Some(content.port)).then_some(Self { pid, ..owner })
     }
 
-    /// What the name alone tells.
+    /// Reads the owner from the name alone.
     pub(super) fn parse(naming: Naming, name: &str) -> Option<Self> {
         let numbers = naming.parse(name.strip_suffix(TEMPORARY).unwrap_or(name))?;
         let pid = numbers.pid.map(str::parse).transpose().ok()?;
@@ -103,12 +105,12 @@ impl Owner {
     }
 }
 
-/// What the names of unfinished files end with.
+/// The ending of unfinished files.
 const TEMPORARY: &str = ".tmp";
 
 fn is_old(dir: &PrivateDir, name: &str) -> bool {
     let age = dir.written(name).map(|written| written.elapsed());
-    // A time in the future says nothing.
+    // A time in the future gives no age.
     !matches!(age, Ok(Ok(age)) if age < MIN_AGE)
 }
 

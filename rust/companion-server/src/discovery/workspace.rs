@@ -2,14 +2,14 @@
 
 use companion_platform::{Platform, relative_to};
 
-/// The roots as one list. Duplicates and roots within another root are left out, because the
-/// client makes each entry but its own directory an include directory of the model.
+/// Joins the roots to one list. Leaves out duplicates and roots within another root, because the
+/// client adds each entry except its own directory to the model's include directories.
 pub(crate) fn workspace_path(platform: Platform, roots: &[String]) -> String {
     let mut kept: Vec<&str> = Vec::new();
     for (position, root) in roots.iter().enumerate() {
         let within_another = roots.iter().enumerate().any(|(other, ancestor)| {
             let rest = relative_to(platform, root, ancestor);
-            // Of two equal roots the first stays.
+            // The first of two equal roots stays.
             rest.is_some_and(|rest| !is_only_separators(rest) || other < position)
         });
         if !within_another {

@@ -1,5 +1,5 @@
-//! The ignore files as they are now. Each is read whenever somebody looks, so that nothing that was
-//! read before can mislead, but parsed only when it has changed.
+//! Reads ignore files. Every check reads them, so that nothing stale can mislead, and parses them
+//! only after a change.
 
 use std::collections::HashMap;
 use std::fs::{File, metadata, symlink_metadata};
@@ -13,36 +13,38 @@ use tokio::time::Instant;
 
 use super::rules::{MAX_BYTES, MAX_COMPILED, Rules};
 
-/// Rules that were replaced hold as well until the files have been at rest for that long: many programs
-/// write a file anew by emptying or removing it first, and what it names is not to be told in between.
+/// The time that replaced rules stay in force, so that files can settle. Many programs write a file
+/// by emptying or removing it first, and no private file may be shared in between.
 pub(super) const SETTLE_TIME: Duration = Duration::from_millis(500);
 
-/// How many changes are followed in that time. With more everything is private meanwhile.
+/// The most changes within that time that keep their rules. After more changes every file is
+/// private for that time.
 pub(super) const MAX_CHANGES: usize = 16;
 
-/// How many wrong lines of a file are told one by one.
+/// The most invalid lines of a file that are logged one by one.
 const MAX_LOGGED_LINES: usize = 5;
 
-/// What holds in a folder because of one of its ignore files.
+/// The rules that are in force in a folder because of one of its ignore files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EffectiveRules {
-    /// Nothing if there is no such file.
+    /// `None` if there is no such file.
     pub(super) rules: Option<Arc<Rules>>,
-    /// What held before, until when; the last one last.
+    /// The replaced rules, and the end of each; the newest last.
     pub(super) before: Vec<(Option<Arc<Rules>>, Instant)>,
-    /// How many bytes it takes, about.
+    /// The approximate size in bytes.
     pub(super) size: usize,
 }
 
 impl EffectiveRules {
-    /// What held that many changes ago, if it holds still, or else what holds now.
+    /// The rules as they were before the last `back` changes, if they are still in force. Otherwise
+    /// the present rules.
     pub(super) fn rules(&self, back: usize) -> Option<&Rules> {
         let before = self.before.iter().nth_back(back.wrapping_sub(1)).map(|(rules, _)| rules);
         before.unwrap_or(&self.rules).as_deref()
     }
 }
 
-/// What a look at a file finds.
+/// The content of a file.
 #[derive(Debug, PartialEq, Eq)]
 enum Content {
     Missing,
@@ -56,12 +58,13 @@ struct KnownFile {
     effective: EffectiveRules,
 }
 
-/// The files that there are, by their paths.
+/// The ignore files, by path.
 #[derive(Debug, Default)]
 pub(super) struct Files(Mutex<HashMap<PathBuf, KnownFile>>);
 
 impl Files {
-    /// Reads the file called `name` in `folder`. Not for the server's thread: it waits for the disk.
+    /// Reads the file called `name` in `folder`. Blocks for the disk, so don't call it on the
+    /// server's thread.
     pub(super) fn read(&self, folder: &Path, name: &str) -> EffectiveRules {
         let path = folder.join(name);
         let content = Content::read(&path);
@@ -91,7 +94,7 @@ impl Files {
         effective
     }
 
-    /// Something happens to the files, perhaps unseen between two looks.
+    /// Notes that the files may have changed between two checks.
     pub(super) fn invalidate(&self) {
         let rest = Instant::now() + SETTLE_TIME;
         for known in self.0.lock().values_mut() {
@@ -99,7 +102,7 @@ impl Files {
         }
     }
 
-    /// What holds if the file is as it was the last time.
+    /// The rules, if the file has not changed since the last check.
     fn known(&self, path: &Path, content: &Content) -> Option<EffectiveRules> {
         let mut files = self.0.lock();
         let Some(known) = files.get_mut(path) else {
@@ -123,7 +126,7 @@ impl Content {
         match symlink_metadata(path) {
             Ok(_) => {}
             Err(error) => match error.kind() {
-                // No file can have a name that is too long.
+                // A name that is too long names no file.
                 ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename => {
                     return Self::Missing;
                 }
@@ -137,7 +140,7 @@ impl Content {
         if let Self::Text(text) = self { text.len() } else { 0 }
     }
 
-    /// The rules, and what the log has to say of the file called `name`.
+    /// The rules of the file called `name`, and the warnings for the log.
     fn rules(&self, name: &str) -> (Option<Arc<Rules>>, Vec<String>) {
         let all_private = |why: &str| {
             let warning = format!(" is not used: {why}; everything below its folder stays private");
@@ -163,9 +166,9 @@ impl Content {
     }
 }
 
-/// As much of the file as tells that it is too large.
+/// Reads enough of the file to find out whether it is too large.
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    // A FIFO would be waited for.
+    // Reading a FIFO would block.
     if !metadata(path)?.is_file() {
         return Err(ErrorKind::InvalidInput.into());
     }
@@ -178,7 +181,7 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// What the log has to say of a `.geminiignore`, behind its path.
+    /// The warnings of a `.geminiignore` for the log, without its path.
     fn warnings(content: &Content) -> Vec<String> {
         content.rules(".geminiignore").1
     }

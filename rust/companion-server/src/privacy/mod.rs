@@ -1,8 +1,8 @@
-//! Decides which files are private: those that an ignore file names, in a root of the workspace or a folder
-//! below it. In doubt a file is private.
+//! Decides which files are private: an ignore file in a root, or in a folder below it, matches
+//! them.
 //!
-//! No tree is walked: to judge a file, the folders that lead to it are looked at. Most of this waits
-//! for the disk, so it is not for the server's thread.
+//! In doubt a file is private. A check looks at the folders that lead to the file, and never walks
+//! a tree. Most functions block for the disk, so don't call them on the server's thread.
 
 mod files;
 mod rules;
@@ -25,13 +25,13 @@ use files::{EffectiveRules, Files};
 use rules::{MAX_COMPILED, NAMES, is_named, lowercase};
 pub(crate) use watched::Watched;
 
-/// The most folders between a root and a file. Nobody has as many, and each costs looks at the disk.
+/// The most folders between a root and a file. Each costs several accesses to the disk.
 const MAX_DEPTH: usize = 256;
 
 pub(crate) struct Privacy {
     roots: Roots,
     files: Files,
-    /// Other files may be private now.
+    /// Notified when the set of private files may have changed.
     changed: Arc<Notify>,
 }
 
@@ -40,17 +40,17 @@ impl Privacy {
         Self { roots, files: Files::default(), changed: Arc::default() }
     }
 
-    /// Told when other files may be private than before.
+    /// Waits until the set of private files may have changed.
     pub(crate) fn changed(&self) -> &Arc<Notify> {
         &self.changed
     }
 
-    /// Something has happened to ignore files, perhaps unseen.
+    /// Notes that ignore files may have changed unseen.
     pub(crate) fn invalidate(&self) {
         self.files.invalidate();
     }
 
-    /// A look at the disk, at the roots of the moment.
+    /// Starts a scan of the disk with the present roots.
     pub(crate) fn look(&self) -> PrivacyScan<'_> {
         let roots = self.roots.lock().clone();
         let roots = roots.into_iter().map(|root| {
@@ -63,7 +63,7 @@ impl Privacy {
 
 struct Root {
     path: PathBuf,
-    /// Nothing if that can't be told.
+    /// `None` if the target can't be determined.
     leads_to: Option<PathBuf>,
 }
 
@@ -73,21 +73,24 @@ impl Root {
     }
 }
 
-/// What holds in a folder, by the name of the file.
+/// The rules in force in a folder, by the name of the ignore file.
 type Folder = [EffectiveRules; NAMES.len()];
 
-/// One look at the disk, in which each folder is read once.
+/// One scan of the disk. It reads each folder once.
 pub(crate) struct PrivacyScan<'a> {
     files: &'a Files,
     roots: Vec<Root>,
     folders: HashMap<PathBuf, Folder>,
-    /// How many bytes the folders' rules take.
+    /// The size of the folders' rules in bytes.
     size: usize,
 }
 
 impl PrivacyScan<'_> {
-    /// Whether an ignore file names the file, by its path or by where that leads. An error if it can't
-    /// be told where it leads.
+    /// Whether an ignore file matches the file, by its path or by its target.
+    ///
+    /// # Errors
+    ///
+    /// If the target can't be determined.
     pub(crate) fn is_private(&mut self, path: &str) -> io::Result<bool> {
         if self.roots.is_empty() {
             return Ok(false);
@@ -99,7 +102,8 @@ impl PrivacyScan<'_> {
         }
         let unknown =
             |root: &Root| root.leads_to.is_none() && below(&by_name, &root.path).is_some();
-        // Mostly they are the same, and to follow a path costs a look at each folder on the way.
+        // Usually both are the same, and resolving a path costs an access for each folder on the
+        // way.
         for path in BTreeSet::from([path, &by_name]) {
             match leads_to(path) {
                 Ok(place) => {
@@ -107,7 +111,7 @@ impl PrivacyScan<'_> {
                         return Ok(true);
                     }
                 }
-                // On some disks of Windows no path can be followed, not even a root's.
+                // On some Windows disks no path can be resolved, not even that of a root.
                 Err(_) if self.roots.iter().any(unknown) => {}
                 Err(error) => return Err(error),
             }
@@ -115,18 +119,18 @@ impl PrivacyScan<'_> {
         Ok(false)
     }
 
-    /// The folders that were looked at.
+    /// The folders that the scan has read.
     pub(crate) fn folders(&self) -> BTreeSet<PathBuf> {
         self.folders.keys().cloned().collect()
     }
 
-    /// When it is to be looked again, even if nothing happens.
+    /// The time of the next scan, even if nothing happens.
     pub(crate) fn again(&self) -> Option<Instant> {
         let holdings = self.folders.values().flatten();
         holdings.flat_map(|holding| &holding.before).map(|(_, until)| *until).min()
     }
 
-    /// Whether the rules below any of the roots name this path, which has no `..`.
+    /// Whether the rules below any root match this path, which has no `..`.
     fn is_named(&mut self, path: &Path) -> io::Result<bool> {
         let places = self.roots.iter().flat_map(Root::places);
         let found: BTreeSet<_> = places.filter_map(|root| below(path, root)).collect();
@@ -158,7 +162,7 @@ impl PrivacyScan<'_> {
         (0..NAMES.len()).any(|file| {
             let holdings: Vec<_> = on_the_way.iter().map(|folder| &folder[file]).collect();
             let changes = holdings.iter().map(|holding| holding.before.len()).max();
-            // As it is now, and as it was before each change.
+            // By the present rules, and by the rules before each change.
             (0..=changes.unwrap_or_default()).any(|back| {
                 let rules = holdings.iter().map(|holding| holding.rules(back));
                 is_named(&names, &rules.collect::<Vec<_>>())
@@ -167,15 +171,15 @@ impl PrivacyScan<'_> {
     }
 }
 
-/// Where a path leads, even if nothing is there.
+/// The target of a path, even if nothing exists there.
 fn leads_to(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize().or_else(|_| resolve(path))
 }
 
-/// Most disks of these systems take two names for the same that differ in case alone.
+/// On most disks of these systems, names that differ only in case are the same.
 const CASE_COUNTS: bool = !cfg!(any(windows, target_os = "macos"));
 
-/// The root as `path` writes it, and the names that lead on from there; nothing if `path` is not below.
+/// The root as `path` spells it, and the names below it. `None` if `path` is not below the root.
 fn below(path: &Path, root: &Path) -> Option<(PathBuf, Vec<OsString>)> {
     let mut components = path.components();
     let mut written = PathBuf::new();

@@ -5,36 +5,36 @@ use std::fmt;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-/// The longest file, in bytes.
+/// The largest file, in bytes.
 pub(super) const MAX_BYTES: usize = 1 << 20;
-/// The most rules of a file. Each takes memory, and time whenever the file changes.
+/// The most rules of a file. Each takes memory, and time after each change of the file.
 const MAX_RULES: usize = 2000;
 /// The longest rule, in bytes.
 const MAX_RULE: usize = 1 << 10;
 
-/// The most bytes that the compiled rules of all files may take together.
+/// The most bytes of the compiled rules of all files.
 pub(super) const MAX_COMPILED: usize = 48 << 20;
-/// Bytes that a short rule with wildcards takes when it is compiled.
+/// The bytes of a compiled short rule with wildcards.
 pub(super) const RULE_SIZE: usize = 12 << 10;
-/// Bytes that each further byte of a rule takes when it is compiled.
+/// The bytes that each further byte of a rule adds when it is compiled.
 pub(super) const COMPILED_BYTE: usize = 256;
 
-/// The names of ignore files. The rules of one take back nothing that those of another name.
+/// The names of ignore files. A rule in one can't take back a match of another.
 pub(super) const NAMES: [&str; 3] = [".geminiignore", ".aiexclude", ".aiignore"];
 
-/// To those who read it, a file of this name that is empty names everything.
+/// Programs that read a file of this name take an empty one as a match for everything.
 const NAMES_ALL_IF_EMPTY: &str = ".aiexclude";
 
-/// The rules of a file, for what is below its folder.
+/// The rules of a file, for the paths below its folder.
 #[derive(Debug)]
 pub(super) enum Rules {
-    /// Everything is named.
+    /// Everything matches.
     All,
-    /// The rules, and how many bytes they take, at most.
+    /// The rules, and an upper bound of their bytes.
     Some(Gitignore, usize),
 }
 
-/// Why a file can't be used, so that everything below its folder stays private.
+/// The reason why a file can't be used. Everything below its folder stays private.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RulesError {
     TooLarge,
@@ -57,14 +57,14 @@ impl fmt::Display for RulesError {
 }
 
 impl Rules {
-    /// Reads the file called `name`. Returned as well are the lines, counted from 1, that are no rules.
+    /// Parses the file called `name`. Returns the numbers of invalid lines too, from 1.
     ///
-    /// Case does not count, as it does not for the client, and on some disks.
+    /// Ignores case, as the client and some disks do.
     pub(super) fn parse(name: &str, text: &[u8]) -> Result<(Self, Vec<usize>), RulesError> {
         if text.len() > MAX_BYTES {
             return Err(RulesError::TooLarge);
         }
-        // That of UTF-16 and of what is no text at all.
+        // UTF-16, or no text at all.
         if text.contains(&0) {
             return Err(RulesError::NoText);
         }
@@ -75,7 +75,7 @@ impl Rules {
         let mut rules = GitignoreBuilder::new("");
         let (mut count, mut size, mut wrong) = (0, 0, Vec::new());
         for (line, text) in (1..).zip(text.split(|byte| *byte == b'\n')) {
-            // Some old editors end lines with this alone.
+            // Some old editors end lines with CR alone.
             for text in text.split(|byte| *byte == b'\r').map(<[u8]>::trim_ascii_start) {
                 if text.is_empty() || text.starts_with(b"#") {
                     continue;
@@ -101,13 +101,13 @@ impl Rules {
         Ok((Self::Some(rules, size), wrong))
     }
 
-    /// How many bytes they take, at most.
+    /// An upper bound of their bytes.
     pub(super) fn size(&self) -> usize {
         if let Self::Some(_, size) = self { *size } else { 0 }
     }
 
-    /// What the last rule about it says of `path`, which is relative to the file's folder, in lower
-    /// case and with slashes: that it is named, or taken back.
+    /// The last rule that matches `path`: true if it makes it private, false if it takes that back.
+    /// `path` is relative to the file's folder, in lower case and with slashes.
     fn judge(&self, path: &str, is_dir: bool) -> Option<bool> {
         let Self::Some(rules, _) = self else { return Some(true) };
         match rules.matched(path, is_dir) {
@@ -118,21 +118,21 @@ impl Rules {
     }
 }
 
-/// Bytes that a rule takes when it is compiled, at most. One with braces is compiled twice.
+/// An upper bound of the bytes of the compiled rule. A rule with braces is compiled twice.
 fn compiled_size(rule: &[u8]) -> usize {
     let forms = if rule.contains(&b'{') { 2 } else { 1 };
     forms * (RULE_SIZE + COMPILED_BYTE * rule.len())
 }
 
-/// Adds a rule, if it is one.
+/// Adds a rule, if the line is one.
 fn add(rules: &mut GitignoreBuilder, rule: &str) -> bool {
     let rule = lowercase(rule);
-    // To the library this matches whatever there is, to git nothing.
+    // For the library this matches everything, for git nothing.
     if matches!(rule.trim_end(), "!" | "/" | "!/") {
         return false;
     }
-    // To git braces are characters like others; to the library, and to many who write them, they hold
-    // alternatives. Either is private.
+    // For git braces are ordinary characters. For the library, and for many users, they enclose
+    // alternatives. Both readings make a file private.
     let braces = rule.contains('{') && !rule.contains("\\{");
     let plain = braces.then(|| rule.replace('{', "\\{").replace('}', "\\}"));
     let alternatives = !(braces && rule.starts_with('!')) && rules.add_line(None, &rule).is_ok();
@@ -140,9 +140,9 @@ fn add(rules: &mut GitignoreBuilder, rule: &str) -> bool {
     alternatives || plain
 }
 
-/// Whether the file that `names` lead to, from a root, is named by the rules of the folders on the
-/// way, of which the first are the root's. As git has it: deeper rules outweigh higher ones, and what
-/// is below a folder that is named can't be taken back.
+/// Whether the rules of the folders on the way match the file that `names` lead to from a root; the
+/// root's rules come first. As in git, deeper rules outweigh higher ones, and nothing below a
+/// matched folder can be taken back.
 pub(super) fn is_named(names: &[String], rules: &[Option<&Rules>]) -> bool {
     if rules.iter().all(Option::is_none) {
         return false;
@@ -156,7 +156,7 @@ pub(super) fn is_named(names: &[String], rules: &[Option<&Rules>]) -> bool {
     })
 }
 
-/// By each character alone, so that the same one comes out wherever it stands.
+/// Lower case of each character alone, so that it does not depend on its neighbours.
 pub(super) fn lowercase(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
@@ -169,7 +169,7 @@ mod tests {
         Rules::parse(name, text).unwrap()
     }
 
-    /// Which of `paths` are named, if each folder of `files` has a file with these rules.
+    /// Returns the matched paths, if each folder of `files` has a file with these rules.
     fn named<'a>(files: &[(&str, &str)], paths: &[&'a str]) -> Vec<&'a str> {
         let files: Vec<_> = files
             .iter()
@@ -241,7 +241,7 @@ mod tests {
     fn what_is_below_a_named_folder_cannot_be_taken_back() {
         let files = [("", "secret/\n!secret/a\n!a"), ("secret", "!*"), ("secret/d", "!*\n!a")];
         assert_eq!(named(&files, &["secret/a", "secret/d/a"]), ["secret/a", "secret/d/a"]);
-        // One that is named by what is in it can.
+        // A path below a folder that is matched by its content can be taken back.
         assert_eq!(named(&[("", "open/*\n!open/a")], &["open/a", "open/b"]), ["open/b"]);
     }
 
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(refusal(&b"a\n".repeat(100_000)), Some(RulesError::TooMany));
         assert_eq!(refusal(&vec![b'#'; 10 << 20]), Some(RulesError::TooLarge));
         assert_eq!(refusal(&vec![b'#'; MAX_BYTES]), None);
-        // As the shells of Windows write it.
+        // As Windows shells write it.
         assert_eq!(refusal(b"\xff\xfe*\0.\0k\0e\0y\0"), Some(RulesError::NoText));
         assert_eq!(refusal(b"\x7fELF\x02\x01\x01\0\0"), Some(RulesError::NoText));
     }

@@ -15,35 +15,35 @@ use super::rules::NAMES;
 use super::{Privacy, PrivacyScan, Root};
 use crate::runtime::ThreadGuard;
 
-/// The most folders that are watched.
+/// The most watched folders.
 const MAX_FOLDERS: usize = 256;
 
-/// How often to look where the system does not watch for us. It may have no more watches, be it that
-/// other programs have them all, and a folder may come or go meanwhile.
+/// The interval of scans if the system can't watch all folders. Other programs may have used up all
+/// watches, and a folder may appear or disappear.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The folders that were looked at last, and the watch for them, if it can be had.
+/// The folders of the last scan, and their watch if the system has one.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
     folders: BTreeSet<PathBuf>,
     watch: Option<Watch>,
-    /// When it is to be looked again, if not all of them are watched.
+    /// The time of the next scan, if not all folders are watched.
     again: Option<Instant>,
 }
 
 impl Watched {
-    /// Has the folders watched anew: one of them may be another one now, of the same name.
+    /// Requests a new watch: a folder may be another one of the same name now.
     pub(crate) fn renew(&mut self) {
         self.folders.clear();
     }
 
-    /// When it is to be looked again, even if nothing is heard.
+    /// The time of the next scan, even without a change.
     pub(crate) fn again(&self) -> Option<Instant> {
         self.again
     }
 
-    /// Watches what `look` has looked at. Whether that is new: what has happened since may have been
-    /// missed.
+    /// Watches the folders of `look`. Returns whether the watch is new: changes before it may have
+    /// been missed.
     pub(crate) fn follow(
         &mut self,
         privacy: &Privacy,
@@ -66,7 +66,7 @@ impl Watched {
         true
     }
 
-    /// Watches these folders, as far as each can be.
+    /// Watches these folders, as far as possible.
     fn watch(
         &mut self,
         privacy: &Privacy,
@@ -74,13 +74,13 @@ impl Watched {
         folders: &BTreeSet<PathBuf>,
         alive: Option<&ThreadGuard>,
     ) -> io::Result<()> {
-        // A link's rules change with the file that it leads to, whose folder and name may be others.
+        // If an ignore file is a link, its rules change with the target, in another folder.
         let files = folders.iter().flat_map(|folder| NAMES.map(|name| folder.join(name)));
         let linked: Vec<_> =
             files.filter_map(|file| Some(file.with_file_name(read_link(&file).ok()?))).collect();
         let of_linked = linked.iter().filter_map(|file| file.parent()).map(PathBuf::from);
         let folders: BTreeSet<_> = folders.iter().cloned().chain(of_linked).collect();
-        // Folders come and go, too.
+        // Folders may appear and disappear, too.
         let of_paths = folders.iter().chain(&linked).filter_map(|path| path.file_name());
         let names =
             NAMES.map(OsString::from).into_iter().chain(of_paths.map(OsString::from)).collect();

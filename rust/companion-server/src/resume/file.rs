@@ -12,7 +12,7 @@ use super::lines::{Head, write_line};
 use super::slots::{MAX_FILE, Slot};
 use crate::diffs::{Batch, DiffId, Left, Record};
 
-/// The bytes that are appended at least before the file is rewritten.
+/// The least bytes that are appended before the file is rewritten.
 const MIN_APPENDED: usize = 64 << 10;
 
 /// The largest file that is written, in bytes. It may double before it is rewritten.
@@ -22,17 +22,17 @@ const MAX_WRITTEN: usize = MAX_FILE / 2;
 pub(super) struct ResumeFile {
     slot: Slot,
     head: Head,
-    /// The state that the records lead to.
+    /// The state after all records.
     left: Left,
     /// The open file. `None` if it must be rewritten.
     pub(super) open: Option<std::fs::File>,
-    /// Its length when it was rewritten, in bytes.
+    /// The length after the last rewrite, in bytes.
     written: usize,
-    /// Its length now, in bytes.
+    /// The present length, in bytes.
     length: usize,
-    /// Where the lines with texts are.
+    /// The positions of the lines with texts.
     texts: BTreeMap<DiffId, Range<usize>>,
-    /// How many records did not fit.
+    /// The number of records that did not fit.
     left_out: usize,
 }
 
@@ -70,15 +70,16 @@ impl ResumeFile {
     /// Rewrites the file with the records that still count.
     ///
     /// # Errors
-    /// The disk does not take it. Then there is no file: the next process may resend too little,
-    /// but nothing that is out of date.
+    ///
+    /// If the disk does not take it. Then there is no file: the next process may resend too little,
+    /// but nothing stale.
     pub(super) fn write(&mut self) -> io::Result<()> {
         self.open = None;
         self.texts.clear();
         let mut lines = Vec::new();
         write_line(&mut lines, &self.head);
         let mut left_out = 0;
-        // Where the file can end: before each text. The longest texts come last.
+        // The possible ends of the file: before each text. The longest texts come last.
         let mut ends = Vec::new();
         for record in self.left.records() {
             let end = lines.len();
@@ -93,7 +94,7 @@ impl ResumeFile {
         }
         let mut written = self.slot.write(&lines);
         if written.is_err() {
-            // Without the old one there may be space.
+            // Without the old file there may be space.
             self.slot.clear()?;
             written = self.slot.write(&lines);
         }

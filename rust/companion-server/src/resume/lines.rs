@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Token;
 use crate::diffs::{Left, Record};
 
-/// Changes with the meaning of the file.
+/// Changes when the meaning of the file changes.
 const VERSION: u32 = 3;
 
 /// The first line.
@@ -17,17 +17,17 @@ pub(crate) struct Head {
     pub(super) port: u16,
     /// The editor's process.
     pub(super) ide_pid: u32,
-    /// Whether clients have edits reviewed.
+    /// Whether clients let the user review edits.
     pub(super) diffs: bool,
 }
 
 impl Head {
-    /// That of a server that nobody knows.
+    /// The head of a server that no client knows.
     pub(super) fn new(ide_pid: u32, diffs: bool) -> Self {
         Self { version: VERSION, token: Token::random(), port: 0, ide_pid, diffs }
     }
 
-    /// That of a server which goes on in this process.
+    /// The head of a server that continues in this process.
     pub(super) fn continued(self, ide_pid: u32, diffs: bool) -> Self {
         Self { ide_pid, diffs, ..self }
     }
@@ -38,7 +38,7 @@ pub(super) fn write_line(lines: &mut Vec<u8>, line: &impl Serialize) {
     lines.push(b'\n');
 }
 
-/// Whose a file is; nothing if that is damaged.
+/// The owner of a file; `None` if it is damaged.
 pub(super) fn read_head(content: &[u8]) -> Option<Head> {
     let head: Head = serde_json::from_slice(lines(content).next()?).ok()?;
     (head.version == VERSION).then_some(head)

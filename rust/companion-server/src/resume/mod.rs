@@ -1,9 +1,9 @@
-//! Resumes a server after its process has ended, so that its clients do not notice: the same port and
-//! token, the sessions, and the decisions that clients have not received.
+//! Resumes a server after its process has ended, so that its clients do not notice.
 //!
-//! There is one private file per workspace and editor in the user's state directory. Nothing of it is
-//! ever logged. If it can't be used, or another process uses it, the clients of the last run lose their
-//! connection, and nothing else.
+//! It keeps the port, the token, the sessions, and the decisions that clients have not received, in
+//! one private file per workspace and editor in the user's state directory. It never logs any of
+//! it. If the file can't be used, or another process uses it, the clients of the last run lose
+//! their connection, and nothing else.
 
 mod file;
 mod lines;
@@ -36,17 +36,18 @@ pub(crate) use token::Token;
 /// The directories below the user's state directory.
 const DIRS: [&str; 2] = ["companion-for-gemini-cli", "resume"];
 
-/// How long to wait for the disk with all of this, and for a process that is ending.
+/// The longest wait for the disk, and for a process that is ending.
 const CLAIM_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long to wait for a server that is ending. It takes 2 s at most.
+/// The longest wait for a server that is ending. It takes up to 2 s.
 const END_TIMEOUT: Duration = Duration::from_millis(2500);
 
-/// Removes the files of killed servers, or only looks for them if it is a `dry_run`. Servers that run keep
-/// theirs. Returns the folder of the files, if there are any.
+/// Removes the files of killed servers, or only looks for them with `dry_run`. Running servers keep
+/// theirs. Returns the folder of the files, if there are any. Blocks for the disk.
 ///
 /// # Errors
-/// A file can't be removed, or the folder can't be read. This function blocks.
+///
+/// If a file can't be removed, or the folder can't be read.
 pub fn remove_left(dry_run: bool) -> io::Result<Option<PathBuf>> {
     let Some(state) = state_dir(OS, |name| std::env::var(name).ok()).map(PathBuf::from) else {
         return Ok(None);
@@ -56,28 +57,28 @@ pub fn remove_left(dry_run: bool) -> io::Result<Option<PathBuf>> {
         return Ok(None);
     }
     if !dry_run {
-        // With files of other servers in it a folder stays.
+        // A folder with files of other servers stays.
         let _ = path.ancestors().take(DIRS.len()).try_for_each(std::fs::remove_dir);
     }
     Ok(Some(path))
 }
 
-/// What an earlier process left for this one. As long as this value lives, or the server that
-/// takes it, no other process has it.
+/// The state that an earlier process left. No other process can take it while this value lives, or
+/// the server that uses it.
 pub(crate) struct Resume {
     slot: Slot,
     running: std::fs::File,
-    /// The port is 0 if no clients are to be met again.
+    /// The port is 0 if no clients are expected.
     head: Head,
     left: Left,
 }
 
 impl Resume {
-    /// Takes what the last server left that had the same first root and the same editor. `dir`
-    /// is where programs keep their state; `None`: where they do on this system.
+    /// Takes the state of the last server with the same first root and the same editor. `dir` is
+    /// the folder for the state of programs; `None` means the system's usual one. Waits briefly if
+    /// the last process is ending.
     ///
-    /// Nothing, and a warning in the log, if that can't be had: the server then starts as one
-    /// that nobody knows. Waits a little if the last process is ending.
+    /// Returns `None` and logs a warning if that fails. The server then starts afresh.
     pub(crate) fn claim(runtime: &Runtime, dir: Option<PathBuf>, config: &Config) -> Option<Self> {
         let config = config.clone();
         on_disk(runtime, move || Self::try_claim(dir, &config))
@@ -100,24 +101,24 @@ impl Resume {
         let why = if slots::is_over(age) {
             "its clients have gone"
         } else if head.diffs && !diffs {
-            // They asked once, and would have their edits fail.
+            // The user asked for this once, and the edits of such clients would fail.
             "its clients believe that edits are reviewed here"
         } else {
             log::info!("resuming the last run; clients wait for {}", left.diffs.len());
             return Ok(Self { slot, running, head: head.continued(*ide_pid, *diffs), left });
         };
         log::info!("not resuming the last run: {why}");
-        // Should this start fail, a later one must not resume it either.
+        // If this start fails, a later one must not resume the state either.
         slot.clear()?;
         Ok(Self { slot, running, head: afresh, left: Left::default() })
     }
 
-    /// Does as [`Listeners::bind`], at the port that the clients of the last run know, or at
-    /// `port` if that is not 0.
+    /// Binds like [`Listeners::bind`], at the port that the clients of the last run know, or at
+    /// `port` if it is not 0. Returns the state to continue with, too.
     ///
-    /// If that is another one, or is taken on any of the addresses, the clients have shown their
-    /// token, or will, to whoever has the port that they know. So it is not used again, not even
-    /// by a later start if this one fails. Returns also what to go on with.
+    /// If the port is another one, or is taken at any address, the clients show their token to the
+    /// program that has the port they know. So the token is not used again, not even by a later
+    /// start if this one fails.
     pub(crate) fn bind(
         self,
         runtime: &Runtime,
@@ -170,23 +171,23 @@ impl Resume {
     }
 }
 
-/// State that a server continues with.
+/// The state that a server continues with.
 pub(crate) struct Resumed {
     pub(crate) token: Token,
     pub(crate) left: Left,
-    /// Locked until the server begins to end. The next process waits for the end then.
+    /// Locked until the server begins to end. The next process waits for that.
     pub(crate) running: std::fs::File,
     pub(crate) saving: JoinHandle<Saving>,
 }
 
-/// Does something before the server runs. Nothing, and a warning in the log, if that can't be done
-/// or the disk does not answer.
+/// Runs a function before the server runs. Returns `None` and logs a warning if that fails, or if
+/// the disk does not answer.
 fn on_disk<T: Send + 'static>(
     runtime: &Runtime,
     job: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Option<T> {
     let (done, wait) = mpsc::sync_channel(1);
-    // What comes too late is dropped, and so is nobody's.
+    // A late result is dropped.
     let doing = runtime.alive().spawn("gemini-companion-disk", move || {
         let _ = done.send(job());
     });
@@ -197,14 +198,14 @@ fn on_disk<T: Send + 'static>(
         .ok()
 }
 
-/// The file of a server that runs.
+/// The resume file of a running server.
 pub(crate) struct Saving {
     file: ResumeFile,
     failed: bool,
 }
 
 impl Saving {
-    /// Does something to the file. Whether that is possible is said when it changes.
+    /// Accesses the file. Logs when the access begins to fail or succeeds again.
     fn tell(&mut self, save: impl FnOnce(&mut ResumeFile) -> io::Result<()>) -> bool {
         let saved = save(&mut self.file);
         match &saved {
@@ -219,7 +220,7 @@ impl Saving {
     }
 }
 
-/// Saves what the server records, off its thread and one write at a time, until the end.
+/// Saves the server's records off its thread, one write at a time, until the end.
 pub(crate) async fn keep(
     diffs: Arc<Diffs>,
     pool: Arc<BlockingPool>,
@@ -250,7 +251,7 @@ pub(crate) async fn keep(
     }
 }
 
-/// Nobody waits for a file that is kept no more.
+/// The file is not kept any more.
 struct Ended<'a>(&'a Journal);
 
 impl Drop for Ended<'_> {

@@ -1,7 +1,8 @@
-//! Chooses the resume file of this server. No two processes have the same one, and none outlives its use.
+//! Chooses the resume file of this server.
 //!
-//! Several companions may serve the same folder, such as two Neovims that were started in it.
-//! Each has a slot of its own, and takes the same one again after a restart.
+//! No two processes have the same one, and none outlives its use. Several companions may serve the
+//! same folder, such as two Neovims. Each has its own slot, and takes the same slot after a
+//! restart.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,19 +16,20 @@ use sha2::{Digest, Sha256};
 use super::lines::{self, Head};
 use crate::diffs::Left;
 
-/// How long after its last sign of life a server can be resumed: twice `Limits::retry`. Its clients come
-/// back once after that time. Longer would give their token to another program on a port that was free.
+/// The time after its last record that a server can be resumed: twice `Limits::retry`. Its clients
+/// return once after that time. A longer time would show their token to another program on a port
+/// that was free.
 const RESUME_WINDOW: Duration = Duration::from_secs(40);
-/// How many companions of one workspace and editor can be resumed.
+/// The most companions of one workspace and editor that can be resumed.
 const MAX_SLOTS: usize = 16;
-/// The largest file that is read: it holds the texts of decisions that were not delivered.
+/// The largest file that is read. It holds the texts of undelivered decisions.
 pub(super) const MAX_FILE: usize = 256 << 20;
-/// How far the clock of a disk may be ahead.
+/// The most that a disk's clock may be ahead.
 const MAX_CLOCK_ADVANCE: Duration = Duration::from_mins(1);
 /// Locked while a slot is chosen and others are swept, which takes milliseconds.
 const CHOICE_LOCK: &str = "choosing.lock";
 
-/// A slot that is ours for as long as this value lives.
+/// A slot that this process owns while this value lives.
 pub(super) struct Slot {
     dir: PrivateDir,
     file: String,
@@ -35,14 +37,14 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Replaces the file, and returns it to be written to.
+    /// Replaces the file, and returns it for writing.
     pub(super) fn write(&self, content: &[u8]) -> io::Result<File> {
         self.dir.write(&self.file, content)?;
         self.dir.open_to_write(&self.file)
     }
 
-    /// Leaves nothing for the next process. In a folder that has become read-only the file can't
-    /// go, but can be emptied.
+    /// Leaves nothing for the next process. In a read-only folder the file can't be removed, but it
+    /// can be emptied.
     pub(super) fn clear(&self) -> io::Result<()> {
         self.dir.remove(&self.file).or_else(|error| {
             self.dir.empty(&self.file).map_err(|_| {
@@ -53,7 +55,7 @@ impl Slot {
     }
 }
 
-/// A slot, and what the last process left in it, how long ago, if that is for us.
+/// A slot, the state that the last process left in it, and its age, if that suits.
 pub(super) struct Claim {
     pub(super) slot: Slot,
     /// Locked until the server begins to end.
@@ -61,18 +63,18 @@ pub(super) struct Claim {
     pub(super) last: Option<(Head, Left, Duration)>,
 }
 
-/// How well a slot suits; the least one is taken.
+/// How well a slot suits. The least value is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// The server of this very editor ended.
+    /// The ended server had this editor.
     Same,
-    /// Its editor has gone; how long ago it was written.
+    /// Its editor has ended. The age of the file.
     Left(Duration),
-    /// Nothing is in it, or nothing that can be used.
+    /// It is empty, or its content can't be used.
     Empty,
 }
 
-/// Names the files of a workspace. Further roots may come and go while it is the same one.
+/// Names the files of a workspace. Its further roots may change.
 pub(super) fn key(ide: &str, root: Option<&Path>) -> String {
     let root = root.map(|root| root.to_string_lossy()).unwrap_or_default();
     let hash = Sha256::digest([ide, "\0", &root].concat());
@@ -80,9 +82,9 @@ pub(super) fn key(ide: &str, root: Option<&Path>) -> String {
     format!("{number:032x}")
 }
 
-/// Takes a slot: that of this very editor if there is one, else one whose editor has gone, else an
-/// empty one. An editor that is alive may come back to its own. Files that no server will resume
-/// are removed. Waits at most `patience` for a server that is ending, if its slot suits.
+/// Takes a slot: that of this editor, else one whose editor has ended, else an empty one. An editor
+/// that is alive may return to its own. Removes files that no server will resume. Waits up to
+/// `patience` for a server that is ending, if its slot suits.
 pub(super) fn claim(
     dir: PrivateDir,
     key: &str,
@@ -93,7 +95,7 @@ pub(super) fn claim(
     let mut told = false;
     let (name, lock, running, fit) = loop {
         let in_time = begun.elapsed() < patience;
-        // Whoever sweeps removes locks that nobody holds, so nobody may be about to take one.
+        // A sweep removes locks that nobody holds, so no process may be about to take one.
         let choosing = dir.try_lock(CHOICE_LOCK)?;
         let chosen = match &choosing {
             Some(_) => choose(&dir, key, ide_pid, in_time)?,
@@ -116,13 +118,13 @@ pub(super) fn claim(
         drop(choosing);
         std::thread::sleep(Duration::from_millis(10));
     };
-    // Now nobody else writes it.
+    // From now on no other process writes it.
     let last = if fit == Fit::Empty { None } else { usable(read(&dir, &name, lines::read)) };
     let last = last.map(|((head, left), age)| (head, left, age));
     Ok(Claim { slot: Slot { dir, file: file_name(&name), _lock: lock }, running, last })
 }
 
-/// The name of the slot that suits best, and its locks; nothing if its server is ending.
+/// The name of the most suitable slot, and its locks. `None` if its server is ending.
 fn choose(
     dir: &PrivateDir,
     key: &str,
@@ -132,7 +134,7 @@ fn choose(
     let mut slots = Vec::new();
     for number in 0..MAX_SLOTS {
         let name = format!("{key}-{number}");
-        // Its texts may take seconds to read.
+        // Reading the texts may take seconds.
         let fit = match usable(read(dir, &name, lines::read_head)) {
             None => Fit::Empty,
             Some((head, _)) if head.ide_pid == ide_pid => Fit::Same,
@@ -155,7 +157,7 @@ fn choose(
     Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
 }
 
-/// Removes the files that no server will resume: their time is over and nobody holds their lock.
+/// Removes the files that no server will resume: they are too old and nobody holds their lock.
 fn sweep(dir: &PrivateDir) {
     let is_old = |file: &str| dir.written(file).is_ok_and(|at| is_over(age(at)));
     for (files, _lock) in unused(dir, is_old) {
@@ -165,7 +167,7 @@ fn sweep(dir: &PrivateDir) {
     }
 }
 
-/// Removes the files of ended servers, or only looks for them if it is a `dry_run`. Returns whether there
+/// Removes the files of ended servers, or only looks for them with `dry_run`. Returns whether there
 /// are any.
 pub(super) fn remove_ended(dir: &PrivateDir, dry_run: bool) -> io::Result<bool> {
     let Some(choosing) = dir.try_lock(CHOICE_LOCK)? else { return Ok(false) };
@@ -185,7 +187,7 @@ pub(super) fn remove_ended(dir: &PrivateDir, dry_run: bool) -> io::Result<bool> 
 fn unused(dir: &PrivateDir, fits: impl Fn(&str) -> bool) -> Vec<(Vec<String>, File)> {
     let mut slots = BTreeMap::<String, Vec<String>>::new();
     for file in dir.own_files().unwrap_or_default() {
-        // What a process that was killed had begun to write has the slot's name, too.
+        // The unfinished file of a killed process has the slot's name, too.
         let name = file.split('.').next().unwrap_or_default().to_owned();
         slots.entry(name).or_default().push(file);
     }
@@ -199,7 +201,7 @@ fn file_name(slot: &str) -> String {
     format!("{slot}.jsonl")
 }
 
-/// What was read, and a warning in the log if it can't be used.
+/// Logs a warning if a file can't be used.
 fn usable<T>(last: io::Result<Option<T>>) -> Option<T> {
     last.unwrap_or_else(|error| {
         log::warn!("can't use what the last run left: {error}; starting afresh");
@@ -207,8 +209,7 @@ fn usable<T>(last: io::Result<Option<T>>) -> Option<T> {
     })
 }
 
-/// What a slot's file says, of which `parse` takes what matters, and how long ago it was written;
-/// nothing if there is none.
+/// Reads a slot's file by `parse`, and its age. `None` if there is no file.
 fn read<T>(
     dir: &PrivateDir,
     name: &str,
@@ -219,7 +220,7 @@ fn read<T>(
     if content.is_empty() {
         return Ok(None);
     }
-    // What serde says of it could quote it.
+    // The error of serde could quote the content.
     let said = parse(&content).ok_or_else(|| {
         let message = format!("{} is damaged", dir.path().join(file).display());
         io::Error::new(io::ErrorKind::InvalidData, message)
@@ -227,13 +228,13 @@ fn read<T>(
     Ok(Some((said, age(written))))
 }
 
-/// Whether no server resumes what was written so long ago.
+/// Whether a file of this age is too old to be resumed.
 pub(super) fn is_over(age: Duration) -> bool {
     age > RESUME_WINDOW
 }
 
-/// How long ago something was written. A time that is yet to come is no sign of life, or it would
-/// be one for years; but the clocks of a disk and of this machine may differ a little.
+/// The age of a file. A time in the future gives none, or the file would count as new for years.
+/// But the clocks of a disk and of this machine may differ a little.
 fn age(written: SystemTime) -> Duration {
     match SystemTime::now().duration_since(written) {
         Ok(age) => age,
@@ -261,7 +262,7 @@ mod tests {
         claim(open(dir), "key", ALIVE, patience).map(|claim| claim.slot)
     }
 
-    /// Leaves a file in a slot, as that editor's server does.
+    /// Leaves a file in a slot, as the server of that editor does.
     fn leave(slot: &Slot, ide_pid: u32) {
         let mut lines = Vec::new();
         lines::write_line(&mut lines, &Head::new(ide_pid, true));
