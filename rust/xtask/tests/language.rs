@@ -20,8 +20,11 @@ const PLAIN: &[&str] = &[
 /// The most that may occur in 1,000 words.
 const MAX_PER_1000: usize = 1;
 
-/// Each kind of words, by what stands for it in a message.
-const KINDS: [(&str, fn(&[&str], usize) -> bool); 3] = [
+/// Whether the word at an index is a hit.
+type IsHit = fn(words: &[&str], at: usize) -> bool;
+
+/// Each kind of words, by its name in a message.
+const KINDS: [(&str, IsHit); 3] = [
     ("`what` and the like as a noun", |words, at| {
         matches!(words[at], "what" | "whatever" | "whoever" | "whomever")
     }),
