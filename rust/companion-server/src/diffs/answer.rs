@@ -11,11 +11,11 @@ use crate::text::Text;
 /// How a diff ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Outcome {
-    /// The user took it.
+    /// The user accepted it.
     Accepted,
-    /// The user refused it, or the server stopped.
+    /// The user rejected it, or the server stopped.
     Rejected,
-    /// A client closed it, or its asker has gone.
+    /// A client closed it, or its client has left.
     Closed,
     /// Another diff was opened for the same path.
     Replaced,
@@ -25,21 +25,21 @@ pub(crate) enum Outcome {
     TimedOut,
 }
 
-/// An answer, which is a result for the client to read.
+/// An answer to a client's call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Answer {
-    /// `openDiff`: the view shows, or the diff is over already.
+    /// `openDiff`: the view is shown, or the diff has already ended.
     Opened,
-    /// `closeDiff`: the final text, if there was such a diff and a text.
+    /// `closeDiff`: the final text, if a diff was open and has a text.
     Closed(Option<Text>),
     /// `acceptDiff` or `rejectDiff`: how the diff ended.
     Decided { accept: bool, outcome: Outcome },
-    /// The call could not be carried out; the client fails the edit with this text.
+    /// The call failed. The client fails the edit with this text.
     Failed(String),
 }
 
 impl Answer {
-    /// How many bytes of a text it has.
+    /// The length of its text, in bytes.
     pub(super) fn len(&self) -> usize {
         if let Self::Closed(Some(text)) = self { text.len() } else { 0 }
     }
@@ -47,7 +47,7 @@ impl Answer {
 
 /// The result of a call.
 pub(crate) enum ToolResult {
-    /// That of `closeDiff`, as far as there is a text.
+    /// The result of `closeDiff` with a text.
     Closed(Text),
     Other(CallToolResult),
 }
@@ -96,7 +96,7 @@ impl<T> From<&Decision<T>> for Outcome {
 }
 
 impl Outcome {
-    /// The result of a call that was to accept or reject.
+    /// The result of `acceptDiff` or `rejectDiff`.
     fn decided(self, accept: bool) -> CallToolResult {
         let text = match self {
             Self::Accepted => "The diff was accepted.",

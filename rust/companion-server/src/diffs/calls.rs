@@ -1,5 +1,5 @@
-//! Keeps the calls of tools that wait for the editor or for their own client. Each has a deadline, and one
-//! timer serves them all.
+//! Keeps calls that wait for the editor or for a client's acknowledgement. Each has a deadline;
+//! one timer serves all.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::mcp::session::SessionId;
 /// Waits for the answer to a call, and keeps it.
 pub(super) type Waiter = Arc<SetOnce<Answered>>;
 
-/// An answer, which counts once so many records are saved.
+/// An answer. It is valid as soon as this number of records is saved.
 #[derive(Clone)]
 pub(super) struct Answered {
     pub(super) answer: Answer,
@@ -25,7 +25,7 @@ pub(super) struct Answered {
 #[derive(Default)]
 pub(super) struct Calls {
     state: Mutex<PendingCalls>,
-    /// There is a deadline before all others.
+    /// A new deadline is earlier than all others.
     sooner: Notify,
 }
 
@@ -34,7 +34,7 @@ struct PendingCalls {
     last: u64,
     waiting: HashMap<CallId, PendingCall>,
     deadlines: BTreeSet<(Instant, CallId)>,
-    /// Until when the timer sleeps, perhaps for a call that was answered since: it is not woken for each.
+    /// When the timer wakes up. It is not woken if its call has been answered meanwhile.
     timer: Option<Instant>,
 }
 
@@ -42,14 +42,14 @@ struct PendingCall {
     asker: SessionId,
     answer: Waiter,
     deadline: Instant,
-    /// Why it fails then, if it is not that nothing was done in time.
+    /// The error message, if it is not a timeout.
     why: Option<String>,
-    /// Its part of what may wait for the editor, which may keep what it was sent until it answers.
+    /// Its share of the memory for unread editor requests, until the editor answers.
     _taken: Option<Arc<OwnedSemaphorePermit>>,
 }
 
 impl PendingCalls {
-    /// Whether the timer sleeps for too long.
+    /// Returns true if the timer must wake up earlier.
     fn set_deadline(&mut self, call: CallId, deadline: Instant) -> bool {
         self.deadlines.insert((deadline, call));
         self.timer.is_none_or(|timer| deadline < timer)
@@ -57,7 +57,7 @@ impl PendingCalls {
 }
 
 impl Calls {
-    /// A new call of `asker`, which has until `deadline`, and has `taken` that until it is answered.
+    /// Adds a call of `asker`. It holds `taken` until it is answered.
     pub(super) fn begin(
         &self,
         asker: SessionId,
@@ -78,12 +78,12 @@ impl Calls {
         (call, waiter)
     }
 
-    /// Gives a call another deadline.
+    /// Changes the deadline of a call.
     pub(super) fn shorten_deadline(&self, call: CallId, deadline: Instant) {
         self.end_at(call, deadline, None);
     }
 
-    /// Has a call fail at once, for that reason, as one that is overdue.
+    /// Fails a call at once with this message, as if it were overdue.
     pub(super) fn fail(&self, call: CallId, why: &str) {
         self.end_at(call, Instant::now(), Some(why.to_owned()));
     }
@@ -99,7 +99,8 @@ impl Calls {
         }
     }
 
-    /// Answers a call, and returns whose it was if it waited. A caller that has gone needs no answer.
+    /// Answers a call. Returns the session of a waiting call. A caller that has left needs no
+    /// answer.
     pub(super) fn answer(&self, call: CallId, answered: Answered) -> Option<SessionId> {
         let mut state = self.state.lock();
         let waiting = state.waiting.remove(&call)?;
@@ -113,8 +114,8 @@ impl Calls {
         self.state.lock().waiting.contains_key(&call)
     }
 
-    /// Waits until a call's time is over, and returns that call, and why it fails if that is known. Its
-    /// deadline is told once.
+    /// Waits for the next overdue call. Returns it and its error message, if it has one. Returns
+    /// each deadline once.
     pub(super) async fn overdue(&self) -> (CallId, Option<String>) {
         loop {
             let first = {

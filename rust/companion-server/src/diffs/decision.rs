@@ -1,11 +1,11 @@
-//! Declares how a diff is decided, as its client receives it.
+//! Declares the decision about a diff, as its client receives it.
 
 use crate::text::Text;
 
 /// The decision about a diff. A diff that is closed, replaced or abandoned is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Decision<T = Text> {
-    /// Accepted, with the text that the user has left.
+    /// Accepted, with the user's final text.
     Accepted(T),
     Rejected,
 }

@@ -1,11 +1,11 @@
-//! Names a diff, over restarts, too.
+//! Identifies a diff, also after a restart.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Names a diff, and is no other's, over restarts too.
+/// Identifies a diff. Ids are unique, also after a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct DiffId(pub(super) u64);
 

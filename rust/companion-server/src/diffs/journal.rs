@@ -15,26 +15,26 @@ const SAVE_TIMEOUT: Duration = Duration::from_millis(250);
 pub(crate) struct Journal {
     queue: Mutex<Vec<Record>>,
     something: Notify,
-    /// The server lives, though there is nothing to save.
+    /// The server is alive, even if it has nothing to save.
     alive: AtomicBool,
     ending: AtomicBool,
     progress: watch::Sender<Progress>,
 }
 
-/// How far saving has come.
+/// The progress of saving.
 #[derive(Clone, Copy, Default)]
 struct Progress {
-    /// How many records were saved, or can't be.
+    /// The number of records that were saved or that cannot be saved.
     records: u64,
     ended: bool,
 }
 
-/// What is to be saved next.
+/// The next records to save.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Batch {
-    /// May be empty: then it is to be seen that the server lives.
+    /// If empty, the file only shows that the server is alive.
     pub(crate) records: Vec<Record>,
-    /// There will be no more.
+    /// No more records follow.
     pub(crate) ends: bool,
 }
 
@@ -58,13 +58,13 @@ impl Journal {
         }
     }
 
-    /// Has it seen that the server lives.
+    /// Marks the server as alive in the file.
     pub(crate) fn alive(&self) {
         self.alive.store(true, Ordering::Relaxed);
         self.something.notify_one();
     }
 
-    /// Waits until so many records were saved, or it takes too long.
+    /// Waits until this number of records is saved, or until the timeout.
     pub(crate) async fn saved(&self, records: u64) {
         if self.progress.borrow().records >= records {
             return;
@@ -76,7 +76,7 @@ impl Journal {
         }
     }
 
-    /// What is to be saved next, as soon as there is something.
+    /// Waits for the next records to save.
     pub(crate) async fn next(&self) -> Batch {
         loop {
             let ends = self.ending.load(Ordering::Relaxed);
@@ -88,7 +88,7 @@ impl Journal {
         }
     }
 
-    /// So many further records were saved, or can't be.
+    /// Counts further records that were saved or cannot be saved.
     pub(crate) fn done(&self, records: usize) -> u64 {
         let mut all = 0;
         self.progress.send_modify(|progress| {
@@ -98,26 +98,26 @@ impl Journal {
         all
     }
 
-    /// Has everything saved for the next process, and the file given up.
+    /// Requests that all is saved for the next process and the file is released.
     pub(crate) fn end(&self) {
         self.ending.store(true, Ordering::Relaxed);
         self.something.notify_one();
     }
 
-    /// That is done, or whoever does it has ended.
+    /// Whether all is saved, or the task has ended.
     pub(crate) fn has_ended(&self) {
         self.progress.send_modify(|progress| progress.ended = true);
     }
 
-    /// Waits until that is done.
+    /// Waits until all is saved, or the task has ended.
     pub(crate) async fn ended(&self) {
-        // The sender is ours, so this ends only well.
+        // The sender belongs to this journal, so the wait cannot fail.
         let _ = self.progress.subscribe().wait_for(|progress| progress.ended).await;
     }
 }
 
-/// Takes out of the queue what a diff has there whose end `record` tells, but for that something stands
-/// in the place of each, because records are counted: a disk may not answer for hours.
+/// Removes the diff that `record` ends from the queue. Placeholders keep the count of records.
+/// The queue must not grow while a disk does not answer, which can take hours.
 fn forget(queue: &mut [Record], record: &Record) {
     let Record::Settled(over) = record else { return };
     for queued in queue.iter_mut().rev() {

@@ -1,8 +1,8 @@
 //! Carries out the [`ledger`]'s effects: for the editor, the clients and the next process.
 //!
-//! What is to be saved is queued under the ledger's lock, in the order of the steps. The editor is
-//! asked without the lock, because it may answer from within the call; all requests to it arise
-//! on the server's one thread, so they keep their order.
+//! Records are queued under the ledger's lock, in the order of the steps. Editor requests are
+//! sent without the lock, because the editor may answer within the call. All of them come from
+//! the server's one thread, so they keep their order.
 
 mod answer;
 mod calls;
@@ -45,10 +45,10 @@ pub(crate) use records::{Left, Record};
 use repeats::Repeats;
 pub(crate) use repeats::{Attempt, CallOrigin};
 
-/// How long a call waits to hear from its own client whether a decision has arrived.
+/// The maximum wait for a client's acknowledgement of a decision.
 const ACKNOWLEDGEMENT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What a request costs that waits for the editor, besides its texts; rounded up.
+/// The size of a request that waits for the editor, besides its texts; rounded up. In bytes.
 const QUEUED: usize = 1 << 10;
 
 pub(crate) struct Diffs {
@@ -56,22 +56,23 @@ pub(crate) struct Diffs {
     ledger: Mutex<Ledger>,
     calls: Calls,
     repeats: Repeats,
-    /// The texts of this process that clients have not read. The resume file bounds the others.
+    /// The texts of this process that clients have not received. The resume file bounds the
+    /// others.
     texts: HeldTexts,
-    /// Bytes of proposals that may wait for the editor to take and to show them.
+    /// Bytes of proposals that the editor has not taken.
     untaken: Arc<Semaphore>,
-    /// Something has happened, by which a client may have shown that it got what it is told.
+    /// Signals that a client may have acknowledged a decision.
     arrived: Notify,
     sessions: Arc<Sessions>,
     monitors: Arc<Monitors>,
     host: Arc<dyn EditorHost>,
     limits: Limits,
-    /// For a server that can be resumed.
+    /// Set if a next process can resume this server.
     journal: Option<Arc<Journal>>,
 }
 
 impl Diffs {
-    /// `left` is what the last process left, if this one resumes it.
+    /// `left` is the state of the last process, if this one resumes it.
     pub(crate) fn new(
         sessions: Arc<Sessions>,
         monitors: Arc<Monitors>,
@@ -103,7 +104,7 @@ impl Diffs {
         })
     }
 
-    /// The answer to a request that is repeated, if its call of `tool` about `path` is known.
+    /// Returns the answer to a repeated request, if its call of `tool` about `path` is known.
     pub(crate) fn repeated(
         &self,
         from: CallOrigin<'_>,
@@ -116,7 +117,7 @@ impl Diffs {
     /// `openDiff`
     pub(crate) async fn open(&self, from: CallOrigin<'_>, mut proposal: Proposal) -> ToolResult {
         let asker = from.session;
-        // The last process had heard of it, and this one tells what became of that.
+        // The last process received this call, and this one reports the decision.
         if from.sent == Attempt::Again && self.ledger.lock().is_left(asker, &proposal.file_path) {
             return Answer::Opened.into();
         }
@@ -137,7 +138,7 @@ impl Diffs {
         let size = proposal.file_path.len() + proposal.new_content.len() + QUEUED;
         let size = size.min(untaken(&self.limits));
         let size = u32::try_from(size).unwrap_or(u32::MAX);
-        // It does not wait for its turn here: a `closeDiff` that came later would overtake it.
+        // Do not wait for the turn here: a later `closeDiff` would overtake it.
         let Ok(taking) = Arc::clone(&self.untaken).try_acquire_many_owned(size) else {
             return ToolResult::error(
                 "The editor is busy: it has not taken the proposals before this one.",
@@ -175,8 +176,8 @@ impl Diffs {
         self.call(from, tool, &path, None, step).await
     }
 
-    /// Takes a step for a call of `tool` about `path`, and waits for the call's answer. What has begun is
-    /// brought to its end even if the caller does not wait for it.
+    /// Takes a step for a call of `tool` about `path`, and waits for the answer. A step is
+    /// completed even if the caller does not wait for it.
     async fn call(
         &self,
         from: CallOrigin<'_>,
@@ -196,14 +197,14 @@ impl Diffs {
     /// Waits for the answer to a call.
     async fn answer(&self, waiter: Waiter) -> ToolResult {
         let Answered { answer, records } = waiter.wait().await.clone();
-        // Should this process end now, the next one must know what the client has been answered.
+        // If this process ends now, the next one must know this answer.
         if let Some(journal) = &self.journal {
             journal.saved(records).await;
         }
         answer.into()
     }
 
-    /// Fails the calls for which the editor does nothing in time, for as long as the server runs.
+    /// Fails the editor's overdue calls, for as long as the server runs.
     pub(crate) async fn expire_calls(&self) {
         loop {
             match self.calls.overdue().await {
@@ -216,13 +217,13 @@ impl Diffs {
         }
     }
 
-    /// The user has decided.
+    /// Handles the user's decision.
     pub(crate) fn user_decided(&self, path: &str, decision: Decision<String>) -> Delivery {
         let decision = decision.map(|text| self.texts.hold(text));
         self.step(|ledger| ledger.user_decided(path, decision))
     }
 
-    /// The editor is about to write an accepted text, because its client is away.
+    /// Withdraws an acceptance because the editor writes the text itself.
     pub(crate) fn withdraw(&self, path: &str) -> bool {
         let mut is_withdrawn = false;
         self.step(|ledger| {
@@ -237,48 +238,48 @@ impl Diffs {
         self.step(|ledger| ledger.session_begun(session, client));
     }
 
-    /// A session has no stream for so long that its views are closed.
+    /// Closes the views of a session that has had no stream for too long.
     pub(crate) fn session_away(&self, session: SessionId) {
         self.step(|ledger| ledger.session_away(session));
     }
 
-    /// Time has passed: no client asks again for what it was answered so long ago.
+    /// Forgets calls that are too old to be repeated.
     pub(crate) fn forget_old_calls(&self) {
         self.repeats.forget_older(self.limits.session_away);
     }
 
-    /// A long time has passed since this was called last.
+    /// Limits the memory of unacknowledged decisions.
     pub(crate) fn prune_sent(&self) {
         self.step(Ledger::prune_sent);
     }
 
-    /// A session has ended for good.
+    /// Ends a session.
     pub(crate) fn session_gone(&self, session: SessionId) {
         self.repeats.forget(session);
         self.step(|ledger| ledger.session_gone(session));
     }
 
-    /// Rejects what is open and takes nothing more.
+    /// Rejects all open diffs and accepts no further one.
     pub(crate) fn stop(&self) {
         self.step(Ledger::stop);
     }
 
-    /// The clients that still wait for a text of the editor's hear that none comes.
+    /// Fails the calls that still wait for a text from the editor.
     pub(crate) fn end_texts(&self) {
         self.step(Ledger::end_texts);
     }
 
-    /// A stream of a session begins, with what `last` has not shown to have arrived.
+    /// Begins a stream of a session. `last` says which decisions have arrived.
     pub(crate) fn attach(&self, session: SessionId, stream: u64, last: &EventId, is_answer: bool) {
         self.step(|ledger| ledger.attach(session, stream, last, is_answer));
     }
 
-    /// A stream of a session has ended.
+    /// Ends a stream of a session.
     pub(crate) fn detach(&self, session: SessionId, stream: u64) {
         self.step(|ledger| ledger.detach(session, stream));
     }
 
-    /// What a stream of a session sends next.
+    /// Returns the next event of a session's stream.
     pub(crate) fn next(&self, session: SessionId, stream: u64) -> Option<Outgoing> {
         let mut next = None;
         self.step(|ledger| {
@@ -289,23 +290,23 @@ impl Diffs {
         next
     }
 
-    /// The id of the event that a session is sent next.
+    /// Returns the id of a session's next event.
     pub(crate) fn event_id(&self, session: SessionId) -> EventId {
         self.ledger.lock().event_id(session)
     }
 
-    /// A client has answered the ping behind a decision.
+    /// Handles a client's answer to the ping after a decision.
     pub(crate) fn ping_answered(&self, session: SessionId, diff: DiffId) {
         self.step(|ledger| ledger.ping_answered(session, diff));
     }
 
-    /// The records up to that number are where the next process finds them.
+    /// Notes that the records up to this number are saved for the next process.
     pub(crate) fn saved(&self, records: u64) {
         self.ledger.lock().saved(records);
     }
 
-    /// Waits until every client that listens has shown that it got what it is asked to show, even by
-    /// a server that stops, and has been answered what it asked.
+    /// Waits until every connected client has acknowledged its decisions and has received its
+    /// answers.
     pub(crate) async fn all_arrived(&self) {
         loop {
             let arrived = self.arrived.notified();
@@ -316,7 +317,7 @@ impl Diffs {
         }
     }
 
-    /// Waits until the next process would know all that has happened, or that takes too long.
+    /// Waits until the next process would know the current state, or until the timeout.
     pub(crate) async fn wait_until_journaled(&self) {
         if let Some(journal) = &self.journal {
             let records = self.ledger.lock().records();
@@ -347,8 +348,8 @@ impl Diffs {
         self.step_with(None, step)
     }
 
-    /// Takes a step that may ask the editor to open `proposal`, and carries out what follows.
-    /// Returns what became of the decision that was sent, if one was.
+    /// Takes a step that may ask the editor to open `proposal`, and carries out the effects.
+    /// Returns the state of a decision, if the step sent one.
     fn step_with(
         &self,
         mut proposal: Option<Proposal>,
@@ -406,7 +407,7 @@ impl Diffs {
     }
 }
 
-/// How many bytes of proposals may wait for the editor: two of the largest.
+/// The most bytes of proposals that may wait for the editor: two of the largest.
 fn untaken(limits: &Limits) -> usize {
     limits.body.saturating_mul(2).min(Semaphore::MAX_PERMITS)
 }

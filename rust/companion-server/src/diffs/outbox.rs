@@ -1,10 +1,10 @@
 //! Keeps the decisions that one client has not acknowledged, oldest first.
 //!
-//! A decision is an event and must arrive: it is kept until the client has shown that it got it,
-//! and sent again if the stream broke. There are two ways to show it. Behind each decision goes a
-//! `ping`, and its answer says that all before it has arrived. And the id of an event names all
-//! ends that the client was told, so that a client that comes back says which they were by its
-//! `last-event-id`, to this process or to the next one.
+//! A decision is an event and must arrive. It is kept until the client has acknowledged it, and
+//! resent if the stream broke. A client acknowledges in two ways. A `ping` follows each decision;
+//! its answer says that all before it has arrived. The id of an event names all diffs whose end
+//! was sent, so a returning client acknowledges them by its `last-event-id`, to this process or
+//! the next one.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,21 +14,21 @@ use super::{Decision, DiffId};
 use crate::host::CallId;
 use crate::text::Text;
 
-/// How many bytes of decisions that were sent long ago are kept for a client that answers no ping,
-/// besides the newest.
+/// The most bytes of long-sent decisions that are kept for a client that answers no ping, besides
+/// the newest.
 const MAX_SENT_BYTES: usize = 1 << 20;
-/// How many sent decisions are kept for it: as many as may wait for a client that comes back.
+/// The most sent decisions that are kept for it: as many as may wait for a returning client.
 const MAX_SENT_EVENTS: usize = 256;
-/// How many diffs that are over event ids name besides, should the disk never take the records.
+/// The most ended diffs that event ids name in addition, in case the disk never takes the
+/// records.
 const MAX_SETTLING: usize = 64;
 
-/// The `id:` of an event: the diffs of whose end its client has been told, as far as that is not
-/// settled.
+/// The `id:` of an event: the diffs whose end was sent to the client and is not settled.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct EventId(Vec<DiffId>);
 
 impl EventId {
-    /// Reads a `last-event-id`. What was not given out here names no diff.
+    /// Reads a `last-event-id`. A foreign id names no diff.
     pub(crate) fn parse(text: &str) -> Self {
         Self(text.split('.').filter_map(DiffId::parse).collect())
     }
@@ -40,34 +40,34 @@ impl EventId {
 
 impl fmt::Display for EventId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An empty id would be none, and would take the last one away from the client.
+        // An empty id would reset the client's last id.
         let Some((first, more)) = self.0.split_first() else { return f.write_str("-") };
         write!(f, "{first}")?;
         more.iter().try_for_each(|diff| write!(f, ".{diff}"))
     }
 }
 
-/// What a stream sends next of it: a decision, and usually behind it a ping that has the diff's id.
+/// A decision to send, usually with a ping that has the diff's id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Outgoing {
     pub(crate) ping: bool,
     pub(crate) diff: DiffId,
     pub(crate) path: Arc<str>,
-    /// With the content that the client receives.
+    /// Includes the content that the client receives.
     pub(crate) decision: Decision,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Outbox {
     stream: Option<OpenStream>,
-    /// Oldest first; those that were sent before those that were not.
+    /// Oldest first; sent ones before unsent ones.
     queue: VecDeque<Queued>,
-    /// Diffs that are over for this client, each with the number of the record that says so.
+    /// Diffs that have ended for this client, each with the number of its record.
     settling: Vec<(DiffId, u64)>,
     closing: Vec<Closing>,
 }
 
-/// A call of closeDiff that is answered once it is known whether a decision has arrived.
+/// A `closeDiff` call that waits until it is known whether a decision has arrived.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Closing {
     pub(super) diff: DiffId,
@@ -75,12 +75,12 @@ pub(super) struct Closing {
     pub(super) wants: Wants,
 }
 
-/// How the caller wants to hear of the decision.
+/// How the caller receives the decision.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Wants {
-    /// By the answer, and not again.
+    /// By the answer only.
     Answer,
-    /// By the notification, and then the answer, with this text.
+    /// By the notification, followed by the answer with this text.
     Notification(Option<Text>),
 }
 
@@ -93,9 +93,9 @@ struct OpenStream {
 }
 
 impl OpenStream {
-    /// Whether a decision needs its ping even if the server is stopping. A client whose answer
-    /// comes when the server has gone takes that for the end of the connection. So a rejection
-    /// has none then, of which the event's id says enough.
+    /// Whether a decision needs its ping even if the server is stopping. A client that answers
+    /// after the server has ended takes that for the end of the connection. So a rejection has no
+    /// ping then; the event's id is enough.
     fn must_ping(self, queued: &Queued) -> bool {
         self.is_answer || queued.decision.is_accepted()
     }
@@ -106,13 +106,13 @@ pub(super) struct Queued {
     pub(super) diff: DiffId,
     pub(super) path: Arc<str>,
     pub(super) decision: Decision,
-    /// It was taken in the last process, and may have arrived from there.
+    /// Taken by the last process, which may have sent it.
     is_restored: bool,
-    /// The stream that it was sent on.
+    /// The stream that carried it.
     sent: Option<u64>,
-    /// On how many streams it was sent.
+    /// The number of streams that carried it.
     attempts: u32,
-    /// A ping went behind it there.
+    /// A ping followed it on that stream.
     is_pinged: bool,
     /// It was sent there long ago.
     is_old: bool,
@@ -143,7 +143,7 @@ impl Outbox {
         self.queue.push_back(Queued::new(diff, path, decision, false));
     }
 
-    /// A decision of the last process.
+    /// Adds a decision of the last process.
     pub(super) fn restore(&mut self, diff: DiffId, path: Arc<str>, decision: Decision) {
         self.queue.push_back(Queued::new(diff, path, decision, true));
     }
@@ -152,7 +152,7 @@ impl Outbox {
         self.stream.is_some()
     }
 
-    /// The number of the decisions that were not sent, and the bytes of all.
+    /// Returns the number of unsent decisions, and the bytes of all.
     pub(super) fn backlog(&self) -> (usize, usize) {
         let unsent = self.queue.iter().filter(|queued| queued.sent.is_none());
         (unsent.count(), self.queue.iter().map(Queued::len).sum())
@@ -162,32 +162,32 @@ impl Outbox {
         self.queue.is_empty()
     }
 
-    /// Whether the client waits for a decision that was taken in this process.
+    /// Whether the client waits for a decision of this process.
     pub(super) fn is_due(&self) -> bool {
         self.queue.iter().any(|queued| queued.sent.is_none() && !queued.is_restored)
     }
 
-    /// The decision for `path`, of which there is one at most: who asks again forgets the last.
+    /// The decision for `path`. There is at most one: a new question discards the last decision.
     pub(super) fn find(&self, path: &str) -> Option<&Queued> {
         self.queue.iter().find(|queued| &*queued.path == path)
     }
 
-    /// Whether the decision for `path` is one of the last process.
+    /// Whether the decision for `path` comes from the last process.
     pub(super) fn is_left(&self, path: &str) -> bool {
         self.find(path).is_some_and(|queued| queued.is_restored)
     }
 
-    /// Whether a decision has yet to arrive, and there is a stream for it.
+    /// Whether a decision must still arrive and has a stream.
     pub(super) fn may_tell(&self, diff: DiffId) -> bool {
         self.has_stream() && self.queue.iter().any(|queued| queued.diff == diff)
     }
 
-    /// Whether a decision may be on its way: it was sent, and nobody knows whether it has arrived.
+    /// Whether a decision may be under way: it was sent, and its arrival is unknown.
     pub(super) fn is_on_its_way(&self, diff: DiffId) -> bool {
         self.queue.iter().any(|queued| queued.diff == diff && queued.sent.is_some())
     }
 
-    /// Whether the client is to answer a ping behind a decision, even if the server is stopping.
+    /// Whether the client must answer a ping, even if the server is stopping.
     pub(super) fn has_any_on_its_way(&self) -> bool {
         self.stream.is_some_and(|stream| {
             let is_pinged = |of: &Queued| of.is_pinged && of.sent == Some(stream.number);
@@ -201,17 +201,17 @@ impl Outbox {
         unsent.find(|queued| &*queued.path == path && queued.decision.is_accepted())
     }
 
-    /// Takes a decision out.
+    /// Removes a decision.
     pub(super) fn take(&mut self, diff: DiffId) -> Option<Queued> {
         let index = self.queue.iter().position(|queued| queued.diff == diff)?;
         self.queue.remove(index)
     }
 
-    /// A new stream, which replaces the one that there was. Returns the decisions of which `last`
-    /// says that they have arrived; the others are sent again.
+    /// Begins a stream, which replaces the last one. Returns the decisions that arrived according
+    /// to `last`; the others are resent.
     pub(super) fn attach(&mut self, number: u64, last: &EventId, is_answer: bool) -> Vec<Queued> {
-        // An answer that is a stream ends in order when the client's own comes, so what was sent
-        // on it arrives, though the client can't say so.
+        // A response stream ends in order when the client's own begins, so everything sent on it
+        // arrives, although the client cannot acknowledge it.
         let arriving = self.stream.filter(|stream| stream.is_answer).map(|stream| stream.number);
         self.stream = Some(OpenStream { number, is_answer });
         let (arrived, queue): (Vec<_>, Vec<_>) =
@@ -223,7 +223,7 @@ impl Outbox {
         arrived
     }
 
-    /// The stream `number` has ended. Returns the calls that have waited for it to tell.
+    /// Ends the stream `number`. Returns the calls that waited for its notifications.
     pub(super) fn detach(&mut self, number: u64) -> Vec<Closing> {
         if self.stream.is_none_or(|stream| stream.number != number) {
             return Vec::new();
@@ -233,10 +233,10 @@ impl Outbox {
         self.closing.extract_if(.., is_told).collect()
     }
 
-    /// What the stream `number` sends next, if the server is stopping or not.
+    /// Returns the next decision for the stream `number`.
     pub(super) fn next(&mut self, number: u64, stopping: bool) -> Option<Outgoing> {
         let stream = self.stream.filter(|stream| stream.number == number)?;
-        // Of what the last process told, a client speaks only when it opens a stream of its own.
+        // A client acknowledges decisions of the last process only when it opens its own stream.
         let may = |queued: &Queued| !(stream.is_answer && queued.is_restored);
         let mut queue = self.queue.iter_mut();
         let queued = queue.find(|queued| queued.sent.is_none() && may(queued))?;
@@ -249,16 +249,16 @@ impl Outbox {
         Some(Outgoing { ping, diff, path, decision })
     }
 
-    /// The oldest of the decisions that were sent, if there are too many: a client that answers no
-    /// ping and never comes back costs no more memory than that.
+    /// The oldest sent decision, if too many are kept. This limits the memory of a client that
+    /// answers no ping and never returns.
     pub(super) fn excess(&self) -> Option<DiffId> {
         let mut sent = self.queue.iter().filter(|queued| queued.sent.is_some());
         let oldest = sent.next()?;
         (sent.count() >= MAX_SENT_EVENTS).then_some(oldest.diff)
     }
 
-    /// A long time has passed. Returns the decisions whose texts are too many by now: a client that
-    /// listens has shown long ago that it got them, if it shows that at all.
+    /// Returns the sent decisions whose texts exceed the limit. A connected client would have
+    /// acknowledged them long ago.
     pub(super) fn prune_sent(&mut self) -> Vec<DiffId> {
         let mut bytes = 0;
         let mut excess = Vec::new();
@@ -274,15 +274,15 @@ impl Outbox {
         excess
     }
 
-    /// The id of the event that is sent next.
+    /// Returns the id of the next event.
     pub(super) fn event_id(&self) -> EventId {
         let told = self.queue.iter().filter(|queued| queued.sent.is_some());
         let told = told.map(|queued| queued.diff);
         EventId(told.chain(self.settling.iter().map(|(diff, _)| *diff)).collect())
     }
 
-    /// A diff is over for this client, as the record of that number says. Until that is saved, the
-    /// next process would bring it up again, so the event ids name it.
+    /// Notes that the record of this number ends a diff for this client. Until it is saved, the
+    /// event ids name the diff, because the next process would send its decision again.
     pub(super) fn settle(&mut self, diff: DiffId, record: u64) {
         if self.settling.len() == MAX_SETTLING {
             self.settling.remove(0);
@@ -295,23 +295,23 @@ impl Outbox {
         self.settling.retain(|(_, number)| *number > record);
     }
 
-    /// Has a call wait for what becomes of a decision.
+    /// Lets a call wait for the arrival of a decision.
     pub(super) fn close_later(&mut self, closing: Closing) {
         self.closing.push(closing);
     }
 
-    /// The calls that wait for what becomes of that decision.
+    /// Removes the calls that wait for the arrival of that decision.
     pub(super) fn closing(&mut self, diff: DiffId) -> Vec<Closing> {
         self.closing.extract_if(.., |closing| closing.diff == diff).collect()
     }
 
-    /// Takes a call out that waits, if it does.
+    /// Removes a waiting call.
     pub(super) fn give_up(&mut self, call: CallId) -> Option<Closing> {
         let index = self.closing.iter().position(|closing| closing.call == call)?;
         Some(self.closing.remove(index))
     }
 
-    /// The diffs whose decisions have yet to arrive.
+    /// The diffs whose decisions must still arrive.
     pub(super) fn diffs(&self) -> Vec<DiffId> {
         self.queue.iter().map(|queued| queued.diff).collect()
     }

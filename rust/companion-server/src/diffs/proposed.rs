@@ -6,18 +6,18 @@ use std::sync::LazyLock;
 use crate::mcp::session::ClientTraits;
 use crate::text::Text;
 
-/// What is kept of a proposed text.
+/// The digest of a proposed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Proposed {
     /// Bytes.
     length: usize,
     digest: u64,
-    /// The client that has proposed it.
+    /// The client that proposed it.
     client: ClientTraits,
 }
 
-/// The key of all digests. It is random, so that no proposal can be made to collide with the text
-/// into which its user changes it.
+/// The key of all digests. It is random, so that nobody can craft a proposal that collides with
+/// the user's changed text.
 static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 impl Proposed {
@@ -30,9 +30,8 @@ impl Proposed {
         self.length
     }
 
-    /// The text that the user accepts by leaving the proposal as `text`. Clients take an empty
-    /// text for an unchanged proposal (`resolution.content ?`), so an emptied one becomes a line
-    /// without text.
+    /// Returns the accepted text. Clients take an empty text for an unchanged proposal
+    /// (`resolution.content ?`), so an emptied one becomes a line end.
     pub(crate) fn accept(self, text: Text) -> Text {
         if text.is_empty() && self.length > 0 { "\n".to_owned().into() } else { text }
     }

@@ -1,4 +1,4 @@
-//! Declares the records that a process leaves to the next one, and the state that they lead to.
+//! Declares the records that a process leaves to the next one, and their resulting state.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,41 +9,42 @@ use super::{Decision, DiffId};
 use crate::mcp::session::{ClientTraits, SessionId};
 use crate::text::Text;
 
-/// What happened, one line of the file each.
+/// An event. Each is one line of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Record {
-    /// A client has come, and may come back.
+    /// A client has connected and may return.
     Session(SessionId, ClientTraits),
-    /// It will not, and waits for nothing.
+    /// The client has left.
     Gone(SessionId),
     /// A client waits for a decision about the diff of that path, as it wrote it.
     Opened(DiffId, SessionId, Arc<str>),
-    /// The user has accepted it. The client may not have received this content yet.
+    /// The user accepted it. The client may not have received this content yet.
     Accepted(DiffId, Text),
-    /// The client waits for it no more.
+    /// The client no longer waits for it.
     Settled(DiffId),
 }
 
-/// What the records come to.
+/// The state after all records.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Left {
     pub(crate) sessions: BTreeMap<SessionId, ClientTraits>,
     pub(crate) diffs: BTreeMap<DiffId, PendingDiff>,
 }
 
-/// A diff whose asker waits.
+/// A diff whose client waits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PendingDiff {
     pub(crate) session: SessionId,
     /// As the client wrote it in `openDiff`.
     pub(crate) path: Arc<str>,
-    /// Rejected unless it was accepted, because its view is gone.
+    /// A rejection unless it was accepted, because its view is closed.
     pub(crate) decision: Decision,
 }
 
 impl Left {
-    /// Applies a record. Returns the diffs whose texts no longer count and must not stay on the disk.
+    /// Applies a record. Returns the diffs whose texts are obsolete and must not stay on the
+    /// disk.
     pub(crate) fn apply(&mut self, record: Record) -> Vec<DiffId> {
         let over = match record {
             Record::Session(session, client) => {
@@ -71,7 +72,7 @@ impl Left {
         with_text.map(|(diff, _)| diff).collect()
     }
 
-    /// The fewest records that come to it, the texts last and the longest of them at the end.
+    /// The fewest records for this state. Texts are last, the longest at the end.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
         let sessions =
             self.sessions.iter().map(|(session, client)| Record::Session(*session, *client));

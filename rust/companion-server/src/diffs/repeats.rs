@@ -1,7 +1,6 @@
-//! The newest calls, should a connection break before the answer arrives: who sends the same
-//! request again, as `gemini-companion bridge` does, has the answer to the first. Without that, a
-//! diff that is closed again has no text any more, and one that is opened again loses what the user
-//! has typed or decided.
+//! Keeps the answers to the newest calls for clients that repeat a request after a broken
+//! connection, such as `gemini-companion bridge`. Without them, a repeated close would find no
+//! text, and a repeated open would lose the user's edits and decision.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -17,13 +16,13 @@ use super::calls::{Answered, Waiter};
 use crate::host::CallId;
 use crate::mcp::session::SessionId;
 
-/// How many calls of a client are kept.
+/// The most calls that are kept for one client.
 const MAX_KEPT_CALLS: usize = 64;
 
-/// How long the id of a request that is kept may be, in bytes. Clients count.
+/// The longest id of a request that is kept, in bytes. Clients count.
 const MAX_REQUEST_ID: usize = 128;
 
-/// What a call takes besides its path and its text, in bytes.
+/// The size of a call besides its path and its text, in bytes.
 const CALL_OVERHEAD: usize = 256;
 
 /// The request that a call comes from.
@@ -38,7 +37,7 @@ pub(crate) struct CallOrigin<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attempt {
     Once,
-    /// It was sent before, and its sender knows no answer.
+    /// It was sent before, and its client has no answer.
     Again,
     /// It will not be sent again.
     OnceForAll,
@@ -46,7 +45,7 @@ pub(crate) enum Attempt {
 
 pub(super) struct Repeats {
     newest: Mutex<RecentCalls>,
-    /// How many bytes of paths and texts may be kept, of all clients.
+    /// The most bytes of paths and texts that are kept for all clients.
     limit: usize,
 }
 
@@ -56,7 +55,7 @@ struct RecentCalls {
     bytes: usize,
 }
 
-/// What is kept for one client, oldest first.
+/// The calls of one client, oldest first.
 #[derive(Default)]
 struct ClientCalls {
     calls: VecDeque<KeptCall>,
@@ -69,7 +68,7 @@ struct KeptCall {
     call: CallId,
     path: Arc<str>,
     is_repeated: bool,
-    /// It was about no diff, as has turned out.
+    /// It turned out to concern no diff.
     is_idle: bool,
     waiter: Waiter,
     bytes: usize,
@@ -81,8 +80,8 @@ impl Repeats {
         Self { newest: Mutex::default(), limit }
     }
 
-    /// The call of `tool` about `path` that the same request has made before, if it has. The first may
-    /// also arrive last: a system sends again what a network has dropped.
+    /// Finds the call of `tool` about `path` that the same request has made before. The first may
+    /// arrive last, because networks resend lost packets.
     pub(super) fn find(&self, request: CallOrigin<'_>, tool: Tool, path: &str) -> Option<Waiter> {
         if request.sent == Attempt::OnceForAll {
             return None;
@@ -125,7 +124,7 @@ impl Repeats {
         newest.bytes += bytes;
     }
 
-    /// A call of a session was answered.
+    /// Notes that a call of a session was answered.
     pub(super) fn answered(&self, session: SessionId, call: CallId) {
         let newest = &mut *self.newest.lock();
         let Some(client) = newest.clients.get_mut(&session) else { return };
@@ -137,14 +136,14 @@ impl Repeats {
             client.bytes += answer.len();
             newest.bytes += answer.len();
         }
-        // Only now: what turns out to be about no diff pushes out nothing else.
+        // Only now, so that a call that concerns no diff evicts nothing else.
         while client.calls.len() > MAX_KEPT_CALLS {
             newest.bytes -= client.drop_one();
         }
         newest.trim(self.limit, session);
     }
 
-    /// That client will ask nothing more.
+    /// Forgets a client that sends no more requests.
     pub(super) fn forget(&self, session: SessionId) {
         let newest = &mut *self.newest.lock();
         if let Some(client) = newest.clients.remove(&session) {
@@ -152,7 +151,7 @@ impl Repeats {
         }
     }
 
-    /// Nobody asks again for what is older than that.
+    /// Forgets calls that are older than this; they are not repeated.
     pub(super) fn forget_older(&self, age: Duration) {
         let newest = &mut *self.newest.lock();
         newest.clients.retain(|_, client| {
@@ -165,8 +164,8 @@ impl Repeats {
 }
 
 impl RecentCalls {
-    /// Who has the most loses first, so that nobody's texts push out another's smaller ones. The newest
-    /// call of `session` stays, however long its text is.
+    /// Evicts calls of the client with the most bytes first, so that nobody's texts evict
+    /// another's smaller ones. The newest call of `session` stays, however long its text is.
     fn trim(&mut self, limit: usize, session: SessionId) {
         while self.bytes > limit {
             let clients = self.clients.iter_mut();
@@ -178,7 +177,7 @@ impl RecentCalls {
 }
 
 impl ClientCalls {
-    /// Drops the oldest call that was about no diff, or else the oldest. Returns its bytes.
+    /// Evicts the oldest call that concerned no diff, or else the oldest. Returns its bytes.
     fn drop_one(&mut self) -> usize {
         let idle = self.calls.iter().position(|call| call.is_idle);
         let bytes = self.calls.remove(idle.unwrap_or_default()).map_or(0, |call| call.bytes);

@@ -6,8 +6,8 @@ use crate::diffs::{Answer, Decision, DiffId};
 use crate::mcp::session::SessionId;
 
 impl Ledger {
-    /// A stream of a session begins; what has not arrived by the last one is sent again. If it is
-    /// an answer to a request, the client can't say what has arrived.
+    /// Begins a stream of a session. Resends decisions that did not arrive on the last stream. A
+    /// stream that answers a request gives the client no way to acknowledge.
     pub(crate) fn attach(
         &mut self,
         session: SessionId,
@@ -22,14 +22,14 @@ impl Ledger {
         effects
     }
 
-    /// A stream of a session has ended. Calls that have waited for what it tells are answered.
+    /// Ends a stream of a session. Answers the calls that waited for its notifications.
     pub(crate) fn detach(&mut self, session: SessionId, stream: u64) -> Vec<Effect> {
         let outbox = self.outboxes.get_mut(&session);
         let closing = outbox.map(|outbox| outbox.detach(stream)).unwrap_or_default();
         closing.into_iter().map(|closing| closing.answer(None)).collect()
     }
 
-    /// What a stream of a session sends next.
+    /// Returns the next event of a session's stream.
     pub(crate) fn next(
         &mut self,
         session: SessionId,
@@ -44,7 +44,7 @@ impl Ledger {
         (next, effects)
     }
 
-    /// A long time has passed: what no client shows that it got costs no more memory than a little.
+    /// Limits the memory of decisions that clients do not acknowledge for a long time.
     pub(crate) fn prune_sent(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
         let all = self.outboxes.iter_mut();
@@ -57,30 +57,30 @@ impl Ledger {
         effects
     }
 
-    /// The id of the event that is sent next to a session.
+    /// Returns the id of the session's next event.
     pub(crate) fn event_id(&self, session: SessionId) -> EventId {
         self.outboxes.get(&session).map(Outbox::event_id).unwrap_or_default()
     }
 
-    /// A client has answered the ping behind a decision.
+    /// Handles a client's answer to the ping after a decision.
     pub(crate) fn ping_answered(&mut self, session: SessionId, diff: DiffId) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.take(session, diff, &mut effects);
         effects
     }
 
-    /// All records up to that number are where the next process finds them.
+    /// Notes that all records up to this number are saved for the next process.
     pub(crate) fn saved(&mut self, record: u64) {
         self.outboxes.values_mut().for_each(|outbox| outbox.saved(record));
     }
 
-    /// The number of the decisions that wait for a stream of the session, and the bytes of all that
-    /// its client has not shown to have got.
+    /// Returns the number of decisions that wait for a stream of the session, and the bytes of
+    /// all decisions that its client has not acknowledged.
     pub(crate) fn backlog(&self, session: SessionId) -> (usize, usize) {
         self.outboxes.get(&session).map(Outbox::backlog).unwrap_or_default()
     }
 
-    /// Whether the client of a session may wait for a decision: it has not shown that it got it.
+    /// Whether the client of a session may wait for a decision that it has not acknowledged.
     pub(crate) fn is_awaited_by(&self, session: SessionId) -> bool {
         self.count(session) > 0 || self.outboxes.get(&session).is_some_and(|of| !of.is_empty())
     }
@@ -90,7 +90,7 @@ impl Ledger {
         self.count(session) > 0 || self.outboxes.get(&session).is_some_and(Outbox::is_due)
     }
 
-    /// Whether the client is to hear what became of its diff of that path in the last process.
+    /// Whether the client still needs the end of its diff of that path in the last process.
     pub(crate) fn is_left(&self, session: SessionId, path: &str) -> bool {
         self.outboxes.get(&session).is_some_and(|outbox| outbox.is_left(path))
     }
@@ -100,14 +100,14 @@ impl Ledger {
         self.outboxes.get(&session).is_some_and(Outbox::has_stream)
     }
 
-    /// Whether any client has yet to show that it got what it is told, even if the server stops, or
-    /// waits for a text that the editor has yet to give.
+    /// Whether a client must still acknowledge a decision, even if the server stops, or waits for
+    /// a text from the editor.
     pub(crate) fn is_any_on_its_way(&self) -> bool {
         self.outboxes.values().any(Outbox::has_any_on_its_way)
             || self.asked.values().any(PendingEditorRequest::is_for_text)
     }
 
-    /// Forgets a decision, because it is told otherwise or not at all.
+    /// Removes a decision that needs no notification.
     pub(super) fn take(
         &mut self,
         session: SessionId,
@@ -120,7 +120,7 @@ impl Ledger {
         Some(decision)
     }
 
-    /// Decisions need not be told any more.
+    /// Removes decisions that need no notification any more.
     fn arrived(&mut self, session: SessionId, decisions: Vec<Queued>, effects: &mut Vec<Effect>) {
         for Queued { diff, decision, .. } in decisions {
             self.settle(session, diff, effects);
@@ -133,7 +133,7 @@ impl Ledger {
 }
 
 impl Closing {
-    /// Its answer, if the decision is known.
+    /// The answer, if the decision is known.
     pub(super) fn answer(self, decision: Option<Decision>) -> Effect {
         let content = match self.wants {
             Wants::Answer => decision.and_then(Decision::into_text),

@@ -12,7 +12,7 @@ use crate::text::Text;
 const NO_ANSWER: &str = "The editor did not answer in time.";
 
 impl Ledger {
-    /// The user has decided.
+    /// Handles the user's decision.
     pub(crate) fn user_decided(&mut self, path: &str, decision: Decision) -> Vec<Effect> {
         let mut effects = Vec::new();
         if self.open.get(path).is_some_and(|diff| diff.opening.is_none())
@@ -24,8 +24,8 @@ impl Ledger {
             self.end(diff, outcome, &mut effects);
             return effects;
         }
-        // The view was decided while the request to close it was on its way: the caller gets
-        // the text that the user accepted.
+        // The user decided while the request to close the view was under way. The caller gets the
+        // accepted text.
         let is_closing = |asked: &PendingEditorRequest| match asked {
             PendingEditorRequest::Close { shown, .. } => shown.as_deref() == Some(path),
             PendingEditorRequest::Open(_) | PendingEditorRequest::Decide(_) => false,
@@ -38,9 +38,9 @@ impl Ledger {
         effects
     }
 
-    /// The editor is about to write an accepted text that waits for its client. The client must not
-    /// make the edit again, so the acceptance becomes a rejection. Returns whether it does: it does not
-    /// if the client may have received it. Of several for that path it is the last one.
+    /// Makes a waiting acceptance a rejection, because the editor writes the accepted text itself
+    /// and the client must not repeat the edit. Returns false if the client may have received the
+    /// acceptance. If several wait for that path, takes the last one.
     pub(crate) fn withdraw(&mut self, path: &str) -> (bool, Vec<Effect>) {
         let mut effects = Vec::new();
         let outboxes = self.outboxes.iter_mut();
@@ -56,7 +56,7 @@ impl Ledger {
         (true, effects)
     }
 
-    /// The editor has done what it was asked, with the proposal's text if it was to close.
+    /// Handles the editor's success. A closed view comes with the proposal's text.
     pub(crate) fn completed(&mut self, call: CallId, content: Option<Text>) -> Vec<Effect> {
         match self.asked.remove(&call) {
             Some(PendingEditorRequest::Open(path)) => {
@@ -68,7 +68,7 @@ impl Ledger {
                 let content = content.map(|text| proposed.content(&proposed.accept(text)));
                 vec![self.closed(call, told, content)]
             }
-            // The decision answers that call; until it comes, so can the deadline.
+            // The decision answers that call. Until the decision arrives, the deadline can do so.
             Some(decide @ PendingEditorRequest::Decide(_)) => {
                 self.asked.insert(call, decide);
                 Vec::new()
@@ -77,18 +77,18 @@ impl Ledger {
         }
     }
 
-    /// The editor could not do what it was asked.
+    /// Handles the editor's failure.
     pub(crate) fn failed(&mut self, call: CallId, message: &str) -> Vec<Effect> {
         self.give_up(call, message, Outcome::Failed)
     }
 
-    /// The editor has answered what can't be read. As with one that says nothing, its views may be in any
-    /// state; above all a text is not known, which is not the same as that there is none.
+    /// Handles an unreadable answer of the editor. Its views may be in any state, as if it had
+    /// not answered. Above all the text is unknown, which differs from no text.
     pub(crate) fn unreadable(&mut self, call: CallId, message: &str) -> Vec<Effect> {
         self.give_up(call, message, Outcome::TimedOut)
     }
 
-    /// Whoever was to do something for the call has not done it in time.
+    /// Handles the deadline of a call.
     pub(crate) fn expired(&mut self, call: CallId) -> Vec<Effect> {
         let mut outboxes = self.outboxes.iter_mut();
         let waiting = outboxes.find_map(|(of, outbox)| Some((*of, outbox.give_up(call)?)));
@@ -104,9 +104,9 @@ impl Ledger {
         self.give_up(call, NO_ANSWER, Outcome::TimedOut)
     }
 
-    /// The answer to closeDiff. A caller that is `told` of the end by a notification, too, hears of it
-    /// before: with the answer it stops to listen (`ide-client.js`, `disconnect`), and would wait for
-    /// the end of its openDiff whenever it asks again.
+    /// Answers `closeDiff`. If the client also receives a notification of the end, that is sent
+    /// first. After the answer the client stops listening (`ide-client.js`, `disconnect`) and
+    /// would wait for the end of its `openDiff` for ever.
     pub(super) fn closed(
         &mut self,
         call: CallId,
@@ -134,11 +134,11 @@ impl Ledger {
                 effects.push(Effect::Answer(call, failed()));
                 self.end(diff, outcome, &mut effects);
                 if outcome == Outcome::TimedOut {
-                    // Should the view still open, nobody would be waiting for a decision.
+                    // If the view still opens, nobody waits for a decision.
                     effects.push(Effect::Ask(None, EditorCommand::Abandon(path)));
                 }
             }
-            // Who is told of the end does not look at the text.
+            // A caller that is notified of the end does not read the text.
             Some(PendingEditorRequest::Close { told, .. })
                 if outcome == Outcome::Failed || told.is_some() =>
             {

@@ -1,16 +1,16 @@
-//! Decides how each diff ends: which are open, for which client, and which decisions have not arrived.
-//! It is the only judge of races.
+//! Decides how each diff ends: which are open, for which client, and which decisions have not
+//! arrived. All races are decided here.
 //!
-//! A state machine without IO, clock or lock: every step returns what follows from it as
-//! [`Effect`]s, in order. Each diff ends exactly once, and each call is answered exactly once,
-//! in whatever order requests, the user, the editor and the client's departure come.
-//! `tests/exhaustive` tries all orders of a few, over restarts.
+//! A state machine without IO, clock or lock: every step returns its consequences as [`Effect`]s,
+//! in order. Each diff ends exactly once, and each call is answered exactly once, in any order of
+//! requests, user, editor and leaving clients. `tests/exhaustive` tries all orders of a few
+//! steps, over restarts.
 //!
-//! A diff is known by its path, byte for byte as the client wrote it, because the client keeps
-//! one waiter per path (`ide-client.js`, `diffResponses`). So a decision that reaches the client
-//! after it has asked again for the path answers the wrong question. Hence two rules: who asks
-//! again, or closes, forgets the decision before; and what a call did is recorded for the next
-//! process before the call is answered.
+//! The key of a diff is its path, byte for byte as the client wrote it, because the client keeps
+//! one waiter per path (`ide-client.js`, `diffResponses`). If a client opens a path again, a late
+//! decision would answer the wrong question. So an open or a close of a path discards the
+//! decision before it, and the effect of a call is recorded for the next process before the call
+//! is answered.
 
 mod delivery;
 mod editor;
@@ -26,19 +26,19 @@ use super::{Decision, DiffId};
 use crate::host::CallId;
 use crate::mcp::session::{ClientTraits, SessionId};
 
-/// What follows from a step.
+/// A consequence of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Send the editor a command, for the call if one waits for the result.
+    /// Send the editor a command, for a call if one waits for the result.
     Ask(Option<CallId>, EditorCommand),
-    /// Answer a call, once all records before are saved.
+    /// Answer a call, once all earlier records are saved.
     Answer(CallId, Answer),
-    /// The call waits for its client alone, which takes milliseconds or never ends.
+    /// The call waits only for its client, which takes milliseconds or never ends.
     ShortenDeadline(CallId),
     /// Save this for the next process.
     Record(Record),
-    /// The diff of that path was decided, with the text that the user has left. A notification is
-    /// queued for its client.
+    /// The diff of that path was decided, with the user's final text. A notification is queued
+    /// for its client.
     Decided(SessionId, Arc<str>, Decision),
     /// The diff has ended; no other effect depends on it.
     Ended(DiffId, Outcome),
@@ -49,7 +49,7 @@ pub(crate) enum Effect {
 pub(crate) enum EditorCommand {
     Open(Arc<str>),
     Close(Arc<str>),
-    /// Close, though nobody takes the text.
+    /// Close the view; nobody needs the text.
     Abandon(Arc<str>),
     Accept(Arc<str>),
     Reject(Arc<str>),
@@ -58,11 +58,11 @@ pub(crate) enum EditorCommand {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Ledger {
     open: BTreeMap<Arc<str>, Diff>,
-    /// What the editor was asked for a call and has not done.
+    /// The requests that the editor has not answered, by call.
     asked: BTreeMap<CallId, PendingEditorRequest>,
     outboxes: BTreeMap<SessionId, Outbox>,
     next_diff: DiffId,
-    /// How many records there have been; nothing if there is no next process.
+    /// The number of records so far; `None` if no process follows.
     records: Option<u64>,
     stopped: bool,
 }
@@ -72,12 +72,12 @@ struct Diff {
     id: DiffId,
     asker: SessionId,
     proposed: Proposed,
-    /// The call that waits until the view shows. Until then a decision for the path is about an
-    /// earlier view, and ends nothing.
+    /// The call that waits until the view is shown. Until then a decision for the path is about
+    /// an earlier view and ends nothing.
     opening: Option<CallId>,
-    /// Until then the view of another client may show.
+    /// Until then the view of another client may be shown.
     is_over_other: bool,
-    /// The calls of acceptDiff and rejectDiff that wait for the end.
+    /// The calls of `acceptDiff` and `rejectDiff` that wait for the end.
     pending_decisions: Vec<(CallId, bool)>,
 }
 
@@ -85,33 +85,33 @@ struct Diff {
 enum PendingEditorRequest {
     Open(Arc<str>),
     Close {
-        /// The path if the view showed, so that the user's decision may be on its way.
+        /// The path if the view was shown: the user's decision may be under way.
         shown: Option<Arc<str>>,
-        /// The caller and its diff, if a notification tells it of the end.
+        /// The caller and its diff, if a notification reports the end.
         told: Option<(SessionId, DiffId)>,
         proposed: Proposed,
-        /// The view is not one of another client.
+        /// The view does not belong to another client.
         is_own: bool,
     },
     Decide(Arc<str>),
 }
 
 impl PendingEditorRequest {
-    /// Whether the caller waits for the text that the user has left.
+    /// Whether the caller waits for the user's text.
     fn is_for_text(&self) -> bool {
         matches!(self, Self::Close { told: None, .. })
     }
 }
 
-/// How many calls may wait for one decision. The editor is asked for each, and may not read it.
+/// The most calls that may wait for one decision. Each asks the editor, which may not read.
 const MAX_PENDING_DECISIONS: usize = 16;
 
 const STOPPING: &str = "The editor is closing.";
 const NO_SESSION: &str = "The session has ended.";
 
 impl Ledger {
-    /// `first_diff` is the id of the first diff, and should be random: ids are told from those of
-    /// earlier processes. Records are kept if there is to be a next one.
+    /// `first_diff` is the id of the first diff. Choose it at random, so that ids differ from
+    /// those of earlier processes. With `keep_records` it records for the next process.
     pub(crate) fn new(first_diff: DiffId, keep_records: bool) -> Self {
         Self {
             open: BTreeMap::new(),
@@ -123,7 +123,7 @@ impl Ledger {
         }
     }
 
-    /// A client has come.
+    /// Adds a client.
     pub(crate) fn session_begun(
         &mut self,
         session: SessionId,
@@ -135,8 +135,8 @@ impl Ledger {
         effects
     }
 
-    /// A client of the last process, which will come back; what it waits for is told by
-    /// [`Ledger::restore_decision`].
+    /// Adds a client of the last process. [`Ledger::restore_decision`] adds the decisions that it
+    /// waits for.
     pub(crate) fn restore_session(&mut self, session: SessionId) {
         self.outboxes.insert(session, Outbox::default());
     }
@@ -172,8 +172,8 @@ impl Ledger {
         if let Some(earlier) = self.open.remove(path) {
             is_over_other =
                 earlier.asker != asker || (earlier.is_over_other && earlier.opening.is_some());
-            // The same client has already replaced its waiter: a word about the earlier diff
-            // would end the new one.
+            // The same client has already replaced its waiter. A notification about the earlier
+            // diff would end the new one.
             if earlier.asker == asker {
                 self.settle(asker, earlier.id, &mut effects);
             } else {
@@ -220,7 +220,8 @@ impl Ledger {
         let proposed = diff.proposed;
         let is_own = shown.is_some() || !diff.is_over_other;
         self.end(diff, Outcome::Closed, &mut effects);
-        // A client that is being disabled or ends does not look at the text (`ide-client.js`, `disconnect`).
+        // A client that is being disabled or ends does not read the text (`ide-client.js`,
+        // `disconnect`).
         let ask = if told.is_some() { EditorCommand::Abandon } else { EditorCommand::Close };
         self.asked.insert(call, PendingEditorRequest::Close { shown, told, proposed, is_own });
         effects.push(Effect::Ask(Some(call), ask(Arc::clone(path))));
@@ -244,7 +245,7 @@ impl Ledger {
             return vec![self.closed(call, Some((caller, diff)), decision.into_text())];
         }
         if outbox.is_on_its_way(diff) {
-            // If the answer overtook it, it would answer the client's next question.
+            // If the answer arrived first, the decision would answer the client's next question.
             outbox.close_later(Closing { diff, call, wants: Wants::Answer });
             return vec![Effect::ShortenDeadline(call)];
         }
@@ -271,7 +272,7 @@ impl Ledger {
             let ask = if accept { EditorCommand::Accept } else { EditorCommand::Reject };
             return vec![Effect::Ask(Some(call), ask(Arc::clone(path)))];
         }
-        // Decided already, of which the asker has not heard.
+        // Already decided; the client has not received the decision.
         let decided = self.outboxes.values().find_map(|outbox| outbox.find(path));
         let answer = match decided {
             Some(decided) => {
@@ -283,15 +284,15 @@ impl Ledger {
         vec![Effect::Answer(call, answer)]
     }
 
-    /// A session has no stream for so long that its views should not wait for it. Should its
-    /// client come back all the same, it hears that its diffs are rejected.
+    /// Closes the views of a session that has had no stream for too long. If its client returns,
+    /// it receives rejections.
     pub(crate) fn session_away(&mut self, session: SessionId) -> Vec<Effect> {
         self.close_all(session, |ledger, path, diff, effects| {
             ledger.queue_decision(diff, path, Decision::Rejected, effects);
         })
     }
 
-    /// A session has ended for good: its views are closed, there is nobody to hear of them.
+    /// Closes the views of a session that has ended. Nobody receives the decisions.
     pub(crate) fn session_gone(&mut self, session: SessionId) -> Vec<Effect> {
         let mut effects = self.close_all(session, |_, _, _, _| {});
         let queued = self.outboxes.get(&session).map(Outbox::diffs).unwrap_or_default();
@@ -319,8 +320,8 @@ impl Ledger {
         effects
     }
 
-    /// Rejects every open diff, answers every call that waits for neither a notification nor a text,
-    /// and takes no further diff.
+    /// Rejects every open diff and accepts no further one. Answers every call that waits for
+    /// neither a notification nor a text.
     pub(crate) fn stop(&mut self) -> Vec<Effect> {
         self.stopped = true;
         let mut effects = Vec::new();
@@ -344,12 +345,12 @@ impl Ledger {
         texts.map(|(call, _)| Effect::Answer(call, failed())).collect()
     }
 
-    /// How many records there have been.
+    /// The number of records so far.
     pub(crate) fn records(&self) -> u64 {
         self.records.unwrap_or_default()
     }
 
-    /// How many diffs are open.
+    /// The number of open diffs.
     pub(crate) fn len(&self) -> usize {
         self.open.len()
     }
@@ -359,12 +360,12 @@ impl Ledger {
         self.open.values().map(|diff| diff.proposed.len()).sum()
     }
 
-    /// How many diffs the session has open.
+    /// The number of the session's open diffs.
     pub(crate) fn count(&self, session: SessionId) -> usize {
         self.open.values().filter(|diff| diff.asker == session).count()
     }
 
-    /// Queues what became of `diff` for its asker.
+    /// Queues the decision about `diff` for its client.
     fn queue_decision(
         &mut self,
         diff: &Diff,
@@ -375,14 +376,14 @@ impl Ledger {
         let Some(outbox) = self.outboxes.get_mut(&diff.asker) else { return };
         let content = decision.clone().map(|text| diff.proposed.content(&text));
         outbox.push(diff.id, Arc::clone(&path), content.clone());
-        // The next process rejects every diff that has no such record.
+        // The next process rejects every diff without such a record.
         if let Decision::Accepted(content) = content {
             self.record(Record::Accepted(diff.id, content), effects);
         }
         effects.push(Effect::Decided(diff.asker, path, decision));
     }
 
-    /// A diff needs no word from the next process.
+    /// Notes that the next process has nothing to send about a diff.
     fn settle(&mut self, session: SessionId, diff: DiffId, effects: &mut Vec<Effect>) {
         self.record(Record::Settled(diff), effects);
         if let (Some(record), Some(outbox)) = (self.records, self.outboxes.get_mut(&session)) {
@@ -397,7 +398,7 @@ impl Ledger {
         }
     }
 
-    /// Answers the calls that waited for `diff`, which is no longer open.
+    /// Answers the calls that waited for `diff`, which has ended.
     fn end(&mut self, diff: Diff, outcome: Outcome, effects: &mut Vec<Effect>) {
         if let Some(call) = diff.opening {
             self.asked.remove(&call);
