@@ -1,9 +1,9 @@
-//! Any order of what several clients, the user, the editor and the network do, with everything from
-//! the request to the stream: no client waits for ever, and none gets an answer that is not its own.
+//! Tests random orders of steps of several clients, the user, the editor and the network, from
+//! the request to the stream: no client waits for ever, and none gets another's answer.
 //!
-//! The clients behave as the real one does (`ide-client.js`): one waiter per path, set before the
-//! request is sent and ended by the first notification for that path, whatever it was meant for.
-//! So a stale notification shows.
+//! The clients behave as the real one (`ide-client.js`): one waiter per path, set before the
+//! request is sent and ended by the first notification for that path, for any question. So a
+//! stale notification is detected.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -39,7 +39,7 @@ enum Op {
         path: usize,
         accept: bool,
     },
-    /// The user decides a view that shows.
+    /// The user decides a shown view.
     User {
         path: usize,
         accept: bool,
@@ -48,20 +48,20 @@ enum Op {
     Editor {
         can: bool,
     },
-    /// What is under way gets on, one step each.
+    /// Pending tasks proceed by one step each.
     Turn,
-    /// The editor takes longer than it may.
+    /// The editor exceeds its deadline.
     Overdue,
-    /// The client reads what its stream has.
+    /// The client reads pending events of its stream.
     Read {
         client: usize,
     },
-    /// The stream breaks after `arrived` more events, whatever the server sent on it.
+    /// The stream breaks after `arrived` more events.
     Cut {
         client: usize,
         arrived: usize,
     },
-    /// The client leaves for good, by DELETE.
+    /// The client leaves by DELETE.
     Leave {
         client: usize,
     },
@@ -88,14 +88,14 @@ fn op() -> impl Strategy<Value = Op> {
 struct Client {
     session: String,
     stream: Option<Stream>,
-    /// How many streams have broken.
+    /// The number of broken streams.
     broken: usize,
     last_id: Option<String>,
-    /// Path → the text that it proposed, which names the diff.
+    /// Path → the proposed text, which identifies the diff.
     waiters: BTreeMap<&'static str, String>,
-    /// The texts of which it knows that a view showed them.
+    /// The texts whose views were shown, as far as it knows.
     shown: BTreeSet<String>,
-    /// What it is closing.
+    /// The paths that it is closing.
     closing: BTreeSet<&'static str>,
 }
 
@@ -104,9 +104,9 @@ struct World {
     clients: Rc<RefCell<Vec<Client>>>,
     calls: Vec<JoinHandle<()>>,
     asks: VecDeque<EditorCall>,
-    /// Path → text of the view that shows.
+    /// Path → text of the shown view.
     views: HashMap<String, String>,
-    /// The texts that the user has accepted, as far as the server took that.
+    /// The accepted texts that the server took.
     accepted: Rc<RefCell<BTreeSet<String>>>,
     opened: u64,
 }
@@ -157,7 +157,7 @@ impl World {
         }
     }
 
-    /// Calls a tool, sooner or later, and does `then` with its result.
+    /// Calls a tool in a later turn, and runs `then` with its result.
     fn call(
         &mut self,
         client: usize,
@@ -177,7 +177,7 @@ impl World {
         let text = format!("{}{}", own(client), self.opened);
         {
             let client = &mut self.clients.borrow_mut()[client];
-            // The real one asks again only when it has an answer.
+            // The real one asks again only after an answer.
             let waits = client.waiters.contains_key(path) || client.closing.contains(path);
             if client.stream.is_none() || waits {
                 return;
@@ -216,7 +216,7 @@ impl World {
                     |text| client.shown.contains(text) && client.waiters.get(path) == Some(text);
                 assert!(!asked.as_ref().is_some_and(waits), "it stops to listen before it is told");
             }
-            // Without `suppress` its waiter is told what has become of the diff.
+            // Without `suppress` its waiter is notified of the end.
             let waiter = if suppress { client.waiters.remove(path) } else { None };
             let Some(waiter) = waiter else { return };
             let closed = result["content"][0]["text"].as_str().unwrap_or_default();
@@ -256,12 +256,12 @@ impl World {
                 self.decide_view(&path, false);
                 responder.complete(None);
             }
-            // To drop a request is to fail it.
+            // A dropped request fails.
             _ => {}
         }
     }
 
-    /// Has a client take up to `limit` messages from its stream.
+    /// Lets a client take up to `limit` messages from its stream.
     fn read(&self, client: usize, limit: usize) {
         for _ in 0..limit {
             let mut clients = self.clients.borrow_mut();
@@ -315,7 +315,7 @@ impl World {
     }
 }
 
-/// How the texts of a client begin.
+/// The prefix of a client's texts.
 fn own(client: usize) -> String {
     format!("proposal of {client}: ")
 }

@@ -1,4 +1,4 @@
-//! What waits for a disk that does not answer.
+//! Tests records that wait for a disk that does not answer.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::text::HeldTexts;
 /// The records of the book's two clients.
 const BEGUN: u64 = 2;
 
-/// Has the records among `effects` saved, once the disk answers.
+/// Queues the records of `effects`; they are saved when the disk answers.
 fn append(journal: &Journal, effects: Vec<Effect>) {
     journal.append(effects.into_iter().filter_map(|effect| match effect {
         Effect::Record(record) => Some(record),
@@ -41,7 +41,7 @@ async fn a_text_waits_for_the_disk_no_longer_than_its_client_waits_for_it() {
             append(&journal, over);
             assert_eq!(texts.bytes(), 0, "taken {is_taken}, gone {is_gone}");
 
-            // Each record still counts, and they come to nothing.
+            // Each record still counts, and their result is empty.
             let records = [before, journal.next().await.records].concat();
             assert_eq!(records.len() as u64, book.ledger.records() - BEGUN);
             let mut left = Left::default();

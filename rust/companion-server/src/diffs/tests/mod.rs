@@ -1,4 +1,4 @@
-//! The ledger, step by step and in any order.
+//! Tests the ledger, step by step and in any order.
 
 mod arriving;
 mod closing;
@@ -61,7 +61,7 @@ impl Book {
         (call, self.ledger.open(asker, &path(), proposed(), call))
     }
 
-    /// Opens a diff, and its view.
+    /// Opens a diff and its view.
     fn opened(&mut self, asker: SessionId) {
         let (call, _) = self.open(asker);
         let effects = self.ledger.completed(call, None);
@@ -82,7 +82,7 @@ impl Book {
         self.ledger.user_decided(&path(), decision(accepted.map(text)))
     }
 
-    /// What follows, in words.
+    /// Describes effects.
     fn told(&self, effects: &[Effect]) -> Vec<String> {
         let name = |id: &SessionId| if *id == self.a { "a" } else { "b" };
         let tell = |effect: &Effect| match effect {
@@ -102,12 +102,12 @@ impl Book {
     }
 }
 
-/// The decision to accept a text, or else to reject.
+/// An acceptance of a text, or else a rejection.
 fn decision<T>(accepted: Option<T>) -> Decision<T> {
     accepted.map_or(Decision::Rejected, Decision::Accepted)
 }
 
-/// The only answer among effects.
+/// The only answer to a call among effects.
 fn answer(effects: &[Effect], to: CallId) -> &Answer {
     let answers: Vec<_> = effects
         .iter()
@@ -121,7 +121,7 @@ fn answer(effects: &[Effect], to: CallId) -> &Answer {
     answer
 }
 
-/// The result as which a client reads an answer.
+/// The result that a client reads for an answer.
 fn result(answer: &Answer) -> Value {
     let response = ToolResult::from(answer.clone()).into_response(&Id::from(1));
     serde_json::from_slice::<Value>(&response.into_bytes()).unwrap()["result"].take()
@@ -284,7 +284,7 @@ fn a_client_that_is_gone_for_good_leaves_no_view_behind() {
     assert_eq!(book.told(&effects), ["1 Closed", "abandon"]);
 }
 
-/// A request of it may have been looked at before it was gone.
+/// The server may have looked at one of its requests before it left.
 #[test]
 fn a_client_that_is_gone_for_good_opens_nothing() {
     let mut book = Book::new();
@@ -319,7 +319,7 @@ fn stopping_rejects_what_is_open_and_answers_every_call() {
     assert_eq!(*answer(&effects, call), Answer::Failed("The editor is closing.".to_owned()));
 }
 
-/// An IDE rejects what is open when it closes a project, and stops the server with it.
+/// An IDE that closes a project rejects its open diffs and stops its server.
 #[test]
 fn a_server_that_stops_waits_for_the_answer_to_the_ping_behind_a_rejection() {
     let mut book = Book::new();

@@ -1,4 +1,4 @@
-//! Requests that are sent again, because their connection broke before the answer came.
+//! Tests requests that are repeated because their connection broke before the answer arrived.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ fn request(tool: &str, id: impl Into<Value>, path: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
-/// What is answered to a body, perhaps one that is sent again.
+/// The answer to a body, which may be a repetition.
 async fn post(rig: &Rig, session: &str, body: &Value, is_repeated: bool) -> Value {
     let mut headers = vec![("mcp-session-id", session)];
     headers.extend(is_repeated.then_some(("companion-repeated", "true")));
@@ -49,7 +49,7 @@ async fn call(
     post(rig, session, &request(tool, id, PATH), is_repeated).await["result"].take()
 }
 
-/// The editor does what it is asked next; a diff that it closes has this text.
+/// The editor answers its next request; a closed diff has this text.
 async fn answer(rig: &Rig, text: &str) {
     match rig.asked().await {
         EditorCall::Open(responder, _) => responder.complete(None),
@@ -58,7 +58,7 @@ async fn answer(rig: &Rig, text: &str) {
     }
 }
 
-/// A call that is answered by the editor, which gives a closed diff this text.
+/// A call that the editor answers; a closed diff has this text.
 async fn answered(rig: &Rig, session: &str, tool: &str, id: impl Into<Value>, text: &str) -> Value {
     tokio::join!(call(rig, session, tool, id, false), answer(rig, text)).0
 }
@@ -148,7 +148,7 @@ async fn the_texts_that_are_kept_are_two_bodies_in_all() {
     }
 }
 
-/// A call counts with its path and 256 bytes, besides its text.
+/// Besides its text, a call counts with its path and 256 bytes.
 #[tokio::test(start_paused = true)]
 async fn two_bodies_are_kept_to_the_last_byte() {
     let fits = 4_000 - 2 * (PATH.len() + 256);
@@ -313,7 +313,7 @@ async fn what_a_client_had_that_has_ended_takes_no_text_from_another() {
     assert_eq!(call(&rig, &stays, "closeDiff", 2, true).await, closed(&text));
 }
 
-/// The texts of proposals and answers would be kept for nobody.
+/// Nobody would need the texts of these proposals and answers.
 #[tokio::test(start_paused = true)]
 async fn for_a_client_that_repeats_nothing_no_answer_is_kept() {
     let rig = Rig::start();

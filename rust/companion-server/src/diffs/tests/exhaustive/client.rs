@@ -1,5 +1,5 @@
-//! The client as it behaves (`ide-client.js`, `streamableHttp.js`): one waiter per path, which the
-//! first notification for that path ends, whatever it was meant for.
+//! Behaves as the client (`ide-client.js`, `streamableHttp.js`): one waiter per path; the first
+//! notification for that path ends it, for any question.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use super::world::{Question, Reply, Request, Script};
 use crate::diffs::{Answer, EventId, Outgoing};
 use crate::text::Text;
 
-/// What came of a question.
+/// The outcome of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Outcome {
-    /// With that text, or as it was proposed.
+    /// Accepted with that text, or unchanged.
     Accepted(Option<Text>),
     Rejected,
     Failed,
@@ -18,11 +18,11 @@ pub(super) enum Outcome {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Stream {
-    /// It reads that one, and this was the last id on it.
+    /// It reads this stream, and received this id last.
     Up(u64, EventId),
-    /// It will come back, with that id.
+    /// It will return with that id.
     Down(EventId),
-    /// It has asked for the next one, with that id; the server has given it that number.
+    /// It has requested the next stream with that id. The server gave the stream this number.
     Coming(EventId, Option<u64>),
 }
 
@@ -33,10 +33,10 @@ pub(super) struct Client {
     pub(super) outcomes: Vec<Option<Outcome>>,
     /// Questions that the user has answered in the terminal,
     pub(super) terminal: Vec<Question>,
-    /// and those of which the server is being told that.
+    /// and those that it is reporting to the server.
     pub(super) closing: Vec<Question>,
     stream: Stream,
-    /// A request failed: it asks no more until its user types `/ide enable`.
+    /// A request failed. It asks again only after its user types `/ide enable`.
     pub(super) is_cut: bool,
 }
 
@@ -53,8 +53,8 @@ impl Client {
         }
     }
 
-    /// Whether it is time for the next question. It asks about one path after the other, and about
-    /// a path not while an answer in the terminal is on its way: the CLI waits for that.
+    /// Whether it may ask the next question. It asks about one path after the other. It does not
+    /// ask about a path while an answer in the terminal is under way, as the CLI waits for that.
     pub(super) fn can_ask(&self, script: &Script) -> bool {
         let Some(path) = script.paths.get(self.asked) else { return false };
         let is_busy = |question: &Question| script.paths[*question] == *path;
@@ -100,7 +100,7 @@ impl Client {
         }
     }
 
-    /// Takes the answer to a request; `None`: it failed.
+    /// Handles the answer to a request; `None` means that the request failed.
     pub(super) fn answered(&mut self, script: &Script, reply: &Reply) {
         let Reply { request, answer } = reply;
         self.is_cut |= answer.is_none();
@@ -128,7 +128,7 @@ impl Client {
         self.outcomes[question].get_or_insert(outcome);
     }
 
-    /// A stream has ended, of which all was read.
+    /// Ends a stream that was read completely.
     pub(super) fn ended(&mut self, stream: u64) {
         self.reads(stream);
         if let Stream::Up(number, last) = &self.stream
@@ -149,7 +149,8 @@ impl Client {
         Request::Get(last)
     }
 
-    /// The request for a stream failed: it will be repeated, but the user sees the connection lost.
+    /// The request for a stream failed. The client repeats it, but its user sees the lost
+    /// connection.
     pub(super) fn failed_to_come_back(&mut self) {
         if let Stream::Coming(last, _) = &self.stream {
             self.stream = Stream::Down(last.clone());
@@ -157,14 +158,14 @@ impl Client {
         }
     }
 
-    /// The server has opened the stream that it has asked for.
+    /// The server has opened the requested stream.
     pub(super) fn will_read(&mut self, stream: u64) {
         if let Stream::Coming(_, number) = &mut self.stream {
             *number = Some(stream);
         }
     }
 
-    /// A stream brings something.
+    /// An event arrives on a stream.
     fn reads(&mut self, stream: u64) {
         if let Stream::Coming(_, Some(number)) = self.stream
             && number == stream
@@ -174,7 +175,7 @@ impl Client {
     }
 }
 
-/// The text of the view of a question, as the user has left it.
+/// The user's final text of a question.
 pub(super) fn text(question: Question) -> Text {
     format!("text {question}").into()
 }

@@ -1,10 +1,10 @@
-//! Every order in which a few things can happen, over a restart: no client hears a decision about
-//! another question, no decision is lost, no client waits for ever, and no text is written that
-//! nobody accepted. Another client asks about the same file.
+//! Tests every order of a few steps, over a restart: no client receives a decision about another
+//! question, no decision is lost, no client waits for ever, and no text is written that nobody
+//! accepted. Another client asks about the same file.
 //!
-//! The ledger is the real one, and so are its records and what the next process makes of them.
-//! [`world`] is what is around it: the editor, the disk, the network, and [`client`], which behaves
-//! as the real one does.
+//! The ledger, its records and the next process's use of them are the real ones. [`world`] is
+//! their environment: the editor, the disk, the network, and [`client`], which behaves as the
+//! real client.
 
 mod client;
 mod world;
@@ -19,7 +19,7 @@ fn explore(script: &Script) -> usize {
     let hasher = RandomState::new();
     let first = World::new(script);
     let mut seen = HashSet::from([hasher.hash_one(&first)]);
-    // Depth first: a path is its own explanation, and costs little memory.
+    // Depth first, because a path then explains itself and costs little memory.
     let steps = first.steps(script);
     let mut path = vec![(first, Step::Send, steps)];
     while let Some((world, step, rest)) = path.last_mut() {
@@ -93,7 +93,7 @@ fn in_any_order_nothing_is_lost_invented_or_replayed() {
     for script in scripts.into_iter().chain(changed) {
         let begun = std::time::Instant::now();
         let states = explore(&script);
-        // Seen with --nocapture.
+        // Printed with `--nocapture`.
         eprintln!("{states} states in {:?}: {script:?}", begun.elapsed());
     }
 }

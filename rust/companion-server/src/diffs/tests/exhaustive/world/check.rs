@@ -1,10 +1,10 @@
-//! What must hold.
+//! Checks the invariants.
 
 use super::{Fate, Question, Script, World};
 use crate::diffs::tests::exhaustive::client::Outcome;
 
 impl World {
-    /// What is wrong in this state; `is_last` if nothing more can happen.
+    /// Returns the broken invariant of this state. `is_last` if nothing more can happen.
     pub(crate) fn check(&self, script: &Script, is_last: bool) -> Result<(), String> {
         for (question, outcome) in self.client.outcomes.iter().enumerate() {
             self.check_outcome(script, question, outcome.as_ref())?;

@@ -1,4 +1,4 @@
-//! What is around a ledger, and how it gets on.
+//! Simulates the environment of a ledger.
 
 mod check;
 mod others;
@@ -20,29 +20,29 @@ pub(super) use steps::{Script, Step};
 /// Questions are numbered in the order in which they are asked.
 pub(super) type Question = usize;
 
-/// As the real one is.
+/// Like the real one.
 const CLIENT: ClientTraits =
     ClientTraits { replays_edits: true, empty_is_unchanged: true, repeats_requests: false };
 
-/// What a client sends.
+/// A request of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Request {
     Open(Question),
     Close(Question, bool),
     Pong(DiffId),
     Get(EventId),
-    /// Of another client.
+    /// A request of the other client.
     OfOther,
 }
 
-/// The answer to a request; none if the server ended before it gave one.
+/// The answer to a request; `None` if the server ended before it answered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Reply {
     pub(super) request: Request,
     pub(super) answer: Option<Answer>,
 }
 
-/// What goes over a stream.
+/// An event on a stream.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Event {
     Reply(Reply),
@@ -56,19 +56,19 @@ struct Wire {
     number: u64,
     is_answer: bool,
     is_open: bool,
-    /// It begins when so many records are saved.
+    /// It begins when this number of records is saved.
     begins: u64,
     events: VecDeque<Event>,
 }
 
-/// What the user has decided in the editor, and whether that must get to the client.
+/// The user's decision in the editor, and whether the client must receive it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Fate {
     /// Nothing yet.
     Open,
     Accepted,
     Rejected,
-    /// Its view went with its process.
+    /// Its view closed with its process.
     Ended,
     /// It was accepted, but the process ended before that was saved.
     Unsaved,
@@ -79,11 +79,11 @@ pub(super) struct World {
     ledger: Ledger,
     session: SessionId,
     last_call: u64,
-    /// What a call is about.
+    /// The request of each call.
     calls: BTreeMap<CallId, Request>,
-    /// Those that wait for word whether a decision has arrived.
+    /// Calls that wait for the arrival of a decision.
     hurried: BTreeSet<CallId>,
-    /// Answers that wait until so many records are saved.
+    /// Answers that wait until this number of records is saved.
     held: Vec<(u64, Reply)>,
     unsaved: VecDeque<Record>,
     saved: u64,
@@ -104,7 +104,7 @@ pub(super) struct World {
     closes: u8,
     others: u8,
     other: SessionId,
-    /// The view shows a proposal of the other client.
+    /// The view of the other client's proposal is shown.
     is_others_shown: bool,
 }
 
@@ -212,7 +212,7 @@ impl World {
         }
     }
 
-    /// What arrives at all has arrived long before the next process is there.
+    /// Everything that arrives has arrived long before the next process begins.
     fn read_all(&mut self, script: &Script) {
         for index in 0..self.wires.len() {
             while !self.wires[index].events.is_empty() {
@@ -292,7 +292,7 @@ impl World {
 
     /// Whether the user may answer in the terminal.
     fn is_answerable(&self, question: Question) -> bool {
-        // Nobody answers in the time that the question, or word of its view, is on its way.
+        // Nobody answers while the question or the result of its view is under way.
         let open = Request::Open(question);
         let is_under_way = self.requests.contains(&open)
             || self.replies.iter().any(|reply| reply.request == open)
@@ -301,7 +301,7 @@ impl World {
         self.closes > 0 && !self.client.is_cut && !is_under_way && !is_answered
     }
 
-    /// Whether some time has passed: all that was sent has arrived, and is saved.
+    /// Whether time has passed: everything that was sent has arrived and is saved.
     fn is_quiet(&self) -> bool {
         self.unsaved.is_empty()
             && self.wires.iter().all(|wire| wire.events.is_empty())
@@ -333,10 +333,10 @@ impl World {
         }
     }
 
-    /// What follows at once and in one way only.
+    /// Takes the steps that are forced and happen at once.
     fn settle_down(&mut self) {
         self.release();
-        // To the client this answer means nothing.
+        // The client ignores this answer.
         self.replies.retain(|reply| reply.answer != Some(Answer::Opened));
         let ended = self.wires.extract_if(.., |wire| !wire.is_open && wire.events.is_empty());
         for wire in ended {
@@ -344,7 +344,7 @@ impl World {
         }
     }
 
-    /// Gives out the answers whose records are saved.
+    /// Sends the answers whose records are saved.
     fn release(&mut self) {
         for (_, reply) in
             self.held.extract_if(.., |(records, _)| *records <= self.saved).collect::<Vec<_>>()

@@ -1,4 +1,5 @@
-//! Another client, which asks about the path of the first question and never reads what it is sent.
+//! Simulates another client, which asks about the path of the first question and never reads its
+//! stream.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::diffs::tests::decision;
 use crate::host::CallId;
 use crate::text::Text;
 
-/// The text of its view, which is nothing for the client.
+/// The text of its view, which the first client must never get.
 pub(super) fn text() -> Text {
     "of the other client".to_owned().into()
 }
@@ -39,7 +40,7 @@ impl World {
         self.carry_out(effects);
     }
 
-    /// Its own diff may be open; it reads the text only then.
+    /// Its own diff may be open. It reads the text only then.
     pub(super) fn close_other(&mut self, script: &Script) {
         let path = Arc::from(script.paths[0]);
         let call = self.next_other_call();

@@ -1,4 +1,4 @@
-//! How a process ends, and what the next one takes over.
+//! Simulates the end of a process and the start of the next one.
 
 use std::sync::Arc;
 
@@ -52,13 +52,13 @@ impl World {
         self.restart(script);
     }
 
-    /// The next process, with what the last one left on the disk.
+    /// Starts the next process with the last one's saved records.
     pub(super) fn restart(&mut self, script: &Script) {
         self.hurried.clear();
         let unanswered = std::mem::take(&mut self.calls).into_values();
         let unanswered = unanswered.filter(|request| *request != Request::OfOther);
         let held = std::mem::take(&mut self.held).into_iter().map(|(_, reply)| reply.request);
-        // The client learns of both long before the next process is there.
+        // The client learns of both long before the next process starts.
         let failed = unanswered.chain(held).map(|request| Reply { request, answer: None });
         for reply in std::mem::take(&mut self.replies).into_iter().chain(failed) {
             self.client.answered(script, &reply);
@@ -76,10 +76,10 @@ impl World {
         }
     }
 
-    /// What shows goes with its process.
+    /// Closes the views of the process.
     pub(super) fn end_views(&mut self) {
         for (question, fate) in self.fates.iter_mut().enumerate() {
-            // One that has not got to the server is none of its views.
+            // An unreceived request has no view.
             let is_shown = !self.requests.contains(&Request::Open(question));
             if *fate == Fate::Open && self.client.has_asked(question) && is_shown {
                 *fate = Fate::Ended;

@@ -1,9 +1,9 @@
-//! Everything that can happen next.
+//! Lists and takes the possible next steps.
 
 use super::{Question, World};
 use crate::host::CallId;
 
-/// What may happen.
+/// The limits of the steps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Script {
     /// The path of each question.
@@ -13,15 +13,15 @@ pub(crate) struct Script {
     pub(crate) breaks: u8,
     pub(crate) kills: u8,
     pub(crate) stops: u8,
-    /// How many questions the user answers in the terminal.
+    /// The number of questions that the user answers in the terminal.
     pub(crate) closes: u8,
     /// How often another client asks about the path of the first question.
     pub(crate) others: u8,
-    /// The user changes every second proposal: this is the first that stays unchanged.
+    /// The user changes every second proposal; this is the first unchanged one.
     pub(crate) unchanged: Question,
 }
 
-/// What happens. An index is one of what is under way.
+/// A step. An index selects a pending item.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     /// The client asks the next question,
@@ -38,7 +38,7 @@ pub(crate) enum Step {
     Send,
     /// A record is saved.
     Save,
-    /// The editor does what it was asked.
+    /// The editor carries out a request.
     Edit,
     /// The user decides in the editor,
     Decide(Question, bool),
@@ -49,9 +49,9 @@ pub(crate) enum Step {
     OtherCloses,
     /// and the user decides about its proposal.
     DecideOther(bool),
-    /// The client has not shown for long whether a decision has arrived.
+    /// The client does not acknowledge a decision for too long.
     Expire(CallId),
-    /// The stream breaks after so many events have arrived,
+    /// The stream breaks after this number of events has arrived,
     Cut(usize),
     /// or the process is killed.
     Kill(usize),
@@ -60,7 +60,7 @@ pub(crate) enum Step {
 }
 
 impl World {
-    /// Everything that can happen next.
+    /// All possible next steps.
     pub(crate) fn steps(&self, script: &Script) -> Vec<Step> {
         let last = self.wires.last().filter(|wire| wire.is_open);
         let arriving = 0..=last.map_or(0, |wire| wire.events.len());
@@ -108,7 +108,7 @@ impl World {
         steps
     }
 
-    /// What comes of a step.
+    /// Takes a step.
     pub(crate) fn take(&self, script: &Script, step: Step) -> Self {
         let mut world = self.clone();
         match step {
@@ -151,7 +151,7 @@ impl World {
         world
     }
 
-    /// A step in words.
+    /// Describes a step.
     pub(crate) fn describe(&self, step: Step) -> String {
         match step {
             Step::Serve(index) => format!("{step:?} {:?}", self.requests[index]),
