@@ -44,8 +44,8 @@ pub struct Limits {
     pub diagnostics_timeout: Duration,
     /// The interval of comments on a quiet stream. The client gives up after 300 s of silence.
     pub keep_alive: Duration,
-    /// The time after which the client reopens a stream that ended. A restart may take that long
-    /// without being noticed.
+    /// The delay before the client reopens an ended stream. A restart may take that long without
+    /// being noticed.
     pub retry: Duration,
     /// The most sessions. A new one evicts the oldest idle session. If the only idle sessions wait
     /// for a decision, the server refuses the new client with 503.

@@ -165,7 +165,7 @@ impl Server {
         Ok(Self { inner })
     }
 
-    /// The port, on which the server listens at all its addresses.
+    /// The port. The server listens on it at all its addresses.
     pub fn port(&self) -> u16 {
         self.inner.addresses[0].port()
     }

@@ -91,9 +91,9 @@ fn config() -> Config {
 pub(crate) struct Rig {
     pub(crate) state: Arc<ServerState>,
     pub(crate) asked: tokio::sync::Mutex<UnboundedReceiver<EditorCall>>,
-    /// The numbers of connected clients that the editor was told.
+    /// The numbers of connected clients that the editor received.
     pub(crate) counts: Arc<Mutex<Vec<usize>>>,
-    /// The private files that the editor was told last.
+    /// The last private files that the editor received.
     pub(crate) private: Arc<Mutex<Vec<String>>>,
     pub(crate) host: Arc<dyn EditorHost>,
 }
@@ -224,8 +224,8 @@ thread_local! {
     static LOGGED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What this thread has logged since it last asked, each line with its level. Whoever asks for the
-/// first time hears nothing.
+/// Returns the lines that this thread has logged since the last call, each with its level. The
+/// first call returns nothing.
 pub(crate) fn logged() -> Vec<String> {
     // Another test may have done that.
     let _ = log::set_logger(&Logger);

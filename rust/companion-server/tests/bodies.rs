@@ -77,7 +77,7 @@ fn bodies_under_way_share_a_budget_and_hold_up_nobody_else() {
         while begun.load(SeqCst) < 2 && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(5));
         }
-        // Whoever was read without room would be at its end by now.
+        // A body that was read without room would have ended by now.
         for _ in 0..200 {
             rig.exchange(rig.post(&session, &ping(2)));
         }

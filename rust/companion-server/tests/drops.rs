@@ -1,4 +1,4 @@
-//! The end of a server whose owner drops things in whatever order.
+//! Tests the end of a server whose owner drops things in any order.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -16,7 +16,8 @@ use companion_protocol::dialect;
 use companion_protocol::settings::Settings;
 use companion_server::{Config, Runtime, Server};
 
-/// Starts a server with a client's connection, ends both as `end` does, and looks at what is left.
+/// Starts a server with a client's connection, ends both by `end`, and checks that nothing is
+/// left.
 fn after(end: impl FnOnce(Runtime, Server)) {
     let dir = tempfile::tempdir().unwrap();
     let mut config = Config::new(Settings::default());

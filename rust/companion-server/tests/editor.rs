@@ -1,4 +1,4 @@
-//! What an editor tells the server, and what the server tells it.
+//! Tests editor notifications, and the server's notifications to the editor.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -79,7 +79,7 @@ fn thousands_of_half_open_connections_take_few_descriptors_and_hold_up_nobody() 
     }
 }
 
-/// Connects until all are there, and waits until it is told to go.
+/// Connects until all are there, and waits for the command to end.
 fn peers(port: u16) {
     let heads =
         ["", "P", "POST /mcp HTTP/1.1\r\n", "POST /mcp HTTP/1.1\r\nx: yyyyyyyyyyyyyyyyyyyyy"];

@@ -1,9 +1,9 @@
-//! A thousand clients, a hundred calls that wait for the editor, a storm of events, and clients
-//! that read nothing: what that costs, whom it disturbs, and that nothing of it stays.
+//! Tests a thousand clients, a hundred calls that wait for the editor, a storm of events, and
+//! clients that do not read: their cost, their effect on others, and that nothing stays.
 //!
-//! A storm takes 3 s, with `COMPANION_TEST_LONG=1` 60 s; `COMPANION_STORM_SECONDS` says otherwise.
-//! What a call takes is reported, not asserted; BENCHMARKS.md says how to measure it. What
-//! happens when there are no file descriptors left is in `e2e/tests/load.test.mjs`.
+//! A storm takes 3 s, with `COMPANION_TEST_LONG=1` 60 s; `COMPANION_STORM_SECONDS` changes that.
+//! Durations of calls are reported, not asserted; BENCHMARKS.md describes the method.
+//! `e2e/tests/load.test.mjs` tests a lack of file descriptors.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(target_os = "linux")]
@@ -29,7 +29,7 @@ const CLIENTS: usize = 1000;
 const CALLS: usize = 100;
 const EVENTS_PER_SECOND: u32 = 50_000;
 
-/// An editor that opens at once, but for what it is to hold up.
+/// An editor that opens at once, except for the paths that it must delay.
 #[derive(Default)]
 struct Editor {
     held: Mutex<HashMap<String, Responder>>,
@@ -82,7 +82,7 @@ impl Rig {
         Self { window, editor, file, _alone: alone }
     }
 
-    /// Moves the caret so often per second, until told to stop.
+    /// Moves the caret this often per second, until stopped.
     fn storm(&self) -> impl FnOnce() -> u32 + use<> {
         let (server, path) = (self.window.server.clone(), self.file.path().to_owned());
         let stop = Arc::new(AtomicBool::new(false));
@@ -123,7 +123,7 @@ fn storm_seconds() -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// What calls took, in microseconds.
+/// Durations of calls, in microseconds.
 #[derive(Default)]
 struct Times(Vec<f64>);
 
@@ -134,8 +134,8 @@ impl Times {
     }
 }
 
-/// Calls openDiff about every millisecond, in turns without and with a storm, and says what a
-/// call took.
+/// Calls openDiff about every millisecond, in turns without and with a storm, and reports the
+/// durations.
 async fn report_calls(rig: &Rig, storm: impl Fn()) -> String {
     let mut session = Session::initialize(&rig.window.target()).await.unwrap();
     let arguments = json!({ "filePath": "/p/measured", "newContent": "line\n".repeat(400) });
@@ -172,7 +172,7 @@ async fn report_calls(rig: &Rig, storm: impl Fn()) -> String {
     report
 }
 
-/// What the process has of things that may not become more.
+/// The resources of the process that must not grow.
 #[derive(Debug)]
 struct Holdings {
     descriptors: usize,
@@ -282,7 +282,7 @@ fn clients_that_read_nothing_hold_no_memory_and_disturb_nobody() {
             stream.connection.hold_little();
             deaf.push((session, stream));
         }
-        // As large as a context can be: 48 KB, of which four are sent in a second.
+        // As large as a context can be: 48 KB. Four are sent in a second.
         let selections = ["文".repeat(16_384), "字".repeat(16_384)];
         let path = rig.file.path().to_str().unwrap();
         let selected = Cell::new(0);

@@ -32,7 +32,7 @@ impl Log for Keep {
     fn flush(&self) {}
 }
 
-/// What was logged since the last time.
+/// The lines that were logged since the last call.
 fn lines() -> Vec<(Level, String)> {
     std::mem::take(&mut *LINES.lock().unwrap())
 }

@@ -1,4 +1,4 @@
-//! What peers do to a socket that no client library would.
+//! Tests socket operations that no client library would do.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -120,7 +120,7 @@ fn a_head_without_end_is_refused() {
     let rig = Rig::start();
     let mut stream = rig.connect();
     stream.write_all(b"GET /mcp HTTP/1.1\r\n").unwrap();
-    // Refused with 431; what was sent after that may be answered with a RST.
+    // Refused with 431; the system may answer later bytes with a RST.
     while stream.write_all("x: y\r\n".repeat(1000).as_bytes()).is_ok() {}
     rig.is_well();
 }

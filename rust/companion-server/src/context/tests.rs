@@ -1,4 +1,4 @@
-//! The context: what is told, within which limits, and when.
+//! Tests the context: its content, limits and times.
 
 use std::time::Duration;
 
@@ -300,7 +300,7 @@ async fn a_disk_that_does_not_answer_holds_up_nothing_but_new_files() {
         context.update(|model| model.focused("/a", 1));
         assert_eq!(stream.context().await["workspaceState"]["openFiles"][0]["path"], "/a");
         context.update(|model| model.opened("/dead", 2));
-        // A caret still moves, again and again, and the last one is told.
+        // A caret keeps moving, and its last position is sent.
         for line in 1..=3 {
             context.update(|model| model.cursor("/a", Position::new(line, 1).unwrap()));
             let told = stream.context().await;

@@ -133,7 +133,7 @@ async fn only_new_problems() {
     );
     assert_eq!(x.has(&new, &[], None).await, "No problems in a.");
     assert_eq!(x.has(&all, &["one"], None).await, "a:1:2: error: one");
-    // What an answer that is not whole leaves out is not forgotten.
+    // Diagnostics that an incomplete answer omits are not forgotten.
     assert_eq!(
         x.has(&new, &[], Some("it is indexing")).await,
         "a: there may be more problems: it is indexing."
@@ -216,7 +216,7 @@ fn as_many_problems_and_files_are_remembered_as_may_be() {
         (&[("a", 1), ("b", MAX_PROBLEMS)], "a", false),
         (&[("a", 1), ("b", MAX_PROBLEMS)], "b", true),
         (&[("a", 2), ("b", 40_000), ("c", 40_000)], "b", false),
-        // One file is remembered whatever it has.
+        // One file is remembered however many diagnostics it has.
         (&[("a", MAX_PROBLEMS + 1)], "a", true),
     ] {
         let mut known = KnownProblems::default();

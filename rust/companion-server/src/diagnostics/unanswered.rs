@@ -13,7 +13,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_millis(2500);
 
 type DiagnosticsResult = Result<Diagnostics, String>;
 
-/// The oldest question for which no call waits any more.
+/// The oldest question without a waiting call.
 #[derive(Default)]
 pub(super) struct Unanswered(Mutex<Option<Question>>);
 

@@ -1,4 +1,4 @@
-//! Writes the discovery files, by which clients find this server: one for each client profile.
+//! Writes the discovery files, one for each client profile, so that clients find this server.
 //!
 //! It restores a file that another program removes or changes, removes it at the end, and removes
 //! the files of dead processes. It never uses data of a file, least of all a token.
@@ -178,7 +178,7 @@ pub(crate) struct Removal {
 impl Removal {
     /// Waits for the removal, but not longer than a disk may take.
     pub(crate) async fn begin(&mut self) {
-        let _ = timeout(DISK_TIMEOUT, &mut self.gone).await; // else the end will tell
+        let _ = timeout(DISK_TIMEOUT, &mut self.gone).await; // else the end will show
     }
 
     /// Waits for the removal, until `end`.

@@ -13,7 +13,7 @@ fn a_thread_that_waits_for_a_disk_is_left_behind_and_can_be_waited_for() {
     let at_end = Arc::clone(&done);
     let wait = move || {
         let _ = answer.recv();
-        // Long enough for whoever does not wait.
+        // Long enough for a thread that does not wait.
         (0..10_000).for_each(|_| thread::yield_now());
         at_end.store(true, SeqCst);
     };

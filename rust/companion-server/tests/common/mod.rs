@@ -1,5 +1,4 @@
-//! What the tests with real sockets share: a server with an editor that takes note, and requests
-//! as text.
+//! Provides a server with a recording editor, and requests as text, for tests with real sockets.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
@@ -108,7 +107,7 @@ impl Rig {
         read_all(&mut stream)
     }
 
-    /// What the editor was asked since the last time, such as `open /a`.
+    /// The requests to the editor since the last call, such as `open /a`.
     pub(crate) fn asked(&self) -> Vec<String> {
         std::mem::take(&mut self.editor.asked.lock().unwrap())
     }

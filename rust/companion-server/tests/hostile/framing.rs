@@ -132,7 +132,7 @@ fn a_body_is_a_body_whatever_it_looks_like() {
     assert_status(&rig.exchange(rig.post(&close, &hidden)), "400", "in a body");
     let length = format!("{close}content-length: {}\r\n", hidden.len());
     for request in ["GET /nope", "PUT /mcp", "DELETE /nope", "OPTIONS *"] {
-        // What is not read may be skipped or be the end of the connection, but it is no request.
+        // The server may skip unread bytes or close the connection, but they are not a request.
         let reply = rig.exchange(rig.head(request, &length) + &hidden);
         assert_eq!(reply.matches("HTTP/1.1 40").count(), 1, "{request}: {reply}");
     }
@@ -153,7 +153,7 @@ fn a_plain_line_feed_ends_a_line_and_nothing_else() {
 
 #[test]
 fn a_head_has_bounds() {
-    // What is large may take its time on a machine that is busy.
+    // A busy machine may take long for large input.
     let rig = Rig::with(|config| config.limits.header_timeout = Duration::from_mins(1));
     let session = format!("mcp-session-id: {}\r\n", rig.initialize());
     let post = |headers: &str| rig.post(&format!("{session}{headers}"), &ping(1));

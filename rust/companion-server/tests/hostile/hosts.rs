@@ -102,7 +102,7 @@ fn a_host_is_named_once_and_the_same_everywhere() {
         let first = format!("POST {target} HTTP/1.1");
         assert_status(&send(&rig, &session, &first, &host), status, &target);
     }
-    // What a reverse proxy would say is nobody's word here.
+    // Headers of a reverse proxy are ignored here.
     let forwarded =
         format!("{evil}x-forwarded-host: 127.0.0.1:{port}\r\nforwarded: host=localhost\r\n");
     assert_status(&send(&rig, &session, POST, &forwarded), "403", "forwarded");

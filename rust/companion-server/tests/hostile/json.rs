@@ -3,7 +3,7 @@
 use crate::assert_status;
 use crate::common::{Rig, call, is_long};
 
-/// What comes of a body that is sent within a session.
+/// The reply to a body that is sent within a session.
 fn post(rig: &Rig, session: &str, body: &[u8]) -> String {
     let length = body.len();
     let headers =

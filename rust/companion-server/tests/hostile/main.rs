@@ -1,4 +1,4 @@
-//! Hostile peers, one scenario each: what they try, and that it gets them nothing.
+//! Tests hostile peers, one scenario each: their attempts gain nothing.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,4 +1,4 @@
-//! Paths that are none, that lead elsewhere, or to what is no file.
+//! Tests invalid paths, links, and paths of special files.
 
 use std::fs::File;
 use std::io::Write;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::common::{Rig, call, read_until};
 
-/// What a tool says to a path.
+/// The result of a tool for a path.
 fn call_tool(rig: &Rig, session: &str, tool: &str, path: &str) -> String {
     let arguments = json!({ "filePath": path, "newContent": "" }).to_string();
     let headers = format!("mcp-session-id: {session}\r\nconnection: close\r\n");
@@ -89,7 +89,7 @@ fn a_path_is_passed_on_as_it_is() {
     }
 }
 
-/// Only files are told, and none is opened to find out: a FIFO would never answer.
+/// Only regular files are sent, and none is opened for the check: a FIFO would never answer.
 #[test]
 fn what_is_no_file_is_not_told() {
     let rig = Rig::start();

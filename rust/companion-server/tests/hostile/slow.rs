@@ -22,7 +22,7 @@ fn drip(rig: &Rig, begun: &str, byte: u8) -> bool {
     told
 }
 
-/// So many peers at once, while a client is served. Returns which of them were told.
+/// Starts this many peers at once, while a client is served. Returns which of them got a reply.
 fn drip_all(rig: &Rig, begun: &[&str], byte: u8) -> Vec<bool> {
     thread::scope(|scope| {
         let peers: Vec<_> =
@@ -51,7 +51,7 @@ fn slow_bodies_are_let_go_and_hold_up_nobody() {
     let chunks = format!("{chunks}186a0\r\n");
     let stranger = length.replace("Bearer ", "Bearer x");
     let begun = [length.as_str(), &chunks, &stranger].repeat(15);
-    // None pauses for long enough to be told so; all take too long.
+    // None pauses for too long; all take too long in total.
     assert_eq!(drip_all(&rig, &begun, b' '), [true; 45], "who asks is told");
     rig.is_well();
 }

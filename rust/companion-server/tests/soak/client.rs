@@ -1,4 +1,4 @@
-//! A client that does at random what clients do, and checks all that it is told.
+//! Simulates a client that acts at random, and checks everything that it receives.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ use crate::world::{Waiters, World, number, proposal};
 /// How long views wait for a client without a stream, in this test, and then its session.
 pub(crate) const SESSION_AWAY: Duration = Duration::from_secs(10);
 
-/// What the reader of a stream shares with the client.
+/// The state that the reader of a stream shares with the client.
 pub(crate) struct Inbox {
     world: World,
     target: Target,
@@ -114,7 +114,7 @@ pub(crate) struct Client {
     pub(crate) inbox: Rc<Inbox>,
     stream: Option<JoinHandle<bool>>,
     down_since: Instant,
-    /// Paths of calls of which it does not know whether they arrived.
+    /// Paths of calls that may not have arrived.
     uncertain: HashSet<String>,
 }
 
@@ -210,9 +210,9 @@ impl Client {
                 waiters.remove(path, mine);
                 self.world.count(|counts| counts.closed += 1);
             }
-            Some(_) => {} // It was another's; this one was rejected for it, and is told so.
+            Some(_) => {} // Another client's; this one was rejected and is notified.
             None => {
-                // The editor has failed, or it had ended before and this is being told.
+                // The editor failed, or the diff had ended before and this is its notification.
                 waiters.remove(path, mine);
                 waiters.expect_late(path);
             }
@@ -256,7 +256,7 @@ impl Client {
     /// Opens a stream while one is open, which then ends in order.
     async fn replace_stream(&mut self) {
         let before = self.stream.take().expect("checked by the caller");
-        // What comes on the old one from now on comes again on the new one.
+        // From now on, events of the old stream come again on the new one.
         self.inbox.waiters.borrow_mut().expect_late_all(self.paths.iter().cloned());
         let last = self.inbox.last_id.borrow().clone();
         let stream = self.open_stream(last.as_deref()).await.expect("the session is in use");
@@ -272,7 +272,7 @@ impl Client {
         }
         let mut last = self.inbox.last_id.borrow().clone();
         if self.rng.u32(0..10) == 0 {
-            // A client that forgets what it got gets it again.
+            // A client that forgets its last event receives it again.
             last = None;
             self.inbox.waiters.borrow_mut().expect_late_all(self.paths.iter().cloned());
         }
@@ -303,7 +303,7 @@ impl Client {
         Ok(stream)
     }
 
-    /// Connects, and clears up what it does not know.
+    /// Connects, and resolves its uncertain calls.
     pub(crate) async fn settle(&mut self) {
         self.ensure_stream().await;
         for path in std::mem::take(&mut self.uncertain) {

@@ -1,4 +1,5 @@
-//! What is open in the editor: told to the server at random, and what clients must then know.
+//! Simulates open files in the editor at random, and computes the context that clients must
+//! receive.
 
 use std::collections::HashSet;
 use std::fs;
@@ -109,7 +110,7 @@ impl Files {
         self.open.remove(file)
     }
 
-    /// What clients must know in the end, but for the times.
+    /// The final context of every client, without times.
     pub(crate) fn expected(&self) -> Value {
         let told = self.open.iter().take(MAX_OPEN_FILES).enumerate().map(|(position, file)| {
             let mut told = json!({ "path": file.path });
@@ -128,7 +129,7 @@ impl Files {
     }
 }
 
-/// What a client was told, `null` if nothing yet, without the times, which must not increase.
+/// A received context without the times, which must not increase; `null` if there is none yet.
 pub(crate) fn without_times(context: &Value) -> Value {
     let mut told = context["workspaceState"]["openFiles"].clone();
     let Some(files) = told.as_array_mut() else { return told };

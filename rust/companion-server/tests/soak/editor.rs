@@ -41,7 +41,7 @@ impl Link {
         (Arc::new(Self { asked, connected: AtomicUsize::new(0) }), receiver)
     }
 
-    /// The number of clients that the server told last.
+    /// The last number of clients that the server sent.
     pub(crate) fn connected(&self) -> usize {
         self.connected.load(Ordering::Relaxed)
     }
@@ -74,13 +74,13 @@ pub(crate) struct Editor {
     rng: RefCell<fastrand::Rng>,
     /// The proposals that show, by path.
     views: RefCell<HashMap<String, String>>,
-    /// What is asked about one path is done in order.
+    /// Requests about one path are done in order.
     queues: RefCell<HashMap<String, Rc<Mutex<()>>>>,
     pending: Cell<usize>,
 }
 
 impl Editor {
-    /// Starts one that answers what it is asked.
+    /// Starts an editor that answers requests.
     pub(crate) fn start(
         server: Server,
         world: World,

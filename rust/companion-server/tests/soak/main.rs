@@ -1,13 +1,13 @@
-//! Hours of use in short: clients that come, go and break off at random, an editor that is slow
-//! and fails at random, and what must hold all along.
+//! Simulates hours of use in short: clients that connect, leave and break off at random, and an
+//! editor that is slow and fails at random. It checks these invariants:
 //!
-//! - Each diff ends exactly once, and only for its asker.
-//! - In the end every client knows what is open in the editor.
-//! - When all have gone, nothing is left; memory does not grow.
+//! - Each diff ends exactly once, and only for its client.
+//! - In the end every client knows the open files of the editor.
+//! - When all have left, nothing stays; memory does not grow.
 //!
-//! It takes 20 s; with `COMPANION_TEST_LONG=1` 30 minutes; `COMPANION_SOAK_SECONDS` says otherwise.
-//! The seed that it prints can be given as `COMPANION_SOAK_SEED`: clients and editor then choose
-//! the same again, though not at the same moments.
+//! It takes 20 s; with `COMPANION_TEST_LONG=1` 30 minutes; `COMPANION_SOAK_SECONDS` changes that.
+//! It prints its seed, which `COMPANION_SOAK_SEED` sets: clients and editor then make the same
+//! choices, though not at the same moments.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(target_os = "linux")]
@@ -65,7 +65,7 @@ async fn soak(duration: Duration, mut rng: fastrand::Rng) -> String {
     let world = World::default();
     let editor = Editor::start(window.server.clone(), world.clone(), rng.fork(), asked);
     let files = Rc::new(Mutex::new(Files::new(window.server.clone(), rng.fork())));
-    // Held by all who do something, each time anew; whoever has it alone finds all at rest.
+    // Every action holds this for reading; a writer finds all at rest.
     let rest = Rc::new(RwLock::new(()));
 
     let mut tasks = vec![spawn_local(use_editor(
@@ -91,7 +91,7 @@ async fn soak(duration: Duration, mut rng: fastrand::Rng) -> String {
         }));
     }
 
-    // Whoever panics, be it the server's thread, ends the test.
+    // A panic of any thread, also of the server's, ends the test.
     let panicked = Arc::new(AtomicBool::new(false));
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new({
@@ -143,7 +143,7 @@ async fn use_editor(
     }
 }
 
-/// While nobody does anything: whatever is open ends for its asker, and all know the context.
+/// While nobody does anything, every open diff ends for its client, and all know the context.
 async fn look(
     window: &Window,
     link: &Link,
@@ -164,7 +164,7 @@ async fn look(
         let client = client.lock().await;
         until("every asker knows how its diff ended", || client.open_waiters().is_empty()).await;
     }
-    // What a client gets comes in order: with this context, all that was sent before has come.
+    // A client's events are in order: with this context, all earlier ones have arrived.
     files.move_caret();
     let expected = files.expected();
     for client in clients {

@@ -1,4 +1,4 @@
-//! What really happened, as the editor and the clients know it, and what must follow from it.
+//! Records the events that the editor and the clients saw, and checks their consequences.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -23,7 +23,7 @@ pub(crate) enum Decided {
     Rejected,
 }
 
-/// What is counted for the report.
+/// The numbers of the report.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) opened: u64,
@@ -73,7 +73,7 @@ impl World {
         format!("{:?}", self.0.borrow().counts)
     }
 
-    /// A client is about to ask for a diff: its number, and what that does to others' diffs.
+    /// A client is about to open a diff. Returns its number, and the effect on others' diffs.
     pub(crate) fn asks(&self, asker: &Rc<str>, path: &str) -> (u64, Rejecting) {
         let rejecting = self.rejects(path, Some(asker));
         let mut state = self.0.borrow_mut();
@@ -106,8 +106,8 @@ impl World {
         diff.decided = Some(decided);
     }
 
-    /// A client was told that a proposal was accepted with this text: the diff's number, or
-    /// nothing if that was before all was last at rest.
+    /// A client received the acceptance of this text. Returns the diff's number, or nothing if it
+    /// is older than the last rest.
     pub(crate) fn told_accepted(&self, session: &str, path: &str, text: &str) -> Option<u64> {
         let number = number(text);
         let mut state = self.0.borrow_mut();
@@ -120,7 +120,7 @@ impl World {
         Some(number)
     }
 
-    /// Whether there is a reason to tell a client that this proposal of its was rejected.
+    /// Whether there is a reason to reject this proposal of a client.
     pub(crate) fn was_rejected(&self, session: &str, path: &str, number: u64) -> bool {
         let state = self.0.borrow();
         let diff = &state.diffs[&number];
@@ -133,7 +133,7 @@ impl World {
         caused && !matches!(diff.decided, Some(Decided::Accepted(_)))
     }
 
-    /// Nothing is open any more: what is over can be forgotten.
+    /// Nothing is open any more, so ended diffs can be forgotten.
     pub(crate) fn forget(&self) {
         let mut state = self.0.borrow_mut();
         state.diffs.clear();
@@ -141,7 +141,7 @@ impl World {
     }
 }
 
-/// Lasts as long as what may reject a diff.
+/// Lasts as long as the action that may reject a diff.
 pub(crate) struct Rejecting {
     world: World,
     cause: usize,
@@ -175,16 +175,16 @@ pub(crate) fn number(text: &str) -> u64 {
     text.split('\n').next().and_then(|line| line.parse().ok()).expect("a proposal of this test")
 }
 
-/// What one client waits for, as the real one keeps it: one waiter per path.
+/// The waiters of one client, as the real one keeps them: one per path.
 #[derive(Default)]
 pub(crate) struct Waiters {
     by_path: HashMap<String, u64>,
-    /// Paths for which a decision may still come that nobody waits for.
+    /// Paths with a possible late decision that nobody waits for.
     late: HashSet<String>,
 }
 
 impl Waiters {
-    /// The client asks: whoever waited for the path does so no longer.
+    /// The client asks, which replaces the waiter for the path.
     pub(crate) fn insert(&mut self, path: &str, number: u64) {
         if self.by_path.insert(path.to_owned(), number).is_some() {
             self.late.insert(path.to_owned());
@@ -207,7 +207,7 @@ impl Waiters {
         self.late.insert(path.to_owned());
     }
 
-    /// The same for every path for which the client has ever asked.
+    /// The same for every path that the client has ever asked about.
     pub(crate) fn expect_late_all(&mut self, paths: impl IntoIterator<Item = String>) {
         self.late.extend(paths);
     }

@@ -1,5 +1,5 @@
-//! What tests with many clients share: a server in this process, clients as bare as they go over
-//! the wire, and what the system knows of the process.
+//! Provides a server in this process, clients that write bare bytes, and the system's data on the
+//! process, for tests with many clients.
 
 #![allow(
     dead_code,
@@ -18,7 +18,7 @@ use companion_protocol::settings::Settings;
 use companion_server::{Config, EditorHost, Limits, Runtime, Server};
 pub(crate) use wire::{Connection, Event, EventStream, Session, Target, answer_ping};
 
-/// How long a test waits for anything. Far above what a busy machine needs.
+/// The timeout of a test. Far above the needs of a busy machine.
 pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The window of an editor: a server in this process.
@@ -67,7 +67,7 @@ pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// What the system knows of this process.
+/// The system's data on this process.
 #[cfg(target_os = "linux")]
 pub(crate) mod process {
     use std::fs;

@@ -52,7 +52,7 @@ impl Connection {
         SockRef::from(self.0.get_ref()).set_linger(Some(Duration::ZERO)).unwrap();
     }
 
-    /// Has the system keep as little as it can of what was not read.
+    /// Makes the system buffer as little unread data as possible.
     pub(crate) fn hold_little(&self) {
         SockRef::from(self.0.get_ref()).set_recv_buffer_size(1).unwrap();
     }
@@ -190,7 +190,7 @@ fn post(target: &Target, session: Option<&str>, body: &Value) -> String {
     target.head("POST /mcp", session, &length) + &body
 }
 
-/// What comes on a stream.
+/// An event of a stream.
 pub(crate) struct Event {
     pub(crate) id: Option<String>,
     pub(crate) message: Value,

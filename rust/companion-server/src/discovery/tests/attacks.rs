@@ -1,4 +1,5 @@
-//! What other users, and programs of the same user, may have put where the file goes.
+//! Tests hostile files in the place of the discovery file, from other users and from programs of
+//! the same user.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};

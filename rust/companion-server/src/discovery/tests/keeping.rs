@@ -1,4 +1,5 @@
-//! What happens to the file while the server runs, and what does not happen once it has stopped.
+//! Tests how the server keeps the file while it runs, and that it leaves it alone after it
+//! stopped.
 
 use std::fs;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use tokio::time::{sleep, timeout};
 
 use super::*;
 
-/// Above what a busy machine needs, below the time after which the file is looked at unasked.
+/// Longer than a busy machine needs, shorter than the interval of the unprompted check.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// A file that is kept, in a folder of its own.
@@ -57,7 +58,7 @@ impl Kept {
         self.folder().join(self.dialect.naming.file_name(7, 4000))
     }
 
-    /// What is to be in it.
+    /// Its expected content.
     pub(super) fn wanted(&self) -> Vec<u8> {
         let (dialect, place) = place_below(self.dialect, self.tmp.path());
         let ppid = Entry::new(dialect, place, 7, 4000).published_process();
@@ -187,7 +188,7 @@ async fn what_could_not_be_written_is_tried_again() {
     }
 }
 
-/// What is wrong with one client's folder is no trouble for another's.
+/// A problem with one client's folder does not affect another's.
 #[tokio::test]
 async fn each_file_is_kept_whatever_becomes_of_the_others() {
     let tmp = tempfile::tempdir().unwrap();

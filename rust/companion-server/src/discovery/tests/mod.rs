@@ -44,7 +44,7 @@ fn dead_pid() -> u32 {
     child.id()
 }
 
-/// A port on which nobody listens.
+/// A port without a listener.
 fn closed_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -43,7 +43,7 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// The traits by which clients of the protocol differ.
+/// Differences between clients of the protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ClientTraits {
@@ -61,8 +61,8 @@ pub(crate) struct Session {
     pub(crate) client: ClientTraits,
     pub(crate) mailbox: Mailbox,
     pub(crate) arrivals: Arrivals,
-    /// The number by which users tell the proposals of several clients apart. 0 before the first
-    /// proposal, and once another client has the number.
+    /// The number that distinguishes the proposals of several clients for the user. 0 before the
+    /// first proposal, and after another client took the number.
     number: AtomicU32,
     /// The last process left the session, and its client has not reopened its stream.
     returning: AtomicBool,
@@ -144,7 +144,7 @@ pub(crate) struct Full;
 /// Sessions whose clients stay away.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Absent {
-    /// Sessions for which nothing in the editor waits any longer.
+    /// Sessions without anything in the editor that waits.
     pub(crate) away: Vec<SessionId>,
     /// Sessions that have ended.
     pub(crate) gone: Vec<SessionId>,
@@ -162,9 +162,9 @@ impl Sessions {
         Self { by_id: Mutex::new(left.collect()), streams: AtomicUsize::new(0), limits, host }
     }
 
-    /// Creates a session, and evicts the sessions that were idle longest if there are too many.
-    /// Returns the evicted ids, too. Sessions for which `waits` is true are evicted last, and never
-    /// while their client may be between two streams.
+    /// Creates a session. If there are too many, evicts the sessions that were idle longest, and
+    /// returns their ids, too. Evicts a session last if `waits` is true for it, and never while
+    /// its client may be between two streams.
     pub(crate) fn create(
         &self,
         client: ClientTraits,

@@ -1,4 +1,4 @@
-//! What waits for the budget and what does not.
+//! Tests which bodies wait for the memory budget.
 
 use std::convert::Infallible;
 use std::pin::Pin;

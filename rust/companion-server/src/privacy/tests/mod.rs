@@ -1,7 +1,7 @@
 //! Which files stay private, in real folders; and that a change counts.
 
 mod bounds;
-mod told;
+mod context;
 
 use std::fs::{self, create_dir_all, remove_file, write};
 use std::path::PathBuf;
@@ -80,7 +80,7 @@ fn each_ignore_file_counts_from_the_root_down() {
     );
     scene
         .check(&["project/a/b/c/x.txt", "project/a/../x.key", "project/a/b/../deep"], &["project"]);
-    // What is outside of all roots has no rules.
+    // Paths outside all roots have no rules.
     scene.check(&[], &["other/x.key", "x.key", "projectile/x.key", "project/../other/x.key"]);
 }
 
@@ -130,7 +130,7 @@ fn a_link_hides_nothing_and_reveals_nothing() {
     }
     let private = ["project/link/a.txt", "project/a.txt", "other/x.txt", "alias/x.key"];
     scene.check(&private, &["alias/open.txt", "other/b.txt"]);
-    // What a folder is called in the project counts, and the rules that lie there.
+    // The folder's name in the project counts, and the rules there.
     scene.check(&["project/hidden-link", "project/to-other/b.txt"], &["project/to-other/c"]);
     assert!(scene.privacy.look().is_private(&scene.at("project/loop")).is_err());
     scene.roots(&["alias"]);
@@ -192,7 +192,7 @@ async fn rules_that_go_hold_until_things_have_settled() {
         assert!(look.is_private(&scene.at("project/x.key")).unwrap());
         assert!(look.again().is_some());
     }
-    // What is new counts at once.
+    // A new file counts at once.
     scene.write("project/.geminiignore", "*.txt");
     scene.check(&["project/x.key", "project/x.txt"], &["project/x"]);
     advance(files::SETTLE_TIME).await;

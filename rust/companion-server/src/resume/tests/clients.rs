@@ -1,4 +1,4 @@
-//! What clients notice of it: nothing, but for what they wait for.
+//! Tests that clients notice nothing of a restart except their pending decisions.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
@@ -12,7 +12,7 @@ use crate::diffs::Decision;
 use crate::shutdown::shut_down;
 use crate::testing::{Rig, Stream};
 
-/// What the file has that clients wait for: the path, and the text if it was accepted.
+/// The pending diffs of the file: the path, and the text if it was accepted.
 fn left(dir: &TempDir) -> Value {
     let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
     let text = fs::read_to_string(file).unwrap();
@@ -46,8 +46,8 @@ pub(super) async fn told(stream: &mut Stream) -> Value {
     message.expect("a client waits for it").expect("the stream has not ended")
 }
 
-/// Ends a process as far as one can from within: what it has in its memory is lost.
-/// `killed.rs` among the tests of companion-cli kills real ones.
+/// Ends a process as hard as possible from within: its memory is lost. `killed.rs` among the
+/// tests of companion-cli kills real ones.
 pub(super) async fn kill(dir: &TempDir, rig: Rig) {
     let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
     let content = fs::read(file).unwrap();
@@ -154,7 +154,7 @@ async fn what_a_client_shows_to_have_got_from_the_last_process_is_not_told_again
     becomes(&dir, json!([["/c"]])).await;
 }
 
-/// It speaks of what it got only when it opens its stream.
+/// It acknowledges only when it opens its stream.
 #[tokio::test]
 async fn a_client_that_asks_first_hears_nothing_of_the_last_process_with_the_answer() {
     let dir = TempDir::new().unwrap();
@@ -184,7 +184,7 @@ async fn a_client_that_asks_first_hears_nothing_of_the_last_process_with_the_ans
     assert_eq!(stream.message_now(), None);
 }
 
-/// Texts are the user's; what has arrived is nobody's business any more.
+/// Texts belong to the user; delivered ones must not stay.
 #[tokio::test]
 async fn no_text_stays_on_the_disk_that_its_client_has_got() {
     let dir = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! What is left where the disk takes nothing more, or not what it should.
+//! Tests full and faulty disks.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -44,7 +44,7 @@ fn all_accepted(texts: &[&Text]) -> Vec<Record> {
     records
 }
 
-/// What the next process takes up.
+/// The state that the next process takes over.
 fn left(dir: &TempDir) -> Left {
     Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap().left
 }

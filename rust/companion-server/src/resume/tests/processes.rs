@@ -1,4 +1,4 @@
-//! What each process finds in the state directory, and what it takes of it.
+//! Tests which files of the state directory each process takes over.
 
 use std::fs;
 use std::io::{self, Write};
@@ -155,7 +155,7 @@ fn files_that_no_server_will_resume_are_removed() {
         all.into_iter().find(has)
     };
     let left = by_port(4003).unwrap();
-    // What it had begun to write when it was killed, and the file of an earlier version.
+    // The part that a killed process had written, and the file of an earlier version.
     let stem = left.with_extension("");
     let others = [stem.with_extension("jsonl.tmp"), stem.with_extension("json")];
     for file in &others {
@@ -275,7 +275,7 @@ fn a_port_that_is_taken_costs_the_secret_too() {
     assert_ne!(next, token);
 }
 
-/// Whoever had the port has heard it.
+/// A process that had the port may know the token.
 #[test]
 fn a_start_that_finds_the_port_taken_and_fails_costs_the_secret_too() {
     let dir = TempDir::new().unwrap();
@@ -298,7 +298,7 @@ fn the_port_is_the_one_that_clients_know_unless_the_user_gives_one() {
         let (port, next) = bind(&dir, wanted);
         assert_eq!((port.unwrap(), &next), (known, &token));
     }
-    // The clients will show that token to whoever has their port now.
+    // The clients will show that token to the process that has their port now.
     let (port, next) = bind(&dir, own);
     assert_eq!(port.unwrap(), own);
     assert_ne!(next, token);

@@ -1,5 +1,5 @@
-//! What a bridge asks a second time, because the process was killed that it had asked first. The decision
-//! and the answer come by connections of their own, in any order.
+//! Tests requests that a bridge repeats because the first process was killed. The decision and
+//! the answer arrive on separate connections, in any order.
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -23,7 +23,7 @@ async fn ask_again(rig: &Rig, session: &str) {
     }
 }
 
-/// A process in which a diff is open for [`PATH`], and the session that asked for it.
+/// A process with an open diff for [`PATH`], and the session of its client.
 async fn open(dir: &TempDir) -> (Rig, String) {
     let rig = Rig::resume(dir.path());
     let session = rig.initialize_bridge().await;

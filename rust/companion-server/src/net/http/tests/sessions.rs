@@ -1,4 +1,4 @@
-//! Bounds on sessions and on what waits for them.
+//! Tests the limits of sessions and of the data that waits for them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,7 +128,7 @@ async fn a_session_stays_whose_request_is_being_answered() {
     assert_eq!(status(&rig, &others[0]).await, 404);
 }
 
-/// Opens a diff of `/a`. Returns the number of the CLI, as the editor is told it.
+/// Opens a diff of `/a`. Returns the number of the CLI that the editor receives.
 async fn open(rig: &Rig, session: &str) -> u32 {
     open_at(rig, session, "/a").await
 }
@@ -156,7 +156,7 @@ async fn proposals_carry_the_lowest_number_that_no_other_client_has() {
     assert_eq!(open_at(&rig, &two, "/two").await, 2);
     assert_eq!(open_at(&rig, &one, "/one/more").await, 1);
 
-    // The first has gone, but what it proposed shows.
+    // The first has left, but its proposal is still shown.
     drop(stream);
     assert_eq!(open_at(&rig, &three, "/three").await, 3);
     let _stream = rig.stream(&three).await;
@@ -305,7 +305,7 @@ async fn texts_of_all_sessions_are_bounded_in_bytes() {
     refused(&sessions[1], "/b", 500).await;
     open(&sessions[1], "/b", 400).await;
     refused(&sessions[2], "/c", 1).await;
-    // What has been read, or is rejected, is held no more.
+    // Texts that were read or rejected are no longer held.
     let mut stream = rig.stream(&sessions[0]).await;
     stream.context().await;
     stream.message().await.unwrap();

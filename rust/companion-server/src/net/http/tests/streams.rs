@@ -1,4 +1,4 @@
-//! Event streams: what comes first, what is sent again, and how they end.
+//! Tests event streams: their first events, their resent events and their end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

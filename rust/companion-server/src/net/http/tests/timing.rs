@@ -20,7 +20,7 @@ fn connect(rig: &Rig) -> DuplexStream {
     ours
 }
 
-/// What comes until the server closes the connection, and after how long.
+/// Reads until the server closes the connection. Returns the text and the duration.
 async fn until_closed(connection: &mut DuplexStream) -> (String, Duration) {
     let begun = Instant::now();
     let mut text = String::new();
@@ -285,8 +285,8 @@ async fn a_server_that_stops_still_gives_the_text_to_whoever_closes_its_diff() {
     assert!(reply.contains("edited"), "{reply:?}");
 }
 
-/// Stops the server while its editor closes a view for a client, which it has done after that time.
-/// Returns what the client hears.
+/// Stops the server while its editor closes a view for a client, which takes `time`. Returns the
+/// client's answer.
 async fn text_of_a_view_that_closes_in(time: Duration) -> Value {
     let rig = Rig::start();
     let session = rig.initialize().await;
@@ -313,7 +313,7 @@ async fn a_server_that_stops_waits_a_moment_for_the_text_of_a_view_that_closes()
     assert_eq!(text, "The editor is closing.", "the client goes on");
 }
 
-/// Runs `test` in paused time, with the moments at which its thread was woken.
+/// Runs `test` in paused time, with the moments when its thread was woken.
 fn with_wake_ups(test: impl AsyncFnOnce(Arc<Mutex<BTreeSet<Instant>>>)) {
     let wake_ups = Arc::new(Mutex::new(BTreeSet::new()));
     let noted = Arc::clone(&wake_ups);

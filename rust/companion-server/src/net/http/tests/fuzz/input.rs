@@ -1,5 +1,5 @@
-//! What the fuzzer sends: requests that are nearly right, in every way that came to mind, and
-//! bytes that are changed afterwards.
+//! Generates inputs of the fuzzer: requests that are nearly right, and bytes that are changed
+//! afterwards.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -10,7 +10,7 @@ use crate::testing::{PORT, TOKEN};
 /// Stands for the id of the session that the fuzzer may use.
 pub(super) const SESSION: &str = "{session}";
 
-/// What goes over one connection.
+/// All bytes of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Input {
     pub(super) requests: Vec<Request>,

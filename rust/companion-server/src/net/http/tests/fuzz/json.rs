@@ -1,9 +1,9 @@
-//! JSON that the fuzzer sends: messages that are nearly right, and what is not quite JSON.
+//! Generates JSON of the fuzzer: messages that are nearly right, and text that is not quite JSON.
 
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// A JSON-RPC message that is right, but for what is wrong with it.
+/// A JSON-RPC message, right except for one fault.
 pub(super) fn message() -> BoxedStrategy<String> {
     let version = prop_oneof![
         30 => Just(r#""2.0""#.to_owned()),
@@ -27,7 +27,7 @@ pub(super) fn message() -> BoxedStrategy<String> {
         members
     });
     let object = members.prop_shuffle().prop_map(|members| join(&members));
-    // What a reader that goes by the order of members would take for a message.
+    // A reader that relies on the order of members would take this for a message.
     let array = (id(), value()).prop_map(|(id, params)| format!(r#"["2.0",{id},"ping",{params}]"#));
     let error = select(vec![r#"{"code":1,"message":""}"#, r#"[1,"a"]"#, "null", "1"]);
     let error = error.prop_map(|error| format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#));
@@ -114,7 +114,7 @@ fn path() -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// JSON of any kind, and what is not quite JSON.
+/// JSON of any kind, and text that is not quite JSON.
 pub(super) fn value() -> BoxedStrategy<String> {
     let odd = [
         "null",

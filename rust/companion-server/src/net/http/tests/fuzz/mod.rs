@@ -1,9 +1,9 @@
-//! A fuzzer for all that a client can send, from the first byte of a head to the last argument of
-//! a tool: a few thousand inputs each time, a million with `COMPANION_TEST_LONG=1`.
+//! Fuzzes everything that a client can send, from the first byte of a head to the last argument
+//! of a tool: a few thousand inputs each time, a million with `COMPANION_TEST_LONG=1`.
 //!
-//! Whatever comes, every request is answered once with a status and JSON that fit, nothing that is
-//! answered by an error changes anything, and another client notices nothing. An input that once
-//! went wrong is in `corpus/http`, with `{session}` for the id of a session, and is tried first.
+//! The server answers every request once with a fitting status and JSON, a request that gets an
+//! error changes nothing, and another client notices nothing. An input that once failed is in
+//! `corpus/http`, with `{session}` for the id of a session, and is tried first.
 
 mod input;
 mod json;
@@ -40,7 +40,7 @@ const HANG: Duration = Duration::from_mins(5);
 /// How the bytes get to the server.
 #[derive(Clone, Copy)]
 enum Transport {
-    /// Within the process, and the clock is paused: what takes long takes no time.
+    /// Within the process, with a paused clock: long waits take no time.
     Memory,
     Sockets,
 }
@@ -90,8 +90,8 @@ impl World {
         Box::new(ours)
     }
 
-    /// Sends `bytes` on a connection of their own. Returns all replies, or as many as are
-    /// `enough`, and what the editor was asked, which it carries out.
+    /// Sends `bytes` on their own connection. Returns the replies, at most `enough`, and the
+    /// requests to the editor, which it carries out.
     async fn send(&self, bytes: &[u8], enough: usize) -> (Vec<Reply>, Vec<String>) {
         let (mut from, mut to) = split(self.connect().await);
         let exchange = async {
@@ -114,8 +114,7 @@ impl World {
         }
     }
 
-    /// Tries one input, given as what to send within a session, and what is to come of it, if
-    /// that is known.
+    /// Tries one input: the bytes within a session, and the expected result, if known.
     async fn try_out(
         &mut self,
         bytes: impl FnOnce(&str) -> Vec<u8>,
@@ -160,7 +159,7 @@ impl World {
     }
 }
 
-/// Does what the editor is asked. Returns it as a text.
+/// Carries out a request to the editor. Returns it as a text.
 fn carry_out(rig: &Rig, ask: EditorCall) -> String {
     let diffs = &rig.state.diffs;
     match ask {
@@ -187,7 +186,7 @@ fn carry_out(rig: &Rig, ask: EditorCall) -> String {
     }
 }
 
-/// What is to come of each request, if that can be told of all.
+/// The expected result of each request, if all are known.
 fn expect_all(requests: &[Request]) -> Option<Vec<Expected>> {
     let mut open = BTreeSet::new();
     requests.iter().map(|request| expect(request, &mut open)).collect()

@@ -1,4 +1,4 @@
-//! What the protocol says of a message, written down a second time and without regard to speed.
+//! Models the protocol's answers a second time, without regard to speed.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -91,20 +91,20 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
-/// What is to come of a request.
+/// The expected result of a request.
 #[derive(Debug, PartialEq)]
 pub(super) struct Expected {
     pub(super) status: u16,
-    /// Refused for its head. What is not read of its body may be the end of the connection.
+    /// Refused for its head. An unread body may end the connection.
     pub(super) unread: bool,
-    /// What answers the requests of the body, in order.
+    /// The answers to the requests of the body, in order.
     pub(super) answers: Vec<Answer>,
-    /// What the editor is asked.
+    /// The requests to the editor.
     pub(super) asked: Vec<String>,
     pub(super) new_session: bool,
 }
 
-/// What answers one request.
+/// The answer to one request.
 #[derive(Debug, PartialEq)]
 pub(super) struct Answer {
     pub(super) id: Json,
@@ -130,8 +130,8 @@ fn unread(status: u16) -> Expected {
     Expected { unread: true, ..only(status) }
 }
 
-/// What is to come of `request`, if that can be told: some JSON has values that only a reader of
-/// JSON can tell from what is no JSON. `open` are the paths that have a diff.
+/// Returns the expected result of `request`, if it is known: some JSON has values that only a
+/// JSON parser can judge. `open` are the paths that have a diff.
 pub(super) fn expect(request: &Request, open: &mut BTreeSet<String>) -> Option<Expected> {
     let header = |name| {
         let found = request.headers.iter().find(|(key, _)| key == name);

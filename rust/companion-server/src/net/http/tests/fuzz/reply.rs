@@ -1,4 +1,4 @@
-//! Replies as a client reads them, and whether they are what they should be.
+//! Parses replies as a client does, and compares them with the expected ones.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::model::{Answer, Expected, Json, Kind};
 const STATUSES: [u16; 15] =
     [200, 202, 204, 400, 401, 403, 404, 405, 406, 408, 413, 414, 415, 431, 501];
 
-/// Those without a body: what needs none, and what the HTTP library answers by itself.
+/// Statuses without a body, some of them sent by the HTTP library itself.
 const BARE: [u16; 5] = [202, 204, 400, 414, 431];
 
 /// One reply.
@@ -62,7 +62,7 @@ fn parse(bytes: &[u8]) -> Option<(Reply, usize)> {
     Some((Reply { status, head, body }, end + length))
 }
 
-/// What answers one request.
+/// The answer to one request.
 #[derive(serde::Deserialize)]
 struct Response<'a> {
     #[serde(borrow)]
@@ -118,13 +118,13 @@ impl Reply {
         }
     }
 
-    /// Nothing of what was asked has been done.
+    /// Whether the request was refused and changed nothing.
     pub(super) fn is_error(&self) -> bool {
         let failed = |response: &Response<'_>| response.kind() != Kind::Result;
         self.status >= 400 || (!self.body.is_empty() && self.responses().iter().all(failed))
     }
 
-    /// It is what the protocol says.
+    /// Whether it is the expected reply.
     pub(super) fn is_as(&self, expected: &Expected) {
         assert_eq!(self.status, expected.status, "{expected:?}\n{self:?}");
         let new_session = self.head.contains("\r\nmcp-session-id: ");

@@ -28,9 +28,10 @@ import dev.companion.gemini.core.assertEdt
 import java.awt.EventQueue
 
 /**
- * Tells a core what happens in a project's editors.
+ * Reports a project's editor events to a core.
  *
- * Only local files count. While another tab has the focus, such as a diff, the file before it stays the focused one.
+ * Only local files count. While another tab has the focus, such as a diff, the last file remains
+ * the focused one.
  */
 class EditorContext(
     private val project: Project,
@@ -40,7 +41,7 @@ class EditorContext(
     @Volatile
     private var focus: Focus? = null
 
-    /** Caret and selection are to be told once the events of the moment are over. */
+    /** Caret and selection are sent after the current events. */
     @Volatile
     private var caretPending = false
 
@@ -54,15 +55,15 @@ class EditorContext(
     }
 
     /**
-     * The platform asks this when it comes to what was put off, also if it will not run it: because a dialog is open,
-     * or because it cancels the work in which the event came. The next event must not wait for it then.
+     * The platform also evaluates this when it skips the runnable, because a dialog is open or
+     * because it cancels the work of the event. The next event must not wait for it then.
      */
     private val noLongerPending = Condition<Any?> {
         if (!puttingOff) caretPending = false
         project.isDisposed
     }
 
-    /** EDT. Reports what is open now, then what happens, until disposed. */
+    /** EDT. Reports the open files, then all changes, until disposed. */
     fun start() {
         assertEdt()
         val application = ApplicationManager.getApplication()
@@ -79,7 +80,7 @@ class EditorContext(
         focus = null
     }
 
-    /** Those that show come first: a file that is told earlier counts as used more recently. */
+    /** Visible files come first: a file that is sent earlier counts as used more recently. */
     private fun tellOpenFiles() {
         val manager = FileEditorManager.getInstance(project)
         val selected = manager.selectedFiles
@@ -131,7 +132,7 @@ class EditorContext(
         core.selectionChanged(focus.path, text(document, caret.selectionStart, caret.selectionEnd))
     }
 
-    /** Not more than is told, however much there is, and no half of a surrogate pair at the end. */
+    /** At most the size that the CLI receives, without half a surrogate pair at the end. */
     private fun text(document: Document, start: Int, end: Int): String {
         if (start == end) return ""
         val all = document.immutableCharSequence

@@ -17,9 +17,10 @@ internal fun systemPath(file: VirtualFile) = systemPath(file.path)
 private fun systemPath(path: String) = FileUtil.toSystemDependentName(path)
 
 /**
- * Tells of files and directories, open or not: the core knows which are. Called in a write action.
+ * Reports files and directories, open or not: the core knows the open ones. Called in a write
+ * action.
  *
- * It listens to what has happened, not to what will: only then do events know both the old path and the new one.
+ * It listens after the change, because only then do events have both the old path and the new one.
  */
 internal class FileChanges(
     private val core: CompanionCore,

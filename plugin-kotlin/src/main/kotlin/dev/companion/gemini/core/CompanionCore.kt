@@ -2,12 +2,12 @@
 
 package dev.companion.gemini.core
 
-/** What became of a decision. The order is that of `Delivery` in Rust. */
+/** The delivery of a decision. The order is that of `Delivery` in Rust. */
 enum class Delivery {
-    /** The CLI is connected and is told. */
+    /** The CLI is connected and receives it. */
     DELIVERED,
 
-    /** The CLI's connection is down; it is told when it comes back. */
+    /** The CLI is disconnected; it receives the decision when it reconnects. */
     QUEUED,
 
     /** Nobody waits for it any more. */
@@ -27,11 +27,14 @@ interface EditorRequest {
 interface DiagnosticsResponder {
     fun complete(diagnostics: Diagnostics)
 
-    /** The problems can't be told; the model reads [message]. */
+    /** Fails the request; the model reads [message]. */
     fun fail(message: String)
 }
 
-/** What CLIs ask of the editor. All calls come from one thread of the server's and return at once. */
+/**
+ * The requests of CLIs to the editor. All calls come from one thread of the server and return at
+ * once.
+ */
 interface EditorRequests {
     /** Show a proposal, in place of one that shows for the same path. Its decision is for [core], perhaps not started yet. */
     fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff)
@@ -45,7 +48,9 @@ interface EditorRequests {
     /** Reject in the user's place. */
     fun rejectDiff(request: EditorRequest, filePath: String)
 
-    /** Tell the problems of files, for the texts on the disk: within 2.5 s what is known by then. */
+    /**
+     * Reports the problems of files, for the texts on the disk: those that are known within 2.5 s.
+     */
     fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest)
 
     /** So many CLIs are connected now. */
@@ -60,15 +65,15 @@ interface EditorRequests {
 interface CompanionCore : AutoCloseable {
     val isClosed: Boolean
 
-    /** What it has to say about itself; once closed, what one that does not run has to say. */
+    /** The server's status; after it closed, the status of a server that does not run. */
     val status: ServerStatus
 
-    /** For terminals in which the CLI is to find it. Has the token in it. */
+    /** Variables for terminals, so that the CLI finds the server. Contains the token. */
     val terminalEnvironment: Map<String, String>
 
     /**
-     * What `gemini-companion doctor` says of a CLI in the IDE's terminal; empty once closed. It has no token in it,
-     * but names of folders. Takes seconds: not for the EDT.
+     * The report of `gemini-companion doctor` for a CLI in the IDE's terminal; empty after close.
+     * It contains names of folders but no token. Takes seconds: not for the EDT.
      */
     fun diagnosis(): String
 
@@ -95,7 +100,7 @@ interface CompanionCore : AutoCloseable {
 
     fun trustChanged(trusted: Boolean)
 
-    /** Whether CLIs are told nothing of files and problems. */
+    /** Whether CLIs receive no context and no problems. */
     fun silenceChanged(silent: Boolean)
 
     fun diffAccepted(filePath: String, text: String): Delivery
@@ -112,7 +117,7 @@ interface CompanionCore : AutoCloseable {
     override fun close()
 
     companion object {
-        /** The longest selection that the CLI is told, in UTF-16 units. */
+        /** The longest selection that the CLI receives, in UTF-16 units. */
         const val MAX_SELECTION = 16_384
     }
 }

@@ -29,7 +29,7 @@ data class DiagnosticsRequest(
     val severity: Severity = Severity.INFORMATION,
 )
 
-/** What is known of the files that were asked for. */
+/** The known diagnostics of the requested files. */
 data class Diagnostics(val files: List<FileDiagnostics> = emptyList())
 
 /** The problems of a file. */

@@ -150,7 +150,7 @@ class NativeCompanionCore private constructor(
             return started
         }
 
-        /** What is wrong with the first of [settings] that is, for the user; null if none is. */
+        /** The error message for the first invalid setting, for the user; null if all are valid. */
         fun problem(settings: ServerSettings): String? = NativeCore.settingsProblem(GSON.toJson(settings))
 
         private val GSON = Gson()

@@ -23,7 +23,7 @@ internal object NativeCore {
     @JvmStatic
     external fun start(settings: String, callbacks: NativeCallbacks): Long
 
-    /** What is wrong with the first of [settings] that is; null if none is. */
+    /** The error message for the first invalid setting; null if all are valid. */
     @JvmStatic
     external fun settingsProblem(settings: String): String?
 

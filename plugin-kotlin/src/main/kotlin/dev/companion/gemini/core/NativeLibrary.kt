@@ -17,7 +17,7 @@ class NativeLibraryException(
 ) : RuntimeException(message, cause)
 
 object NativeLibrary {
-    /** What the JVM says if the plugin was loaded before and something of it is still there. */
+    /** The JVM's message if the plugin was loaded before and a part of it remains. */
     private const val HELD = "already loaded in another classloader"
 
     private const val DENIED =
@@ -44,7 +44,7 @@ object NativeLibrary {
             val message = "The library for $folder could not be loaded: ${e.message}"
             throw NativeLibraryException(message, e, restart = HELD in e.message.orEmpty())
         } catch (e: IllegalCallerException) {
-            // Java 24 and newer, if it is told to deny what it otherwise warns of.
+            // Java 24 and newer, if it is configured to deny native access.
             throw NativeLibraryException(DENIED, e, restart = true)
         }
         check(NativeCore.abiVersion())

@@ -4,7 +4,7 @@ package dev.companion.gemini.core
 
 import com.google.gson.annotations.SerializedName
 
-/** What accepting a proposal does. */
+/** The effect of accepting a proposal. */
 enum class ProposalKind {
     /** Changes a file that there is. */
     @SerializedName("change")
@@ -17,12 +17,12 @@ enum class ProposalKind {
 
 /** Comes from Rust as JSON, but for the text, which comes beside it. */
 data class OpenDiff(
-    /** As the CLI wrote it, by which it knows the proposal later. */
+    /** As the CLI wrote it. The CLI identifies the proposal by it. */
     val filePath: String = "",
     /** The whole proposed text. */
     val newContent: String = "",
     val kind: ProposalKind = ProposalKind.CHANGE,
-    /** Whether an ignore file names it, so that it is not told otherwise. */
+    /** Whether an ignore file lists it, so that the CLI receives nothing else about it. */
     val private: Boolean = false,
     /** Which of the connected CLIs it is from. */
     val cli: Int = 1,

@@ -4,7 +4,7 @@ package dev.companion.gemini.core
 
 import com.google.gson.annotations.SerializedName
 
-/** What the server writes into the log: the names of Rust's `log::LevelFilter`. */
+/** The server's log level: the names of Rust's `log::LevelFilter`. */
 enum class LogLevel { OFF, ERROR, WARN, INFO, DEBUG, TRACE }
 
 /** A CLI that can find the server: the names of Rust's client profiles. */
@@ -16,7 +16,7 @@ enum class Client {
     QWEN,
 }
 
-/** Goes to Rust as JSON, under these names. What is null is left out and has Rust's default. */
+/** Goes to Rust as JSON, under these names. A null is omitted and gets Rust's default. */
 data class ServerSettings(
     /** The roots of the workspace, absolute. */
     val workspace: List<String> = emptyList(),
@@ -31,13 +31,13 @@ data class ServerSettings(
     val diffs: Boolean = true,
     /** Whether CLIs may ask for the problems that the IDE knows. */
     val diagnostics: Boolean = true,
-    /** Whether CLIs are told nothing of files and problems, for now. Edits are still reviewed. */
+    /** Whether CLIs receive no context and no problems for now. Edits are still reviewed. */
     val silent: Boolean = false,
-    /** Whether it continues what the last server of this folder has left, so that CLIs stay connected. */
+    /** Whether it resumes the last server of this folder, so that CLIs stay connected. */
     val resume: Boolean = false,
     /** Addresses of this machine to listen on besides loopback. One that is not there is no failure. */
     val listen: List<String> = emptyList(),
-    /** Hosts by which clients may call this machine, besides the usual ones. */
+    /** Further host names of this machine that clients may use. */
     val allowedHosts: List<String> = emptyList(),
     /** The largest request, in megabytes. */
     val bodyLimit: Int = 64,

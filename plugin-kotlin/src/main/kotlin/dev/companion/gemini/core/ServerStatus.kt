@@ -2,25 +2,25 @@
 
 package dev.companion.gemini.core
 
-/** Comes from Rust as JSON. What that leaves out is as it is here, for a server that does not run. */
+/** Comes from Rust as JSON. The defaults are those of a server that does not run. */
 data class ServerStatus(
     /** The port of all addresses. */
     val port: Int = 0,
-    /** All addresses at which it listens, with port; loopback is the first. */
+    /** All addresses of the server, with port; loopback is the first. */
     val listening: List<String> = emptyList(),
     /** Where it does not listen although it was to: a sentence for each address. */
     val notListening: List<String> = emptyList(),
-    /** The files by which CLIs find it; none for clients that nobody here uses. */
+    /** The discovery files; none for clients that nobody here uses. */
     val discoveryFiles: List<DiscoveryFile> = emptyList(),
     /** How many CLIs are connected. */
     val connected: Int = 0,
     /** How many proposals wait for a decision. */
     val openDiffs: Int = 0,
-    /** The open files that are not told, because an ignore file names them; the one with the focus is among them. */
+    /** The open files that an ignore file keeps private; the focused file is among them. */
     val privateFiles: List<String> = emptyList(),
 )
 
-/** A file by which the CLIs of one sort find the server. */
+/** A discovery file for one kind of CLI. */
 data class DiscoveryFile(
     /** The client's name in [ServerSettings]. */
     val client: String = "",

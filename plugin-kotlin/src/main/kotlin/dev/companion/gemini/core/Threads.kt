@@ -1,4 +1,4 @@
-// Asserts on which thread code runs.
+// Asserts the current thread.
 
 package dev.companion.gemini.core
 

@@ -18,7 +18,7 @@ import dev.companion.gemini.core.Diagnostic
 import dev.companion.gemini.core.Severity
 import dev.companion.gemini.platform.CodeAnalysis
 
-/** Only within the read action in which it was made. */
+/** Valid only within its read action. */
 internal class AnalyzedFile private constructor(
     private val project: Project,
     private val psi: PsiFile,
@@ -28,12 +28,15 @@ internal class AnalyzedFile private constructor(
     val isPlainText get() = psi.viewProvider.baseLanguage === PlainTextLanguage.INSTANCE
 
     /**
-     * Whether a process of its own analyzes it, as in Rider and CLion Nova. The daemon here finds nothing in it then; what the
-     * other process finds gets into editors that show.
+     * Whether another process analyzes it, as in Rider and CLion Nova. The daemon here finds
+     * nothing in it then; the other process's problems only get into visible editors.
      */
     val isAnalyzedElsewhere get() = psi.viewProvider.baseLanguage.javaClass.name.startsWith("com.jetbrains.rider.")
 
-    /** Whether the daemon has looked for errors in the present text. What it has found before is of another text. */
+    /**
+     * Whether the daemon has looked for errors in the present text. Earlier problems belong to
+     * another text.
+     */
     val hasErrors get() = DaemonCodeAnalyzerEx.getInstanceEx(project).isErrorAnalyzingFinished(psi)
 
     /** Where the daemon looks at it, if it is open. */
@@ -48,7 +51,7 @@ internal class AnalyzedFile private constructor(
     /** Whether it has come to its end. */
     val isComplete get() = hasErrors && editor?.let { CodeAnalysis.isComplete(project, it) } == true
 
-    /** What the daemon has found. */
+    /** The daemon's problems. */
     fun diagnostics(least: Severity): List<Diagnostic> {
         val infos = ArrayList<HighlightInfo>()
         DaemonCodeAnalyzerEx.processHighlights(document, project, null, 0, document.textLength) { infos.add(it) }

@@ -25,7 +25,9 @@ internal class Conversion(
             .mapNotNull { diagnostic(it) }
             .distinct()
 
-    /** What has no description, as colors and what is under the caret, is no problem. */
+    /**
+     * An info without a description, such as a color or the mark of the caret, is not a problem.
+     */
     private fun diagnostic(info: HighlightInfo): Diagnostic? {
         val message = plain(info.description ?: return null).ifBlank { return null }
         val range = Range(position(info.actualStartOffset), position(info.actualEndOffset))
@@ -39,7 +41,7 @@ internal class Conversion(
     }
 
     companion object {
-        /** Typos are hints; severities that users make are what they stand next to. */
+        /** Typos are hints; a user-defined severity counts as its neighbor. */
         fun severity(severity: HighlightSeverity): Severity =
             when {
                 severity >= HighlightSeverity.ERROR -> Severity.ERROR

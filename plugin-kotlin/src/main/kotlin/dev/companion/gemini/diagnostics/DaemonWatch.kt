@@ -18,7 +18,7 @@ internal class DaemonWatch(
     private val file: VirtualFile,
     private val least: Severity,
 ) {
-    /** What the daemon has found once it has come to its end, or by [end], a time of [System.nanoTime]. */
+    /** The daemon's problems when it has finished, or at [end], a time of [System.nanoTime]. */
     fun find(end: Long): Found {
         val finished = Semaphore(0)
         val parent = Disposer.newDisposable()
@@ -37,7 +37,7 @@ internal class DaemonWatch(
         }
     }
 
-    /** As long as errors of the present text are not known, nothing is: what was found before may be mended. */
+    /** While errors of the present text are unknown, all problems are: older ones may be fixed. */
     private fun look(): Found =
         ApplicationManager.getApplication().runReadAction(
             Computable {

@@ -61,7 +61,7 @@ class DiagnosticsService(private val project: Project) : Disposable {
                 ownIndicator,
             )
         } catch (_: ProcessCanceledException) {
-            // What was found is the answer.
+            // The problems found so far are the answer.
         } catch (e: LinkageError) {
             answer.fail(CompanionBundle.missing(e))
             throw e
@@ -76,7 +76,7 @@ class DiagnosticsService(private val project: Project) : Disposable {
     companion object {
         private const val ANSWER_MILLIS = 2_500L
 
-        /** How long the daemon is waited for, which leaves time to read what it has found. */
+        /** The wait for the daemon. It leaves time to read the problems. */
         private const val DAEMON_MILLIS = 2_300L
 
         fun getInstance(project: Project): DiagnosticsService =

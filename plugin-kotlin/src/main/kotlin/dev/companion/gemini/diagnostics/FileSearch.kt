@@ -20,7 +20,7 @@ import dev.companion.gemini.platform.CodeAnalysis
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 
-/** What was found, and a clause that says why there may be more. */
+/** Problems, and a clause that says why there may be more. */
 internal class Found(
     val diagnostics: List<Diagnostic>,
     val incomplete: String? = null,
@@ -69,11 +69,11 @@ internal class FileSearch(
         return indexed.await(end - System.nanoTime(), TimeUnit.NANOSECONDS)
     }
 
-    /** Whether the daemon comes to it by itself: only to what shows. */
+    /** Whether the daemon analyzes it without a request: only visible files. */
     private fun isWatched(file: VirtualFile) =
         !PowerSaveMode.isEnabled() && file in FileEditorManager.getInstance(project).selectedFiles
 
-    /** What the daemon found in a tab that no longer shows, if nothing has changed since. */
+    /** The daemon's problems in a hidden tab, if nothing has changed since. */
     private fun known(file: VirtualFile): Found? =
         read(file) { analyzed -> analyzed.takeIf { it.isComplete }?.let { Found(it.diagnostics(least)) } }
 

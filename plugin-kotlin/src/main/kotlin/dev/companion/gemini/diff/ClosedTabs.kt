@@ -28,7 +28,7 @@ import javax.swing.SwingUtilities
 internal class ClosedTabs(
     project: Project,
     parent: Disposable,
-    /** About what comes under the user's hands otherwise. */
+    /** Knows views that appear under the user's hands. */
     private val slips: Slips,
     private val proposals: Set<Proposal>,
 ) : FileEditorManagerListener.Before {
@@ -62,7 +62,10 @@ internal class ClosedTabs(
         if (byUser && !isSlip) closings.expect(proposals.filter { it.file !== file || it.file.editors.size > 1 })
     }
 
-    /** One may click on several tabs in a row, and means each, but for what has just taken the place of another. */
+    /**
+     * A user may click on several tabs in a row and mean each, except one that has just taken
+     * another's place.
+     */
     private fun isSlip(file: VirtualFile): Boolean {
         val proposal = (file as? ProposalFile)?.proposal ?: return false
         val event = input ?: EventQueue.getCurrentEvent()

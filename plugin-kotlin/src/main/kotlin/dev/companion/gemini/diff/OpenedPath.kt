@@ -1,4 +1,4 @@
-// Finds the path under which the user has a file open that has several.
+// Finds the path of a file that the user has open, if the file has several paths.
 
 package dev.companion.gemini.diff
 
@@ -13,8 +13,8 @@ import java.nio.file.Path
 import java.nio.file.Paths
 
 /**
- * A CLI resolves links in the paths that it names (`resolveToRealPath` of gemini-cli-core 0.61.0). The IDE does not: a
- * project that was opened by a link has its files, and what is typed in them, below the link.
+ * A CLI resolves links in its paths (`resolveToRealPath` of gemini-cli-core 0.61.0). The IDE does
+ * not: a project that was opened by a link has its files and their unsaved texts below the link.
  */
 internal class OpenedPath private constructor(
     val path: Path,

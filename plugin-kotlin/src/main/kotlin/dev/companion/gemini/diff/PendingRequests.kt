@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicReference
 internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disposable {
     private val pending = ConcurrentHashMap.newKeySet<Pending>()
 
-    /** [opens] is the file for which it is to open a proposal. */
+    /** [opens] is the file of the proposal that the request opens. */
     fun add(request: EditorRequest, opens: String? = null): Pending {
         val added = Pending(request, opens)
         pending += added
@@ -39,7 +39,10 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
         /** Whether anybody still waits for the answer. */
         val isWaiting get() = this in pending
 
-        /** What it waits for; with its text it may be large, and a dialog may be open for hours. */
+        /**
+         * The task of the request. With its text it may be large, and a dialog may be open for
+         * hours.
+         */
         private val job = AtomicReference<() -> Unit>()
 
         @Volatile
@@ -53,7 +56,9 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
             if (!isWaiting) deadline?.cancel(false)
         }
 
-        /** Does a [job] in its [turn], unless nobody waits for it by then, and says what has gone wrong. */
+        /**
+         * Runs [job] in its [turn], unless the request has ended by then, and reports a failure.
+         */
         fun waitFor(turn: (() -> Unit) -> Unit, job: () -> Unit) {
             this.job.set(job)
             if (!isWaiting) this.job.set(null)

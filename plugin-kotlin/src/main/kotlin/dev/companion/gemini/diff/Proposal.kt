@@ -28,7 +28,7 @@ import dev.companion.gemini.disk.FileOnDisk
 import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
 
-/** What the CLI proposed, ready to be shown. Made off the EDT. */
+/** The CLI's text, ready to be shown. Made off the EDT. */
 internal class ProposedText(
     project: Project,
     target: Target,
@@ -49,7 +49,7 @@ internal class ProposedText(
     /** Whether an editor of the file holds the same text as the file. */
     val isPlain: Boolean
 
-    /** The first comparison with the file; later ones follow what the user types. */
+    /** The first comparison with the file; later ones follow the user's edits. */
     val changes: LineChanges?
 
     init {
@@ -92,7 +92,7 @@ internal class Proposal(
     var delivery = Delivery.DELIVERED
         private set
 
-    /** What the file is now. */
+    /** The file's present state. */
     var target = target
         private set
 
@@ -106,7 +106,9 @@ internal class Proposal(
     /** Whether it is another one now. */
     private var changed = false
 
-    /** What the user had not saved when the proposal came, the CLI did not know, and saved it still does not. */
+    /**
+     * Whether the file had unsaved changes when the proposal arrived. The CLI has never seen them.
+     */
     private val wasUnsaved = isUnsaved()
     private val stamp = target.stamp
     private var changedOnDisk = false
@@ -135,7 +137,7 @@ internal class Proposal(
     /** The side that the user edits. */
     val document: Document get() = proposed.document
 
-    /** What it is shown as. */
+    /** The type of the view. */
     val type: FileType get() = proposed.type
 
     val isPlain: Boolean get() = proposed.isPlain
@@ -145,9 +147,10 @@ internal class Proposal(
         get() = form().apply(if (isEdited) document.immutableCharSequence else TextForm.lineFeeds(proposed.text))
 
     /**
-     * The accepted text for the CLI. One that replays edits keeps the file's ends of lines, but not always its BOM. It
-     * receives its own text, byte for byte, if the user has changed nothing and the BOM is right: then it makes the
-     * model's edit. Otherwise it writes what it receives over the whole file.
+     * The accepted text for the CLI. One that replays edits keeps the file's line ends, but not
+     * always its BOM. It receives its own text, byte for byte, if the user has changed nothing and
+     * the BOM is right: then it makes the model's edit. Otherwise it writes the received text over
+     * the whole file.
      */
     val accepted: String
         get() {
@@ -155,17 +158,17 @@ internal class Proposal(
             return if (isUnchanged) proposed.text else text
         }
 
-    /** Whether the user has changed what came. */
+    /** Whether the user has edited the proposal. */
     val isEdited: Boolean get() = !document.immutableCharSequence.contentEquals(proposed.plain)
 
     /** Whether the file has the text of the proposal already. */
     val isInFile: Boolean
         get() = target.document?.immutableCharSequence?.contentEquals(document.immutableCharSequence) == true
 
-    /** The file, as the user is told of it. */
+    /** The file's path in texts for the user. */
     val shownPath: String get() = ShownPath.of(project, target.path)
 
-    /** What the CLI wants, whatever has become of the file since. */
+    /** The CLI's intention, however the file has changed since. */
     val kind: ProposalKind get() = proposed.kind
 
     /** Whether the CLI writes the file itself, and makes an unchanged edit in the file as it is by then. */
@@ -180,7 +183,7 @@ internal class Proposal(
             ProposalKind.CREATE -> CompanionBundle.message("diff.creates", place.who, shownPath)
         }
 
-    /** What the user should know before deciding. */
+    /** Facts that the user should know before deciding. */
     val remarks: List<Remark>
         get() = listOfNotNull(
             Remark.OUTSIDE.takeIf { target.outside },
@@ -202,7 +205,7 @@ internal class Proposal(
     /** Why it is not to be accepted along with others, without a look at it. */
     val obstacle: Remark? get() = remarks.find { it.isObstacle }
 
-    /** Whether the file is not the one any more for which the proposal was made. */
+    /** Whether the file differs from the one that the proposal was made for. */
     val isStale: Boolean get() = isDeleted || isCreated || isChanged
 
     /** Whether its CLI may yet hear that it is accepted, and write it. */
@@ -249,7 +252,7 @@ internal class Proposal(
         file.editors.forEach(ProposalEditor::showProposal)
     }
 
-    /** The disk says that of the file, whatever the user has not saved. */
+    /** Notes the file's state on the disk, without unsaved changes. */
     fun noteOnDisk(stamp: FileOnDisk.Stamp?) {
         assertEdt()
         changedOnDisk = stamp != this.stamp

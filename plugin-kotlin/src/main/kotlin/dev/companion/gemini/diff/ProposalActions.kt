@@ -36,8 +36,8 @@ internal object ProposalActions {
     }
 
     /**
-     * The proposal in which the focus is. Away from it no key decides anything, but menus and Find Action reach the one
-     * whose tab shows.
+     * The proposal with the focus. Keys need the focus; menus and Find Action also reach the
+     * visible proposal.
      */
     fun proposal(event: AnActionEvent): Proposal? {
         val project = event.project ?: return null
@@ -48,7 +48,10 @@ internal object ProposalActions {
     /** Where the user is on the way through all: to look is no decision, so a key does it from anywhere. */
     fun place(event: AnActionEvent, project: Project): Proposal? = focused(event, project) ?: shown(project)
 
-    /** The focus may be on its way from a tab that is behind another already: what is not seen is not meant. */
+    /**
+     * The focus may be moving away from a tab that is already hidden: the user does not mean a
+     * hidden tab.
+     */
     private fun focused(event: AnActionEvent, project: Project): Proposal? {
         val panel = ProposalPanel.around(event.getData(PlatformDataKeys.CONTEXT_COMPONENT))
         return panel?.editor?.proposal?.takeIf { it.file in ProposalTabs.inFront(project) }
@@ -118,14 +121,18 @@ internal class RejectAllProposalsAction : ProposalsAction() {
 }
 
 /**
- * Esc first does what it does in an editor: hides a popup, a search or a hint, ends a selection or several carets. With
- * IdeaVim it also ends a mode of typing, of which nothing can be known here, so there it never closes a proposal.
+ * Esc first acts as in an editor: it hides a popup, a search or a hint, or ends a selection or
+ * several carets. With IdeaVim it also ends an edit mode, which is unknown here, so there it never
+ * closes a proposal.
  */
 private class CloseByEscapeAction(
     tab: ProposalPanel,
     parent: Disposable,
 ) : ProposalAction() {
-    /** From tool windows and out of popups it leads to the editor; its repetition is not about what is there. */
+    /**
+     * In tool windows and popups, Esc leads to the editor; a repeated Esc must not close the
+     * proposal.
+     */
     private val elsewhere = Slips()
 
     init {

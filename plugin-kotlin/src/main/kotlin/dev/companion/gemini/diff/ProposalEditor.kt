@@ -65,7 +65,7 @@ internal class ProposalEditor(
     DocumentsEditor {
     private val panel = ProposalPanel(this)
 
-    /** Null if it can't be made, in which case the tab says why. */
+    /** Null if it cannot be made. Then the tab shows the reason. */
     private val viewer = showingFailure { DiffManager.getInstance().createRequestPanel(project, this, null) }
     private var banner: ProposalBanner? = null
 
@@ -97,7 +97,10 @@ internal class ProposalEditor(
         EditorFactory.getInstance().addEditorFactoryListener(listener, this)
     }
 
-    /** Shows what the tab is for now. Who types in it types on where the caret was, though the editor is another. */
+    /**
+     * Shows the present state of the tab. A user who types keeps the caret's place, although the
+     * editor is another.
+     */
     fun showProposal() {
         assertEdt()
         val proposal = file.proposal ?: return
@@ -156,7 +159,7 @@ internal class ProposalEditor(
     fun showBanner() {
         assertEdt()
         val banner = ProposalBanner(project, file.proposal ?: return)
-        // Who is about to click is not to lose what is under the mouse.
+        // A user who is about to click must not lose the button under the mouse.
         if (this.banner?.becomes(banner) == true) return
         this.banner = banner
         panel.banner = banner.component
@@ -221,7 +224,7 @@ internal class ProposalEditor(
     }
 }
 
-/** By which an action finds the proposal in which the focus is. */
+/** Actions use it to find the proposal with the focus. */
 internal class ProposalPanel(val editor: ProposalEditor) : JPanel(BorderLayout()) {
     var banner: JComponent? = null
         set(value) {
@@ -239,8 +242,8 @@ internal class ProposalPanel(val editor: ProposalEditor) : JPanel(BorderLayout()
 }
 
 /**
- * The side of the file. The platform's own content has the disk looked at whenever it is shown, and what is not saved
- * in the file be asked about in a dialog, or go with a file that is deleted.
+ * The file's side. The platform's own content checks the disk whenever it is shown; unsaved changes
+ * would then lead to a dialog, or be lost with a deleted file.
  */
 private class FileSide(private val content: DocumentContent) : DocumentContent by content {
     override fun getHighlightFile() = content.highlightFile

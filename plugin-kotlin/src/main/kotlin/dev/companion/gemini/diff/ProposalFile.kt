@@ -17,10 +17,10 @@ class ProposalFile internal constructor(
     /** The file that the proposal is for, as the CLI wrote it. */
     val targetPath: String,
     icon: Icon?,
-    /** Told when the last tab is gone, and whether the user has closed it. */
+    /** Called after the last tab closed, with whether the user closed it. */
     private val tabGone: (ProposalFile, Boolean) -> Unit,
 ) : LightVirtualFile(shownName(targetPath), ProposalFileType(icon), "") {
-    /** What the tab shows; set before the tab opens. */
+    /** The content of the tab; set before the tab opens. */
     internal var proposal: Proposal? = null
         set(value) {
             field = value
@@ -33,7 +33,7 @@ class ProposalFile internal constructor(
     /** Whether the tab that is about to go is closed by the user. */
     internal var isClosedByUser = false
 
-    /** By which the user tells the tab from others. */
+    /** The tab's title, unique among the tabs. */
     @Volatile
     internal var title: String = shownName(targetPath)
         private set

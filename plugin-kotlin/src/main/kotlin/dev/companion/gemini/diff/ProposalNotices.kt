@@ -43,12 +43,16 @@ internal class ProposalNotices(
         waiting = tell(text.joinToString(" "), CompanionBundle.message("diff.show"), group, review)
     }
 
-    /** Leads back to what the user wrote, which is otherwise gone with the proposal, and says [why]. */
+    /**
+     * Offers the user's text, which would otherwise be lost with the proposal, and gives the
+     * reason, [why].
+     */
     fun offerBack(proposal: Proposal, why: String) {
         val name = ProposalFile.shownName(proposal.path)
         val type = proposal.type.takeUnless { it.isBinary } ?: PlainTextFileType.INSTANCE
         val file = LightVirtualFile(CompanionBundle.message("diff.back.tab", name), type, proposal.document.text)
-        // To copy from: what is typed in a file without a disk goes with its tab, and nobody is asked.
+        // For copying: text that is typed in a file without a disk would be lost with its tab,
+        // without a question.
         file.isWritable = false
         tell(CompanionBundle.message(why, proposal.shownPath), CompanionBundle.message("diff.back.show")) {
             FileEditorManager.getInstance(project).openFile(file, true)

@@ -33,7 +33,7 @@ internal object ProposalQuestion {
             "diff.ask.project.close",
         )
 
-    /** What the user does about a proposal whose file has changed since it came. */
+    /** The user's choice for a proposal whose file has changed since it arrived. */
     enum class Stale { KEEP, SHOW, ACCEPT }
 
     fun stale(project: Project, proposal: Proposal): Stale {

@@ -9,8 +9,8 @@ import dev.companion.gemini.core.assertEdt
 import java.util.ArrayDeque
 
 /**
- * What the platform does for one may let events through, as today's opening of a file does, and in these events others
- * may arrive. They wait for their turn.
+ * The platform may process other events within an operation, for example when it opens a file, and
+ * further operations may arrive in these events. They wait for their turn.
  */
 internal class ProposalQueue(private val project: Project) {
     private val waiting = ArrayDeque<() -> Unit>()

@@ -4,9 +4,12 @@ package dev.companion.gemini.diff
 
 import dev.companion.gemini.CompanionBundle.message
 
-/** Those that wait when the user is asked. What comes or changes while the question is open is not decided by the answer. */
+/**
+ * The proposals that wait when the user is asked. The answer does not apply to proposals that
+ * arrive or change while the question is open.
+ */
 internal class ProposalRound(waiting: List<Proposal>) {
-    /** Each, with what it was when the user was asked. */
+    /** Each with its modification stamp at the time of the question. */
     private val asked = waiting.associateWith { it.document.modificationStamp }
 
     val all: List<Proposal> = waiting

@@ -24,9 +24,10 @@ import dev.companion.gemini.platform.Platform
 import java.nio.file.Path
 
 /**
- * The proposals of one project. What the server asks comes in on its thread, is prepared in the same order on a
- * background thread, and is done in the same order on the EDT, once no dialog is open: neither tabs nor files may
- * change below one. Only the text of a proposal that its CLI closes is told at once.
+ * The proposals of one project. The server's requests arrive on its thread, are prepared in order
+ * on a background thread, and are carried out in order on the EDT, once no dialog is open: neither
+ * tabs nor files may change below one. Only the text of a proposal that its CLI closes is returned
+ * at once.
  */
 class ProposalService internal constructor(
     private val project: Project,
@@ -86,11 +87,13 @@ class ProposalService internal constructor(
         val wasOpening = requests.giveUpOpening(filePath)
         val pending = requests.add(request)
         if (wasOpening) {
-            // Nobody has edited it, so the CLI's own text is the right one. What it was to replace goes, too.
+            // Nobody has edited it, so the CLI's own text is right. The proposal that it would have
+            // replaced closes, too.
             pending.fail(CompanionBundle.message("diff.error.none"))
             queue.later { waiting().filter { it.path == filePath }.forEach(::finish) }
         } else {
-            // Without what the user has written the CLI takes its own text. So it hears that also while a dialog is open.
+            // Without the user's text the CLI would take its own. So this is answered even while a
+            // dialog is open.
             pending.waitFor(::evenBelowDialogs) { closeNow(pending, filePath) }
         }
     }
@@ -136,7 +139,7 @@ class ProposalService internal constructor(
             }
         }
 
-    /** Those that wait for a decision, in the order in which they came. EDT. */
+    /** The proposals that wait for a decision, oldest first. EDT. */
     internal fun waiting(): List<Proposal> = proposals.filter { it.state == Proposal.State.OPEN }
 
     /** The user wants to see it. EDT. */
@@ -146,7 +149,10 @@ class ProposalService internal constructor(
             changed()
         }
 
-    /** Those without a tab. If there are none any more, a notification was late, and leads to what there is. */
+    /**
+     * Opens proposals without a tab. If there are none, the notification was late and leads to the
+     * others.
+     */
     private fun reviewHidden() = proposals.filterNot { tabs.isOpen(it.file) }.ifEmpty { waiting() }.forEach(::review)
 
     /** The user goes on, by one or back, to another that waits. EDT. */
@@ -170,7 +176,7 @@ class ProposalService internal constructor(
             }
         }
 
-    /** What has become of the file since it came. EDT. */
+    /** Shows how the file has changed since the proposal arrived. EDT. */
     internal fun showChange(proposal: Proposal) = queue.inTurn { ChangedTarget.show(project, proposal) }
 
     /** The user accepts all that wait now, or one CLI's, each as it is now. EDT. */
@@ -241,7 +247,10 @@ class ProposalService internal constructor(
         alert.proposalArrived(proposal)
     }
 
-    /** Who closed it is told by [ClosedTabs]. Its moving to another window closes a tab, too, but opens one at once. */
+    /**
+     * [ClosedTabs] knows how it was closed. A move to another window also closes a tab, but opens
+     * one at once.
+     */
     private fun tabGone(file: ProposalFile, byUser: Boolean) =
         queue.later {
             val proposal = file.proposal?.takeIf { it in proposals && !tabs.isOpen(file) }
@@ -288,7 +297,10 @@ class ProposalService internal constructor(
     private fun nextOf(proposal: Proposal): Proposal? =
         ProposalOrder.step(waiting(), proposal, 1).takeIf { it !== proposal && tabs.hasFocus(proposal.file) }
 
-    /** The end, whatever it is. What the user has written stays within reach, unless it went where it was meant to. */
+    /**
+     * Ends a proposal, however it was decided. The user's text stays available, unless it was
+     * delivered.
+     */
     private fun finish(proposal: Proposal, next: Proposal? = null) {
         end(proposal)
         closeTab(proposal.file, next)
@@ -312,12 +324,13 @@ class ProposalService internal constructor(
 
     private fun closeTab(file: ProposalFile, next: Proposal?) {
         watchingFront {
-            // Before: otherwise the tab beside it would be in front for a moment, and the CLI told of its file.
+            // Before the tab closes: otherwise the neighboring tab would be in front for a moment,
+            // and the CLI would receive its file.
             if (next?.state == Proposal.State.OPEN) tabs.show(next.file)
             tabs.close(file)
         }
         file.isValid = false
-        // The platform keeps files that were open, but what was proposed is to go.
+        // The platform keeps files that were open, but the proposed text must be released.
         file.proposal = null
         changed()
     }
@@ -332,10 +345,10 @@ class ProposalService internal constructor(
 
     private fun inFront(): List<Proposal> = ProposalTabs.inFront(project).mapNotNull { it.proposal }
 
-    /** A proposal may give another one of its name a title by which it is told from it. */
+    /** Another proposal for a file of the same name may need a distinguishing title. */
     private fun updateTitles() = ProposalTitles.update(proposals).forEach(tabs::titleChanged)
 
-    /** Tells what there is now, and where. */
+    /** Reports the present proposals and their places. */
     private fun changed() {
         assertEdt()
         updateTitles()
@@ -367,7 +380,10 @@ class ProposalService internal constructor(
             proposals.filter { it.target.path in found }.forEach { it.noteOnDisk(found[it.target.path]) }
         }
 
-    /** What cannot be shown any more, such as a directory in its place, is found out when the file is written. */
+    /**
+     * A target that cannot be shown any more, such as a new directory, is detected when the file is
+     * written.
+     */
     private fun lookAgain(proposal: Proposal) =
         background.execute {
             val target = try {

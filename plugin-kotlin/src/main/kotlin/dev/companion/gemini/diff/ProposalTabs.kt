@@ -19,8 +19,9 @@ internal class ProposalTabs(private val project: Project) {
     fun hasFocus(file: ProposalFile) = file.editors.any(::hasFocus)
 
     /**
-     * Opens a tab over the editor that shows, unless the focus is in there: who types would go on typing into the
-     * proposal, since a hidden editor loses the focus to what hides it, and may lose it at any moment of the opening.
+     * Opens a tab over the visible editor, unless that has the focus. Otherwise a typing user would
+     * type into the proposal: a hidden editor loses the focus to the tab that hides it, at any
+     * moment of the opening.
      */
     fun openAside(file: ProposalFile) {
         if (!isFocusInEditor()) open(file, false)

@@ -19,7 +19,10 @@ internal object ShownPath {
         return plain((if (root != null && path.startsWith(root)) root.relativize(path) else path).toString())
     }
 
-    /** [text] without what turns the direction of writing, breaks a line or can't be seen. */
+    /**
+     * [text] without characters that change the direction of writing, break a line or are
+     * invisible.
+     */
     fun plain(text: String): String =
         text.map { if (it.category in UNSEEN) "\\u%04X".format(it.code) else it.toString() }.joinToString("")
 }

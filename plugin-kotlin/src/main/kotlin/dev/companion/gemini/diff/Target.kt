@@ -21,10 +21,10 @@ import java.nio.charset.CharacterCodingException
 import java.nio.file.Files
 import java.nio.file.Path
 
-/** A proposal can't be shown; the message is what the CLI tells its user. */
+/** A proposal cannot be shown. The CLI shows the message to its user. */
 internal class TargetException(message: String) : Exception(message)
 
-/** What [look] finds in a read action, if the project has not ended. */
+/** Runs [look] in a read action, if the project has not ended. */
 internal fun <T> Project.read(look: () -> T): T {
     val asked = ThrowableComputable<T, TargetException> {
         if (isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
@@ -50,7 +50,7 @@ internal class Target private constructor(
     /** The VFS' way to write the path. */
     val systemIndependentPath: String = FileUtil.toSystemIndependentName(path.toString())
 
-    /** The form in which it lies on the disk; [proposed] where it says none itself. */
+    /** The form on the disk; for properties that it lacks, that of [proposed]. */
     fun form(proposed: TextForm): TextForm {
         val file = file ?: return proposed
         val bom = file.bom?.contentEquals(TextForm.UTF8_BOM) == true
@@ -58,8 +58,8 @@ internal class Target private constructor(
     }
 
     /**
-     * Whether the CLI reads or writes the file otherwise than the IDE: to it, all is UTF-8, and what is none becomes
-     * U+FFFD. [proposed] is what it is to write.
+     * Whether the CLI reads or writes the file differently from the IDE. For the CLI every file is
+     * UTF-8, and invalid bytes become U+FFFD. [proposed] is the text to write.
      */
     fun isRecoded(proposed: CharSequence): Boolean {
         val charset = file?.charset?.takeIf { it != Charsets.UTF_8 } ?: return isGarbled
@@ -99,10 +99,10 @@ internal class Target private constructor(
             return Target(path, shown, file, document, stamp, outside)
         }
 
-        /** What stands in an editor, and to the CLI, for bytes that are no UTF-8. */
+        /** Shown in an editor, and sent to the CLI, for bytes that are not UTF-8. */
         private const val REPLACED = '\uFFFD'
 
-        /** What can't be read now, or is not that text any more, may be. */
+        /** If it cannot be read now, or has another text, it may be UTF-8. */
         private fun isUtf8(path: Path, length: Int): Boolean {
             val bytes = FileOnDisk.bytes(path, MAX_BYTES_OF_CHARACTER * (length + 1L)) ?: return true
             return try {

@@ -3,11 +3,13 @@
 package dev.companion.gemini.diff
 
 /**
- * The editor holds text without a BOM and with `\n` alone; the CLI reads and writes a file's bytes as they are, as UTF-8.
+ * The editor holds text without a BOM and with `\n` alone; the CLI reads and writes a file's bytes
+ * unchanged, as UTF-8.
  *
- * So what is handed over has the file's own separator, and U+FEFF at its start if and only if the file has a BOM. Of a
- * proposal the CLI itself keeps neither: `write_file` proposes what the model said, without a BOM, and `replace`
- * proposes `\n` and puts `\r\n` back when it writes (edit.js and write-file.js of gemini-cli-core 0.61.0).
+ * So the returned text has the file's own separator, and U+FEFF at its start if and only if the
+ * file has a BOM. The CLI's own proposal keeps neither: `write_file` proposes the model's text,
+ * without a BOM, and `replace` proposes `\n` and restores `\r\n` when it writes (edit.js and
+ * write-file.js of gemini-cli-core 0.61.0).
  */
 internal data class TextForm(
     val separator: String,

@@ -11,8 +11,9 @@ import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
 
 /**
- * The platform itself looks when the user comes to its window. Who works in its terminal is in it already, and its
- * watcher may be off. For the EDT, but for [found], which hears of what has changed.
+ * Checks the files of waiting proposals. The platform only checks when the user returns to its
+ * window. A user who works in its terminal is already there, and its watcher may be off. For the
+ * EDT, except [found], which receives changed files.
  */
 internal class WaitingTargets(private val found: (Map<Path, FileOnDisk.Stamp?>) -> Unit) : Disposable {
     private var paths = emptySet<Path>()

@@ -23,9 +23,9 @@ internal class WrittenFiles : Disposable {
     fun lookAt(path: Path) = look { FileOnDisk.find(path) }
 
     /**
-     * Looks as often for what the user has written, of which there is no other copy: [missing] is called, on any
-     * thread, if no look finds it. A CLI that has heard of an acceptance may be denied the writing, by the system or
-     * by a hook.
+     * Checks for the user's text, which has no other copy. If no check finds it, calls [missing],
+     * on any thread. A CLI that received an acceptance may fail to write, because of the system or
+     * a hook.
      */
     fun expect(target: Target, text: String, missing: () -> Unit) {
         // Qwen Code keeps the file's encoding.

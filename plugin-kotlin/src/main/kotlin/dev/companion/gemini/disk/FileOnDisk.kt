@@ -24,13 +24,13 @@ internal object FileOnDisk {
             null
         }
 
-    /** What the IDE takes to be there, whatever has become of it on the disk. */
+    /** The file as the IDE knows it, whatever its state on the disk. */
     fun known(path: Path): VirtualFile? = LocalFileSystem.getInstance().findFileByIoFile(path.toFile())
 
-    /** What its user has typed and not saved. */
+    /** Whether it has unsaved changes. */
     fun isUnsaved(file: VirtualFile): Boolean = FileDocumentManager.getInstance().isFileModified(file)
 
-    /** What the disk says of a file, but for its text. */
+    /** The disk's data on a file, without its text. */
     data class Stamp(
         val modifiedMillis: Long,
         val size: Long,
@@ -59,11 +59,12 @@ internal object FileOnDisk {
     }
 
     /**
-     * The file, if there is one. Never on the EDT, nor under a lock.
+     * The file, if it exists. Never on the EDT, nor under a lock.
      *
-     * The VFS is asked to refresh only what differs. While it looks, a file that the user renames is missing at its old
-     * path: the VFS then takes it for deleted, and what was typed in it and not saved is gone. Where something is typed
-     * it is not asked at all: the platform would have the user say, in a dialog, which of two versions to keep.
+     * The VFS refreshes only differing files. During a refresh, a file that the user renames is
+     * missing at its old path: the VFS would take it for deleted and lose its unsaved changes. A
+     * file with unsaved changes is not refreshed: the platform would ask the user, in a dialog,
+     * which version to keep.
      */
     fun find(path: Path): VirtualFile? {
         assertNotEdt()
@@ -73,8 +74,8 @@ internal object FileOnDisk {
     }
 
     /**
-     * The disk is asked without a lock, since it may be a dead one. Only what it has just said to differ is asked again
-     * in the lock: a renaming that was under way is over then, and [known] may be another path's.
+     * Reads the disk without a lock, since it may be dead. Only a difference is checked again in
+     * the lock: a concurrent renaming is then over, and [known] may have another path.
      */
     private fun isOutdated(known: VirtualFile, path: Path): Boolean {
         val differsStill = Computable { known(path) == known && differs(known, path) }

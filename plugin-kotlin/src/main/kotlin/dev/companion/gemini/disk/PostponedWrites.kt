@@ -18,7 +18,7 @@ internal object PostponedWrites {
         val flush = try {
             type.getMethod("flushPendingUpdates", VirtualFile::class.java)
         } catch (_: NoSuchMethodException) {
-            return // what was written is on the disk
+            return // the written text is on the disk
         }
         try {
             flush.invoke(type.getMethod("getInstance").invoke(null), file)

@@ -32,9 +32,9 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
 
 /**
- * Any thread may call it; nothing here waits. All that could wait is done by one worker in its turn, and brings the
- * server to what is wanted then: so whatever comes in quick succession, the last state counts, and each is reached from
- * where the one before has led.
+ * Starts, restarts and stops a project's server. Any thread may call it; nothing here waits. One
+ * worker does all tasks that could wait, in order, and brings the server to the state that is
+ * wanted then: the last of several quick changes counts.
  */
 class CompanionService internal constructor(
     private val project: Project,
@@ -71,10 +71,10 @@ class CompanionService internal constructor(
         return core
     }
 
-    /** How many folders CLIs are told. */
+    /** The number of folders that CLIs receive. */
     val rootCount: Int get() = slot.settings?.workspace?.size ?: 0
 
-    /** EDT. The files in front that CLIs are not told, because an ignore file names them. */
+    /** EDT. The visible files that an ignore file keeps private. */
     fun privateFiles(): List<String> {
         assertEdt()
         val private = core?.status?.privateFiles.orEmpty()
@@ -82,7 +82,7 @@ class CompanionService internal constructor(
         return inFront.map(::systemPath).filter(private::contains)
     }
 
-    /** EDT. The editors that are watched, and for which server. */
+    /** EDT. The watched editors, and their server. */
     private var watch: Watch? = null
 
     private class Watch(
@@ -92,7 +92,7 @@ class CompanionService internal constructor(
 
     constructor(project: Project) : this(project, ServerLaunch::start)
 
-    /** What the IDE lacks of what the service listens to. Without it no server starts. */
+    /** A platform member that the service needs and this IDE lacks. No server starts then. */
     private var missing: LinkageError? = null
 
     init {
@@ -119,7 +119,7 @@ class CompanionService internal constructor(
         if (mayStart()) refresh()
     }
 
-    /** Ends the server and starts another, of which CLIs notice nothing. */
+    /** Ends the server and starts another; CLIs stay connected. */
     fun restart() {
         if (!mayStart()) return
         worker.execute {
@@ -137,7 +137,7 @@ class CompanionService internal constructor(
         return started
     }
 
-    /** The server is told, or restarted, as far as what is wanted has changed. */
+    /** Updates or restarts the server, if the wanted state has changed. */
     private fun refresh() {
         if (!started || !refreshQueued.compareAndSet(false, true)) return
         worker.execute {
@@ -146,7 +146,10 @@ class CompanionService internal constructor(
         }
     }
 
-    /** EDT. At once, whatever the worker does: what is to be told no more must not wait. */
+    /**
+     * EDT. Takes effect at once, even while the worker is busy: data that must not be shared cannot
+     * wait.
+     */
     private fun silenceChanged() {
         assertEdt()
         core?.silenceChanged(ProjectSettings.isSilent(project))
@@ -209,7 +212,7 @@ class CompanionService internal constructor(
         context.start()
     }
 
-    /** CLIs keep what they were told last, and are told no more. */
+    /** CLIs keep the last context and receive no further one. */
     private fun forgetFiles(core: CompanionCore) {
         val files = FileEditorManager.getInstance(project).openFiles.filter { it.isInLocalFileSystem }
         files.forEach { core.fileClosed(systemPath(it)) }

@@ -20,11 +20,11 @@ enum class TrustSetting { IDE, CLI }
 class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
     /** Kept as XML: members are variable for that, but the values in use never change. */
     data class Values(
-        /** Whether CLIs are told what is open and selected. */
+        /** Whether CLIs receive open files and the selection. */
         var context: Boolean = true,
         /** Whether edits are reviewed in the IDE. */
         var diffs: Boolean = true,
-        /** Whether CLIs are told the problems that the IDE finds. */
+        /** Whether CLIs receive the problems that the IDE finds. */
         var diagnostics: Boolean = true,
         /** Whether Gemini CLI is to find the projects, and whether Qwen Code is. */
         var gemini: Boolean = true,
@@ -33,16 +33,16 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
         /** The largest request. */
         var bodyLimitMegabytes: Int = ServerSettings().bodyLimit,
         var logLevel: LogLevel = LogLevel.INFO,
-        /** What runs in the terminal. */
+        /** The command that runs in the terminal. */
         var cliCommand: String = DEFAULT_COMMAND,
         /** Addresses of this machine to listen on besides loopback; see [words]. */
         var listenAddresses: String = "",
-        /** Hosts by which clients may call this machine, besides the usual ones; see [words]. */
+        /** Further host names of this machine that clients may use; see [words]. */
         var allowedHosts: String = "",
     ) {
         fun clients(): List<Client> = listOfNotNull(Client.GEMINI.takeIf { gemini }, Client.QWEN.takeIf { qwen })
 
-        /** What of it is for the server. */
+        /** The settings of the server. */
         fun server() =
             ServerSettings(
                 diffs = diffs,
@@ -71,7 +71,7 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
             ),
         )
 
-    /** Takes [changed] over and tells everyone, on this thread. */
+    /** Applies [changed] and notifies all listeners, on this thread. */
     fun set(changed: Values) {
         if (changed == values) return
         values = changed.copy()

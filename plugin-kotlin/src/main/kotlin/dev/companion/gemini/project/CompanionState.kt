@@ -9,15 +9,15 @@ sealed class CompanionState {
     /** There is none: the project has just been opened, or the settings ask for none. */
     data object Off : CompanionState()
 
-    /** There is none in Remote Development: nobody has tried yet what happens there. */
+    /** In Remote Development no server starts, because this is untested. */
     data object Remote : CompanionState()
 
     data object Starting : CompanionState()
 
-    /** [status] is of the time when the server was started or told, but for the number of CLIs. */
+    /** [status] is from the last start or update of the server, except the number of CLIs. */
     data class Running(val status: ServerStatus) : CompanionState()
 
-    /** @param message for the user: what is wrong and what to do */
+    /** @param message for the user: problem and fix */
     data class Failed(val message: String) : CompanionState()
 }
 

@@ -6,10 +6,12 @@ import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.ServerSettings
 
 /**
- * Holds at most one server. Starting and stopping write files and may take seconds: not for the EDT.
+ * Holds at most one server. Starting and stopping write files and may take seconds: not for the
+ * EDT.
  *
- * A server that still runs when the JVM ends is stopped by a hook of the JVM's own. The platform's shutdown would be
- * too early for a server that was handed to another thread, and does not happen when the process is told to end.
+ * A server that still runs when the JVM ends is stopped by a shutdown hook of the JVM. The
+ * platform's shutdown would be too early for a server that was handed to another thread, and does
+ * not happen when the process is terminated.
  */
 internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
     private class Running(
@@ -17,7 +19,7 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
         val settings: ServerSettings,
     )
 
-    /** Held while a server is started or stopped, so that whoever comes next waits for it. */
+    /** Held while a server starts or stops, so that the next caller waits for it. */
     private val lock = Any()
 
     @Volatile
@@ -29,7 +31,7 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
     /** Any thread. */
     val core: CompanionCore? get() = running?.core
 
-    /** Any thread. What the server was started with, or told since. */
+    /** Any thread. The server's settings, including later updates. */
     val settings: ServerSettings? get() = running?.settings
 
     /** Sees to it that a server runs with [wanted], in the mildest way; with null, that none runs. */

@@ -12,7 +12,10 @@ internal object IdeMode {
         System.getProperty("idea.platform.prefix") == CLIENT ||
             asked { Class.forName("com.intellij.idea.AppMode").getMethod("isRemoteDevHost").invoke(null) }
 
-    /** Whether it is a welcome screen in the form of a project. PyCharm's, in which users write files, is one as well. */
+    /**
+     * Whether it is a welcome screen in the form of a project. In PyCharm's, users also write
+     * files.
+     */
     fun isWelcomeScreen(project: Project): Boolean =
         asked {
             val provider = Class.forName("com.intellij.openapi.wm.ex.WelcomeScreenProjectProvider")
@@ -20,7 +23,7 @@ internal object IdeMode {
             companion.javaClass.getMethod("isWelcomeScreenProject", Project::class.java).invoke(companion, project)
         }
 
-    /** What is not there is not so. */
+    /** A missing member means false. */
     private fun asked(question: () -> Any?): Boolean =
         try {
             question() == true

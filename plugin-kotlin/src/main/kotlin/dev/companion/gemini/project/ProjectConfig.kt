@@ -39,7 +39,7 @@ internal object ProjectConfig {
         val silent: Boolean,
     )
 
-    /** In a read action, within which no project is closed; one that is has nothing to tell. */
+    /** Within the read action no project closes. A closed project returns null. */
     private fun facts(project: Project): Facts? {
         if (project.isDisposed) return null
         val roots = ProjectRootManager.getInstance(project).contentRoots.filter { it.isInLocalFileSystem }
@@ -47,7 +47,7 @@ internal object ProjectConfig {
         return Facts(folders, Platform.isTrusted(project), ProjectSettings.isSilent(project))
     }
 
-    /** The name by which the CLI knows a product; it shows the display name, and this one only to itself. */
+    /** The CLI's internal name of a product. It shows the display name to users. */
     fun ideName(productCode: String): String =
         when (productCode) {
             "IC", "IU", "IE" -> "intellijidea"

@@ -14,7 +14,7 @@ object ProjectSettings {
     val TOPIC: Topic<CompanionSettings.Listener> =
         Topic.create("Settings of the companion for a project", CompanionSettings.Listener::class.java)
 
-    /** Whether the project's CLIs are told nothing of files and problems. */
+    /** Whether the project's CLIs receive no context and no problems. */
     fun isSilent(project: Project): Boolean = PropertiesComponent.getInstance(project).getBoolean(SILENT)
 
     /** EDT. */

@@ -17,7 +17,9 @@ import java.nio.file.Path
 import java.nio.file.Paths
 import java.util.logging.Level
 
-/** What a server logged as an error: a fault of its own. Nothing of the user's is in its log, nor in [message]. */
+/**
+ * An error in the server's log: a fault of its own. Neither the log nor [message] has user data.
+ */
 class ServerFault(message: String) : RuntimeException(message)
 
 internal object ServerLaunch {
@@ -30,13 +32,15 @@ internal object ServerLaunch {
         return NativeCompanionCore.start(settings, requests, ::log)
     }
 
-    /** What is wrong with the first wrong host of a list in the settings; null if nothing is. */
+    /**
+     * The error message for the first wrong host of a list in the settings; null if all are right.
+     */
     fun hostProblem(list: String): String? = problem(ServerSettings(allowedHosts = CompanionSettings.words(list)))
 
     /** The same of addresses to listen on. */
     fun addressProblem(list: String): String? = problem(ServerSettings(listen = CompanionSettings.words(list)))
 
-    /** Without the library there is no server either, which is told elsewhere. */
+    /** Without the library there is no server; that is reported elsewhere. */
     private fun problem(settings: ServerSettings): String? =
         try {
             NativeLibrary.load(pluginDirectory())
@@ -47,8 +51,8 @@ internal object ServerLaunch {
         }
 
     /**
-     * Logs [failure] and returns what to tell the user. What can be expected, as a port that is taken, is a warning;
-     * anything else, as a panic, is an error, of which the IDE makes a report.
+     * Logs [failure] and returns the message for the user. An expected failure, such as a used
+     * port, is a warning; any other, such as a panic, is an error. The IDE reports errors.
      */
     fun report(failure: Throwable): String {
         val expected = failure is NativeLibraryException || failure is IllegalStateException

@@ -10,7 +10,7 @@ import java.nio.file.Paths
 
 /** Any thread but the EDT, as folders on the PATH may be on drives that do not answer. */
 object CliPlace {
-    /** What installs the CLI. */
+    /** The command that installs the CLI. */
     const val INSTALLATION = "npm install -g @google/gemini-cli"
 
     private const val CLI = "gemini"

@@ -1,4 +1,4 @@
-// Finds the tab in which a CLI runs, in the terminal's tool window or among the editors.
+// Finds the CLI's tab, in the terminal's tool window or among the editors.
 
 package dev.companion.gemini.terminal
 
@@ -11,9 +11,9 @@ import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.wm.ToolWindowManager
 import com.intellij.ui.content.Content
 
-/** What runs in a tab, as a terminal's API has it. EDT. */
+/** The program in a tab, as the terminal's API has it. EDT. */
 internal interface TabProgram {
-    /** The terminal's own object, by which an editor that shows it is known. */
+    /** The terminal's own object, which identifies its editor. */
     val terminal: Any
 
     /** Calls [then], on any thread, with whether the shell runs a program. False where that can't be known. */

@@ -10,7 +10,10 @@ interface CliTerminal {
     /** EDT. Opens a terminal of [project] and runs [command] in it. Returns a remark for the user, or null. */
     fun run(project: Project, command: String): String?
 
-    /** EDT. Calls [then] on the EDT with a terminal that [run] has opened and in which a program still runs, or null. */
+    /**
+     * EDT. Calls [then] on the EDT with a terminal that [run] has opened and whose program still
+     * runs, or null.
+     */
     fun findRunning(project: Project, then: (CliTab?) -> Unit)
 
     companion object {
@@ -21,7 +24,7 @@ interface CliTerminal {
     }
 }
 
-/** A terminal in which a CLI runs. EDT. */
+/** A terminal with a running CLI. EDT. */
 interface CliTab {
     /** Brings it to the front, with the focus. */
     fun show()

@@ -7,13 +7,16 @@ object PromptText {
     /** At each of these a CLI takes the path to be at its end. */
     private const val ENDS = " \t,;!?()[]{}"
 
-    /** What Gemini CLI and Qwen Code both take back out of a path, besides [ENDS]; and the backslash itself. */
+    /**
+     * Further characters that Gemini CLI and Qwen Code unescape in a path, besides [ENDS]; and the
+     * backslash itself.
+     */
     private const val ESCAPED = "$ENDS|*$`'\"#&<>~\\"
 
     /**
-     * Names the file at [path] as the user of a CLI does that runs in [folder]. Neither CLI knows lines, so [lines] are put
-     * in words, for the model. Null for a name with control characters, such as a line break: the CLI can't be told, and
-     * Enter would send the prompt.
+     * Names the file at [path] as a user of a CLI in [folder] does. Neither CLI has a syntax for
+     * lines, so [lines] are added in words, for the model. Null for a name with control characters,
+     * such as a line break: the CLI has no way to write it, and Enter would send the prompt.
      */
     fun naming(
         path: String,
@@ -37,8 +40,8 @@ object PromptText {
     fun of(names: List<String>) = names.joinToString(" ", " ", " ")
 
     /**
-     * Has the terminal's program take [text] for pasted. What is typed could answer a question that the CLI asks: a 1
-     * allows an edit.
+     * Marks [text] as pasted for the terminal's program. Typed text could answer a question of the
+     * CLI: a 1 allows an edit.
      */
     fun pasted(text: String) = "\u001b[200~$text\u001b[201~"
 
@@ -56,6 +59,9 @@ object PromptText {
         return if (escaped.endsWith('.')) escaped.dropLast(1) + "\\." else escaped
     }
 
-    /** On Windows Gemini CLI takes quotes, and Qwen Code nothing, so only what needs them has any. */
+    /**
+     * On Windows, Gemini CLI takes quotes and Qwen Code does not, so only names that need quotes
+     * have them.
+     */
     private fun inQuotes(path: String) = if (path.any { it in ENDS }) "\"$path\"" else path
 }

@@ -27,7 +27,7 @@ internal object ReworkedTerminal {
             }
         }
 
-        /** Calls what suspends. */
+        /** Calls a suspending member. */
         suspend fun await(name: String): Any? =
             suspendCoroutineUninterceptedOrReturn { continuation -> call(name, continuation).it }
 
@@ -47,7 +47,7 @@ internal object ReworkedTerminal {
         }
     }
 
-    /** What [run] did: nothing, unless it is [RUNS]. */
+    /** The result of [run]: nothing happened, unless it is [RUNS]. */
     enum class Outcome {
         RUNS,
 
@@ -62,7 +62,7 @@ internal object ReworkedTerminal {
     fun run(project: Project, tab: String, command: String): Outcome {
         if (!isWanted()) return Outcome.UNWANTED
         val builder = unlessMissing { tabBuilder(project, tab) } ?: return Outcome.UNREACHABLE
-        // Whatever fails from here on, there may be a tab, and the caller must not open another.
+        // If anything fails from here on, a tab may exist, and the caller must not open another.
         val opened = builder.call("createTab")
         val view = opened.call("getView")
         CliTabs.remember(project, opened.call("getContent").it as Content, Program(view))

@@ -1,4 +1,4 @@
-// Carries out what the user asks for by actions, notifications and the status popup.
+// Carries out the user's actions, also those of notifications and the status popup.
 
 package dev.companion.gemini.ui
 
@@ -85,7 +85,7 @@ internal object CompanionCommands {
         return state is CompanionState.Running || state is CompanionState.Failed
     }
 
-    /** They are on the clipboard some seconds later, which a balloon tells. */
+    /** The report is on the clipboard some seconds later; a balloon says so. */
     fun copyDiagnostics(project: Project) {
         assertEdt()
         StatusBar.Info.set(message("status.diagnostics.gathering"), project)
@@ -99,7 +99,9 @@ internal object CompanionCommands {
         }
     }
 
-    /** [work] returns what is to be done on the EDT afterwards, also below a dialog, unless the project has gone. */
+    /**
+     * [work] returns the EDT's part, which also runs below a dialog, unless the project has closed.
+     */
     private fun inBackground(project: Project, work: () -> () -> Unit) {
         val application = ApplicationManager.getApplication()
         application.executeOnPooledThread {

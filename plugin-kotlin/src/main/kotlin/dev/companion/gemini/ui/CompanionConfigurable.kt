@@ -107,11 +107,11 @@ internal class SettingsPage {
         hosts.text = values.allowedHosts
     }
 
-    /** What stands in the fields now, whether it is valid or not. */
+    /** Compares the fields' values, valid or not. */
     fun isModified(values: CompanionSettings.Values): Boolean =
         values != chosen(values.bodyLimitMegabytes) || bodyLimit.text.trim() != values.bodyLimitMegabytes.toString()
 
-    /** @throws ConfigurationException says what is wrong, for the user */
+    /** @throws ConfigurationException with the problem, for the user */
     fun values(): CompanionSettings.Values {
         val limits = CompanionSettings.BODY_LIMITS
         val limit = bodyLimit.text.trim().toIntOrNull()?.takeIf { it in limits }
@@ -152,7 +152,7 @@ internal class SettingsPage {
         private const val EXPLANATION_GAP = 6
         private const val EXPLANATION_WIDTH = 480
 
-        /** A title; what follows belongs to it. */
+        /** A title for the following fields. */
         private fun FormBuilder.group(title: String, gap: Int): FormBuilder =
             setFormLeftIndent(0)
                 .addComponent(TitledSeparator(message(title)), gap)
@@ -168,7 +168,7 @@ internal class SettingsPage {
 
         fun checkBox(key: String) = JBCheckBox(message(key)).also(DialogUtil::registerMnemonic)
 
-        /** Small and grey, below what it explains. */
+        /** Small and grey, below the explained field. */
         fun explanation(key: String, indent: Int = FIELD_INDENT) =
             JBLabel(
                 "<html><div width=${JBUI.scale(EXPLANATION_WIDTH)}>${message(key)}</div></html>",

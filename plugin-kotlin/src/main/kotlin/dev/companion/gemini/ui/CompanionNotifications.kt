@@ -29,7 +29,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
         val notification: Notification,
     )
 
-    /** What shows, as long as it is true. */
+    /** The shown problem, as long as it lasts. */
     private var problem: Problem? = null
 
     init {
@@ -71,7 +71,10 @@ class CompanionNotifications(private val project: Project) : Disposable {
         problem = null
     }
 
-    /** Once and for all, in three lines, so that nobody wonders later what the CLI knows, or where its edits go. */
+    /**
+     * Shown only once, in three lines, so that users know the shared context and the place of the
+     * review.
+     */
     private fun greetOnce() {
         val kept = PropertiesComponent.getInstance()
         if (kept.getBoolean(GREETED)) return

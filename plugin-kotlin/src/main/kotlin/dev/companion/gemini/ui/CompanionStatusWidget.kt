@@ -34,7 +34,7 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
         }
     }
 
-    /** EDT. What shows. */
+    /** EDT. The shown state. */
     private var state: CompanionState = CompanionState.Off
     private var waiting = 0
 
@@ -51,7 +51,10 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
         ApplicationManager.getApplication().executeOnPooledThread(::showFirst)
     }
 
-    /** What costs most at the first time, making the service and reading the icons, is not done on the EDT. */
+    /**
+     * The expensive first steps, creating the service and reading the icons, are not done on the
+     * EDT.
+     */
     private fun showFirst() {
         val application = ApplicationManager.getApplication()
         CompanionIcons.read()

@@ -33,7 +33,7 @@ internal object Diagnosis {
         return lines.joinToString("\n", postfix = "\n") + if (doctor.isEmpty()) "" else "\n$doctor"
     }
 
-    /** Of the plugin and of what it runs on. */
+    /** Versions of the plugin, the IDE and the system. */
     fun versions(): String =
         listOf(
             "Companion for Gemini CLI ${PluginVersion.get()}",

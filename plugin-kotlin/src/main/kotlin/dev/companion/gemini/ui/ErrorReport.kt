@@ -66,7 +66,7 @@ internal class ErrorReport(
         const val MAX_LENGTH = 6000
         const val MAX_CAUSES = 8
 
-        /** What is known of who has published the plugin. */
+        /** The known facts about the plugin's publisher. */
         val publisher = Properties().apply {
             ErrorReport::class.java.getResourceAsStream("/dev/companion/gemini/publisher.properties").use(::load)
         }

@@ -10,7 +10,7 @@ import dev.companion.gemini.project.CompanionSettings
 
 /** Each fits its line: of a longer text a balloon shows the beginning only, until it is clicked. */
 internal object Greeting {
-    /** What the CLI is told. */
+    /** Describes the context that the CLI receives. */
     fun told(settings: CompanionSettings.Values): String =
         when {
             settings.context && settings.diagnostics -> message("greeting.told")

@@ -7,7 +7,7 @@ import com.intellij.openapi.extensions.ExtensionPointName
 import com.intellij.openapi.extensions.PluginAware
 import com.intellij.openapi.extensions.PluginDescriptor
 
-/** Every platform tells an extension of which plugin it is. What else has descriptors is not for plugins. */
+/** The platform gives an extension its plugin. Other descriptors are not for plugins. */
 class PluginVersion : PluginAware {
     private var plugin: PluginDescriptor? = null
 

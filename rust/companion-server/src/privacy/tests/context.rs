@@ -1,4 +1,4 @@
-//! What a client is told while there are private files, and files that become private.
+//! Tests the context of a client while files are private or become private.
 
 use std::fs::{remove_dir_all, remove_file, rename, write};
 use std::time::Duration;
@@ -40,7 +40,7 @@ impl Told {
         self.rig.state.context.update(|model| model.selection(&path, text));
     }
 
-    /// Waits for a context in which these files are told, the newest focus first, and returns it.
+    /// Waits for a context with these files, the newest focus first, and returns it.
     async fn files(&mut self, paths: &[&str]) -> Value {
         let wanted: Vec<_> = paths.iter().map(|path| self.scene.at(path)).collect();
         let waiting = async {
@@ -146,7 +146,7 @@ async fn rules_that_a_link_leads_to_are_followed() {
         told.files(&[KEY, TEXT]).await;
         told.scene.write(target, "*.key");
         told.files(&[TEXT]).await;
-        // Meanwhile nothing is told, and then the rules are others.
+        // Meanwhile nothing is sent, and then the rules have changed.
         remove_file(told.scene.base.join(target)).unwrap();
         told.files(&[]).await;
         told.scene.write(target, "*.txt");
