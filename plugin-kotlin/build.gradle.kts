@@ -1,17 +1,17 @@
 // Builds the plugin as it is released, for 2024.2 and newer:
 //
-//     ./gradlew buildPlugin           the zip, in target/gradle/distributions, and which libraries it has not
+//     ./gradlew buildPlugin           the zip, in target/gradle/distributions; prints the missing libraries
 //     ./gradlew runIde                an IDE with the plugin
 //     ./gradlew check                 the tests of the boundary to Rust; the others run in the build of pom.xml
 //     ./gradlew verifyPlugin          JetBrains' verifier, against the IDEs that it recommends, some eight; against others
 //                                     with -Pcompanion.verify.ides=HOME,HOME
 //     ./gradlew signPlugin            CERTIFICATE_CHAIN, PRIVATE_KEY and PRIVATE_KEY_PASSWORD are in the environment
-//     ./gradlew publishPlugin         signs it, and needs PUBLISH_TOKEN as well, and what the Marketplace demands:
+//     ./gradlew publishPlugin         signs it; needs PUBLISH_TOKEN as well, and for the Marketplace:
 //                                     -Pcompanion.vendor.url=URL -Pcompanion.vendor.email=MAIL
 //
 // The Marketplace (plugins.jetbrains.com/legal/approval-guidelines, 1.2 of 2023-08-22; 1.0 names the vendor's page, the
 // mail and the change notes): a name of at most 30 characters that is unique, without "plugin" and without trademarks
-// that nobody has allowed; a description in English that says what it does; change notes that are not the template's;
+// that nobody has allowed; a description in English; change notes that are not the template's;
 // a page and a mail of the vendor's that are reached.
 //
 // With -Pcompanion.issues=URL reports of errors open that page, for a new issue: it takes ?title= and body=, as GitHub's.
@@ -42,7 +42,7 @@ repositories {
 val jniTests: SourceSet = sourceSets.create("jniTest")
 
 kotlin {
-    // Warnings are errors in the build of pom.xml. Here they tell what newer platforms would do in another way.
+    // Warnings are errors in the build of pom.xml. Here they show deprecations of newer platforms.
     jvmToolchain(21)
     sourceSets.named("main") { kotlin.srcDir("src/current/kotlin") }
     sourceSets.named("test") { kotlin.setSrcDirs(emptyList<String>()) }
@@ -56,7 +56,7 @@ tasks.named<KotlinCompile>("compileKotlin") {
     compilerOptions {
         // The library that 2024.2 brings is Kotlin 1.9's.
         apiVersion = KotlinVersion.KOTLIN_1_9
-        // What is not asserted is not evaluated.
+        // Unasserted conditions are not evaluated.
         freeCompilerArgs.add("-Xassertions=jvm")
     }
 }
@@ -99,7 +99,7 @@ changelog {
     path = checkout.file("CHANGELOG.md").asFile.path
 }
 
-// What only a publisher knows.
+// Values that only a publisher knows.
 tasks.named<ProcessResources>("processResources") {
     val issues = providers.gradleProperty("companion.issues").orElse("")
     inputs.property("issues", issues)

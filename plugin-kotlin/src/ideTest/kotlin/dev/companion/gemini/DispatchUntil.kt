@@ -8,7 +8,10 @@ import com.intellij.util.ui.UIUtil
 import java.util.concurrent.Callable
 import java.util.concurrent.TimeUnit
 
-/** Lets the IDE go on until [condition] holds, or fails after [seconds] and says [what] did not come. */
+/**
+ * Runs the IDE's events until [condition] holds, or fails after [seconds] with [what] as the
+ * missing thing.
+ */
 fun dispatchUntil(seconds: Long, what: String, condition: () -> Boolean) {
     val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds)
     while (!condition()) {
@@ -28,7 +31,7 @@ fun belowDialog(work: () -> Unit) {
     }
 }
 
-/** What [work], which may wait, returns on a thread of its own. */
+/** Returns the result of [work], which may wait, on its own thread. */
 fun <T> offEdt(work: () -> T): T {
     val result = ApplicationManager.getApplication().executeOnPooledThread(Callable(work))
     dispatchUntil(10, "what is done off the EDT", result::isDone)

@@ -7,9 +7,9 @@ import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.ServerStatus
 import java.util.concurrent.CopyOnWriteArrayList
 
-/** Remembers calls, in their order and from any thread. What it answers can be set. */
+/** Records calls, in order and from any thread. Its answers can be set. */
 open class RecordingCore : CompanionCore {
-    /** What was told, as a test wants to read it: `caret /a.txt 1:1`. */
+    /** The calls in a readable form: `caret /a.txt 1:1`. */
     val calls: List<String> get() = told
 
     @Volatile
@@ -26,7 +26,7 @@ open class RecordingCore : CompanionCore {
 
     override fun diagnosis() = "Gemini CLI connects."
 
-    /** Forgets what was told until now. */
+    /** Forgets the calls so far. */
     fun forget() = told.clear()
 
     override fun fileOpened(path: String) = tell("opened $path")

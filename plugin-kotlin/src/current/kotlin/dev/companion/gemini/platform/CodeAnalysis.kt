@@ -15,12 +15,13 @@ object CodeAnalysis {
         DaemonCodeAnalyzerEx.isHighlightingCompleted(editor, project)
 
     /**
-     * Looks for what the daemon would find, on this thread: not the EDT, without a lock, below a progress indicator.
-     * What the user does goes first, and it begins anew. Null if the IDE analyzes no such file.
+     * Analyzes a file as the daemon would, on this thread: not the EDT, without a lock, below a
+     * progress indicator. User actions interrupt it, and it starts again. Null if the IDE does not
+     * analyze such a file.
      */
     fun run(project: Project, file: VirtualFile): List<HighlightInfo>? =
         MainPassesRunner(project, "", null).runMainPasses(listOf(file)).values.firstOrNull()
 
-    /** The id of the inspection that has found it, by which one suppresses it. */
+    /** The id of the inspection, for suppression. */
     fun rule(info: HighlightInfo): String? = info.inspectionToolId
 }

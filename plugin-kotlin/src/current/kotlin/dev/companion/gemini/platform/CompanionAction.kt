@@ -10,7 +10,7 @@ import com.intellij.openapi.project.DumbAware
 abstract class CompanionAction :
     AnAction(),
     DumbAware {
-    /** Today's platform tells the files of a tree only in the background. */
+    /** Today's platform gives the files of a tree only in the background. */
     protected open val asksForFiles: Boolean get() = false
 
     final override fun getActionUpdateThread(): ActionUpdateThread =

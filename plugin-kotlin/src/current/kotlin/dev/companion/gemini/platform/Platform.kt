@@ -20,7 +20,7 @@ import com.intellij.util.messages.Topic
 import com.intellij.xml.util.XmlStringUtil
 
 object Platform {
-    /** Tells when a project's roots have changed. */
+    /** Notifies when a project's roots have changed. */
     val rootsTopic: Topic<ModuleRootListener> get() = ModuleRootListener.TOPIC
 
     fun <T : Any> service(type: Class<T>): T = ApplicationManager.getApplication().getService(type)

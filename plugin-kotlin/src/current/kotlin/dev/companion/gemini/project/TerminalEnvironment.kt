@@ -1,4 +1,5 @@
-// Sets the variables by which a CLI in the IDE's terminal finds the server. Loaded only with the Terminal plugin.
+// Sets variables of the IDE's terminal, so that a CLI in it finds the server. Loaded only with the
+// Terminal plugin.
 
 package dev.companion.gemini.project
 

@@ -43,7 +43,7 @@ class IdeTerminal : CliTerminal {
                     try {
                         TerminalUtil.hasRunningCommands(connector)
                     } catch (_: IllegalStateException) {
-                        false // it can't tell
+                        false // unknown
                     },
                 )
             }

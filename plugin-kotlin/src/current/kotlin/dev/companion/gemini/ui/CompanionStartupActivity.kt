@@ -6,7 +6,7 @@ import com.intellij.openapi.application.ApplicationManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.startup.ProjectActivity
 
-/** Not the EDT. Tests of the platform start what they need themselves. */
+/** Not the EDT. Tests of the platform start the services that they need. */
 class CompanionStartupActivity : ProjectActivity {
     override suspend fun execute(project: Project) {
         if (!ApplicationManager.getApplication().isUnitTestMode) CompanionStartup.projectOpened(project)

@@ -84,7 +84,7 @@ class CaretCost : ContextTestCase() {
             NativeCompanionCore.start(settings, RecordingRequests()) { _, _ -> }
         }
 
-    /** Takes the time before or after the handlers, and before or after what they have put off. */
+    /** Takes the time before or after the handlers, and before or after their postponed work. */
     private inner class Probe(private val take: () -> Unit) :
         CaretListener,
         SelectionListener,

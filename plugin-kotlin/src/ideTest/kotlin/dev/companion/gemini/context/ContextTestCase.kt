@@ -20,7 +20,7 @@ abstract class ContextTestCase : FileEditorManagerTestCase() {
     protected val core = RecordingCore()
     private lateinit var root: File
 
-    /** What was told of the test's files, which are named as a test names them, without carets told once more. */
+    /** The calls about the test's files, by their names in the test, without repeated carets. */
     protected val told: List<String>
         get() {
             val last = HashMap<String, String>()
@@ -55,7 +55,7 @@ abstract class ContextTestCase : FileEditorManagerTestCase() {
         return checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
     }
 
-    /** Begins to tell, in [project], and forgets what that told. */
+    /** Starts reporting in [project], and forgets the first calls. */
     protected fun start(): EditorContext {
         val context = EditorContext(project, core)
         Disposer.register(testRootDisposable, context)

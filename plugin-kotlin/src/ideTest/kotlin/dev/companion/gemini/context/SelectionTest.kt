@@ -18,7 +18,7 @@ class SelectionTest : ContextTestCase() {
         return editor
     }
 
-    /** What was told to be selected since the last time. */
+    /** The selections that were sent since the last call. */
     private fun selected(): String {
         settle()
         val selections = told.filter { it.startsWith("selection a.txt ") }

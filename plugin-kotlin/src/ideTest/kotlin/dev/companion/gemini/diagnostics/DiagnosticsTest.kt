@@ -246,7 +246,7 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
 
     private fun document(file: VirtualFile) = checkNotNull(FileDocumentManager.getInstance().getDocument(file))
 
-    /** Does what the daemon does by itself, but not in tests. */
+    /** Analyzes a file as the daemon does, except in tests. */
     private fun analyze(file: VirtualFile) {
         PsiDocumentManager.getInstance(project).commitAllDocuments()
         val editor = myManager.getEditors(file).filterIsInstance<TextEditor>().single().editor

@@ -23,7 +23,7 @@ class ActionTest : DiffTestCase() {
     private val reject: AnAction get() = ActionManager.getInstance().getAction("Companion.RejectProposal")
 
     private fun event(action: AnAction, focus: Component, key: Boolean = true): AnActionEvent {
-        // By somebody who has seen what has just come.
+        // The user has seen the newest view.
         val seen = System.currentTimeMillis() + 5_000
         val press = if (key) KeyEvent(focus, KeyEvent.KEY_PRESSED, seen, 0, KeyEvent.VK_ENTER, '\n') else null
         val data = mapOf(

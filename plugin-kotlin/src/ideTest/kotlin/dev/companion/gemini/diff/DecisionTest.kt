@@ -246,7 +246,7 @@ class DecisionTest : DiffTestCase() {
         assertEquals(Answer.DONE, answer { service.open(next, it, diff(path("a.txt"), "two")) })
         service.endOfClosed()
         val view = view("a.txt")
-        // What is asked for after it is done after it.
+        // Later requests are carried out later.
         assertEquals(Answer.DONE, answer { service.open(next, it, diff(path("b.txt"), "two")) })
         view.click("Accept")
         assertEquals(listOf("accepted ${path("a.txt")} 'two'"), next.calls)

@@ -67,7 +67,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
     protected lateinit var root: File
     protected lateinit var service: ProposalService
 
-    /** What the server was told of the test's files, which are named as a test names them. */
+    /** The calls about the test's files, by their names in the test. */
     protected val told: List<String> get() = core.calls.map { it.replace(root.path + File.separator, "") }
 
     override fun setUp() {
@@ -110,7 +110,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
     /** Waits for [condition], and lets the IDE go on meanwhile. */
     protected fun await(what: String, condition: () -> Boolean) = dispatchUntil(10, what, condition)
 
-    /** What a request is answered in the end. */
+    /** The final answer to a request. */
     protected fun answer(request: (EditorRequest) -> Unit): String {
         val answer = Answer()
         request(answer)
@@ -127,7 +127,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
     protected fun tabs(): List<ProposalFile> =
         FileEditorManager.getInstance(project).openFiles.filterIsInstance<ProposalFile>()
 
-    /** The tab in which a proposal for the file [name] waits for a decision. */
+    /** The tab of the proposal that waits for the file [name]. */
     protected fun view(name: String) =
         View(tabs().single { it.targetPath == path(name) && it.proposal?.state == Proposal.State.OPEN })
 
@@ -150,7 +150,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
 
         fun click(link: String) = link(link).doClick()
 
-        /** The second of two clicks, of which the IDE knows when it was. */
+        /** The second of two clicks; the IDE knows its time. */
         fun doubleClick(link: String) = IdeEventQueue.getInstance().dispatchEvent(SecondClick(link(link)))
 
         private fun link(text: String) =

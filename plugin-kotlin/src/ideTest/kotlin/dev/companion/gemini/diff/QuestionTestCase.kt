@@ -19,7 +19,7 @@ abstract class QuestionTestCase : DiffTestCase() {
         super.setUp()
         val listener = object : NotificationsAdapter() {
             override fun notify(notification: Notification) {
-                // A test before may have left what comes later.
+                // A notification of an earlier test may arrive late.
                 if (root.name in notification.content) notified += notification
             }
         }
@@ -32,7 +32,7 @@ abstract class QuestionTestCase : DiffTestCase() {
         super.tearDown()
     }
 
-    /** What the user chooses when asked; [meanwhile] happens while the question is open. */
+    /** The user's choice when asked; [meanwhile] runs while the question is open. */
     protected fun answering(choice: Int, meanwhile: () -> Unit = {}) =
         Messages.setTestDialog {
             questions += it

@@ -185,7 +185,7 @@ class SeveralTest : QuestionTestCase() {
     fun `test the second of two clicks decides nothing that came under the mouse by the first`() {
         listOf("a.txt", "b.txt").forEach { propose(it, "new") }
         assertEquals("b.txt", shown())
-        // The focus is elsewhere: what shows next is up to the platform.
+        // The focus is elsewhere, so the platform chooses the next tab.
         view("b.txt").click("Accept")
         assertEquals("a.txt", shown())
         assertFalse(decidesBySecondClick(view("a.txt")))

@@ -1,4 +1,4 @@
-// Tests the banner above the editor of a file for which a proposal waits.
+// Tests the banner above the editor of a file with a waiting proposal.
 
 package dev.companion.gemini.diff
 

@@ -153,7 +153,7 @@ class TargetTest : DiffTestCase() {
         assertEquals(emptyList<String>(), told)
     }
 
-    /** A service of its own, for a platform that writes later, and what that does then. */
+    /** A separate service, for a platform that writes later, and its later writes. */
     private fun postponing(flush: (VirtualFile) -> Unit) {
         service = ProposalService(project, flush).also { Disposer.register(testRootDisposable, it) }
     }

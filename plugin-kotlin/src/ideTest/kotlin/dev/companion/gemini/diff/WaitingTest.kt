@@ -26,7 +26,7 @@ class WaitingTest : QuestionTestCase() {
         UIUtil.dispatchAllInvocationEvents()
     }
 
-    /** Waits until nobody holds what [make] returns. */
+    /** Waits until nothing holds the result of [make]. */
     private fun awaitGone(what: String, make: () -> Any) {
         val reference = WeakReference(make())
         await("the end of $what") {
@@ -37,7 +37,7 @@ class WaitingTest : QuestionTestCase() {
 
     private fun edited(name: String) = propose(name, "two").also { it.type("mine") }
 
-    /** The text to which the last notification leads. */
+    /** The text that the last notification offers. */
     private fun givenBack(): String? {
         follow(notified.last { it.actions.single().templatePresentation.text == "Show Your Edits" })
         val tab = myManager.openFiles.last { it.name.contains("(your edits)") }
@@ -204,13 +204,13 @@ class WaitingTest : QuestionTestCase() {
         project.messageBus.connect(testRootDisposable).subscribe(topic, host)
         service.open(answers[0], path("a.txt"), "two")
         await("all answers") { answers.all { it.text != null } }
-        // What has not shown is given up at once.
+        // A view that was never shown is given up at once.
         assertEquals(listOf("opening a.txt", "still opening, 2 done"), seen)
         assertEquals(listOf(false, true, false), answers.map { it.text == Answer.DONE })
         await("the end of the first") { tabs().map { it.name } == listOf("b.txt") }
     }
 
-    /** Whether what was handed to the background before has been done: a request that fails passes all its stages. */
+    /** Whether earlier background tasks are done: a request that fails passes all their stages. */
     private fun background(): Boolean {
         val last = Answer()
         service.open(last, "no path", "")

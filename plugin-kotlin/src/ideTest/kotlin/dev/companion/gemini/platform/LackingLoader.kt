@@ -38,7 +38,7 @@ class LackingLoader(private val missing: String) : ClassLoader(LackingLoader::cl
     private companion object {
         const val PLUGIN = "dev.companion.gemini."
 
-        /** What a test calls and sees, and what the whole IDE has one of. */
+        /** Classes that the test shares with the IDE, and that exist once per IDE. */
         val SHARED =
             listOf(
                 "core.",

@@ -24,7 +24,7 @@ import java.util.concurrent.CopyOnWriteArrayList
 import java.util.concurrent.atomic.AtomicReference
 
 class MissingMemberTest : ServiceTestCase() {
-    /** What the IDE logged as errors. */
+    /** The errors in the IDE's log. */
     private val logged = CopyOnWriteArrayList<Throwable>()
 
     override fun setUp() {

@@ -194,7 +194,7 @@ class CompanionServiceTest : ServiceTestCase() {
         }
 }
 
-/** As little of a CLI as is needed to hear what it is told. */
+/** A minimal CLI that receives notifications. */
 private class Cli(published: JsonObject) {
     private val url = URL("http://127.0.0.1:${published["port"].asInt}/mcp")
     private val token = published["authToken"].asString
@@ -219,7 +219,7 @@ private class Cli(published: JsonObject) {
         thread(isDaemon = true) { stream.lineSequence().filter { it.startsWith("data:") }.forEach(told::add) }
     }
 
-    /** What it was told last. */
+    /** The last context that it received. */
     fun context() = told.lastOrNull().orEmpty()
 
     private fun connection(session: String?) =

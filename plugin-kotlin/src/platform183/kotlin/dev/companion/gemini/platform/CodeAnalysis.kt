@@ -27,8 +27,9 @@ object CodeAnalysis {
             .getFileDirtyScope(editor.editor.document, Pass.LOCAL_INSPECTIONS) == null
 
     /**
-     * Looks for what the daemon would find, on this thread: not the EDT, without a lock, below a progress indicator.
-     * What the user does goes first, and it begins anew. Null if the IDE analyzes no such file.
+     * Analyzes a file as the daemon would, on this thread: not the EDT, without a lock, below a
+     * progress indicator. User actions interrupt it, and it starts again. Null if the IDE does not
+     * analyze such a file.
      */
     fun run(project: Project, file: VirtualFile): List<HighlightInfo>? {
         val indicator = ProgressManager.getInstance().progressIndicator as ProgressIndicatorEx

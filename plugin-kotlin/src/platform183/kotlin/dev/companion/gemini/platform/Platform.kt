@@ -24,7 +24,7 @@ object Platform {
         NotificationGroup("Companion for Gemini CLI: proposals", NotificationDisplayType.STICKY_BALLOON, true)
     }
 
-    /** Tells when a project's roots have changed. */
+    /** Notifies when a project's roots have changed. */
     val rootsTopic: Topic<ModuleRootListener> get() = ProjectTopics.PROJECT_ROOTS
 
     fun <T : Any> service(type: Class<T>): T = ServiceManager.getService(type)

@@ -7,7 +7,7 @@ import com.intellij.openapi.project.DumbAware
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.startup.StartupActivity
 
-/** EDT. Tests of the platform start what they need themselves. */
+/** EDT. Tests of the platform start the services that they need. */
 class CompanionStartupActivity :
     StartupActivity,
     DumbAware {

@@ -66,7 +66,7 @@ private fun title(window: Window) =
         else -> null
     }
 
-/** What has the focus: an editor, with its file and caret, or something else. */
+/** The owner of the focus: an editor, with its file and caret, or something else. */
 private fun focus(): Map<String, Any?>? {
     val owner = KeyboardFocusManager.getCurrentKeyboardFocusManager().focusOwner ?: return null
     val editor = CommonDataKeys.EDITOR.getData(DataManager.getInstance().getDataContext(owner))
@@ -126,7 +126,7 @@ private fun closeButton(title: String) = descendants(tabLabel(title)).first { it
 
 private infix fun Editor.isIn(parent: Component) = SwingUtilities.isDescendingFrom(component, parent)
 
-/** The component that shows and for which [holds] is true; the last one is on top. */
+/** The visible component for which [holds] is true; the last one is on top. */
 private fun showing(holds: (Component) -> Boolean): Component =
     checkNotNull(components().filter { it.isShowing && holds(it) }.lastOrNull()) { "it does not show" }
 
@@ -157,7 +157,7 @@ private fun onScreen(component: Component, point: Point): Map<String, Any> {
     return mapOf("x" to point.x, "y" to point.y, "isPointedAt" to (component.mousePosition != null))
 }
 
-/** Paints what has changed, so that a picture of the screen has it. */
+/** Paints all changes, so that a picture of the screen shows them. */
 private fun paint() {
     Window.getWindows().filter { it.isShowing }.forEach { window ->
         descendants(

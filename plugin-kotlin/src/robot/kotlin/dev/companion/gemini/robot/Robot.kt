@@ -72,7 +72,7 @@ class Greeting : StartupActivity {
     }
 }
 
-/** Runs on the EDT. What it returns is a value that JSON has. */
+/** Runs on the EDT. Returns a value that JSON can represent. */
 internal typealias Command = (JsonObject) -> Any?
 
 internal fun JsonObject.text(name: String): String = requireNotNull(textOrNull(name)) { "$name is missing" }

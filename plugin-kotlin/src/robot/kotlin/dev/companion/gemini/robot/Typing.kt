@@ -67,7 +67,7 @@ internal object Typing {
             .filterIsInstance<T>()
     }
 
-    /** Lets happen what handlers have put off. */
+    /** Runs the postponed work of handlers. */
     private fun nothingWaits() = UIUtil.dispatchAllInvocationEvents()
 
     private inline fun times(count: Int, before: () -> Unit = {}, work: () -> Unit): List<Long> {

@@ -1,4 +1,4 @@
-// Calls what the platform of 2018.3 has in its own form.
+// Calls members that differ in the platform of 2018.3.
 
 package dev.companion.gemini.robot
 

@@ -1,4 +1,4 @@
-// Calls what today's platform has in its own form.
+// Calls members that differ in today's platform.
 
 package dev.companion.gemini.robot
 

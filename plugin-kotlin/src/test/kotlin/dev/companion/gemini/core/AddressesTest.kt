@@ -1,4 +1,4 @@
-// Tests at which addresses and names a server answers.
+// Tests the addresses and names of a server.
 
 package dev.companion.gemini.core
 

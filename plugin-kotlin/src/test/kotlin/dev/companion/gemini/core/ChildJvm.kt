@@ -20,7 +20,7 @@ class ChildJvm(
     ).redirectErrorStream(true).apply { environment().putAll(environment) }.start()
     private val output: BufferedReader = process.inputReader()
 
-    /** Whatever it says is what it was asked for: the JVM's warnings would be lines as well. */
+    /** Every line is an answer; the JVM's warnings would be lines as well. */
     fun nextLine(): String = output.readLine() ?: error("the child has ended")
 
     fun sendLine(line: String) =

@@ -18,7 +18,7 @@ class Cli(
     private val token: String,
     session: String? = null,
 ) {
-    /** What the server told by itself: `method` and `params`. */
+    /** The server's notifications: `method` and `params`. */
     val told = LinkedBlockingQueue<JsonObject>()
 
     private val uri = URI("http://127.0.0.1:$port/mcp")
@@ -39,7 +39,7 @@ class Cli(
         }
         reader.isDaemon = true
         reader.start()
-        // Whoever has been told the context is connected.
+        // A CLI that has received the context is connected.
         nextTold("ide/contextUpdate")
     }
 
@@ -55,7 +55,7 @@ class Cli(
     fun nextTold(method: String): JsonObject =
         told.until(method) { it["method"].asString == method }.getAsJsonObject("params")
 
-    /** The next context in which a file is active. */
+    /** The next context with an active file. */
     fun nextActiveFile(): JsonObject =
         generateSequence { nextTold("ide/contextUpdate") }
             .map { it.getAsJsonObject("workspaceState").getAsJsonArray("openFiles") }

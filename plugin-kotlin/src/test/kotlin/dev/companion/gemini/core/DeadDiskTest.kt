@@ -19,7 +19,7 @@ class DeadDiskTest {
     @TempDir
     lateinit var root: Path
 
-    /** Runs a program whose folder for temporary files is on a [Disk], and returns what it says. */
+    /** Runs a program whose folder for temporary files is on a [Disk], and returns its output. */
     private fun run(main: Class<*>): List<String> {
         val disk = Disk(root)
         assumeTrue(disk.mounts(), "no FUSE and no namespaces here")
@@ -48,18 +48,21 @@ class DeadDiskTest {
         assertEquals(listOf("held", "collected"), run(UnloadBesideDeadDisk::class.java))
 
     companion object {
-        /** Above the 2 s that a server has and what threads get, in milliseconds; and below for ever. */
+        /**
+         * In milliseconds: more than the server's 2 s and the time that threads need, and less than
+         * for ever.
+         */
         const val IN_TIME = 5_000
     }
 }
 
-/** A disk that can stop to answer, as one on a network may: what serves it is a process. */
+/** A disk that can stop answering, as a network disk may: a process serves it. */
 class Disk(root: Path) {
     val folder: Path = Files.createDirectories(root.resolve("disk"))
     val backing: Path = Files.createDirectories(root.resolve("backing"))
     private val pid = root.resolve("disk.pid")
 
-    /** What to put in front of a command that is to see it. */
+    /** The prefix of a command that sees the disk. */
     val mounting = listOf(
         *"unshare --user --map-root-user --mount --propagation private sh -c".split(' ').toTypedArray(),
         "{ bindfs -f -s $backing $folder </dev/null >/dev/null 2>&1 & echo $! > $pid; } && " +
@@ -69,7 +72,10 @@ class Disk(root: Path) {
 
     fun mounts() = ProcessBuilder(mounting + "true").start().waitFor() == 0
 
-    /** Whoever asks it for something from now on waits. Not while it answers: such waiting can't be interrupted. */
+    /**
+     * Stops answering: later accesses wait. Not within an answer, because such a wait cannot be
+     * interrupted.
+     */
     fun stop() {
         while (true) {
             while (process("wchan") != "fuse_dev_do_read") Thread.onSpinWait()

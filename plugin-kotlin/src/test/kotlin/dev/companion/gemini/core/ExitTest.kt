@@ -13,7 +13,7 @@ class ExitTest {
     @TempDir
     lateinit var root: Path
 
-    /** Ends a JVM in which a server runs and a client is connected, in this way. */
+    /** Ends a JVM with a running server and a connected client, in this way. */
     private fun assertExits(way: String, meanwhile: (ChildJvm, Cli) -> Unit = { _, _ -> }) {
         ChildJvm(LeaveRunning::class.java, listOf(root.toString(), way)).use { child ->
             val (port, token) = child.nextLine().split(' ')
@@ -38,7 +38,7 @@ class ExitTest {
         }
 }
 
-/** Starts a server, and ends when it is told so, without stopping it. */
+/** Starts a server, and ends on request without stopping it. */
 object LeaveRunning {
     @JvmStatic
     fun main(arguments: Array<String>) {

@@ -21,16 +21,16 @@ import java.util.concurrent.TimeUnit
 import kotlin.random.Random
 
 /**
- * Twenty thousand calls each time, a million with COMPANION_TEST_LONG=1. The JVM looks on (-Xcheck:jni), and a client
- * of another server must not notice.
+ * Makes twenty thousand calls each time, a million with COMPANION_TEST_LONG=1. The JVM checks them
+ * (-Xcheck:jni), and a client of another server must not notice.
  *
- * A call that failed is told with its seed; it goes into [FOUND] as it is, which is tried first.
+ * A failed call is printed with its seed; add it to [FOUND], which is tried first.
  */
 class FuzzTest {
     @TempDir
     lateinit var root: Path
 
-    /** What is known to work, whatever else happens in this process. */
+    /** Must work in any case, also if something else fails in this process. */
     private class Bystander(root: Path) : AutoCloseable {
         private val window = Window(root)
         private val cli = Cli(window.core)
@@ -228,7 +228,7 @@ class FuzzTest {
         /** Numbers of no server and no request. */
         private val NONE = listOf(0L, -1L, 1L shl 40, Long.MIN_VALUE, Long.MAX_VALUE)
 
-        /** Those for which a request that is over, or never was, is nothing wrong. */
+        /** Natives that accept a request that has ended or never existed. */
         private val ANSWERS = listOf("completeRequest", "failRequest")
 
         private val METHODS =
@@ -251,7 +251,7 @@ class FuzzTest {
                 "paths",
             )
 
-        /** Half and swapped pairs of surrogates, NUL, what is no path, and what is a strange one. */
+        /** Half and swapped pairs of surrogates, NUL, invalid paths and strange ones. */
         private val ODD =
             listOf(
                 "",
@@ -273,7 +273,9 @@ class FuzzTest {
                 "\uFEFF",
             )
 
-        /** Calls that once went wrong: their native, and what was passed after the number of the server. */
+        /**
+         * Calls that once failed: their native, and its arguments after the number of the server.
+         */
         private val FOUND: List<Pair<String, List<Any?>>> =
             listOf(
                 "notify" to listOf(null, "{}", null),

@@ -59,7 +59,7 @@ class LifecycleTest {
 
     @Test
     fun `a server that stops does not cut short another that is stopping`() {
-        // One that stops takes a second, in which what has begun is answered; a slow machine may miss it.
+        // A stop takes a second and answers the calls under way; a slow machine may miss that.
         assertTrue((1..5).any { answeredWhileAnotherStops() })
     }
 
@@ -195,7 +195,7 @@ class LifecycleTest {
             assertEquals(0, child.exitCode(PATIENCE * 1000))
             val (threads, files) = measured.last().zip(measured.first()) { a, b -> a - b }
             assertTrue(threads <= 0 && files <= 0, "$threads threads and $files files more")
-            // What servers leave behind grows in each round, what the JVM needs for itself does not.
+            // A server's leak grows in each round, the JVM's own memory does not.
             val kilobytes = measured.map { it[2] }.zipWithNext { a, b -> b - a }
             assertTrue(kilobytes.min() < StartAndStop.SERVERS, "$kilobytes kB more, by rounds")
         }
@@ -208,7 +208,10 @@ class LifecycleTest {
     }
 }
 
-/** Starts and stops servers, and tells what the process has after the first ones and after each round. */
+/**
+ * Starts and stops servers, and prints the process's resources after the first ones and after each
+ * round.
+ */
 object StartAndStop {
     @JvmStatic
     fun main(arguments: Array<String>) {
@@ -218,7 +221,7 @@ object StartAndStop {
         println(before.joinToString(" "))
         repeat(ROUNDS) {
             repeat(SERVERS) { Window(root).close() }
-            // What watched the files of the last one may end a little later.
+            // The file watcher of the last server may end a little later.
             val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE)
             val after = generateSequence(::measure).first { after ->
                 val isMore = after.zip(before).take(2).any { (a, b) -> a > b }

@@ -29,7 +29,7 @@ class LoadingTest {
     private fun folder() =
         requireNotNull(NativeLibrary.folderName(System.getProperty("os.name"), System.getProperty("os.arch")))
 
-    /** What loading says when the plugin lies in [root]. */
+    /** The error message of loading, with the plugin in [root]. */
     private fun failure(): String {
         // Thrown by a class of the same name, but not the same.
         val thrown = assertThrows(RuntimeException::class.java) { PluginLoader().newServer().apply(root) }

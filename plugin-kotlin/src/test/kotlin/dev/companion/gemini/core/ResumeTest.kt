@@ -81,7 +81,7 @@ class ResumeTest {
     }
 }
 
-/** Tells where its server is, and shows a proposal until it is killed. */
+/** Prints its server's address, and shows a proposal until it is killed. */
 object ShowOne {
     @JvmStatic
     fun main(arguments: Array<String>) {

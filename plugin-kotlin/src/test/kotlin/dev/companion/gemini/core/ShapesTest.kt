@@ -14,7 +14,7 @@ import java.nio.file.Path
 class ShapesTest {
     private val gson = GsonBuilder().serializeNulls().create()
 
-    /** What Rust's own tests have as its shape. */
+    /** The shape in Rust's own tests. */
     private fun rust(name: String): JsonObject {
         val file = Path.of("../rust/companion-protocol/tests", name)
         return gson.fromJson(Files.newBufferedReader(file), JsonObject::class.java)

@@ -7,21 +7,21 @@ import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 import java.util.logging.Level
 
-/** How long a test waits for anything, in seconds. Far above what a busy machine needs. */
+/** The timeout of a test, in seconds. Far above the needs of a busy machine. */
 const val PATIENCE = 60L
 
 /** The folder of the plugin under test, which has the library in it. */
 val pluginDirectory: Path = Path.of(System.getProperty("companion.plugin.home"))
 
-/** The oldest element, or an error that says what did not come. */
+/** The oldest element, or an error with [what] as the missing one. */
 fun <T : Any> LinkedBlockingQueue<T>.next(what: String): T =
     poll(PATIENCE, TimeUnit.SECONDS) ?: error("nothing came in $PATIENCE s: $what")
 
-/** The first element for which [matches] holds; those before it are dropped. */
+/** The first element for which [matches] holds; drops those before it. */
 fun <T : Any> LinkedBlockingQueue<T>.until(what: String, matches: (T) -> Boolean): T =
     generateSequence { next(what) }.first(matches)
 
-/** What a CLI asked of the editor. */
+/** A CLI's request to the editor. */
 class Asked(
     val what: String,
     val path: String,
@@ -29,7 +29,7 @@ class Asked(
     val request: EditorRequest,
 )
 
-/** Keeps what is asked until a test looks at it. [hook] runs first, on the server's thread. */
+/** Keeps requests until a test looks at them. [hook] runs first, on the server's thread. */
 class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequests {
     val asked = LinkedBlockingQueue<Asked>()
     val proposals = LinkedBlockingQueue<OpenDiff>()

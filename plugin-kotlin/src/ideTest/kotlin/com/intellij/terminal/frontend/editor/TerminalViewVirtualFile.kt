@@ -1,4 +1,4 @@
-// Stand-ins for the files by which terminals show among the editors.
+// Stand-ins for the files of terminals that are shown as editors.
 
 package com.intellij.terminal.frontend.editor
 

@@ -15,7 +15,7 @@ interface TerminalToolWindowTabsManager {
     fun createTabBuilder(): TerminalToolWindowTabBuilder
 
     companion object {
-        /** What was asked for, in order. */
+        /** The calls, in order. */
         val calls = ArrayList<String>()
 
         /** Whether a program runs in a tab; throws if the terminal does. */
