@@ -166,8 +166,8 @@ impl Companions {
         }
     }
 
-    /// A file of the client's as the companion sees it. Neither has `..` in it, for which the client
-    /// does not follow links either.
+    /// The companion's path of a client's file. Neither path contains `..`; the client does not
+    /// follow links either.
     fn to_companion(&self, path: &Path) -> String {
         let path = normalize(&self.cwd.join(path)).to_string_lossy().into_owned();
         self.mapping.to_companion(&path).unwrap_or(path)

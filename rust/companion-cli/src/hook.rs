@@ -97,8 +97,8 @@ struct HookSpecificOutput<'a> {
     additional_context: &'a str,
 }
 
-/// Runs for as long as the moment allows. The CLI takes an exit code other than 0, with whatever is
-/// on stderr, for a reason to block the edit.
+/// Runs for at most the limit of the moment. If the exit code is not 0, the CLI takes a text on
+/// stderr for a reason to block the edit.
 pub(crate) fn hook(args: HookArgs) -> ExitCode {
     std::panic::set_hook(Box::new(|panic| log::info!("{panic}")));
     match std::panic::catch_unwind(|| told(args)) {

@@ -1,5 +1,5 @@
-//! `gemini-companion setup`: what it says, asks and exits with. What it does is tested in
-//! `companion-setup`.
+//! Tests the output, questions and exit codes of `gemini-companion setup`. The tests of
+//! `companion-setup` check its effects.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]

@@ -17,8 +17,7 @@ fn endpoint(port: u16) -> Endpoint {
     Endpoint::new("127.0.0.1", port, Some("the-secret".to_owned()))
 }
 
-/// What comes of a server that answers each request with the next of `replies`, and what it was
-/// asked.
+/// The result of a server that answers each request with the next of `replies`, and the requests.
 fn against(replies: &[String]) -> (Result<ServerInfo, Error>, Vec<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

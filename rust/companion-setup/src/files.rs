@@ -33,7 +33,7 @@ pub(crate) fn check_no_link(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Refuses a path at which nothing can be made or replaced. Changes nothing.
+/// Refuses a path where nothing can be created or replaced. Changes nothing.
 pub(crate) fn check_place(path: &Path) -> io::Result<()> {
     check_own(path)?;
     for dir in path.ancestors().skip(1) {
@@ -92,7 +92,7 @@ fn refused(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, why)
 }
 
-/// The file to which a link leads, or else the path itself.
+/// The target of a link, or else the path itself.
 pub(crate) fn behind_link(path: &Path) -> io::Result<PathBuf> {
     if path.is_symlink() { path.canonicalize() } else { Ok(path.to_owned()) }
 }

@@ -90,7 +90,7 @@ impl Ide {
         format!("{} {}", self.name, self.version)
     }
 
-    /// Whatever is installed, or runs, in the usual places. Sorted by folder.
+    /// The IDEs that are installed in the usual places or run from there. Sorted by folder.
     pub fn find(machine: &Machine) -> Vec<Self> {
         let mut found = BTreeMap::new();
         let mut add = |ide: Self| {

@@ -17,7 +17,7 @@ const CHANGED: &str = "it was changed since, and stays";
 /// The content of a folder for plugins.
 #[derive(Debug)]
 pub(crate) struct Installed {
-    /// Where the plugin is, under whatever name. More than one are a mistake.
+    /// The plugin's folders, of any name. More than one are a mistake.
     pub(crate) copies: Vec<PathBuf>,
     /// The newest of their versions.
     pub(crate) version: Option<String>,

@@ -115,7 +115,7 @@ impl Neovim {
         (target, outcome)
     }
 
-    /// Its version, if it says one for which the plugin is not.
+    /// Its version, if the plugin does not support it.
     fn too_old(&self) -> Option<String> {
         let mut asked = Command::new(&self.program);
         // It would leave a log in the home folder.
@@ -170,7 +170,7 @@ fn with_program(config: &str, program: &Path) -> String {
     config.replace("cmd = { 'gemini-companion' }", &format!("cmd = {{ '{quoted}' }}"))
 }
 
-/// The version in what `nvim --version` says, if that is one before 0.10 and what came before its release.
+/// The version in the output of `nvim --version`, if it is before 0.10, or a prerelease of it.
 fn old_version(said: &str) -> Option<&str> {
     let version = said.strip_prefix("NVIM v")?.split_whitespace().next()?;
     is_newer("0.10.0-0", version).then_some(version)

@@ -152,8 +152,8 @@ pub(crate) fn take(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcom
     Ok((Outcome::Done, "it is removed".to_owned()))
 }
 
-/// The user's folder for programs: one in which terminals look, or else the one in which most do
-/// once it is there.
+/// The user's folder for programs: one in the PATH, or else the one that most systems add to the
+/// PATH once it exists.
 fn dir(machine: &Machine) -> PathBuf {
     let usual = machine.home.join(".local/bin");
     let other = match machine.os {

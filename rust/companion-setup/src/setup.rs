@@ -48,8 +48,8 @@ impl Setup<'_> {
 
     /// Sets all of it up.
     ///
-    /// Whatever fails is a step of the report and does not hinder the others. An error is one of
-    /// the manifest; without it nothing is begun.
+    /// A failure is a step of the report and does not stop the others. Returns an error if the
+    /// manifest fails; then nothing was begun.
     pub fn carry_out(&self) -> io::Result<Report> {
         self.run(false)
     }
@@ -142,7 +142,7 @@ fn take(
     }
 }
 
-/// IDEs, each with the folder from which it loads its plugins.
+/// IDEs, each with its folder of plugins.
 fn with_plugins<'a>(machine: &Machine, ides: &'a [Ide]) -> Vec<(&'a Ide, PathBuf)> {
     ides.iter().map(|ide| (ide, plugins_dir(machine, ide))).collect()
 }

@@ -115,7 +115,7 @@ fn library_name() -> String {
 
 const MAVEN_OPTIONS: [&str; 2] = ["--batch-mode", "--no-transfer-progress"];
 
-/// From which level on Maven says something.
+/// The lowest level of Maven's messages.
 const LOG_LEVEL: &str = "-Dorg.slf4j.simpleLogger.defaultLogLevel";
 
 /// Fetches the plugins that Maven compiles with, which it can before there is a platform.

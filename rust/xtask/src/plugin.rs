@@ -11,7 +11,7 @@ use crate::{Result, kotlin, natives};
 /// The name of its folder.
 pub(crate) const NAME: &str = "companion-for-gemini-cli";
 
-/// The name by which IDEs know it.
+/// The plugin's id in IDEs.
 const ID: &str = "dev.companion.gemini";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

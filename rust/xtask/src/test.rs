@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that CI checks, in the order in which it is quick to fail.
+//! `cargo xtask test`: runs everything that CI checks, quick checks first.
 
 use std::time::Instant;
 

@@ -1,4 +1,5 @@
-//! Counts words that make a sentence need a second reading, in comments and documents.
+//! Checks that comments and documents need no second reading: counts certain words, and the length of
+//! sentences.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -6,22 +7,14 @@ use std::path::{Path, PathBuf};
 
 use xshell::{Shell, cmd};
 
-/// Where comments and documents are written in plain language.
-const PLAIN: &[&str] = &[
-    "README.md",
-    "docs",
-    "e2e",
-    "extension",
-    "rust/companion-jni",
-    "rust/companion-platform",
-    "rust/companion-protocol",
-];
-
 /// The most that may occur in 1,000 words.
 const MAX_PER_1000: usize = 1;
 
 /// Whether the word at an index is a hit.
 type IsHit = fn(words: &[&str], at: usize) -> bool;
+
+/// The longest mean sentence of a document, in words.
+const MAX_MEAN_SENTENCE: usize = 18;
 
 /// Each kind of words, by its name in a message.
 const KINDS: [(&str, IsHit); 3] = [
@@ -40,9 +33,13 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+fn extension(file: &str) -> &str {
+    file.rsplit('.').next().unwrap_or_default()
+}
+
 /// The comments of a source file, or a document without its code.
 fn prose(file: &str, text: &str) -> String {
-    let marks: &[&str] = match file.rsplit('.').next().unwrap_or_default() {
+    let marks: &[&str] = match extension(file) {
         "md" => return without_code(text),
         "lua" => &["--"],
         "rs" | "kt" | "kts" | "java" | "mjs" => &["//", "/*", "*"],
@@ -63,23 +60,64 @@ fn without_code(text: &str) -> String {
     outside(&outside(text, "```"), "`")
 }
 
-#[test]
-fn comments_and_documents_are_plain() {
+/// The lengths of a document's sentences, in words. Headings and tables have none.
+fn sentence_lengths(document: &str) -> Vec<usize> {
+    let mut lengths = Vec::new();
+    let mut length = 0;
+    for line in without_code(document).lines().map(str::trim) {
+        let is_item = line.starts_with("- ") || line.starts_with(|c: char| c.is_ascii_digit());
+        let is_prose = !line.is_empty() && !line.starts_with(['#', '|']);
+        if !is_prose || is_item {
+            lengths.push(std::mem::take(&mut length));
+        }
+        for word in line.split_whitespace().filter(|_| is_prose) {
+            length += 1;
+            if word.ends_with(['.', '!', '?', ':']) {
+                lengths.push(std::mem::take(&mut length));
+            }
+        }
+    }
+    lengths.push(length);
+    lengths.retain(|length| *length > 2);
+    lengths
+}
+
+/// The project's files and their texts.
+fn texts() -> Vec<(String, String)> {
     let sh = Shell::new().unwrap();
     sh.change_dir(root());
-    let list = cmd!(sh, "git ls-files --cached --others --exclude-standard -- {PLAIN...}");
+    let list = cmd!(sh, "git ls-files --cached --others --exclude-standard").quiet().read();
+    let files = list.unwrap();
+    let text =
+        |file: &str| Some((file.to_owned(), std::fs::read_to_string(root().join(file)).ok()?));
+    files.lines().filter_map(text).collect()
+}
+
+#[test]
+fn sentences_of_documents_are_short() {
+    let documents = texts().into_iter().filter(|(file, _)| extension(file) == "md");
+    for (file, text) in documents {
+        let lengths = sentence_lengths(&text);
+        let words: usize = lengths.iter().sum();
+        let most = MAX_MEAN_SENTENCE * lengths.len();
+        assert!(words <= most, "{file}: {words} words in {} sentences", lengths.len());
+    }
+    assert_eq!(sentence_lengths("# A b c d\n- One two three. Four\n  five six"), [4, 3]);
+}
+
+#[test]
+fn comments_and_documents_are_plain() {
     let mut words_in_all = 0;
     let mut hits = vec![Vec::new(); KINDS.len()];
-    for file in list.quiet().read().unwrap().lines() {
-        let Ok(text) = std::fs::read_to_string(root().join(file)) else { continue };
-        let prose = prose(file, &text).to_lowercase();
+    for (file, text) in texts() {
+        let prose = prose(&file, &text).to_lowercase();
         let words: Vec<_> = prose
             .split(|c: char| !c.is_alphabetic() && c != '\'' && c != '’')
             .filter(|word| !word.is_empty())
             .collect();
         words_in_all += words.len();
         for ((_, is_hit), hits) in KINDS.iter().zip(&mut hits) {
-            hits.extend((0..words.len()).filter(|at| is_hit(&words, *at)).map(|_| file.to_owned()));
+            hits.extend((0..words.len()).filter(|at| is_hit(&words, *at)).map(|_| file.clone()));
         }
     }
     assert!(words_in_all > 10_000, "only {words_in_all} words were found");

@@ -39,7 +39,7 @@ impl Bridge {
         });
     }
 
-    /// Sends a request, and the client its answer, whatever happens.
+    /// Sends a request until it is answered, and the client its answer.
     pub(super) async fn ask(&self, id: &Id, message: bytes::Bytes, step: &DiffStep) -> CallEnd {
         let mut reason = String::new();
         let mut maybe_heard = false;

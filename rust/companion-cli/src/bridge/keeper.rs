@@ -141,7 +141,7 @@ impl Keeper {
         Err(why.join("; "))
     }
 
-    /// Keeps a stream open, whatever it takes.
+    /// Keeps a stream open until the session ends.
     async fn keep(&self, hello: &Hello, session: Session) {
         let mut known = match say(&session, session.post(hello.ready.clone().into())).await {
             Ok(()) => Some(Known { session, last_event_id: None }),

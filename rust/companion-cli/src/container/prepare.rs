@@ -230,7 +230,7 @@ fn theirs(mounts: &[Mount], root: &str) -> Option<String> {
     places.iter().find(|place| *place == root).or(places.first()).cloned()
 }
 
-/// An option that mounts `source`, whatever is in its name.
+/// An option that mounts `source`. Its name may contain any character.
 fn bind(source: &str, target: &str, read_only: bool, needs_labels: bool) -> String {
     if !source.contains(':') && !target.contains(':') {
         let modes = [("ro", read_only), ("z", needs_labels)].into_iter();

@@ -124,8 +124,8 @@ fn attempt(
     }
 }
 
-/// The proxy variable whose value is not a URL, at which the HTTP library of the client fails. The
-/// client never uses the proxy for a companion (`createProxyAwareFetch`).
+/// The proxy variable whose value is not a URL. The client's HTTP library fails on it. The client
+/// never uses the proxy for a companion (`createProxyAwareFetch`).
 pub(super) fn bad_proxy(environment: &Environment) -> Option<&'static str> {
     let is_url = |value: &str| {
         let value = value.trim().to_ascii_lowercase();

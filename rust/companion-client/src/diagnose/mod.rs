@@ -57,7 +57,7 @@ pub enum Problem {
     NotACompanion,
     /// The command that is to lead to the companion does not work.
     BadCommand,
-    /// A file of the client's settings is no JSON object, with which the client does not start.
+    /// A settings file of the client is not a JSON object, so the client does not start.
     BadSettings,
     /// The IDE integration is switched off in the client's settings.
     SwitchedOff,

@@ -35,8 +35,8 @@ pub enum IdeMode {
 }
 
 impl IdeMode {
-    /// `ide.enabled` of the client's settings, of which the system's count more than the
-    /// folder's, those more than the user's, and the system's defaults least (`settings.js`).
+    /// Reads `ide.enabled` of the client's settings. The system's settings outrank the folder's,
+    /// the user's and the system's defaults, in this order (`settings.js`).
     pub(super) fn of(environment: &Environment) -> Self {
         let Installation { settings, tool_sandbox, .. } = environment.dialect.installation;
         let project = environment.cwd.join(settings).join(FILE);

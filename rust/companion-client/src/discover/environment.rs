@@ -37,7 +37,7 @@ pub struct Environment {
 /// This machine, or this container.
 const HERE: &str = "127.0.0.1";
 
-/// The machine on which this container runs.
+/// The machine that runs this container.
 const HOST: &str = "host.docker.internal";
 
 impl Environment {
@@ -158,8 +158,7 @@ impl Environment {
             .find(|name| self.set(name).is_some())
     }
 
-    /// Where the client takes the companion to be, in the order in which it tries
-    /// (`getIdeServerHost`).
+    /// The companion's possible hosts, in the client's order (`getIdeServerHost`).
     pub fn hosts(&self) -> &'static [&'static str] {
         match (self.container, self.dialect.variables.stay_local) {
             (None, _) => &[HERE],

@@ -139,8 +139,7 @@ impl Search {
     }
 }
 
-/// The files of the folder that are named as the client expects, in the order in which Node lists
-/// them.
+/// The files of the folder whose names the client expects, in Node's order.
 pub(super) fn names(naming: Naming, dir: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(dir)? {

@@ -172,8 +172,8 @@ impl Plan {
     }
 }
 
-/// What a client that has the port in the files' names tries after the chosen file: all others that
-/// are for its folder, then those that are for none. Returns the token that it has in the end.
+/// Adds the files that a client tries after the chosen file, if file names have the port: first
+/// the others for its folder, then those without a folder. Returns its final token.
 fn add_others(
     environment: &Environment,
     search: &Search,

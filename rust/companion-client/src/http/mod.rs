@@ -1,8 +1,8 @@
 //! Talks to a companion: MCP over Streamable HTTP, as far as companions and Gemini CLI use it.
 //!
-//! [`probe`] checks, without a runtime of the caller's, whether a companion answers. Whoever wants
-//! to stay begins with [`initialize`], which gives a [`Session`] to post messages to and to read
-//! notifications from, or with [`connect`] if there is no client that says how. Each request has a connection of its own, so none waits for another.
+//! [`probe`] checks whether a companion answers; it needs no runtime. [`initialize`] begins a
+//! lasting [`Session`], which posts messages and reads notifications; [`connect`] does so without
+//! a client's parameters. Each request has its own connection, so none waits for another.
 
 mod connection;
 mod error;

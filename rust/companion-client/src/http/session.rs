@@ -58,10 +58,10 @@ impl Session {
         self.send(self.post_request(message)).await
     }
 
-    /// Sends a request again whose connection broke, in which case a companion answers as it has
-    /// answered the first, or would have.
+    /// Repeats a request whose connection broke. A companion gives the first request's answer.
     ///
     /// # Errors
+    ///
     /// As [`Session::post`].
     pub async fn post_again(&self, message: Bytes) -> Result<Events, Error> {
         let mut request = self.post_request(message);

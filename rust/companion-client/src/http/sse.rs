@@ -1,4 +1,4 @@
-//! Server-Sent Events, read as the standard says (HTML §9.2.6), in whatever pieces they come.
+//! Parses Server-Sent Events as the standard requires (HTML §9.2.6), in pieces of any size.
 
 use bytes::Bytes;
 

@@ -71,8 +71,8 @@ impl Compiler {
         Ok(())
     }
 
-    /// Compiles a package, and returns the folder of what came of it. What only linking needs to
-    /// know comes after `--`: then all below the package is shared with others of the same target.
+    /// Compiles a package, and returns its output folder. Linker options come after `--`:
+    /// everything below the package is then shared with others of the same target.
     fn compile(
         &self,
         sh: &Shell,

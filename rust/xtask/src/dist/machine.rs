@@ -125,7 +125,7 @@ fn wine(sh: &Shell) -> Result<PathBuf> {
         sh.remove_path(&prefix)?;
         sh.create_dir(&prefix)?;
         let boot = cmd!(sh, "{WINE} wineboot --init").quiet().ignore_stdout().ignore_stderr();
-        // Neither .NET nor a browser, for which it would ask.
+        // Neither .NET nor a browser, because Wine would ask for it.
         let boot = boot.env("WINEDLLOVERRIDES", "mscoree,mshtml=").env("WINEDEBUG", "-all");
         boot.env("WINEPREFIX", &prefix).run()?;
         cmd!(sh, "{WINESERVER} -w").quiet().env("WINEPREFIX", &prefix).run()?;
