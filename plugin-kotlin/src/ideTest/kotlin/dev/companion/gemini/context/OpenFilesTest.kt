@@ -100,7 +100,7 @@ class OpenFilesTest : ContextTestCase() {
 
     fun `test files of all types, and of none, have a caret`() {
         start()
-        for (name in listOf("a.xml", "a.html", "a.json", "a.unheard-of", "Makefile", ".hidden")) {
+        for (name in listOf("a.xml", "a.html", "a.json", "a.undelivered-of", "Makefile", ".hidden")) {
             forget()
             show(file(name, "x"))
             assertSameElements(

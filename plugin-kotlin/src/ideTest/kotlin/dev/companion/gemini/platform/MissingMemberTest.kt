@@ -14,11 +14,11 @@ import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.diagnostics.DiagnosticsService
-import dev.companion.gemini.diff.Answer
-import dev.companion.gemini.diff.ProposalService
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.ServiceTestCase
+import dev.companion.gemini.review.Answer
+import dev.companion.gemini.review.ProposalService
 import org.apache.log4j.Logger
 import java.util.concurrent.CopyOnWriteArrayList
 import java.util.concurrent.atomic.AtomicReference

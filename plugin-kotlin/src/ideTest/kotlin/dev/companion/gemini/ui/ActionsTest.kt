@@ -21,7 +21,7 @@ import java.util.concurrent.CountDownLatch
 
 class ActionsTest : ServiceTestCase() {
     private val onProposals = listOf("NextProposal", "PreviousProposal", "AcceptAllProposals", "RejectAllProposals")
-    private val onServer = listOf("RestartServer", "CopyDiagnostics", "OpenSettings")
+    private val onServer = listOf("RestartServer", "CopyHealthReport", "OpenSettings")
     private val ids = (listOf("RunCli", "AddToPrompt") + onProposals + onServer).map { "Companion.$it" }
 
     private fun event(id: String, project: Project?) =
@@ -84,8 +84,8 @@ class ActionsTest : ServiceTestCase() {
     }
 
     fun testDiagnosticsGoToTheClipboard() {
-        perform("Companion.CopyDiagnostics")
-        val expected = Diagnosis.of(project)
+        perform("Companion.CopyHealthReport")
+        val expected = HealthReport.of(project)
         await { CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor) == expected }
     }
 
@@ -100,7 +100,7 @@ class ActionsTest : ServiceTestCase() {
         service.start()
         await { service.state is CompanionState.Running }
         val status = (service.state as CompanionState.Running).status
-        val text = offEdt { Diagnosis.of(project) }
+        val text = offEdt { HealthReport.of(project) }
         assertTrue(text, "\nWhat the CLI connects to\n" in text)
         val helps =
             listOf(

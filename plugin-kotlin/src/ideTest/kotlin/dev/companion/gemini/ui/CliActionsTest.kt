@@ -24,8 +24,8 @@ import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.testFramework.LightVirtualFile
 import com.intellij.testFramework.MapDataContext
 import com.intellij.testFramework.TestActionEvent
-import dev.companion.gemini.diff.ProposalFile
 import dev.companion.gemini.project.ServiceTestCase
+import dev.companion.gemini.tabs.ProposalFile
 import dev.companion.gemini.terminal.CliTab
 import dev.companion.gemini.terminal.CliTerminal
 import java.awt.datatransfer.DataFlavor

@@ -24,8 +24,8 @@ import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.diagnostics.DiagnosticsService
-import dev.companion.gemini.diff.ProposalService
 import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.review.ProposalService
 import java.awt.EventQueue
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit

@@ -9,9 +9,9 @@ import com.intellij.openapi.editor.Editor
 import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.util.SystemInfo
 import com.intellij.openapi.vfs.VirtualFile
-import dev.companion.gemini.diff.ProposalFile
-import dev.companion.gemini.diff.ProposalPanel
 import dev.companion.gemini.platform.CompanionAction
+import dev.companion.gemini.tabs.ProposalFile
+import dev.companion.gemini.tabs.ProposalPanel
 import dev.companion.gemini.terminal.CliPlace
 import dev.companion.gemini.terminal.PromptText
 import java.io.File

@@ -16,8 +16,8 @@ class RunCliAction : ProjectAction() {
     override fun perform(project: Project) = CompanionCommands.runCli(project)
 }
 
-class CopyDiagnosticsAction : ProjectAction() {
-    override fun perform(project: Project) = CompanionCommands.copyDiagnostics(project)
+class CopyHealthReportAction : ProjectAction() {
+    override fun perform(project: Project) = CompanionCommands.copyHealthReport(project)
 }
 
 class RestartServerAction : ProjectAction() {

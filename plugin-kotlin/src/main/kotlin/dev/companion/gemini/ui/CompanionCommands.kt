@@ -86,11 +86,11 @@ internal object CompanionCommands {
     }
 
     /** The report is on the clipboard some seconds later; a balloon says so. */
-    fun copyDiagnostics(project: Project) {
+    fun copyHealthReport(project: Project) {
         assertEdt()
         StatusBar.Info.set(message("status.diagnostics.gathering"), project)
         inBackground(project) {
-            val text = Diagnosis.of(project);
+            val text = HealthReport.of(project);
             {
                 CopyPasteManager.getInstance().setContents(StringSelection(text))
                 StatusBar.Info.set(null, project)

@@ -13,11 +13,11 @@ import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.core.assertEdt
-import dev.companion.gemini.diff.ShownPath
 import dev.companion.gemini.platform.Platform
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionStateListener
+import dev.companion.gemini.target.ShownPath
 import dev.companion.gemini.terminal.CliPlace
 import dev.companion.gemini.terminal.CliTerminal
 import java.awt.datatransfer.StringSelection
@@ -60,8 +60,8 @@ class CompanionNotifications(private val project: Project) : Disposable {
         val restart = message("action.Companion.RestartServer.text")
         notification.addAction(NotificationAction.createSimple(restart) { CompanionCommands.restart(project) })
         notification.addAction(settingsAction())
-        val copy = message("action.Companion.CopyDiagnostics.text")
-        notification.addAction(NotificationAction.createSimple(copy) { CompanionCommands.copyDiagnostics(project) })
+        val copy = message("action.Companion.CopyHealthReport.text")
+        notification.addAction(NotificationAction.createSimple(copy) { CompanionCommands.copyHealthReport(project) })
         problem = Problem(text, notification)
         notification.notify(project)
     }

@@ -11,11 +11,11 @@ import com.intellij.openapi.wm.StatusBar
 import com.intellij.ui.ClickListener
 import com.intellij.ui.components.JBLabel
 import dev.companion.gemini.core.assertEdt
-import dev.companion.gemini.diff.ProposalListener
-import dev.companion.gemini.diff.ProposalService
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.CompanionStateListener
+import dev.companion.gemini.review.ProposalListener
+import dev.companion.gemini.review.ProposalService
 import java.awt.event.MouseEvent
 import javax.swing.JComponent
 

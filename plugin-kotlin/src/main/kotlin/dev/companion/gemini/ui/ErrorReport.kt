@@ -36,7 +36,7 @@ internal class ErrorReport(
         val stacks = thrown.map { first ->
             generateSequence(first) { it.cause }.take(MAX_CAUSES).joinToString("\nCaused by: ", transform = ::stack)
         }
-        val head = listOfNotNull(remark?.takeUnless(String::isBlank), Diagnosis.versions())
+        val head = listOfNotNull(remark?.takeUnless(String::isBlank), HealthReport.versions())
         return (head + stacks).joinToString("\n\n")
     }
 

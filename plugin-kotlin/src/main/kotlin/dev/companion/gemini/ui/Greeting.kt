@@ -5,8 +5,8 @@ package dev.companion.gemini.ui
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.keymap.KeymapUtil
 import dev.companion.gemini.CompanionBundle.message
-import dev.companion.gemini.diff.ProposalActions
 import dev.companion.gemini.project.CompanionSettings
+import dev.companion.gemini.review.ProposalActions
 
 /** Each fits its line: of a longer text a balloon shows the beginning only, until it is clicked. */
 internal object Greeting {

@@ -14,13 +14,13 @@ import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.ServerStatus
-import dev.companion.gemini.diff.Place
-import dev.companion.gemini.diff.Proposal
-import dev.companion.gemini.diff.ProposalService
-import dev.companion.gemini.diff.ShownPath
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.project.ProjectSettings
+import dev.companion.gemini.review.Place
+import dev.companion.gemini.review.Proposal
+import dev.companion.gemini.review.ProposalService
+import dev.companion.gemini.target.ShownPath
 import java.awt.Component
 import java.awt.FlowLayout
 import java.awt.Font
@@ -123,7 +123,7 @@ internal class StatusPopup(private val project: Project) {
         listOfNotNull(
             link(message("action.Companion.RestartServer.text")) { CompanionCommands.restart(project) }
                 .takeIf { CompanionCommands.canRestart(project) },
-            link(message("action.Companion.CopyDiagnostics.text")) { CompanionCommands.copyDiagnostics(project) },
+            link(message("action.Companion.CopyHealthReport.text")) { CompanionCommands.copyHealthReport(project) },
             link(message(if (ProjectSettings.isSilent(project)) "status.popup.tell" else "status.popup.silence")) {
                 ProjectSettings.setSilent(project, !ProjectSettings.isSilent(project))
             },

@@ -1,0 +1,274 @@
+// Tests the user's decisions, and the notification of the CLI.
+
+package dev.companion.gemini.review
+
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.ide.CopyPasteManager
+import com.intellij.openapi.project.ProjectManager
+import com.intellij.openapi.util.Disposer
+import com.intellij.testFramework.EditorTestUtil
+import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.belowDialog
+import dev.companion.gemini.core.Delivery
+import dev.companion.gemini.tabs.ProposalFile
+import java.awt.datatransfer.DataFlavor
+import java.io.File
+import java.util.concurrent.CopyOnWriteArrayList
+
+class DecisionTest : DiffTestCase() {
+    fun `test what is typed last is accepted, too`() {
+        file("a.txt", "one")
+        val view = propose("a.txt", "two")
+        view.right.caretModel.moveToOffset(3)
+        EditorTestUtil.performTypingAction(view.right, '!')
+        view.click("Accept")
+        assertEquals(listOf("accepted a.txt 'two!'"), told)
+        assertFalse(view.isOpen)
+    }
+
+    fun `test accepted text has the file's separator and BOM, whatever was proposed`() {
+        file("win.txt", "\uFEFFa\r\nb\r\n")
+        file("unix.txt", "a\nb\n")
+        propose("win.txt", "c\nd\n").click("Accept")
+        propose("unix.txt", "\uFEFFc\r\nd\r\n").click("Accept")
+        assertEquals(listOf("accepted win.txt '\uFEFFc\r\nd\r\n'", "accepted unix.txt 'c\nd\n'"), told)
+    }
+
+    fun `test a proposal that is not edited keeps each carriage return amid a line`() {
+        file("a.txt", "\uFEFFone\rtwo\r\nthree\r\n")
+        propose("a.txt", "one\rtwo\nfour\n").click("Accept")
+        assertEquals(listOf("accepted a.txt '\uFEFFone\rtwo\r\nfour\r\n'"), told)
+    }
+
+    fun `test an accepted new file has the proposal's separator and BOM`() {
+        propose("a.txt", "\uFEFFc\r\nd\r\n").click("Accept")
+        propose("b.txt", "c\nd\n").click("Accept")
+        assertEquals(listOf("accepted a.txt '\uFEFFc\r\nd\r\n'", "accepted b.txt 'c\nd\n'"), told)
+    }
+
+    fun `test the file's form counts when it is accepted, not when it was proposed`() {
+        val file = file("a.txt", "a\nb\n")
+        val view = propose("a.txt", "c\nd\n")
+        file.writeText("\uFEFFx\r\ny\r\n")
+        virtualFile(file).refresh(false, false)
+        view.click("Accept")
+        assertEquals(listOf("accepted a.txt '\uFEFFc\r\nd\r\n'"), told)
+    }
+
+    fun `test rejecting tells and closes`() {
+        val view = propose("a.txt", "two")
+        view.click("Reject")
+        assertEquals(listOf("rejected a.txt"), told)
+        assertFalse(view.isOpen)
+    }
+
+    fun `test closing the tab rejects`() {
+        file("a.txt", "one")
+        propose("a.txt", "two").close()
+        assertEquals(listOf("rejected a.txt"), told)
+        assertEquals("one", File(root, "a.txt").readText())
+    }
+
+    fun `test closing the project rejects, and fails what is still to be shown`() {
+        val closing = ProposalService(project)
+        assertEquals(Answer.DONE, answer { closing.open(it, path("a.txt"), "two") })
+        val pending = Answer()
+        closing.open(pending, path("b.txt"), "two")
+        Disposer.dispose(closing)
+        assertEquals(listOf("rejected a.txt"), told)
+        assertTrue(pending.text.orEmpty().startsWith("failed: "))
+        View(tabs().single()).close()
+    }
+
+    fun `test no tab is left for the platform to save when the project closes`() {
+        propose("a.txt", "two")
+        val listeners = ApplicationManager.getApplication().messageBus.syncPublisher(ProjectManager.TOPIC)
+        listeners.projectClosingBeforeSave(project)
+        assertEquals(emptyList<ProposalFile>(), tabs())
+        assertEquals("decided when it is closed", emptyList<String>(), told)
+    }
+
+    fun `test a request is done before its decision is told`() {
+        val order = CopyOnWriteArrayList<String>()
+        val answer = Answer { order += "done, told ${core.calls.size}, tab ${tabs().size}" }
+        service.open(answer, path("a.txt"), "two")
+        await("an answer") { answer.text != null }
+        view("a.txt").click("Accept")
+        assertEquals(listOf("done, told 0, tab 1"), order)
+        assertEquals(1, core.calls.size)
+    }
+
+    fun `test nothing is done on the server's thread`() {
+        val answer = Answer()
+        service.open(answer, path("a.txt"), "two")
+        assertNull(answer.text)
+        assertEquals(emptyList<ProposalFile>(), tabs())
+        await("an answer") { answer.text != null }
+    }
+
+    fun `test what is closed before it shows does not show`() {
+        val (opened, closed) = Answer() to Answer()
+        service.open(opened, path("a.txt"), "two")
+        service.close(closed, path("a.txt"))
+        await("both answers") { opened.text != null && closed.text != null }
+        assertTrue(opened.text.orEmpty().startsWith("failed: "))
+        assertTrue("nobody has edited it", closed.text.orEmpty().startsWith("failed: "))
+        assertEquals(Answer.DONE, answer { service.open(it, path("b.txt"), "two") })
+        assertEquals(listOf(path("b.txt")), tabs().map { it.targetPath })
+        assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test while a dialog is open the CLI closes a proposal and gets its text as edited`() {
+        val view = propose("a.txt", "two\n")
+        view.type("edited\n")
+        belowDialog {
+            assertEquals("done edited\n", answer { service.close(it, path("a.txt")) })
+        }
+        await("the end of the tab") { !view.isOpen }
+        assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test what comes while a dialog is open and is closed then is not taken for what there was`() {
+        propose("a.txt", "two")
+        val (opened, closed) = Answer() to Answer()
+        belowDialog {
+            service.open(opened, path("a.txt"), "three")
+            service.close(closed, path("a.txt"))
+            await("both answers") { opened.text != null && closed.text != null }
+        }
+        assertTrue(closed.text.orEmpty().startsWith("failed: "))
+        await("the end of the tab") { tabs().isEmpty() }
+        assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test what comes after the end is not taken for what has ended`() {
+        propose("a.txt", "two")
+        val (closed, opened) = Answer() to Answer()
+        service.close(closed, path("a.txt"))
+        service.open(opened, path("a.txt"), "three")
+        await("both answers") { closed.text != null && opened.text != null }
+        assertEquals(listOf("done two", "done"), listOf(closed.text, opened.text))
+        assertEquals("three", view("a.txt").right.document.text)
+    }
+
+    fun `test while a dialog is open a proposal gives way at once to the next one for its file`() {
+        val (first, second) = Answer() to Answer()
+        belowDialog {
+            service.open(first, path("a.txt"), "one")
+            service.open(second, path("a.txt"), "two")
+            await("the end of the first") { first.text != null }
+            assertTrue(first.text.orEmpty().startsWith("failed: "))
+            assertNull(second.text)
+        }
+        await("an answer") { second.text != null }
+        assertEquals("two", view("a.txt").right.document.text)
+    }
+
+    fun `test the CLI closes a proposal and gets its text as edited`() {
+        file("a.txt", "\uFEFFone\r\n")
+        val view = propose("a.txt", "two\n")
+        view.type("edited\n")
+        assertEquals("done \uFEFFedited\r\n", answer { service.close(it, path("a.txt")) })
+        assertFalse(view.isOpen)
+        assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test what does not show cannot be closed, accepted or rejected`() {
+        val nothing = "failed: There is no open proposal for this file."
+        assertEquals(nothing, answer { service.close(it, path("a.txt")) })
+        assertEquals(nothing, answer { service.accept(it, path("a.txt")) })
+        assertEquals(nothing, answer { service.reject(it, path("a.txt")) })
+    }
+
+    fun `test the CLI rejects in the user's place`() {
+        val view = propose("a.txt", "two")
+        assertEquals(Answer.DONE, answer { service.reject(it, path("a.txt")) })
+        assertEquals(listOf("rejected a.txt"), told)
+        assertFalse(view.isOpen)
+    }
+
+    fun `test an edit that nobody waits for stays where it can be used`() {
+        file("a.txt", "one\r\n")
+        val view = propose("a.txt", "two")
+        view.type("mine\n")
+        core.delivery = Delivery.UNKNOWN
+        view.click("Accept")
+        assertTrue(view.isOpen)
+        assertTrue(view.banner, "no longer waits" in view.banner)
+        view.click("Copy")
+        assertEquals("mine\n", CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor))
+        view.click("Apply")
+        await("the end") { !view.isOpen }
+        assertEquals("mine\r\n", File(root, "a.txt").readText())
+        assertEquals("told once", listOf("accepted a.txt 'mine\r\n'"), told)
+    }
+
+    fun `test an edit that waits for the CLI's return stays, too, and its tab can be closed`() {
+        val view = propose("a.txt", "two")
+        core.delivery = Delivery.QUEUED
+        view.click("Accept")
+        assertTrue(view.banner, "is not connected" in view.banner)
+        view.click("Close")
+        assertFalse(view.isOpen)
+        assertEquals(listOf("accepted a.txt 'two'"), told)
+    }
+
+    fun `test a new proposal does not replace an edit that nobody heard of`() {
+        val first = propose("a.txt", "two")
+        core.delivery = Delivery.UNKNOWN
+        first.click("Accept")
+        val second = propose("a.txt", "three")
+        assertNotSame(first.file, second.file)
+        assertEquals("two", text(first.right))
+        assertEquals("three", text(second.right))
+        first.close()
+        assertEquals(listOf("accepted a.txt 'two'"), told)
+    }
+
+    fun `test rejecting what nobody waits for just closes it`() {
+        val view = propose("a.txt", "two")
+        core.delivery = Delivery.UNKNOWN
+        view.click("Reject")
+        assertFalse(view.isOpen)
+    }
+
+    fun `test the proposals of a former server close without a decision`() {
+        val view = propose("a.txt", "two")
+        core.close()
+        service.endOfClosed()
+        await("the end") { !view.isOpen }
+        assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test a proposal of a server that has just started stays`() {
+        val next = RecordingCore()
+        core.close()
+        assertEquals(Answer.DONE, answer { service.open(next, it, diff(path("a.txt"), "two")) })
+        service.endOfClosed()
+        val view = view("a.txt")
+        // Later requests are carried out later.
+        assertEquals(Answer.DONE, answer { service.open(next, it, diff(path("b.txt"), "two")) })
+        view.click("Accept")
+        assertEquals(listOf("accepted ${path("a.txt")} 'two'"), next.calls)
+        next.close()
+        service.endOfClosed()
+    }
+
+    fun `test a proposal whose server has gone meanwhile does not show`() {
+        val answer = Answer()
+        service.open(answer, path("a.txt"), "two")
+        core.close()
+        await("an answer") { answer.text != null }
+        assertTrue(answer.text.orEmpty().startsWith("failed: "))
+        assertEquals(emptyList<ProposalFile>(), tabs())
+    }
+
+    fun `test the editor shows what the CLI has written`() {
+        val file = file("a.txt", "one")
+        val document = checkNotNull(FileDocumentManager.getInstance().getDocument(virtualFile(file)))
+        propose("a.txt", "two").click("Accept")
+        file.writeText("written")
+        await("the text") { document.text == "written" }
+    }
+}

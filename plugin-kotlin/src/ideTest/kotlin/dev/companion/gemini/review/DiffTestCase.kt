@@ -1,0 +1,211 @@
+// Provides real files, the real manager of tabs, and a recording server for tests of proposals.
+
+package dev.companion.gemini.review
+
+import com.intellij.diff.tools.util.DiffDataKeys
+import com.intellij.diff.tools.util.side.TwosideTextDiffViewer
+import com.intellij.ide.IdeEventQueue
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.actionSystem.ActionPlaces
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.actionSystem.DataContext
+import com.intellij.openapi.actionSystem.DataProvider
+import com.intellij.openapi.actionSystem.IdeActions
+import com.intellij.openapi.actionSystem.ex.ActionUtil
+import com.intellij.openapi.editor.ex.EditorEx
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.fileEditor.impl.EditorWindow
+import com.intellij.openapi.util.io.FileUtil
+import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.testFramework.EditorTestUtil
+import com.intellij.testFramework.FileEditorManagerTestCase
+import com.intellij.ui.EditorNotificationPanel
+import com.intellij.ui.HyperlinkLabel
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.core.EditorRequest
+import dev.companion.gemini.core.OpenDiff
+import dev.companion.gemini.core.ProposalKind
+import dev.companion.gemini.dispatchUntil
+import dev.companion.gemini.tabs.ProposalFile
+import java.awt.ActiveEvent
+import java.awt.event.MouseEvent
+import java.io.File
+import javax.swing.JComponent
+import javax.swing.JLabel
+
+/** The answer that a request got, or nothing as long as it got none. Each is to be answered once. */
+class Answer(private val answered: () -> Unit = {}) : EditorRequest {
+    @Volatile
+    var text: String? = null
+        private set
+
+    override fun complete(text: String?) = set(if (text == null) DONE else "$DONE $text")
+
+    override fun fail(message: String) = set("failed: $message")
+
+    private fun set(answer: String) {
+        check(text == null) { "answered twice: $text, $answer" }
+        text = answer
+        answered()
+    }
+
+    companion object {
+        const val DONE = "done"
+    }
+}
+
+private class SecondClick(private val link: HyperlinkLabel) :
+    MouseEvent(link, MOUSE_CLICKED, System.currentTimeMillis(), 0, 1, 1, 2, false),
+    ActiveEvent {
+    override fun dispatch() = link.doClick()
+}
+
+abstract class DiffTestCase : FileEditorManagerTestCase() {
+    protected lateinit var core: RecordingCore
+    protected lateinit var root: File
+    protected lateinit var service: ProposalService
+
+    /** The calls about the test's files, by their names in the test. */
+    protected val told: List<String> get() = core.calls.map { it.replace(root.path + File.separator, "") }
+
+    override fun setUp() {
+        super.setUp()
+        root = File(checkNotNull(project.basePath), "diff-${System.nanoTime()}").also { check(it.mkdirs()) }
+        core = RecordingCore()
+        service = ProposalService.getInstance(project)
+    }
+
+    override fun tearDown() {
+        try {
+            core.close()
+            service.endOfClosed()
+            await("the end of all proposals") { service.waiting().isEmpty() }
+            FileUtil.delete(root)
+        } finally {
+            super.tearDown()
+        }
+    }
+
+    protected fun path(name: String): String = File(root, name).path
+
+    /** A file on the disk, with its bytes as given. */
+    protected fun file(name: String, text: String): File =
+        File(root, name).also {
+            it.parentFile.mkdirs()
+            it.writeText(text)
+        }
+
+    protected fun virtualFile(file: File): VirtualFile =
+        checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
+
+    /** As a server would say it. */
+    internal fun ProposalService.open(request: EditorRequest, path: String, text: String, cli: Int = 1) =
+        open(core, request, diff(path, text).copy(cli = cli))
+
+    protected fun diff(path: String, text: String) =
+        OpenDiff(path, text, if (File(path).exists()) ProposalKind.CHANGE else ProposalKind.CREATE)
+
+    /** Waits for [condition], and lets the IDE go on meanwhile. */
+    protected fun await(what: String, condition: () -> Boolean) = dispatchUntil(10, what, condition)
+
+    /** The final answer to a request. */
+    protected fun answer(request: (EditorRequest) -> Unit): String {
+        val answer = Answer()
+        request(answer)
+        await("an answer") { answer.text != null }
+        return checkNotNull(answer.text)
+    }
+
+    /** The server asks to show [text] for the file [name], and it shows. */
+    protected fun propose(name: String, text: String, cli: Int = 1): View {
+        assertEquals(Answer.DONE, answer { service.open(it, path(name), text, cli) })
+        return view(name)
+    }
+
+    protected fun tabs(): List<ProposalFile> =
+        FileEditorManager.getInstance(project).openFiles.filterIsInstance<ProposalFile>()
+
+    /** The tab of the proposal that waits for the file [name]. */
+    protected fun view(name: String) =
+        View(tabs().single { it.targetPath == path(name) && it.proposal?.state == Proposal.State.OPEN })
+
+    /** A tab, as the user sees it. */
+    inner class View(val file: ProposalFile) {
+        private val editor get() = myManager.getEditors(file).single()
+        val component: JComponent get() = editor.component
+        val isOpen get() = file in tabs()
+        val left get() = viewer().editor1
+        val right get() = viewer().editor2
+        val banner: String get() = texts(notification()).joinToString(" | ")
+
+        val tooltip: String get() = notification().toolTipText.orEmpty()
+
+        /** Replaces all of the proposal as a user does by typing. */
+        fun type(text: String) {
+            right.selectionModel.setSelection(0, right.document.textLength)
+            text.forEach { EditorTestUtil.performTypingAction(right, it) }
+        }
+
+        fun click(link: String) = link(link).doClick()
+
+        /** The second of two clicks; the IDE knows its time. */
+        fun doubleClick(link: String) = IdeEventQueue.getInstance().dispatchEvent(SecondClick(link(link)))
+
+        private fun link(text: String) =
+            UIUtil
+                .findComponentsOfType(notification(), HyperlinkLabel::class.java)
+                .single { it.text.startsWith(text) }
+
+        /** The user closes the tab. */
+        fun close() {
+            val action = ActionManager.getInstance().getAction(IdeActions.ACTION_CLOSE_EDITOR)
+            val data = mapOf(
+                CommonDataKeys.PROJECT.name to project,
+                CommonDataKeys.VIRTUAL_FILE.name to file,
+                EditorWindow.DATA_KEY.name to myManager.windows.first { it.isFileOpen(file) },
+            )
+            val context = DataContext(data::get)
+            val event = AnActionEvent.createFromAnAction(action, null, ActionPlaces.UNKNOWN, context)
+            ActionUtil.performActionDumbAwareWithCallbacks(action, event, context)
+            UIUtil.dispatchAllInvocationEvents()
+        }
+
+        /** The platform closes the tab. */
+        fun lose() {
+            myManager.closeFile(file)
+            UIUtil.dispatchAllInvocationEvents()
+        }
+
+        private fun notification() =
+            UIUtil.findComponentsOfType(component, EditorNotificationPanel::class.java).single()
+
+        private fun viewer(): TwosideTextDiffViewer {
+            val find = {
+                UIUtil
+                    .uiTraverser(component)
+                    .filter(DataProvider::class.java)
+                    .mapNotNull { it.getData(DiffDataKeys.DIFF_VIEWER.name) as? TwosideTextDiffViewer }
+                    .firstOrNull()
+            }
+            await("the viewer") { find() != null }
+            return checkNotNull(find())
+        }
+    }
+
+    private fun texts(component: JComponent): List<String> =
+        UIUtil
+            .uiTraverser(component)
+            .toList()
+            .mapNotNull {
+                when (it) {
+                    is JLabel -> it.text
+                    is HyperlinkLabel -> it.text
+                    else -> null
+                }
+            }.filter(String::isNotEmpty)
+
+    protected fun text(editor: EditorEx) = editor.document.text
+}

@@ -1,0 +1,56 @@
+// Provides answers to questions, and records notifications, for tests of proposals.
+
+package dev.companion.gemini.review
+
+import com.intellij.notification.Notification
+import com.intellij.notification.Notifications
+import com.intellij.notification.NotificationsAdapter
+import com.intellij.openapi.command.WriteCommandAction
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.ui.Messages
+import com.intellij.openapi.ui.TestDialog
+import java.io.File
+
+abstract class QuestionTestCase : DiffTestCase() {
+    protected val questions = ArrayList<String>()
+    protected val notified = ArrayList<Notification>()
+
+    override fun setUp() {
+        super.setUp()
+        val listener = object : NotificationsAdapter() {
+            override fun notify(notification: Notification) {
+                // A notification of an earlier test may arrive late.
+                if (root.name in notification.content) notified += notification
+            }
+        }
+        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, listener)
+        answering(CANCEL)
+    }
+
+    override fun tearDown() {
+        Messages.setTestDialog(TestDialog.DEFAULT)
+        super.tearDown()
+    }
+
+    /** The user's choice when asked; [meanwhile] runs while the question is open. */
+    protected fun answering(choice: Int, meanwhile: () -> Unit = {}) =
+        Messages.setTestDialog {
+            questions += it
+            meanwhile()
+            choice
+        }
+
+    /** The user types in the file [name]. */
+    protected fun change(name: String, text: String) =
+        WriteCommandAction.runWriteCommandAction(project) {
+            checkNotNull(FileDocumentManager.getInstance().getDocument(virtualFile(File(path(name))))).setText(text)
+        }
+
+    protected companion object {
+        /** The first answer, which changes nothing. */
+        const val CANCEL = 0
+
+        /** The second. */
+        const val ALL = 1
+    }
+}

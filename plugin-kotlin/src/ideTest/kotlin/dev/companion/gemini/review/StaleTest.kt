@@ -1,0 +1,212 @@
+// Tests proposals whose file has changed since they came.
+
+package dev.companion.gemini.review
+
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import dev.companion.gemini.core.Delivery
+import java.io.File
+
+class StaleTest : QuestionTestCase() {
+    fun `test a file that has changed is asked about before its proposal is accepted`() {
+        file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        change("a.txt", "by hand")
+        await("the word about it") { "It has changed meanwhile." in view.banner }
+        view.click("Accept")
+        assertTrue(questions.single(), "Gemini CLI replaces the changes with the accepted text" in questions.single())
+        assertEquals("to keep editing is no decision", emptyList<String>(), told)
+        answering(2)
+        view.type("mine")
+        view.click("Accept")
+        assertEquals(listOf("accepted a.txt 'mine'"), told)
+        assertTrue("Qwen Code may not write it", notified.any { "Your edits are still available" in it.content })
+    }
+
+    fun `test a file that another program has changed is seen to be another before anything is decided`() {
+        val file = file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        file.writeText("by another program")
+        await("the word about it") { "It has changed meanwhile." in view.banner }
+        assertTrue(file.delete())
+        await("the word about its end") { "It has been deleted" in view.banner }
+    }
+
+    fun `test what the user has not saved is not asked about because another program has changed the file`() {
+        val file = file("a.txt", "old")
+        change("a.txt", "by hand")
+        val document = FileDocumentManager.getInstance().getDocument(virtualFile(file))
+        propose("a.txt", "new")
+        val other = file("b.txt", "old")
+        val view = propose("b.txt", "new")
+        file.writeText("by another program")
+        other.writeText("by another program")
+        await("a look at both") { "It has changed meanwhile." in view.banner }
+        assertEquals("by hand", document?.text)
+        propose("a.txt", "newer")
+        assertEquals("by hand", document?.text)
+    }
+
+    fun `test what another program writes is not lost without a question because the user has not saved`() {
+        val file = file("a.txt", "old")
+        change("a.txt", "by hand")
+        val view = propose("a.txt", "new")
+        file.writeText("by another program")
+        await("the word about it") { "It has changed meanwhile." in view.banner }
+        view.click("Accept")
+        assertTrue(questions.single(), "Gemini CLI replaces the changes with the accepted text" in questions.single())
+        assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test what another program writes after a change that was taken back is not lost without a question`() {
+        val file = file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        change("a.txt", "by hand")
+        change("a.txt", "old")
+        file.writeText("by another program")
+        await("the word about it") { "It has changed meanwhile." in view.banner }
+    }
+
+    fun `test what is put into the file in the place of the CLI is not written by the CLI again`() {
+        val file = file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        core.delivery = Delivery.QUEUED
+        view.click("Accept")
+        view.click("Apply")
+        await("the end") { !view.isOpen }
+        assertEquals("new", file.readText())
+        assertEquals(listOf("accepted a.txt 'new'", "withdrawn a.txt"), told)
+        assertEquals(emptyList<String>(), questions)
+    }
+
+    fun `test what the CLI may have received is put into the file after a question`() {
+        val file = file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        core.delivery = Delivery.QUEUED
+        core.isUnsent = false
+        view.click("Accept")
+        applyAndBeAsked(view, "a.txt can be edited twice")
+        assertEquals("old", file.readText())
+        answering(1)
+        view.click("Apply")
+        await("the end") { !view.isOpen }
+        assertEquals("new", file.readText())
+    }
+
+    fun `test an unchanged edit that its CLI makes again is not said to replace what has changed`() {
+        file("a.txt", "old")
+        open("a.txt", "new", replaysEdits = true)
+        val view = view("a.txt")
+        change("a.txt", "by hand")
+        await("the word about it") { "It has changed meanwhile." in view.banner }
+        view.click("Accept")
+        assertTrue(questions.single(), "Gemini CLI keeps the changes if its tool is Edit" in questions.single())
+        change("a.txt", "new")
+        view.click("Accept")
+        assertTrue(questions.last(), "a.txt already has the proposed text." in questions.last())
+        view.type("mine")
+        view.click("Accept")
+        assertTrue(questions.last(), "Gemini CLI replaces the changes with the accepted text" in questions.last())
+    }
+
+    fun `test a CLI that replays edits receives its own text if nothing was changed`() {
+        val (crlf, bom) = listOf("crlf.txt" to "one\r\ntwo\r\n", "bom.txt" to "\uFEFFone\n").map { (name, text) ->
+            file(name, text)
+        }
+        for ((file, text) in listOf(crlf to "one\n2\n", bom to "\uFEFF1\n")) {
+            open(file.name, text, replaysEdits = true)
+            view(file.name).click("Accept")
+        }
+        open(bom.name, "1\n", replaysEdits = true)
+        view(bom.name).click("Accept")
+        propose(crlf.name, "one\n2\n").click("Accept")
+        val accepted =
+            listOf("crlf.txt 'one\n2\n'", "bom.txt '\uFEFF1\n'", "bom.txt '\uFEFF1\n'", "crlf.txt 'one\r\n2\r\n'")
+        assertEquals(accepted.map { "accepted $it" }, told)
+    }
+
+    fun `test a CLI that replays edits writes the file itself when another client accepts`() {
+        val file = file("a.txt", "old")
+        open("a.txt", "new", replaysEdits = true)
+        assertEquals(Answer.DONE, answer { service.accept(it, path("a.txt")) })
+        assertEquals(listOf("accepted a.txt 'new'"), told)
+        assertEquals("old", file.readText())
+    }
+
+    private fun open(name: String, text: String, replaysEdits: Boolean) {
+        val proposal = diff(path(name), text).copy(replaysEdits = replaysEdits)
+        assertEquals(Answer.DONE, answer { service.open(core, it, proposal) })
+    }
+
+    fun `test what the user has written since is not replaced without a question`() {
+        file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        core.delivery = Delivery.UNKNOWN
+        view.click("Accept")
+        change("a.txt", "by hand")
+        applyAndBeAsked(view, "The proposal replaces the whole file.")
+        answering(1)
+        view.click("Apply")
+        await("the end") { !view.isOpen }
+        assertEquals("new", File(path("a.txt")).readText())
+    }
+
+    fun `test what another program has written since is not replaced without a question`() {
+        file("a.txt", "old")
+        val (changed, created) = propose("a.txt", "new") to propose("b.txt", "new")
+        core.delivery = Delivery.UNKNOWN
+        listOf(changed, created).forEach { it.click("Accept") }
+        val files = listOf("a.txt", "b.txt").map { file(it, "by another program") }
+        applyAndBeAsked(changed, "a.txt changed after this proposal was created")
+        applyAndBeAsked(created, "b.txt changed after this proposal was created")
+        assertEquals(List(2) { "by another program" }, files.map(File::readText))
+    }
+
+    private fun applyAndBeAsked(view: View, question: String) {
+        val before = questions.size
+        view.click("Apply")
+        await("the question") { questions.size > before }
+        assertTrue(questions.last(), question in questions.last())
+    }
+
+    fun `test unsaved changes are asked about once they are saved, since the proposal takes them back`() {
+        file("a.txt", "old")
+        change("a.txt", "by hand")
+        val view = propose("a.txt", "new")
+        assertTrue(view.banner, "unsaved changes" in view.banner)
+        FileDocumentManager.getInstance().saveAllDocuments()
+        answering(ALL)
+        service.acceptAll()
+        assertTrue(questions.single(), "a.txt: It has changed meanwhile." in questions.single())
+        answering(CANCEL)
+        view.click("Accept")
+        assertTrue(questions.last(), "Gemini CLI replaces the changes with the accepted text" in questions.last())
+        assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test what was written is offered back once, when a proposal that nobody heard of ends`() {
+        file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        view.type("mine")
+        change("a.txt", "by hand")
+        await("the word about it") { "It has changed meanwhile." in view.banner }
+        core.delivery = Delivery.UNKNOWN
+        answering(2)
+        view.click("Accept")
+        val offers = { notified.count { "Your edits are still available" in it.content } }
+        assertEquals("it has not ended", 0, offers())
+        view.click("Close")
+        assertEquals(1, offers())
+    }
+
+    fun `test a change that is taken back is none`() {
+        file("a.txt", "old")
+        val view = propose("a.txt", "new")
+        change("a.txt", "by hand")
+        await("the word about it") { "It has changed meanwhile." in view.banner }
+        change("a.txt", "old")
+        await("its end") { "It has changed meanwhile." !in view.banner }
+        view.click("Accept")
+        assertEquals(emptyList<String>(), questions)
+        assertEquals(listOf("accepted a.txt 'new'"), told)
+    }
+}

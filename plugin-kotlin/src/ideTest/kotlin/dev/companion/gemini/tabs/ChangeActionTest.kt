@@ -1,0 +1,103 @@
+// Tests how the user takes single changes back, and goes on from the last one to the next proposal.
+
+package dev.companion.gemini.tabs
+
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.actionSystem.AnAction
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.actionSystem.DataContext
+import com.intellij.openapi.actionSystem.PlatformDataKeys
+import com.intellij.openapi.actionSystem.ex.ActionUtil
+import com.intellij.openapi.command.undo.UndoManager
+import com.intellij.openapi.editor.LogicalPosition
+import com.intellij.openapi.fileEditor.impl.text.TextEditorProvider
+import dev.companion.gemini.review.DiffTestCase
+
+class ChangeActionTest : DiffTestCase() {
+    private val revert: AnAction get() = ActionManager.getInstance().getAction("Companion.RevertChange")
+
+    private fun event(action: AnAction, view: View): AnActionEvent {
+        val data = mapOf(
+            CommonDataKeys.PROJECT.name to project,
+            CommonDataKeys.EDITOR.name to view.right,
+            PlatformDataKeys.CONTEXT_COMPONENT.name to view.right.contentComponent,
+        )
+        val event = AnActionEvent.createFromAnAction(action, null, "test", DataContext(data::get))
+        action.update(event)
+        return event
+    }
+
+    private fun revertAt(view: View, line: Int): Boolean {
+        view.right.caretModel.moveToLogicalPosition(LogicalPosition(line, 0))
+        val event = event(revert, view)
+        if (event.presentation.isEnabled) revert.actionPerformed(event)
+        return event.presentation.isEnabled
+    }
+
+    fun `test the change at the caret is reverted, and that can be undone`() {
+        file("a.txt", "one\ntwo\nthree\nfour\n")
+        val view = propose("a.txt", "ONE\ntwo\nTHREE\nfour\n")
+        assertFalse("there is no change", revertAt(view, 1))
+        assertTrue(revertAt(view, 2))
+        assertEquals("ONE\ntwo\nthree\nfour\n", text(view.right))
+        val editor = TextEditorProvider.getInstance().getTextEditor(view.right)
+        UndoManager.getInstance(project).undo(editor)
+        assertEquals("ONE\ntwo\nTHREE\nfour\n", text(view.right))
+    }
+
+    fun `test each kind of change is reverted`() {
+        val text = "one\ntwo\nthree"
+        file("a.txt", text)
+        for ((proposed, line) in listOf(
+            "zero\none\ntwo\nthree" to 0,
+            "one\nthree" to 1,
+            "one\ntwo\nthree\nfour" to 3,
+            "one\ntwo" to 1,
+            "two\nthree" to 0,
+            "" to 0,
+        )) {
+            val view = propose("a.txt", proposed)
+            assertTrue(proposed, revertAt(view, line))
+            assertEquals(proposed, text, text(view.right))
+        }
+    }
+
+    fun `test a deletion at the end is reverted`() {
+        file("a.txt", "one\ntwo\n")
+        val view = propose("a.txt", "one\n")
+        assertTrue(revertAt(view, 0))
+        assertEquals("one\ntwo\n", text(view.right))
+    }
+
+    fun `test what stays is accepted`() {
+        file("a.txt", "one\ntwo\nthree\n")
+        val view = propose("a.txt", "ONE\ntwo\nTHREE\n")
+        assertTrue(revertAt(view, 0))
+        view.click("Accept")
+        assertEquals(listOf("accepted a.txt 'one\ntwo\nTHREE\n'"), told)
+    }
+
+    fun `test after the last change the next key leads to the next proposal`() {
+        file("a.txt", "one\ntwo\nthree\n")
+        propose("a.txt", "one\ntwo\nTHREE\n")
+        propose("b.txt", "two")
+        val view = view("a.txt")
+        service.review(checkNotNull(view.file.proposal))
+        await("the first proposal") { view.file in myManager.selectedFiles }
+        val next = ActionUtil.getActions(view.right.contentComponent).filterIsInstance<NextChangeAction>().single()
+        view.right.caretModel.moveToOffset(0)
+        next.actionPerformed(event(next, view))
+        assertEquals("the key leads to the change", 2, view.right.caretModel.logicalPosition.line)
+        next.actionPerformed(event(next, view))
+        assertTrue("the first key shows a hint", view.file in myManager.selectedFiles)
+        next.actionPerformed(event(next, view))
+        await("the next proposal") { view("b.txt").file in myManager.selectedFiles }
+    }
+
+    fun `test the banner's tooltip explains how to revert one change`() {
+        val view = propose("a.txt", "two")
+        val hint = "Click \u00bb or press Ctrl+Alt+Z to revert one change. Accept keeps the rest."
+        assertTrue(view.tooltip, hint in view.tooltip)
+    }
+}

@@ -1,0 +1,162 @@
+// Tests the tab of a proposal.
+
+package dev.companion.gemini.tabs
+
+import com.intellij.openapi.command.WriteCommandAction
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.fileEditor.impl.EditorHistoryManager
+import com.intellij.openapi.fileTypes.PlainTextFileType
+import com.intellij.openapi.util.io.FileUtil
+import com.intellij.psi.xml.XmlTokenType
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.review.Answer
+import dev.companion.gemini.review.DiffTestCase
+import java.io.File
+import java.nio.file.Files
+
+class ProposalTabTest : DiffTestCase() {
+    fun `test the current file is left and the proposal is right`() {
+        file("a.txt", "one\n")
+        val view = propose("a.txt", "two\n")
+        assertEquals("one\n", text(view.left))
+        assertEquals("two\n", text(view.right))
+    }
+
+    fun `test only the proposal can be edited`() {
+        file("a.txt", "one\n")
+        val view = propose("a.txt", "two\n")
+        assertTrue(view.left.isViewer)
+        assertFalse(view.right.isViewer)
+        view.type("three")
+        assertEquals("three", text(view.right))
+    }
+
+    fun `test the current file is the one in the editor, saved or not`() {
+        val document = checkNotNull(FileDocumentManager.getInstance().getDocument(virtualFile(file("a.txt", "one"))))
+        WriteCommandAction.runWriteCommandAction(project) { document.setText("unsaved") }
+        val view = propose("a.txt", "two")
+        assertEquals("unsaved", text(view.left))
+        assertTrue(view.banner, "unsaved changes" in view.banner)
+    }
+
+    fun `test both sides are highlighted as the file is`() {
+        file("a.xml", "<a/>")
+        val view = propose("a.xml", "<b/>")
+        for (editor in listOf(view.left, view.right)) {
+            assertEquals(XmlTokenType.XML_START_TAG_START, editor.highlighter.createIterator(0).tokenType)
+        }
+    }
+
+    fun `test a new file is shown against nothing, highlighted as its name says`() {
+        val view = propose("no/such/folder/a.xml", "<b/>")
+        assertEquals("", text(view.left))
+        assertEquals(XmlTokenType.XML_START_TAG_START, view.right.highlighter.createIterator(0).tokenType)
+        val offer = "The CLI proposes the new file ${root.name}/no/such/folder/a.xml. +1 \u22120 |"
+        assertTrue(view.banner, view.banner.startsWith(offer))
+        assertFalse(File(root, "no").exists())
+    }
+
+    fun `test a name without a known ending is text`() {
+        file("LICENSE-OF-MINE", "one")
+        assertEquals("two", text(propose("LICENSE-OF-MINE", "two").right))
+        val proposal = checkNotNull(propose("new-thing.qqq", "three").file.proposal)
+        assertEquals(PlainTextFileType.INSTANCE, proposal.target.type)
+    }
+
+    fun `test neither BOM nor Windows' lines are shown as changes`() {
+        file("a.txt", "\uFEFFone\r\ntwo\r\n")
+        val view = propose("a.txt", "\uFEFFone\r\ntwo\r\n")
+        assertEquals("one\ntwo\n", text(view.left))
+        assertEquals("one\ntwo\n", text(view.right))
+    }
+
+    fun `test the banner says what is proposed and offers to decide`() {
+        file("a.txt", "one")
+        assertEquals(
+            "The CLI proposes to change ${root.name}/a.txt. +1 \u22121 | Accept (Ctrl+Enter) | Reject",
+            propose("a.txt", "two").banner,
+        )
+    }
+
+    fun `test a file outside the project opens, with a word`() {
+        val folder = Files.createTempDirectory("outside").toFile()
+        try {
+            val outside = File(folder, "a.txt").apply { writeText("one") }
+            assertEquals(Answer.DONE, answer { service.open(it, outside.path, "two") })
+            val banner = View(tabs().single()).banner
+            assertTrue(banner, "It is outside this project." in banner)
+        } finally {
+            FileUtil.delete(folder)
+        }
+    }
+
+    fun `test a private file opens, with a word`() {
+        file("a.key", "one")
+        assertEquals(Answer.DONE, answer { service.open(core, it, diff(path("a.key"), "two").copy(private = true)) })
+        val banner = view("a.key").banner
+        assertTrue(banner, "a.key. +1 \u22121 It is private: an ignore file lists it. |" in banner)
+    }
+
+    fun `test a file that is read-only opens, with a word, and its proposal can be edited`() {
+        val file = file("a.txt", "one")
+        assertTrue(file.setWritable(false))
+        val view = propose("a.txt", "two")
+        assertTrue(view.banner, "It is read-only." in view.banner)
+        view.type("three")
+        assertEquals("three", text(view.right))
+        file.setWritable(true)
+    }
+
+    fun `test several proposals show at once`() {
+        file("a.txt", "one")
+        propose("a.txt", "two")
+        propose("b.txt", "three")
+        assertEquals(listOf("a.txt", "b.txt"), tabs().map { it.name }.sorted())
+        assertEquals(listOf("two", "three"), listOf("a.txt", "b.txt").map { text(view(it).right) })
+        assertEquals(emptyList<String>(), told)
+    }
+
+    fun `test a second proposal for a file takes the first one's place`() {
+        for (name in listOf("a.txt", "b.txt", "c.txt")) propose(name, "first")
+        val tab = view("b.txt").file
+        view("b.txt").type("edited")
+        val second = propose("b.txt", "second")
+        assertSame(tab, second.file)
+        val inOrder = checkNotNull(myManager.currentWindow).files.map { it.name }
+        assertEquals(listOf("a.txt", "b.txt", "c.txt"), inOrder)
+        await("the second text") { text(second.right) == "second" }
+        assertEquals("the first is not decided", emptyList<String>(), told)
+        second.click("Accept")
+        assertEquals(listOf("accepted b.txt 'second'"), told)
+    }
+
+    fun `test a tab leaves no traces`() {
+        val view = propose("a.txt", "two")
+        view.click("Accept")
+        assertFalse(view.isOpen)
+        assertFalse("nobody can open it again", view.file.isValid)
+        assertFalse(EditorHistoryManager.getInstance(project).fileList.any { it is ProposalFile })
+    }
+
+    fun `test nobody else shows the tab's file`() {
+        propose("a.md", "two")
+        val tab = tabs().single()
+        assertEquals(
+            listOf("companion-proposal"),
+            myManager.getEditorsWithProviders(tab).second.map { it.editorTypeId },
+        )
+        assertNull(FileDocumentManager.getInstance().getDocument(tab))
+    }
+
+    fun `test a tab that is split shows the same proposal twice`() {
+        val view = propose("a.txt", "two")
+        myManager.createSplitter(1, myManager.currentWindow)
+        UIUtil.dispatchAllInvocationEvents()
+        assertEquals(2, view.file.editors.size)
+        myManager.closeFile(view.file, checkNotNull(myManager.currentWindow))
+        UIUtil.dispatchAllInvocationEvents()
+        assertEquals("one side is still there", emptyList<String>(), told)
+        view.close()
+        assertEquals(listOf("rejected a.txt"), told)
+    }
+}

@@ -1,0 +1,391 @@
+// Tests the file of a proposal: files that cannot be shown, changes meanwhile, and writing.
+
+package dev.companion.gemini.target
+
+import com.intellij.diff.DiffContentFactory
+import com.intellij.diff.DiffContentFactoryImpl
+import com.intellij.diff.contents.DocumentContent
+import com.intellij.ide.highlighter.XmlFileType
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.WriteAction
+import com.intellij.openapi.command.WriteCommandAction
+import com.intellij.openapi.command.undo.UndoManager
+import com.intellij.openapi.editor.ex.EditorSettingsExternalizable
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.fileTypes.FileType
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.ui.Messages
+import com.intellij.openapi.util.Disposer
+import com.intellij.openapi.util.io.FileUtil
+import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.openapi.vfs.encoding.EncodingProjectManager
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.disk.PostponedWrites
+import dev.companion.gemini.offEdt
+import dev.companion.gemini.review.Answer
+import dev.companion.gemini.review.DiffTestCase
+import dev.companion.gemini.review.PendingRequests
+import dev.companion.gemini.review.ProposalService
+import dev.companion.gemini.tabs.ProposalFile
+import org.picocontainer.MutablePicoContainer
+import java.io.File
+import java.io.IOException
+import java.nio.charset.Charset
+import java.nio.file.Files
+import java.nio.file.Path
+import java.nio.file.Paths
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.AtomicBoolean
+
+class TargetTest : DiffTestCase() {
+    private fun refusal(name: String, text: String = "two"): String {
+        val answer = answer { service.open(it, path(name), text) }
+        assertEquals(emptyList<ProposalFile>(), tabs())
+        return answer.removeSuffix(path(name))
+    }
+
+    private fun refresh() = virtualFile(root).refresh(false, true)
+
+    fun `test a directory is refused`() {
+        File(root, "folder").mkdir()
+        assertEquals("failed: The IDE cannot show a directory: ", refusal("folder"))
+    }
+
+    fun `test what never comes to an end is refused before it is read`() {
+        assertEquals(0, ProcessBuilder("mkfifo", path("fifo.txt")).start().waitFor())
+        Files.createSymbolicLink(Paths.get(path("zero.txt")), Paths.get("/dev/zero"))
+        for (name in listOf("fifo.txt", "zero.txt")) {
+            assertEquals("failed: The IDE can only show regular files: ", refusal(name))
+        }
+    }
+
+    fun `test a binary file is refused`() {
+        File(root, "a.png").writeBytes(byteArrayOf(1, 0, 2))
+        File(root, "data").writeBytes(ByteArray(100))
+        val message = "failed: The IDE cannot show changes of a binary file: "
+        assertEquals(message, refusal("a.png"))
+        assertEquals(message, refusal("data"))
+        assertEquals(message, refusal("new.png"))
+    }
+
+    fun `test a file too large for the viewer is refused`() {
+        File(root, "a.txt").writeBytes(ByteArray(21 shl 20) { 'x'.code.toByte() })
+        val message = "failed: The file is too large for the diff viewer of the IDE: "
+        assertEquals(message, refusal("a.txt"))
+        assertEquals(message, refusal("new.txt", "x".repeat(21 shl 20)))
+    }
+
+    fun `test what is no path is refused`() {
+        for (path in listOf("", "a.txt", "\u0000", "/")) {
+            assertTrue(answer { service.open(it, path, "two") }.startsWith("failed: Not an absolute file path"))
+        }
+    }
+
+    fun `test a file that is deleted meanwhile is shown so, and nothing is lost`() {
+        val file = file("a.txt", "one\r\n")
+        val view = propose("a.txt", "two")
+        view.type("mine\n")
+        FileUtil.delete(file)
+        refresh()
+        await("a word") { "deleted meanwhile" in view.banner }
+        assertTrue(view.banner, "proposes to change" in view.banner)
+        assertEquals("mine\n", text(view.right))
+        val former = Messages.setTestDialog { 2 }
+        view.click("Accept")
+        Messages.setTestDialog(former)
+        assertEquals("after the question", listOf("accepted a.txt 'mine\r\n'"), told)
+    }
+
+    fun `test a directory that is deleted meanwhile is noticed, too`() {
+        file("folder/a.txt", "one")
+        val view = propose("folder/a.txt", "two")
+        FileUtil.delete(File(root, "folder"))
+        refresh()
+        await("a word") { "deleted meanwhile" in view.banner }
+    }
+
+    fun `test a file that changes meanwhile shows as it is now, with a word`() {
+        val file = file("a.txt", "one")
+        val view = propose("a.txt", "two")
+        view.type("mine")
+        file.writeText("changed")
+        refresh()
+        await("a word") { "changed meanwhile" in view.banner }
+        assertEquals("changed", text(view.left))
+        assertEquals("mine", text(view.right))
+    }
+
+    fun `test a file that is created meanwhile shows as it is now, with a word`() {
+        val view = propose("folder/a.txt", "two")
+        view.type("mine")
+        file("folder/a.txt", "created")
+        refresh()
+        await("a word") { "created meanwhile" in view.banner }
+        await("its text") { text(view.left) == "created" }
+        assertEquals("mine", text(view.right))
+    }
+
+    fun `test the CLI accepts in the user's place, the file is written and it can be undone`() {
+        val file = file("a.txt", "\uFEFFone\r\n")
+        val view = propose("a.txt", "two\n")
+        view.type("mine\n")
+        assertEquals(Answer.DONE, answer { service.accept(it, path("a.txt")) })
+        assertEquals("\uFEFFmine\r\n", file.readText())
+        assertEquals(listOf("accepted a.txt '\uFEFFmine\r\n'"), told)
+        assertFalse(view.isOpen)
+
+        val opened = myManager.openFile(virtualFile(file), true).single()
+        UndoManager.getInstance(project).undo(opened)
+        assertEquals("one\n", FileDocumentManager.getInstance().getDocument(virtualFile(file))?.text)
+    }
+
+    fun `test the CLI accepts a new file, which is written with its directories`() {
+        propose("some/folder/a.txt", "\uFEFFä\r\n")
+        assertEquals(Answer.DONE, answer { service.accept(it, path("some/folder/a.txt")) })
+        assertEquals("\uFEFFä\r\n", File(root, "some/folder/a.txt").readText())
+        assertNotNull(LocalFileSystem.getInstance().findFileByIoFile(File(root, "some/folder/a.txt")))
+    }
+
+    fun `test a file that cannot be written is an error, and the proposal stays`() {
+        file("a.txt", "one")
+        val view = propose("a.txt", "two")
+        FileUtil.delete(File(root, "a.txt"))
+        file("a.txt/b", "now a directory")
+        assertTrue(answer { service.accept(it, path("a.txt")) }.startsWith("failed: "))
+        assertTrue(view.isOpen)
+        assertEquals(emptyList<String>(), told)
+    }
+
+    /** A separate service, for a platform that writes later, and its later writes. */
+    private fun postponing(flush: (VirtualFile) -> Unit) {
+        service = ProposalService(project, flush).also { Disposer.register(testRootDisposable, it) }
+    }
+
+    fun `test what the CLI accepts is answered once the disk has it, and nobody decides meanwhile`() {
+        val isWritten = CountDownLatch(1)
+        postponing { isWritten.await() }
+        file("a.txt", "one")
+        val view = propose("a.txt", "two")
+        val answer = Answer()
+        service.accept(answer, path("a.txt"))
+        await("the writing") { view.banner == "The file is being written." }
+        assertNull(answer.text)
+        assertEquals(emptyList<String>(), told)
+        service.reject(checkNotNull(view.file.proposal))
+        assertTrue(view.isOpen)
+        isWritten.countDown()
+        await("an answer") { answer.text != null }
+        assertEquals(Answer.DONE, answer.text)
+        assertEquals(listOf("accepted a.txt 'two'"), told)
+    }
+
+    fun `test what the disk refuses later is an error, and the proposal stays`() {
+        postponing { throw IOException("no space left") }
+        file("a.txt", "one")
+        val view = propose("a.txt", "two")
+        val failure = answer { service.accept(it, path("a.txt")) }
+        assertEquals("failed: The IDE could not write ${path("a.txt")}: no space left", failure)
+        assertTrue(view.banner, "proposes to change" in view.banner)
+        assertEquals(emptyList<String>(), told)
+        view.click("Reject")
+        assertEquals(listOf("rejected a.txt"), told)
+    }
+
+    object LaterDisk {
+        var refusal: String? = null
+        val flushed = ArrayList<VirtualFile>()
+
+        @JvmStatic
+        val instance = this
+
+        fun flushPendingUpdates(file: VirtualFile) {
+            refusal?.let { throw IOException(it) }
+            flushed += file
+        }
+    }
+
+    fun `test the platform is asked to write what it has postponed, if it can`() {
+        val file = virtualFile(file("a.txt", "one"))
+        offEdt { PostponedWrites.flush(file) }
+        offEdt { PostponedWrites.flush(file, LaterDisk::class.java) }
+        assertEquals(listOf(file), LaterDisk.flushed)
+        LaterDisk.refusal = "no space left"
+        val failure = offEdt { runCatching { PostponedWrites.flush(file, LaterDisk::class.java) }.exceptionOrNull() }
+        assertEquals("java.io.IOException: no space left", failure.toString())
+    }
+
+    fun `test what is accepted in the user's place is on the disk as it was accepted`() {
+        file("a.txt", "one\n")
+        propose("a.txt", "two  \n\tthree")
+        val settings = EditorSettingsExternalizable.getInstance()
+        val (strips, ends) = Pair(settings.stripTrailingSpaces, settings.isEnsureNewLineAtEOF)
+        settings.stripTrailingSpaces = EditorSettingsExternalizable.STRIP_TRAILING_SPACES_WHOLE
+        settings.isEnsureNewLineAtEOF = true
+        assertEquals(Answer.DONE, answer { service.accept(it, path("a.txt")) })
+        settings.stripTrailingSpaces = strips
+        settings.isEnsureNewLineAtEOF = ends
+        assertEquals("two  \n\tthree", File(root, "a.txt").readText())
+    }
+
+    private fun latin(name: String, text: String): File =
+        file(name, "").also {
+            it.writeBytes(text.toByteArray(Charsets.ISO_8859_1))
+            EncodingProjectManager.getInstance(project).setEncoding(virtualFile(it), Charsets.ISO_8859_1)
+        }
+
+    fun `test a file that is not in UTF-8 opens, with a word if that makes a difference`() {
+        val word = "It is not UTF-8"
+        latin("plain.txt", "cafe")
+        val plain = propose("plain.txt", "tea")
+        assertFalse(plain.banner, word in plain.banner)
+        latin("cafe.txt", "caf\u00e9\n")
+        val garbled = propose("cafe.txt", "caf\uFFFD\n")
+        assertTrue(garbled.banner, word in garbled.banner)
+        File(root, "unknown.txt").writeBytes("caf\u00e9".toByteArray(Charsets.ISO_8859_1))
+        val unknown = propose("unknown.txt", "caf\uFFFD!")
+        assertTrue(unknown.banner, word in unknown.banner)
+        file("replaced.txt", "caf\uFFFD")
+        val replaced = propose("replaced.txt", "caf\uFFFD!")
+        assertFalse("it is in UTF-8", word in replaced.banner)
+        latin("added.txt", "cafe")
+        val added = propose("added.txt", "caf\u00e9")
+        assertTrue(added.banner, word in added.banner)
+        file("a.txt", "caf\u00e9")
+        val view = propose("a.txt", "th\u00e9")
+        assertFalse(view.banner, word in view.banner)
+    }
+
+    fun `test an encoding in which nothing can be written has its word, too`() {
+        val file = file("a.txt", "one")
+        EncodingProjectManager.getInstance(project).setEncoding(virtualFile(file), Charset.forName("ISO-2022-CN"))
+        val view = propose("a.txt", "two")
+        assertTrue(view.banner, "It is not UTF-8" in view.banner)
+        val answer = answer { service.accept(it, path("a.txt")) }
+        assertTrue(answer, "does not have all characters" in answer)
+        assertEquals("one", file.readText())
+    }
+
+    fun `test what the file's encoding lacks is not written as a question mark`() {
+        val file = latin("a.txt", "caf\u00e9")
+        val view = propose("a.txt", "caf\u00e9 \u2192 th\u00e9")
+        val answer = answer { service.accept(it, path("a.txt")) }
+        assertTrue(answer, "its encoding, ISO-8859-1, does not have all characters" in answer)
+        assertTrue(view.isOpen)
+        assertEquals("caf\u00e9", file.readText(Charsets.ISO_8859_1))
+        view.type("caf\u00e9!")
+        assertEquals(Answer.DONE, answer { service.accept(it, path("a.txt")) })
+        assertEquals("caf\u00e9!", file.readText(Charsets.ISO_8859_1))
+    }
+
+    /** A link to a folder with a file. */
+    private fun linked(): Path {
+        file("real/a.txt", "one")
+        return Files.createSymbolicLink(Paths.get(path("link")), Paths.get(path("real")))
+    }
+
+    fun `test a file that the user has open by a link is the one that he is told of`() {
+        val link = linked()
+        val opened = virtualFile(link.resolve("a.txt").toFile())
+        myManager.openFile(opened, false)
+        val document = checkNotNull(FileDocumentManager.getInstance().getDocument(opened))
+        WriteCommandAction.runWriteCommandAction(project) { document.setText("by hand") }
+        val view = propose("real/a.txt", "two")
+        assertEquals("by hand", text(view.left))
+        assertTrue(view.banner, "unsaved changes" in view.banner)
+        view.click("Accept")
+        FileDocumentManager.getInstance().reloadFromDisk(document)
+        assertEquals("by the name that the CLI has for it", listOf("accepted real/a.txt 'two'"), told)
+        file("elsewhere/a.txt", "another")
+        Files.delete(link)
+        Files.createSymbolicLink(link, Paths.get(path("elsewhere")))
+        assertEquals(Paths.get(path("real/a.txt")), find("real/a.txt").path)
+    }
+
+    fun `test a file of a project that was opened by a link is within it`() {
+        val link = linked()
+        val other = Paths.get(path("other"))
+        assertEquals(link.resolve("b.txt"), OpenedPath.belowRoot(listOf(other, link), Paths.get(path("real/b.txt"))))
+        val own = Paths.get(path("real/a.txt"))
+        assertEquals("it is there", own, OpenedPath.belowRoot(listOf(link, own.parent), own))
+        assertEquals(other, OpenedPath.belowRoot(listOf(link), other))
+    }
+
+    fun `test what the platform shows as another text is shown and handed over as it is`() {
+        val service = DiffContentFactory::class.java.name
+        val container = ApplicationManager.getApplication().picoContainer as MutablePicoContainer
+        val platforms = checkNotNull(container.unregisterComponent(service))
+        container.registerComponentInstance(service, Presenting())
+        try {
+            file("a.xml", "<one/>")
+            val view = propose("a.xml", "<two/>")
+            assertEquals("<two/>", text(view.right))
+            view.type("<mine/>")
+            val document = checkNotNull(find("a.xml").document)
+            WriteCommandAction.runWriteCommandAction(project) { document.setText("by hand") }
+            assertTrue(answer { this.service.accept(it, path("a.xml")) }.endsWith("it has unsaved changes"))
+            FileDocumentManager.getInstance().reloadFromDisk(document)
+            assertEquals(Answer.DONE, answer { this.service.accept(it, path("a.xml")) })
+            assertEquals("<mine/>", File(root, "a.xml").readText())
+            await("its text") { find("a.xml").document?.text == "<mine/>" }
+        } finally {
+            container.unregisterComponent(service)
+            container.registerComponent(platforms)
+        }
+    }
+
+    /** As today's platform shows a notebook, whose file is JSON. */
+    private class Presenting : DiffContentFactoryImpl() {
+        override fun createEditable(project: Project?, text: String, fileType: FileType?): DocumentContent =
+            super.createEditable(project, if (fileType is XmlFileType) "#%%" else text, fileType)
+    }
+
+    fun `test a request that takes too long is answered, and only once`() {
+        val requests = PendingRequests(1)
+        val answer = Answer()
+        val pending = requests.add(answer)
+        await("an answer") { answer.text != null }
+        assertTrue(answer.text.orEmpty().startsWith("failed: The IDE is busy"))
+        assertFalse(pending.isWaiting)
+        pending.complete()
+        requests.dispose()
+    }
+
+    fun `test what has become a file, or a directory, outside is known as that`() {
+        val file = file("a/b.txt", "of a folder").parentFile
+        refresh()
+        FileUtil.delete(file)
+        file("a", "text")
+        assertEquals("text", find("a").document?.text)
+        FileUtil.delete(file)
+        file("a/b.txt", "of a folder again")
+        assertEquals("of a folder again", find("a/b.txt").document?.text)
+        FileUtil.delete(file)
+        assertNull(find("a/b.txt").file)
+    }
+
+    private fun find(name: String) = offEdt { Target.find(project, path(name)) }
+
+    fun `test a text that is typed stays when the file is renamed while the disk is looked at`() {
+        val file = virtualFile(file("a.txt", "one"))
+        val document = checkNotNull(FileDocumentManager.getInstance().getDocument(file))
+        WriteCommandAction.runWriteCommandAction(project) { document.setText("typed") }
+        val isOver = AtomicBoolean()
+        val looking = ApplicationManager.getApplication().executeOnPooledThread {
+            while (!isOver.get()) FileOnDisk.find(Paths.get(path("a.txt")))
+        }
+        try {
+            repeat(2_000) {
+                WriteAction.run<Nothing> { file.rename(this, if (it % 2 == 0) "b.txt" else "a.txt") }
+                UIUtil.dispatchAllInvocationEvents()
+                assertTrue("gone after $it", file.isValid)
+            }
+        } finally {
+            isOver.set(true)
+            await("the last look") { looking.isDone }
+        }
+        looking.get()
+        assertEquals("typed", FileDocumentManager.getInstance().getDocument(file)?.text)
+    }
+}

@@ -1,0 +1,40 @@
+// Tests line separators and BOM.
+
+package dev.companion.gemini.target
+
+import junit.framework.TestCase
+
+class TextFormTest : TestCase() {
+    private fun form(text: String) = TextForm.of(text)
+
+    fun `test the separator is the text's own`() {
+        assertEquals("\n", form("a\nb").separator)
+        assertEquals("\r\n", form("a\r\nb").separator)
+        assertEquals("\r", form("a\rb").separator)
+    }
+
+    fun `test a text of one line takes lines as Unix does`() {
+        assertEquals("\n", form("a").separator)
+        assertEquals("\n", form("").separator)
+    }
+
+    fun `test one line of Windows' makes a text Windows', as the CLI has it`() =
+        assertEquals("\r\n", form("a\nb\r\nc\n").separator)
+
+    fun `test a BOM counts at the start only`() {
+        assertTrue(form("\uFEFFa").bom)
+        assertFalse(form("a\uFEFF").bom)
+        assertFalse(form("").bom)
+    }
+
+    fun `test an editor gets neither BOM nor CR`() {
+        assertEquals("a\nb\nc\n", TextForm.plain("\uFEFFa\r\nb\rc\n"))
+        assertEquals("a\uFEFF", TextForm.plain("a\uFEFF"))
+    }
+
+    fun `test what an editor holds comes back in the form`() {
+        for (text in listOf("a\nb\n", "a\r\nb\r\n", "a\rb", "\uFEFFa\r\nb", "\uFEFF", "", "x", "\n\n")) {
+            assertEquals(text, form(text).apply(TextForm.plain(text)))
+        }
+    }
+}

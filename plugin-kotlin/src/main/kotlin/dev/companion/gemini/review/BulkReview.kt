@@ -1,0 +1,27 @@
+// Decides which proposals a bulk question is about, and which of them stay open.
+
+package dev.companion.gemini.review
+
+import dev.companion.gemini.CompanionBundle.message
+
+/**
+ * The proposals that wait when the user is asked. The answer does not apply to proposals that
+ * arrive or change while the question is open.
+ */
+internal class BulkReview(waiting: List<Proposal>) {
+    /** Each with its modification stamp at the time of the question. */
+    private val asked = waiting.associateWith { it.document.modificationStamp }
+
+    val all: List<Proposal> = waiting
+
+    /** Those that need a look of their own stay out of it. */
+    val acceptable: List<Proposal> = waiting.filter { it.obstacle == null }
+
+    /** Why it can't be accepted as the user has agreed to; null if it can. */
+    fun objection(proposal: Proposal): String? =
+        when {
+            proposal.state != Proposal.State.OPEN -> message("diff.ended")
+            proposal.document.modificationStamp != asked[proposal] -> message("diff.all.touched")
+            else -> proposal.obstacle?.let { message(it.key) }
+        }
+}

@@ -1,0 +1,24 @@
+// Notes that a project closes.
+
+package dev.companion.gemini.review
+
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.project.ProjectManagerListener
+
+/**
+ * [beforeSave] closes tabs: the platform writes those that are open into workspace.xml, and misses them at the next start.
+ * EDT.
+ */
+internal class ClosingProject(
+    private val project: Project,
+    private val beforeSave: () -> Unit,
+    private val closing: () -> Unit,
+) : ProjectManagerListener {
+    override fun projectClosingBeforeSave(project: Project) {
+        if (project === this.project) beforeSave()
+    }
+
+    override fun projectClosing(project: Project) {
+        if (project === this.project) closing()
+    }
+}

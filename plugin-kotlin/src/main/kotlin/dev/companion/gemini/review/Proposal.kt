@@ -1,0 +1,368 @@
+// Keeps one proposal: its text, which the user edits, and its state.
+
+package dev.companion.gemini.review
+
+import com.intellij.diff.DiffContentFactory
+import com.intellij.diff.fragments.LineFragment
+import com.intellij.openapi.Disposable
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.command.WriteCommandAction
+import com.intellij.openapi.editor.Document
+import com.intellij.openapi.editor.event.DocumentEvent
+import com.intellij.openapi.editor.event.DocumentListener
+import com.intellij.openapi.fileTypes.FileType
+import com.intellij.openapi.fileTypes.PlainTextFileType
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.Disposer
+import com.intellij.openapi.util.ThrowableComputable
+import com.intellij.util.concurrency.AppExecutorUtil
+import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.Delivery
+import dev.companion.gemini.core.OpenDiff
+import dev.companion.gemini.core.ProposalKind
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.core.assertNotEdt
+import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.tabs.LineChanges
+import dev.companion.gemini.tabs.ProposalEditor
+import dev.companion.gemini.tabs.ProposalFile
+import dev.companion.gemini.target.ShownPath
+import dev.companion.gemini.target.Target
+import dev.companion.gemini.target.TargetException
+import dev.companion.gemini.target.TextForm
+import dev.companion.gemini.target.read
+import java.util.concurrent.Future
+import java.util.concurrent.TimeUnit
+
+/** The CLI's text, ready to be shown. Made off the EDT. */
+internal class ProposedText(
+    project: Project,
+    target: Target,
+    diff: OpenDiff,
+) {
+    val kind = diff.kind
+    val private = diff.private
+    val cli = diff.cli
+    val replaysEdits = diff.replaysEdits
+    val text = diff.newContent
+    val form = TextForm.of(text)
+    val plain = TextForm.plain(text)
+
+    /** As the platform shows files of a type, unless it shows another text than it holds, as of a notebook. */
+    val type: FileType
+    val document: Document
+
+    /** Whether an editor of the file holds the same text as the file. */
+    val isPlain: Boolean
+
+    /** The first comparison with the file; later ones follow the user's edits. */
+    val changes: LineChanges?
+
+    init {
+        assertNotEdt()
+        val shown = sequenceOf(target.type, PlainTextFileType.INSTANCE).firstNotNullOfOrNull { type ->
+            val document = DiffContentFactory.getInstance().createEditable(project, plain, type).document
+            Pair(type, document).takeIf { document.immutableCharSequence.contentEquals(plain) }
+        } ?: throw TargetException(CompanionBundle.message("diff.error.large", target.path.toString()))
+        type = shown.first
+        document = shown.second
+        isPlain = type === target.type
+        val (current, proposed) = project.read {
+            Pair(target.document?.immutableCharSequence ?: "", document.immutableCharSequence)
+        }
+        changes = LineChanges.between(current, proposed)
+    }
+}
+
+/** A proposal from its coming to its end, with or without a tab. For the EDT. */
+internal class Proposal(
+    private val project: Project,
+    val file: ProposalFile,
+    val core: CompanionCore,
+    target: Target,
+    private val proposed: ProposedText,
+) : Disposable {
+    enum class State {
+        OPEN,
+
+        /** Its file is being written in the CLI's place, so nobody decides about it. */
+        WRITING,
+        UNHEARD,
+        ENDED,
+    }
+
+    var state = State.OPEN
+        private set
+
+    /** How it was accepted, if the CLI does not know of it. */
+    var delivery = Delivery.DELIVERED
+        private set
+
+    /** The file's present state. */
+    var target = target
+        private set
+
+    /** Where it stands among those that wait. */
+    var place = Place()
+        private set
+
+    /** The file's text when the proposal came; null if there was no file. */
+    val before: CharSequence? = target.document?.immutableCharSequence
+
+    /** Whether it is another one now. */
+    private var changed = false
+
+    /**
+     * Whether the file had unsaved changes when the proposal arrived. The CLI has never seen them.
+     */
+    private val wasUnsaved = isUnsaved()
+    private val stamp = target.stamp
+    private var changedOnDisk = false
+    private val isChanged get() = changed || (isUnsaved() && changedOnDisk) || (wasUnsaved && !isUnsaved())
+
+    private val isDeleted get() = kind == ProposalKind.CHANGE && target.file == null
+    private val isCreated get() = kind == ProposalKind.CREATE && target.file != null
+    private val isReadOnly get() = target.file?.isWritable == false
+
+    private var form = target.form(proposed.form)
+    private var comparison: Future<*>? = null
+
+    /** The changed lines as last compared; null if the texts are too large. */
+    var changes: LineChanges? = proposed.changes
+        private set
+
+    /** The changed lines if neither text has changed since. */
+    val currentChanges: LineChanges?
+        get() = changes?.takeIf { it.isOf(current, document.immutableCharSequence) }
+
+    private val current: CharSequence get() = target.document?.immutableCharSequence ?: ""
+    private var targetListening: Disposable? = null
+
+    val path: String get() = file.targetPath
+
+    /** The side that the user edits. */
+    val document: Document get() = proposed.document
+
+    /** The type of the view. */
+    val type: FileType get() = proposed.type
+
+    val isPlain: Boolean get() = proposed.isPlain
+
+    /** The proposal as it is now, in the form of its file. */
+    val text: String
+        get() = form().apply(if (isEdited) document.immutableCharSequence else TextForm.lineFeeds(proposed.text))
+
+    /**
+     * The accepted text for the CLI. One that replays edits keeps the file's line ends, but not
+     * always its BOM. It receives its own text, byte for byte, if the user has changed nothing and
+     * the BOM is right: then it makes the model's edit. Otherwise it writes the received text over
+     * the whole file.
+     */
+    val accepted: String
+        get() {
+            val isUnchanged = replaysEdits && !isEdited && form().bom == proposed.form.bom
+            return if (isUnchanged) proposed.text else text
+        }
+
+    /** Whether the user has edited the proposal. */
+    val isEdited: Boolean get() = !document.immutableCharSequence.contentEquals(proposed.plain)
+
+    /** Whether the file has the text of the proposal already. */
+    val isInFile: Boolean
+        get() = target.document?.immutableCharSequence?.contentEquals(document.immutableCharSequence) == true
+
+    /** The file's path in texts for the user. */
+    val shownPath: String get() = ShownPath.of(project, target.path)
+
+    /** The CLI's intention, however the file has changed since. */
+    val kind: ProposalKind get() = proposed.kind
+
+    /** Whether the CLI writes the file itself, and makes an unchanged edit in the file as it is by then. */
+    val replaysEdits: Boolean get() = proposed.replaysEdits
+
+    /** The number of the CLI. */
+    val cli: Int get() = proposed.cli
+
+    val offer: String
+        get() = when (kind) {
+            ProposalKind.CHANGE -> CompanionBundle.message("diff.changes", place.who, shownPath)
+            ProposalKind.CREATE -> CompanionBundle.message("diff.creates", place.who, shownPath)
+        }
+
+    /** Facts that the user should know before deciding. */
+    val remarks: List<Remark>
+        get() = listOfNotNull(
+            Remark.OUTSIDE.takeIf { target.outside },
+            Remark.READ_ONLY.takeIf { isReadOnly },
+            Remark.DELETED.takeIf { isDeleted },
+            Remark.CREATED.takeIf { isCreated },
+            Remark.CHANGED.takeIf { isChanged },
+            Remark.UNSAVED.takeIf { !isChanged && isUnsaved() },
+            Remark.ENCODING.takeIf { target.isRecoded(document.immutableCharSequence) },
+            Remark.PRIVATE.takeIf { proposed.private },
+        )
+
+    /** Whether its CLI may not write it though it hears that it is accepted: Qwen Code writes no stale file. */
+    val mayStayUnwritten: Boolean get() = isStale || isReadOnly
+
+    /** Whether the file has something that the proposal takes back. */
+    val takesBack: Boolean get() = isStale || isUnsaved()
+
+    /** Why it is not to be accepted along with others, without a look at it. */
+    val obstacle: Remark? get() = remarks.find { it.isObstacle }
+
+    /** Whether the file differs from the one that the proposal was made for. */
+    val isStale: Boolean get() = isDeleted || isCreated || isChanged
+
+    /** Whether its CLI may yet hear that it is accepted, and write it. */
+    val isQueued: Boolean get() = delivery == Delivery.QUEUED
+
+    /** Why it stays although it is accepted. */
+    val undelivered: String get() = if (isQueued) "diff.undelivered.queued" else "diff.undelivered.unknown"
+
+    init {
+        listen()
+        document.addDocumentListener(
+            object : DocumentListener {
+                override fun documentChanged(event: DocumentEvent) = later(::compare)
+            },
+            this,
+        )
+    }
+
+    /** Restores the file's lines in place of one of [currentChanges], as a step that the user can undo. */
+    fun revert(change: LineFragment) {
+        assertEdt()
+        val changes = currentChanges ?: return
+        val work = ThrowableComputable<Unit, RuntimeException> {
+            target.document?.let { changes.revert(change, it, document) } ?: document.setText("")
+        }
+        WriteCommandAction.writeCommandAction(project).withName(CompanionBundle.message("diff.revert")).compute(work)
+    }
+
+    fun stand(place: Place) {
+        assertEdt()
+        this.place = place
+        file.editors.forEach(ProposalEditor::showBanner)
+    }
+
+    /** The file was created, deleted or moved. */
+    fun retarget(target: Target) {
+        assertEdt()
+        if (target.file == this.target.file) return
+        form = form()
+        this.target = target
+        changed = isAnother()
+        listen()
+        compare()
+        file.editors.forEach(ProposalEditor::showProposal)
+    }
+
+    /** Notes the file's state on the disk, without unsaved changes. */
+    fun noteOnDisk(stamp: FileOnDisk.Stamp?) {
+        assertEdt()
+        changedOnDisk = stamp != this.stamp
+        file.editors.forEach(ProposalEditor::showBanner)
+    }
+
+    /** Its file is being written, or could not be written and it waits on. */
+    fun setWriting(isWriting: Boolean) {
+        assertEdt()
+        if (state == State.ENDED) return
+        state = if (isWriting) State.WRITING else State.OPEN
+        file.editors.forEach(ProposalEditor::showBanner)
+    }
+
+    /** Nobody has heard that it was accepted, so the text stays where the user can get at it. */
+    fun keepUndelivered(delivery: Delivery) {
+        assertEdt()
+        state = State.UNHEARD
+        this.delivery = delivery
+        file.editors.forEach(ProposalEditor::showBanner)
+    }
+
+    fun end() {
+        assertEdt()
+        state = State.ENDED
+        Disposer.dispose(this)
+        file.editors.forEach(ProposalEditor::showBanner)
+    }
+
+    override fun dispose() {
+        comparison?.cancel(false)
+    }
+
+    /** As the file has it now; of a deleted one, as it was. */
+    private fun form(): TextForm = if (target.file?.isValid == true) target.form(proposed.form) else form
+
+    private fun isUnsaved() = target.file?.let(FileOnDisk::isUnsaved) == true
+
+    private fun listen() {
+        targetListening?.let(Disposer::dispose)
+        val listening = Disposer.newDisposable().also { Disposer.register(this, it) }
+        targetListening = listening
+        target.document?.addDocumentListener(
+            object : DocumentListener {
+                /** Any thread: documents of files are also changed by background write actions. */
+                override fun documentChanged(event: DocumentEvent) = later(::noteChange)
+            },
+            listening,
+        )
+    }
+
+    private fun noteChange() {
+        assertEdt()
+        if (state == State.ENDED) return
+        changed = isAnother()
+        file.editors.forEach(ProposalEditor::showBanner)
+        compare()
+    }
+
+    /** Compares the texts again, off the EDT, once the user pauses. */
+    private fun compare() {
+        assertEdt()
+        if (state == State.ENDED || currentChanges != null) return
+        comparison?.cancel(false)
+        val (now, proposed) = Pair(current, document.immutableCharSequence)
+        val work = {
+            val found = LineChanges.between(now, proposed)
+            later {
+                if (state != State.ENDED && current === now && document.immutableCharSequence === proposed) {
+                    changes = found
+                    file.editors.forEach(ProposalEditor::showBanner)
+                }
+            }
+        }
+        val timers = AppExecutorUtil.getAppScheduledExecutorService()
+        comparison = timers.schedule(work, COMPARISON_DELAY_MILLIS, TimeUnit.MILLISECONDS)
+    }
+
+    private fun later(work: () -> Unit) =
+        ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)
+
+    private fun isAnother(): Boolean {
+        val now = target.document?.immutableCharSequence ?: return false
+        return before != null && !now.contentEquals(before)
+    }
+
+    private companion object {
+        const val COMPARISON_DELAY_MILLIS = 100L
+    }
+}
+
+/** A word in the banner. */
+internal enum class Remark(
+    val key: String,
+    val isObstacle: Boolean = true,
+) {
+    OUTSIDE("diff.remark.outside"),
+    READ_ONLY("diff.remark.readOnly"),
+    DELETED("diff.remark.deleted"),
+    CREATED("diff.remark.created"),
+    CHANGED("diff.remark.changed"),
+    UNSAVED("diff.remark.unsaved"),
+    ENCODING("diff.remark.encoding"),
+    PRIVATE("diff.remark.private", isObstacle = false),
+}

@@ -1,0 +1,171 @@
+// Defines the actions on proposals, by key, toolbar and menu.
+
+package dev.companion.gemini.review
+
+import com.intellij.ide.IdeEventQueue
+import com.intellij.ide.plugins.PluginManager
+import com.intellij.openapi.Disposable
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.actionSystem.CommonShortcuts
+import com.intellij.openapi.actionSystem.IdeActions
+import com.intellij.openapi.actionSystem.PlatformDataKeys
+import com.intellij.openapi.editor.actionSystem.EditorActionManager
+import com.intellij.openapi.extensions.PluginId
+import com.intellij.openapi.project.Project
+import dev.companion.gemini.platform.CompanionAction
+import dev.companion.gemini.tabs.AccidentalInputFilter
+import dev.companion.gemini.tabs.ProposalPanel
+import dev.companion.gemini.tabs.ProposalTabs
+import java.awt.event.KeyEvent
+
+internal object ProposalActions {
+    const val ACCEPT = "Companion.AcceptProposal"
+    const val REJECT = "Companion.RejectProposal"
+    const val REVERT = "Companion.RevertChange"
+    private const val NEXT = "Companion.NextProposal"
+    private const val PREVIOUS = "Companion.PreviousProposal"
+
+    /** In the tab, as icons and by key. */
+    val IN_TAB = listOf(ACCEPT, REJECT, PREVIOUS, NEXT)
+
+    /** Within the tab, our keys come before an editor's own, such as Ctrl+Enter for a new line. */
+    fun register(tab: ProposalPanel, parent: Disposable) {
+        for (id in IN_TAB + REVERT) {
+            ActionManager.getInstance().getAction(id).registerCustomShortcutSet(tab, parent)
+        }
+        CloseByEscapeAction(tab, parent).registerCustomShortcutSet(CommonShortcuts.ESCAPE, tab, parent)
+    }
+
+    /**
+     * The proposal with the focus. Keys need the focus; menus and Find Action also reach the
+     * visible proposal.
+     */
+    fun proposal(event: AnActionEvent): Proposal? {
+        val project = event.project ?: return null
+        val proposal = focused(event, project) ?: if (event.inputEvent is KeyEvent) null else shown(project)
+        return proposal?.takeIf { it.state == Proposal.State.OPEN }
+    }
+
+    /** Where the user is on the way through all: to look is no decision, so a key does it from anywhere. */
+    fun place(event: AnActionEvent, project: Project): Proposal? = focused(event, project) ?: shown(project)
+
+    /**
+     * The focus may be moving away from a tab that is already hidden: the user does not mean a
+     * hidden tab.
+     */
+    private fun focused(event: AnActionEvent, project: Project): Proposal? {
+        val panel = ProposalPanel.around(event.getData(PlatformDataKeys.CONTEXT_COMPONENT))
+        return panel?.editor?.proposal?.takeIf { it.file in ProposalTabs.inFront(project) }
+    }
+
+    private fun shown(project: Project) = ProposalTabs.inFront(project).singleOrNull()?.proposal
+}
+
+/** An action on the proposal at hand. */
+internal abstract class ProposalAction : CompanionAction() {
+    protected abstract fun decide(service: ProposalService, proposal: Proposal)
+
+    /** Whether the event is not about the proposal, though it reaches it. */
+    protected open fun isAccidental(service: ProposalService, event: AnActionEvent, proposal: Proposal): Boolean =
+        service.accidentalInput.matches(event.inputEvent, proposal)
+
+    override fun update(event: AnActionEvent) {
+        event.presentation.isEnabled = ProposalActions.proposal(event) != null
+    }
+
+    override fun actionPerformed(event: AnActionEvent) {
+        val service = ProposalService.getInstance(event.project ?: return)
+        val proposal = ProposalActions.proposal(event) ?: return
+        if (!isAccidental(service, event, proposal)) decide(service, proposal)
+    }
+}
+
+internal class AcceptProposalAction : ProposalAction() {
+    override fun decide(service: ProposalService, proposal: Proposal) = service.accept(proposal)
+}
+
+internal class RejectProposalAction : ProposalAction() {
+    override fun decide(service: ProposalService, proposal: Proposal) = service.reject(proposal)
+}
+
+/** An action on all that wait. */
+internal abstract class ProposalsAction : CompanionAction() {
+    protected abstract fun perform(service: ProposalService, event: AnActionEvent, project: Project)
+
+    override fun update(event: AnActionEvent) {
+        val project = event.project
+        event.presentation.isEnabled = project != null && ProposalService.getInstance(project).waiting().isNotEmpty()
+    }
+
+    override fun actionPerformed(event: AnActionEvent) {
+        val project = event.project ?: return
+        perform(ProposalService.getInstance(project), event, project)
+    }
+}
+
+internal class NextProposalAction : ProposalsAction() {
+    override fun perform(service: ProposalService, event: AnActionEvent, project: Project) =
+        service.go(ProposalActions.place(event, project), 1)
+}
+
+internal class PreviousProposalAction : ProposalsAction() {
+    override fun perform(service: ProposalService, event: AnActionEvent, project: Project) =
+        service.go(ProposalActions.place(event, project), -1)
+}
+
+internal class AcceptAllProposalsAction : ProposalsAction() {
+    override fun perform(service: ProposalService, event: AnActionEvent, project: Project) = service.acceptAll()
+}
+
+internal class RejectAllProposalsAction : ProposalsAction() {
+    override fun perform(service: ProposalService, event: AnActionEvent, project: Project) = service.rejectAll()
+}
+
+/**
+ * Esc first acts as in an editor: it hides a popup, a search or a hint, or ends a selection or
+ * several carets. With IdeaVim it also ends an edit mode, which is unknown here, so there it never
+ * closes a proposal.
+ */
+private class CloseByEscapeAction(
+    tab: ProposalPanel,
+    parent: Disposable,
+) : ProposalAction() {
+    /**
+     * In tool windows and popups, Esc leads to the editor; a repeated Esc must not close the
+     * proposal.
+     */
+    private val elsewhere = AccidentalInputFilter()
+
+    init {
+        val watch = IdeEventQueue.EventDispatcher { event ->
+            val isEscape = event is KeyEvent && event.id == KeyEvent.KEY_PRESSED && event.keyCode == KeyEvent.VK_ESCAPE
+            if (isEscape && !ProposalTabs.hasFocus(tab.editor)) elsewhere.expect(listOfNotNull(tab.editor.proposal))
+            false
+        }
+        IdeEventQueue.getInstance().addPostprocessor(watch, parent)
+    }
+
+    override fun isAccidental(service: ProposalService, event: AnActionEvent, proposal: Proposal): Boolean =
+        elsewhere.matches(event.inputEvent, proposal) || super.isAccidental(service, event, proposal)
+
+    override fun decide(service: ProposalService, proposal: Proposal) = service.closeByUser(proposal)
+
+    override fun update(event: AnActionEvent) {
+        super.update(event)
+        val isFree = !PluginManager.isPluginInstalled(PluginId.getId(IDEA_VIM)) && !isUsedByEditor(event)
+        if (!isFree) event.presentation.isEnabled = false
+    }
+
+    private fun isUsedByEditor(event: AnActionEvent): Boolean {
+        val editor = event.getData(CommonDataKeys.EDITOR) ?: return false
+        if (editor.headerComponent != null) return true
+        val escape = EditorActionManager.getInstance().getActionHandler(IdeActions.ACTION_EDITOR_ESCAPE)
+        return escape.isEnabled(editor, editor.caretModel.currentCaret, event.dataContext)
+    }
+
+    private companion object {
+        const val IDEA_VIM = "IdeaVIM"
+    }
+}

@@ -1,0 +1,84 @@
+// Shows notifications about proposals without a tab, and offers the user's text of ended ones.
+
+package dev.companion.gemini.review
+
+import com.intellij.notification.Notification
+import com.intellij.notification.NotificationAction
+import com.intellij.notification.NotificationGroup
+import com.intellij.notification.NotificationType
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.fileTypes.PlainTextFileType
+import com.intellij.openapi.project.Project
+import com.intellij.testFramework.LightVirtualFile
+import com.intellij.xml.util.XmlStringUtil
+import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.tabs.ProposalFile
+
+/** For the EDT. */
+internal class ProposalNotices(
+    private val project: Project,
+    private val review: () -> Unit,
+    private val show: (Proposal) -> Unit,
+) {
+    private var hidden = emptyList<Proposal>()
+    private var waiting: Notification? = null
+
+    /** Says which proposals have no tab, as long as it is so. */
+    fun showWaiting(proposals: List<Proposal>) {
+        assertEdt()
+        if (proposals == hidden) return
+        val isNews = !hidden.containsAll(proposals)
+        hidden = proposals
+        waiting?.expire()
+        waiting = null
+        val first = proposals.firstOrNull() ?: return
+        val text = listOfNotNull(
+            first.offer,
+            CompanionBundle.message("diff.waiting.more", proposals.size - 1).takeIf { proposals.size > 1 },
+            CompanionBundle.message("diff.waiting"),
+        )
+        if (!isNews) return
+        val group = Platform.stickyNotificationGroup()
+        waiting = tell(text.joinToString(" "), CompanionBundle.message("diff.show"), group, review)
+    }
+
+    /**
+     * Offers the user's text, which would otherwise be lost with the proposal, and gives the
+     * reason, [why].
+     */
+    fun offerBack(proposal: Proposal, why: String) {
+        val name = ProposalFile.shownName(proposal.path)
+        val type = proposal.type.takeUnless { it.isBinary } ?: PlainTextFileType.INSTANCE
+        val file = LightVirtualFile(CompanionBundle.message("diff.back.tab", name), type, proposal.document.text)
+        // For copying: text that is typed in a file without a disk would be lost with its tab,
+        // without a question.
+        file.isWritable = false
+        tell(CompanionBundle.message(why, proposal.shownPath), CompanionBundle.message("diff.back.show")) {
+            FileEditorManager.getInstance(project).openFile(file, true)
+        }
+    }
+
+    /** Says which of those that were accepted at once are not, each with why. */
+    fun tellLeft(left: List<Pair<Proposal, String>>) {
+        if (left.isEmpty()) return
+        val text = left.joinToString(
+            " ",
+        ) { (proposal, why) -> CompanionBundle.message("diff.left", proposal.shownPath, why) }
+        tell(text, CompanionBundle.message("diff.show")) { left.forEach { (proposal, _) -> show(proposal) } }
+    }
+
+    private fun tell(
+        text: String,
+        label: String,
+        group: NotificationGroup = Platform.notificationGroup(),
+        action: () -> Unit,
+    ): Notification {
+        val notification = group
+            .createNotification(XmlStringUtil.escapeString(text), NotificationType.INFORMATION)
+            .addAction(NotificationAction.createSimple(label, Runnable(action)))
+        notification.notify(project)
+        return notification
+    }
+}

@@ -1,0 +1,115 @@
+// Asks before the user's text in a proposal is dropped, or a changed file is overwritten.
+
+package dev.companion.gemini.review
+
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.ui.Messages
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.platform.Platform
+
+/** For the EDT. Each waits for the answer; Enter and Esc are the one that changes nothing. */
+internal object ProposalQuestion {
+    fun isRejected(project: Project, proposal: Proposal): Boolean =
+        ask(project, message("diff.ask", proposal.shownPath), "diff.ask.keep", "diff.reject")
+
+    /** Not asked if the file loses nothing. */
+    fun isApplied(project: Project, proposal: Proposal): Boolean {
+        val question = message("diff.ask.apply.changed", proposal.shownPath)
+        return !proposal.takesBack || ask(project, question, "diff.ask.none", "diff.apply")
+    }
+
+    fun isAppliedTwice(project: Project, proposal: Proposal): Boolean =
+        ask(project, message("diff.ask.apply.queued", proposal.shownPath), "diff.ask.none", "diff.apply")
+
+    /** No question: why it can't be put into the file. */
+    fun tellUnapplied(project: Project, why: String) =
+        Messages.showErrorDialog(project, Platform.dialogMessage(why), message("diff.apply"))
+
+    fun isProjectClosed(project: Project, proposals: List<Proposal>): Boolean =
+        ask(
+            project,
+            message("diff.ask.project", proposals.size, proposals.first().shownPath),
+            "diff.ask.project.keep",
+            "diff.ask.project.close",
+        )
+
+    /** The user's choice for a proposal whose file has changed since it arrived. */
+    enum class Stale { KEEP, SHOW, ACCEPT }
+
+    fun stale(project: Project, proposal: Proposal): Stale {
+        val key = when {
+            !proposal.replaysEdits || proposal.isEdited -> "diff.ask.stale"
+            proposal.isInFile -> "diff.ask.stale.same"
+            else -> "diff.ask.stale.replayed"
+        }
+        val question = message(key, proposal.shownPath)
+        val answers = listOf(message("diff.ask.keep"), message("diff.changed.show"), message("diff.ask.stale.accept"))
+        return Stale.values().getOrElse(ask(project, question, answers)) { Stale.KEEP }
+    }
+
+    /** Those that the user accepts: all that can be, or one CLI's; none otherwise. */
+    fun accepted(project: Project, round: BulkReview): List<Proposal> {
+        val left = (round.all - round.acceptable).map { "${it.shownPath}: ${message(checkNotNull(it.obstacle).key)}" }
+        val question = listOfNotNull(
+            message("diff.ask.accept", round.acceptable.size),
+            message("diff.ask.accept.edited", round.acceptable.count(Proposal::isEdited)),
+            counted(round.acceptable),
+            if (left.isEmpty()) null else message("diff.ask.accept.left", left.size) + lines(left),
+        )
+        return chosen(project, question, round.acceptable, "diff.ask.accept.all")
+    }
+
+    /** Those that the user rejects. */
+    fun rejected(project: Project, round: BulkReview): List<Proposal> {
+        val question = listOf(
+            message("diff.ask.reject", round.all.size),
+            message("diff.ask.reject.edited", round.all.count(Proposal::isEdited)),
+            counted(round.all),
+        )
+        return chosen(project, question, round.all, "diff.ask.reject.all")
+    }
+
+    /** [proposals], those of one CLI, or none. */
+    private fun chosen(
+        project: Project,
+        question: List<String>,
+        proposals: List<Proposal>,
+        all: String,
+    ): List<Proposal> {
+        val clis = proposals.groupBy(Proposal::cli).toSortedMap().takeIf { it.size in SEVERAL_CLIS }.orEmpty()
+        val choices = listOf(Pair(message("diff.ask.none"), emptyList<Proposal>())) +
+            listOf(Pair(message(all, proposals.size), proposals)).filter { proposals.isNotEmpty() } +
+            clis.map { (cli, those) -> Pair(message("diff.ask.one.cli", Place.shown(cli), those.size), those) }
+        val answer = ask(project, question.filter(String::isNotEmpty).joinToString("\n"), choices.map { it.first })
+        return choices.getOrNull(answer)?.second.orEmpty()
+    }
+
+    /** The files and how many lines change in each. */
+    private fun counted(proposals: List<Proposal>): String =
+        lines(
+            proposals.map { proposal ->
+                listOfNotNull(proposal.shownPath, proposal.changes?.summary).joinToString("  ")
+            },
+        ).removePrefix("\n")
+
+    private fun lines(of: List<String>): String {
+        val more = of.size - SHOWN
+        val last = if (more > 0) listOf(message("diff.ask.more", more)) else emptyList()
+        return (of.take(SHOWN) + last).joinToString("") { "\n    $it" }
+    }
+
+    private fun ask(project: Project, question: String, keep: String, go: String): Boolean =
+        ask(project, question, listOf(message(keep), message(go))) == 1
+
+    private fun ask(project: Project, question: String, answers: List<String>): Int {
+        val title = message("diff.ask.title")
+        val text = Platform.dialogMessage(question)
+        return Messages.showDialog(project, text, title, answers.toTypedArray(), 0, Messages.getQuestionIcon())
+    }
+
+    /** How many files a question names. */
+    private const val SHOWN = 10
+
+    /** For how many CLIs there is an answer each. */
+    private val SEVERAL_CLIS = 2..4
+}

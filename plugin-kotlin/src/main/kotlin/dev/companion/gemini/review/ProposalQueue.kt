@@ -1,0 +1,39 @@
+// Changes proposals one after the other, never one within another.
+
+package dev.companion.gemini.review
+
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.project.Project
+import dev.companion.gemini.core.assertEdt
+import java.util.ArrayDeque
+
+/**
+ * The platform may process other events within an operation, for example when it opens a file, and
+ * further operations may arrive in these events. They wait for their turn.
+ */
+internal class ProposalQueue(private val project: Project) {
+    private val waiting = ArrayDeque<() -> Unit>()
+    private var isBusy = false
+
+    /** On the EDT in its turn, once no dialog is open. Any thread. */
+    fun later(job: () -> Unit) =
+        ApplicationManager
+            .getApplication()
+            .invokeLater({ inTurn(job) }, ModalityState.NON_MODAL, project.disposed)
+
+    /** Now; or, while another is under way, right after it. EDT. */
+    fun inTurn(job: () -> Unit) {
+        assertEdt()
+        waiting += job
+        if (isBusy) return
+        isBusy = true
+        try {
+            while (waiting.isNotEmpty()) waiting.remove()()
+        } finally {
+            isBusy = false
+            // One has failed, but the others are to have their turn.
+            if (waiting.isNotEmpty()) later {}
+        }
+    }
+}

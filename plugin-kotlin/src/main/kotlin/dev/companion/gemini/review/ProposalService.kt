@@ -1,0 +1,434 @@
+// Keeps the proposals of a project, and carries out decisions. The server decides races.
+
+package dev.companion.gemini.review
+
+import com.intellij.openapi.Disposable
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.project.ProjectManager
+import com.intellij.openapi.project.VetoableProjectManagerListener
+import com.intellij.openapi.util.Disposer
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.openapi.vfs.VirtualFileManager
+import com.intellij.util.concurrency.AppExecutorUtil
+import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.Delivery
+import dev.companion.gemini.core.EditorRequest
+import dev.companion.gemini.core.OpenDiff
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.disk.PostponedWrites
+import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.tabs.AccidentalInputFilter
+import dev.companion.gemini.tabs.ChangedTarget
+import dev.companion.gemini.tabs.ClosedTabs
+import dev.companion.gemini.tabs.ProposalFile
+import dev.companion.gemini.tabs.ProposalTabs
+import dev.companion.gemini.tabs.ProposalTitles
+import dev.companion.gemini.tabs.TargetBanners
+import dev.companion.gemini.target.LocalHistoryLabel
+import dev.companion.gemini.target.Target
+import dev.companion.gemini.target.TargetChanges
+import dev.companion.gemini.target.TargetException
+import dev.companion.gemini.target.TargetPoller
+import dev.companion.gemini.target.TargetWriter
+import dev.companion.gemini.target.WriteVerifier
+import java.nio.file.Path
+
+/**
+ * The proposals of one project. The server's requests arrive on its thread, are prepared in order
+ * on a background thread, and are carried out in order on the EDT, once no dialog is open: neither
+ * tabs nor files may change below one. Only the text of a proposal that its CLI closes is returned
+ * at once.
+ */
+class ProposalService internal constructor(
+    private val project: Project,
+    flush: (VirtualFile) -> Unit,
+    alerts: SystemAlerts = SystemAlerts.OfPlatform(project),
+) : Disposable {
+    constructor(project: Project) : this(project, PostponedWrites::flush)
+
+    private val requests = PendingRequests().also { Disposer.register(this, it) }
+    private val written = WriteVerifier().also { Disposer.register(this, it) }
+    private val targets = TargetPoller(::noteOnDisk).also { Disposer.register(this, it) }
+    private val background = AppExecutorUtil.createBoundedApplicationPoolExecutor("Gemini CLI proposals", 1)
+    private val queue = ProposalQueue(project)
+    private val tabs = ProposalTabs(project)
+    private val writer = TargetWriter(project, background, queue, flush)
+    private val undelivered = UndeliveredProposals(project, background, queue, writer, ::finishDelivered)
+    private val notices = ProposalNotices(project, ::reviewHidden, ::review)
+    private val targetBanners = TargetBanners(project, ::review)
+    private val alert = BackgroundAlert(alerts, this)
+    internal val accidentalInput = AccidentalInputFilter()
+
+    /** The user has just agreed that the project is closed. EDT. */
+    private var isClosing = false
+
+    /** Those that have not ended. EDT. */
+    private val proposals = LinkedHashSet<Proposal>()
+
+    init {
+        ClosedTabs(project, this, accidentalInput, proposals)
+        val bus = project.messageBus.connect(this)
+        val beforeSave = { proposals.forEach { tabs.close(it.file) } }
+        bus.subscribe(ProjectManager.TOPIC, ClosingProject(project, beforeSave, ::rejectAtEnd))
+        bus.subscribe(VirtualFileManager.VFS_CHANGES, TargetChanges(proposals, ::lookAgain))
+        val veto = VetoableProjectManagerListener { it !== project || mayClose() }
+        ProjectManager.getInstance().addProjectManagerListener(veto)
+        Disposer.register(this) { ProjectManager.getInstance().removeProjectManagerListener(veto) }
+    }
+
+    /** A server may have been closed, and nobody waits for its proposals. Any thread. */
+    fun endOfClosed() = background.execute { queue.later { proposals.filter { it.core.isClosed }.forEach(::finish) } }
+
+    /** From the server's thread, as are the next three: returns at once. */
+    fun open(core: CompanionCore, request: EditorRequest, diff: OpenDiff) {
+        requests.giveUpOpening(diff.filePath)
+        prepare(request, opens = diff.filePath) { pending ->
+            val target = Target.find(project, diff.filePath)
+            val text = ProposedText(project, target, diff)
+            later(pending) {
+                if (core.isClosed) throw TargetException(CompanionBundle.message("diff.error.closed"))
+                add(diff.filePath, core, target, text)
+                pending.complete()
+            }
+        }
+    }
+
+    fun close(request: EditorRequest, filePath: String) {
+        val wasOpening = requests.giveUpOpening(filePath)
+        val pending = requests.add(request)
+        if (wasOpening) {
+            // Nobody has edited it, so the CLI's own text is right. The proposal that it would have
+            // replaced closes, too.
+            pending.fail(CompanionBundle.message("diff.error.none"))
+            queue.later { waiting().filter { it.path == filePath }.forEach(::finish) }
+        } else {
+            // Without the user's text the CLI would take its own. So this is answered even while a
+            // dialog is open.
+            pending.waitFor(::evenBelowDialogs) { closeNow(pending, filePath) }
+        }
+    }
+
+    fun accept(request: EditorRequest, filePath: String) =
+        prepare(request) { pending ->
+            val target = Target.find(project, filePath)
+            later(pending) {
+                val proposal = waiting(filePath)
+                if (proposal.replaysEdits) {
+                    acceptNow(proposal)
+                    pending.complete()
+                    return@later
+                }
+                val text = proposal.accepted
+                writer.write(target, proposal) { flushed ->
+                    proposal.setWriting(false)
+                    pending.waitFor({ it() }) { acceptWritten(pending, proposal, text, flushed) }
+                }
+                proposal.setWriting(true)
+            }
+        }
+
+    private fun acceptWritten(
+        pending: PendingRequests.Pending,
+        proposal: Proposal,
+        text: String,
+        flushed: Result<Unit>,
+    ) {
+        flushed.getOrThrow()
+        if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
+        proposal.core.diffAccepted(proposal.path, text)
+        written.lookAt(proposal.target.path)
+        if (proposal.accepted == text) finishDelivered(proposal) else finish(proposal)
+        pending.complete()
+    }
+
+    fun reject(request: EditorRequest, filePath: String) =
+        prepare(request) { pending ->
+            later(pending) {
+                rejectNow(waiting(filePath))
+                pending.complete()
+            }
+        }
+
+    /** The proposals that wait for a decision, oldest first. EDT. */
+    internal fun waiting(): List<Proposal> = proposals.filter { it.state == Proposal.State.OPEN }
+
+    /** The user wants to see it. EDT. */
+    internal fun review(proposal: Proposal) =
+        queue.inTurn {
+            if (proposal in proposals) tabs.show(proposal.file)
+            changed()
+        }
+
+    /**
+     * Opens proposals without a tab. If there are none, the notification was late and leads to the
+     * others.
+     */
+    private fun reviewHidden() = proposals.filterNot { tabs.isOpen(it.file) }.ifEmpty { waiting() }.forEach(::review)
+
+    /** The user goes on, by one or back, to another that waits. EDT. */
+    internal fun go(from: Proposal?, by: Int) =
+        queue.inTurn {
+            ProposalOrder.step(waiting(), from, by)?.let { tabs.show(it.file) }
+            changed()
+        }
+
+    /** The user accepts, and is asked first if the file has changed meanwhile. EDT. */
+    internal fun accept(proposal: Proposal) =
+        queue.inTurn {
+            if (proposal.state != Proposal.State.OPEN) return@inTurn
+            val next = nextOf(proposal)
+            val answer =
+                if (proposal.isStale) ProposalQuestion.stale(project, proposal) else ProposalQuestion.Stale.ACCEPT
+            when (answer) {
+                ProposalQuestion.Stale.ACCEPT -> acceptNow(proposal, next)
+                ProposalQuestion.Stale.SHOW -> ChangedTarget.show(project, proposal)
+                ProposalQuestion.Stale.KEEP -> Unit
+            }
+        }
+
+    /** Shows how the file has changed since the proposal arrived. EDT. */
+    internal fun showChange(proposal: Proposal) = queue.inTurn { ChangedTarget.show(project, proposal) }
+
+    /** The user accepts all that wait now, or one CLI's, each as it is now. EDT. */
+    internal fun acceptAll() =
+        queue.inTurn {
+            val round = BulkReview(waiting())
+            val left = ProposalQuestion.accepted(project, round).mapNotNull { proposal ->
+                val objection = round.objection(proposal)
+                if (objection == null) acceptNow(proposal)
+                val why = objection ?: CompanionBundle.message(proposal.undelivered)
+                Pair(proposal, why).takeIf { proposal.state != Proposal.State.ENDED }
+            }
+            notices.tellLeft(left)
+        }
+
+    /** The same, to reject. EDT. */
+    internal fun rejectAll() =
+        queue.inTurn { ProposalQuestion.rejected(project, BulkReview(waiting())).forEach { rejectNow(it) } }
+
+    /** The user rejects, and says so. EDT. */
+    internal fun reject(proposal: Proposal) = queue.inTurn { rejectNow(proposal, nextOf(proposal)) }
+
+    /** The user closes it: with one key or click, which might be accidental. EDT. */
+    internal fun closeByUser(proposal: Proposal) =
+        queue.inTurn {
+            val next = nextOf(proposal)
+            when {
+                proposal.state == Proposal.State.ENDED -> Unit
+                proposal.state == Proposal.State.UNHEARD -> finish(proposal)
+                !proposal.isEdited || ProposalQuestion.isRejected(project, proposal) -> rejectNow(proposal, next)
+                proposal.state == Proposal.State.OPEN && !tabs.isOpen(proposal.file) -> tabs.show(proposal.file)
+            }
+        }
+
+    /** Puts a proposal that the CLI did not hear of into the file, and asks first if that can cost a text. EDT. */
+    internal fun apply(proposal: Proposal) = undelivered.apply(proposal)
+
+    override fun dispose() = rejectAtEnd()
+
+    private fun closeNow(pending: PendingRequests.Pending, filePath: String) {
+        val proposal = waiting(filePath)
+        val text = proposal.accepted
+        end(proposal)
+        pending.complete(text)
+        written.lookAt(proposal.target.path)
+        queue.later { closeTab(proposal.file, null) }
+    }
+
+    private fun add(path: String, core: CompanionCore, target: Target, text: ProposedText) {
+        assertEdt()
+        val former = waiting().find { it.path == path }?.also(::end)
+        val file = former?.file ?: ProposalFile(path, target.type.icon, ::tabGone)
+        val proposal = Proposal(project, file, core, target, text)
+        Disposer.register(this, proposal)
+        proposals += proposal
+        try {
+            watchingFront {
+                file.proposal = proposal
+                updateTitles()
+                if (!tabs.isOpen(file)) tabs.openAside(file)
+            }
+        } catch (e: Throwable) {
+            // The CLI asks in its terminal then.
+            endQuietly(proposal)
+            throw e
+        }
+        changed()
+        alert.proposalArrived(proposal)
+    }
+
+    /**
+     * [ClosedTabs] knows how it was closed. A move to another window also closes a tab, but opens
+     * one at once.
+     */
+    private fun tabGone(file: ProposalFile, byUser: Boolean) =
+        queue.later {
+            val proposal = file.proposal?.takeIf { it in proposals && !tabs.isOpen(file) }
+            if (proposal != null && byUser) closeByUser(proposal)
+            changed()
+        }
+
+    /** If the CLI does not hear it, the tab stays, so that no edit is lost. */
+    private fun acceptNow(proposal: Proposal, next: Proposal? = null) {
+        if (proposal.state != Proposal.State.OPEN) return
+        val text = proposal.accepted
+        LocalHistoryLabel.putBefore(project, proposal)
+        val delivery = proposal.core.diffAccepted(proposal.path, text)
+        written.lookAt(proposal.target.path)
+        when {
+            delivery != Delivery.DELIVERED -> keepUndelivered(proposal, delivery)
+            proposal.mayStayUnwritten -> finish(proposal, next)
+            else -> finishDelivered(proposal, next).also { if (proposal.isEdited) expectWritten(proposal, text) }
+        }
+        changed()
+    }
+
+    /** A CLI may write nothing until the last of its proposals is decided, as Qwen Code does. */
+    private fun expectWritten(proposal: Proposal, text: String): Unit =
+        written.expect(proposal.target, text) {
+            queue.later {
+                val isBusy = waiting().any { it.cli == proposal.cli }
+                if (isBusy) expectWritten(proposal, text) else notices.offerBack(proposal, "diff.back.unwritten")
+            }
+        }
+
+    private fun keepUndelivered(proposal: Proposal, delivery: Delivery) {
+        proposal.keepUndelivered(delivery)
+        accidentalInput.expect(listOf(proposal))
+    }
+
+    private fun rejectNow(proposal: Proposal, next: Proposal? = null) {
+        if (proposal.state != Proposal.State.OPEN) return
+        proposal.core.diffRejected(proposal.path)
+        finish(proposal, next)
+    }
+
+    /** Where the user goes on after a decision; nowhere if the focus is elsewhere. */
+    private fun nextOf(proposal: Proposal): Proposal? =
+        ProposalOrder.step(waiting(), proposal, 1).takeIf { it !== proposal && tabs.hasFocus(proposal.file) }
+
+    /**
+     * Ends a proposal, however it was decided. The user's text stays available, unless it was
+     * delivered.
+     */
+    private fun finish(proposal: Proposal, next: Proposal? = null) {
+        end(proposal)
+        closeTab(proposal.file, next)
+    }
+
+    private fun finishDelivered(proposal: Proposal, next: Proposal? = null) {
+        endQuietly(proposal)
+        closeTab(proposal.file, next)
+    }
+
+    private fun end(proposal: Proposal) {
+        if (proposal.isEdited) notices.offerBack(proposal, "diff.back")
+        endQuietly(proposal)
+    }
+
+    private fun endQuietly(proposal: Proposal) {
+        assertEdt()
+        proposals -= proposal
+        proposal.end()
+    }
+
+    private fun closeTab(file: ProposalFile, next: Proposal?) {
+        watchingFront {
+            // Before the tab closes: otherwise the neighboring tab would be in front for a moment,
+            // and the CLI would receive its file.
+            if (next?.state == Proposal.State.OPEN) tabs.show(next.file)
+            tabs.close(file)
+        }
+        file.isValid = false
+        // The platform keeps files that were open, but the proposed text must be released.
+        file.proposal = null
+        changed()
+    }
+
+    /** Who was about to decide the proposal in front has not seen one that [change] brings in its place. */
+    private fun watchingFront(change: () -> Unit) {
+        val seen = inFront()
+        change()
+        val unseen = inFront() - seen
+        if (seen.isNotEmpty() && unseen.isNotEmpty()) accidentalInput.expect(unseen)
+    }
+
+    private fun inFront(): List<Proposal> = ProposalTabs.inFront(project).mapNotNull { it.proposal }
+
+    /** Another proposal for a file of the same name may need a distinguishing title. */
+    private fun updateTitles() = ProposalTitles.update(proposals).forEach(tabs::titleChanged)
+
+    /** Reports the present proposals and their places. */
+    private fun changed() {
+        assertEdt()
+        updateTitles()
+        ProposalOrder.update(waiting())
+        targets.update(proposals)
+        targetBanners.update(waiting())
+        if (waiting().isEmpty()) alert.allDecided()
+        notices.showWaiting(proposals.filterNot { tabs.isOpen(it.file) })
+        project.messageBus.syncPublisher(ProposalListener.TOPIC).proposalsChanged(waiting().size)
+    }
+
+    /** The project ends without the question, or after it. */
+    private fun rejectAtEnd() {
+        waiting().forEach { it.core.diffRejected(it.path) }
+        proposals.toList().forEach(::endQuietly)
+    }
+
+    /** Before it exits the platform asks twice in one go; the user is asked once. */
+    private fun mayClose(): Boolean {
+        val edited = proposals.filter(Proposal::isEdited)
+        if (isClosing || edited.isEmpty()) return true
+        isClosing = ProposalQuestion.isProjectClosed(project, edited)
+        queue.later { isClosing = false }
+        return isClosing
+    }
+
+    private fun noteOnDisk(found: Map<Path, FileOnDisk.Stamp?>) =
+        queue.later {
+            proposals.filter { it.target.path in found }.forEach { it.noteOnDisk(found[it.target.path]) }
+        }
+
+    /**
+     * A target that cannot be shown any more, such as a new directory, is detected when the file is
+     * written.
+     */
+    private fun lookAgain(proposal: Proposal) =
+        background.execute {
+            val target = try {
+                if (project.isDisposed) return@execute
+                Target.find(project, proposal.path)
+            } catch (_: TargetException) {
+                return@execute
+            }
+            queue.later {
+                if (proposal.state != Proposal.State.ENDED) proposal.retarget(target)
+                changed()
+            }
+        }
+
+    private fun waiting(path: String) =
+        waiting().find { it.path == path } ?: throw TargetException(CompanionBundle.message("diff.error.none"))
+
+    private fun prepare(request: EditorRequest, opens: String? = null, job: (PendingRequests.Pending) -> Unit) {
+        val pending = requests.add(request, opens)
+        pending.waitFor({ background.execute(it) }) {
+            if (project.isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
+            job(pending)
+        }
+    }
+
+    private fun later(pending: PendingRequests.Pending, job: () -> Unit) = pending.waitFor(queue::later, job)
+
+    private fun evenBelowDialogs(job: () -> Unit) =
+        ApplicationManager.getApplication().invokeLater(job, ModalityState.any(), project.disposed)
+
+    companion object {
+        fun getInstance(project: Project): ProposalService = Platform.service(project, ProposalService::class.java)
+    }
+}

@@ -1,0 +1,54 @@
+// Puts proposals that no CLI has heard of into their files.
+
+package dev.companion.gemini.review
+
+import com.intellij.openapi.project.Project
+import dev.companion.gemini.core.Delivery
+import dev.companion.gemini.target.Target
+import dev.companion.gemini.target.TargetException
+import dev.companion.gemini.target.TargetWriter
+import java.util.concurrent.Executor
+
+/** Calls [finish] for a proposal whose file has its text. For the EDT. */
+internal class UndeliveredProposals(
+    private val project: Project,
+    private val background: Executor,
+    private val queue: ProposalQueue,
+    private val writer: TargetWriter,
+    private val finish: (Proposal) -> Unit,
+) {
+    /** Asks first if that can cost a text. */
+    fun apply(proposal: Proposal) =
+        background.execute {
+            val target = runCatching { Target.find(project, proposal.path) }
+            queue.later {
+                if (proposal.state == Proposal.State.UNHEARD) sayingWhyNot { apply(proposal, target.getOrThrow()) }
+            }
+        }
+
+    private fun apply(proposal: Proposal, target: Target) {
+        proposal.retarget(target)
+        if (!ProposalQuestion.isApplied(project, proposal) || !isMadeOnce(proposal)) return
+        writer.write(target, proposal) { flushed ->
+            sayingWhyNot {
+                flushed.getOrThrow()
+                if (proposal.state == Proposal.State.UNHEARD) finish(proposal)
+            }
+        }
+    }
+
+    /** Whether the CLI does not make the edit, too, or the user wants to apply it all the same. */
+    private fun isMadeOnce(proposal: Proposal): Boolean {
+        if (!proposal.isQueued) return true
+        if (!proposal.core.withdrawAcceptance(proposal.path)) return ProposalQuestion.isAppliedTwice(project, proposal)
+        proposal.keepUndelivered(Delivery.UNKNOWN)
+        return true
+    }
+
+    private fun sayingWhyNot(work: () -> Unit) =
+        try {
+            work()
+        } catch (e: TargetException) {
+            ProposalQuestion.tellUnapplied(project, e.message.orEmpty())
+        }
+}

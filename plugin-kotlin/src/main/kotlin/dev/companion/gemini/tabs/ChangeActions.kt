@@ -1,0 +1,95 @@
+// Defines the actions on single changes of a proposal: revert one, and go to the next.
+
+package dev.companion.gemini.tabs
+
+import com.intellij.codeInsight.hint.HintManager
+import com.intellij.diff.fragments.LineFragment
+import com.intellij.openapi.Disposable
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.editor.Editor
+import com.intellij.openapi.editor.ScrollType
+import com.intellij.openapi.keymap.KeymapUtil
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.platform.CompanionAction
+import dev.companion.gemini.review.Proposal
+import dev.companion.gemini.review.ProposalActions
+import dev.companion.gemini.review.ProposalService
+
+private fun line(editor: Editor) = editor.document.getLineNumber(editor.caretModel.offset)
+
+/** Restores the file's lines in the proposal, for the change at the caret. */
+internal class RevertChangeAction : CompanionAction() {
+    override fun update(event: AnActionEvent) {
+        val isFound = find(event) != null
+        event.presentation.isEnabled = isFound
+        event.presentation.isVisible = isFound
+    }
+
+    override fun actionPerformed(event: AnActionEvent) {
+        val (proposal, change) = find(event) ?: return
+        proposal.revert(change)
+    }
+
+    private fun find(event: AnActionEvent): Pair<Proposal, LineFragment>? {
+        val proposal = ProposalActions.proposal(event) ?: return null
+        val editor = event.getData(CommonDataKeys.EDITOR) ?: return null
+        val change = proposal.currentChanges?.at(line(editor), inProposal = editor.document === proposal.document)
+        return change?.let { Pair(proposal, it) }
+    }
+}
+
+/**
+ * Goes to the next change and, pressed again after the last one, to the next proposal. The platform's own action stops at
+ * the last change. The viewer has the same key for it, so this action is registered on the editor within.
+ */
+internal class NextChangeAction(
+    private val editor: Editor,
+    parent: Disposable,
+) : CompanionAction() {
+    /** Where the hint shows: the proposal and the offset of the caret. */
+    private var hint: Pair<Proposal, Int>? = null
+
+    init {
+        val platformAction = ActionManager.getInstance().getAction(PLATFORM_ACTION)
+        registerCustomShortcutSet(platformAction.shortcutSet, editor.contentComponent, parent)
+    }
+
+    override fun update(event: AnActionEvent) {
+        event.presentation.isEnabled = ProposalActions.proposal(event) != null
+    }
+
+    override fun actionPerformed(event: AnActionEvent) {
+        val project = event.project ?: return
+        val proposal = ProposalActions.proposal(event) ?: return
+        val next = proposal.changes?.next(line(editor))
+        val place = Pair(proposal, editor.caretModel.offset)
+        when {
+            next != null && next < editor.document.lineCount -> {
+                editor.caretModel.moveToOffset(editor.document.getLineStartOffset(next))
+                editor.scrollingModel.scrollToCaret(ScrollType.CENTER)
+            }
+
+            ProposalService.getInstance(project).waiting().size < 2 -> {
+                Unit
+            }
+
+            hint == place -> {
+                hint = null
+                ProposalService.getInstance(project).go(proposal, 1)
+            }
+
+            else -> {
+                hint = place
+                HintManager.getInstance().showInformationHint(editor, message("diff.next.hint", keys()))
+            }
+        }
+    }
+
+    private fun keys() = KeymapUtil.getFirstKeyboardShortcutText(ActionManager.getInstance().getAction(PLATFORM_ACTION))
+
+    private companion object {
+        const val PLATFORM_ACTION = "NextDiff"
+    }
+}

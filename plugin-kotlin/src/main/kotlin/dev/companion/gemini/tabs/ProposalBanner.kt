@@ -1,0 +1,118 @@
+// Shows text and links above the viewer of a proposal.
+
+package dev.companion.gemini.tabs
+
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.ide.CopyPasteManager
+import com.intellij.openapi.keymap.KeymapUtil
+import com.intellij.openapi.project.Project
+import com.intellij.ui.EditorNotificationPanel
+import com.intellij.xml.util.XmlStringUtil
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.review.Proposal
+import dev.companion.gemini.review.ProposalActions
+import dev.companion.gemini.review.ProposalService
+import java.awt.EventQueue
+import java.awt.datatransfer.StringSelection
+import javax.swing.JComponent
+
+/** As it is to be now. For the EDT. */
+internal class ProposalBanner(
+    project: Project,
+    private val proposal: Proposal,
+) {
+    private val service = ProposalService.getInstance(project)
+    private var text = text()
+    private val links: List<Pair<String, Runnable>> = links()
+
+    private val panel by lazy {
+        EditorNotificationPanel().also { panel ->
+            for ((label, follow) in links) panel.createActionLabel(label, follow)
+            show(panel)
+        }
+    }
+
+    val component: JComponent get() = panel
+
+    /** Takes over the text of [next] if the links are the same. So the link under the user's mouse stays. */
+    fun becomes(next: ProposalBanner): Boolean {
+        val isSame = proposal === next.proposal && links.map { it.first } == next.links.map { it.first }
+        if (isSame && text != next.text) {
+            text = next.text
+            show(panel)
+        }
+        return isSame
+    }
+
+    private fun show(panel: EditorNotificationPanel) {
+        panel.text(text)
+        panel.toolTipText = if (proposal.state == Proposal.State.OPEN) tooltip() else text
+    }
+
+    /** The whole text, which may not fit into the banner, and how to take single changes back. */
+    private fun tooltip(): String {
+        val revert = ActionManager.getInstance().getAction(ProposalActions.REVERT)
+        val hint = message("diff.hint", KeymapUtil.getFirstKeyboardShortcutText(revert))
+        return "<html>${XmlStringUtil.escapeString(text)}<br>${XmlStringUtil.escapeString(hint)}</html>"
+    }
+
+    /** The decisions are at the end, where they stay while others come and go. */
+    private fun links(): List<Pair<String, Runnable>> =
+        when (proposal.state) {
+            Proposal.State.OPEN -> {
+                listOfNotNull(
+                    link(message("diff.changed.show")) { service.showChange(proposal) }.takeIf { proposal.isStale },
+                    link(message("diff.previous")) { service.go(proposal, -1) }.takeIf { proposal.place.count > 1 },
+                    link(message("diff.next")) { service.go(proposal, 1) }.takeIf { proposal.place.count > 1 },
+                    decision(withKeys("diff.accept", ProposalActions.ACCEPT)) { service.accept(proposal) },
+                    decision(withKeys("diff.reject", ProposalActions.REJECT)) { service.reject(proposal) },
+                )
+            }
+
+            Proposal.State.UNHEARD -> {
+                listOf(
+                    decision(message("diff.apply")) { service.apply(proposal) },
+                    link(message("diff.copy"), ::copy),
+                    decision(message("diff.close")) { service.closeByUser(proposal) },
+                )
+            }
+
+            Proposal.State.WRITING, Proposal.State.ENDED -> {
+                emptyList()
+            }
+        }
+
+    private fun text(): String =
+        when (proposal.state) {
+            Proposal.State.OPEN -> {
+                val place = proposal.place.takeIf { it.count > 1 }?.let { message("diff.place", it.number, it.count) }
+                val remarks = proposal.remarks.map { message(it.key) }
+                (listOfNotNull(place, proposal.offer, proposal.changes?.summary) + remarks).joinToString(" ")
+            }
+
+            Proposal.State.UNHEARD -> {
+                message(proposal.undelivered)
+            }
+
+            Proposal.State.WRITING -> {
+                message("diff.writing")
+            }
+
+            Proposal.State.ENDED -> {
+                message("diff.ended")
+            }
+        }
+
+    private fun copy() = CopyPasteManager.getInstance().setContents(StringSelection(proposal.document.text))
+
+    private fun link(label: String, follow: () -> Unit) = Pair(label, Runnable(follow))
+
+    private fun decision(label: String, decide: () -> Unit) =
+        link(label) { if (!service.accidentalInput.matches(EventQueue.getCurrentEvent(), proposal)) decide() }
+
+    /** The keys are the user's to change, so they are looked up. */
+    private fun withKeys(key: String, actionId: String): String {
+        val keys = KeymapUtil.getFirstKeyboardShortcutText(ActionManager.getInstance().getAction(actionId))
+        return if (keys.isEmpty()) message(key) else message("diff.withKeys", message(key), keys)
+    }
+}

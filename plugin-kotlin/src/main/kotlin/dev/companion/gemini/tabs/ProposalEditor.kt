@@ -1,0 +1,264 @@
+// Shows a proposal in a tab: the platform's diff viewer below our banner.
+
+package dev.companion.gemini.tabs
+
+import com.intellij.diff.DiffContentFactory
+import com.intellij.diff.DiffManager
+import com.intellij.diff.DiffRequestPanel
+import com.intellij.diff.contents.DocumentContent
+import com.intellij.diff.requests.DiffRequest
+import com.intellij.diff.requests.SimpleDiffRequest
+import com.intellij.diff.util.DiffUserDataKeys
+import com.intellij.diff.util.LineCol
+import com.intellij.diff.util.Side
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.diagnostic.Logger
+import com.intellij.openapi.editor.Document
+import com.intellij.openapi.editor.Editor
+import com.intellij.openapi.editor.EditorFactory
+import com.intellij.openapi.editor.event.EditorFactoryEvent
+import com.intellij.openapi.editor.event.EditorFactoryListener
+import com.intellij.openapi.fileEditor.DocumentsEditor
+import com.intellij.openapi.fileEditor.FileEditor
+import com.intellij.openapi.fileEditor.FileEditorLocation
+import com.intellij.openapi.fileEditor.FileEditorPolicy
+import com.intellij.openapi.fileEditor.FileEditorProvider
+import com.intellij.openapi.fileEditor.FileEditorState
+import com.intellij.openapi.progress.ProcessCanceledException
+import com.intellij.openapi.project.DumbAware
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.UserDataHolderBase
+import com.intellij.openapi.vfs.VirtualFile
+import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.review.Proposal
+import dev.companion.gemini.review.ProposalActions
+import java.awt.BorderLayout
+import java.awt.Component
+import java.beans.PropertyChangeListener
+import java.lang.ref.WeakReference
+import javax.swing.JComponent
+import javax.swing.JLabel
+import javax.swing.JPanel
+import javax.swing.SwingConstants
+import javax.swing.SwingUtilities
+
+class ProposalEditorProvider :
+    FileEditorProvider,
+    DumbAware {
+    override fun accept(project: Project, file: VirtualFile) = file is ProposalFile && file.proposal != null
+
+    override fun createEditor(project: Project, file: VirtualFile): FileEditor =
+        ProposalEditor(project, file as ProposalFile)
+
+    override fun getEditorTypeId() = "companion-proposal"
+
+    override fun getPolicy() = FileEditorPolicy.HIDE_DEFAULT_EDITOR
+}
+
+/** One tab that shows a [ProposalFile]; there are more of them while the user has it split. For the EDT. */
+internal class ProposalEditor(
+    private val project: Project,
+    private val file: ProposalFile,
+) : UserDataHolderBase(),
+    FileEditor,
+    DocumentsEditor {
+    private val panel = ProposalPanel(this)
+
+    /** Null if it cannot be made. Then the tab shows the reason. */
+    private val viewer = showingFailure { DiffManager.getInstance().createRequestPanel(project, this, null) }
+    private var banner: ProposalBanner? = null
+
+    /** Where the caret was in an editor whose successor the viewer has yet to make. */
+    private var caret: Pair<Editor, Int>? = null
+
+    /** The editor that has the [NextChangeAction]. */
+    private var withNextChange: WeakReference<Editor>? = null
+
+    val proposal: Proposal? get() = file.proposal
+
+    init {
+        showingFailure {
+            if (viewer != null) add(viewer)
+            ProposalActions.register(panel, this)
+        }
+        file.editors += this
+        showProposal()
+    }
+
+    private fun add(viewer: DiffRequestPanel) {
+        panel.add(viewer.component, BorderLayout.CENTER)
+        viewer.putContextHints(DiffUserDataKeys.PLACE, "Companion.Proposal")
+        val listener = object : EditorFactoryListener {
+            /** It is not in the viewer yet. */
+            override fun editorCreated(event: EditorFactoryEvent) =
+                ApplicationManager.getApplication().invokeLater(::finishEditors, ModalityState.any(), project.disposed)
+        }
+        EditorFactory.getInstance().addEditorFactoryListener(listener, this)
+    }
+
+    /**
+     * Shows the present state of the tab. A user who types keeps the caret's place, although the
+     * editor is another.
+     */
+    fun showProposal() {
+        assertEdt()
+        val proposal = file.proposal ?: return
+        showingFailure {
+            editorOf(proposal)?.let { caret = Pair(it, it.caretModel.offset) }
+            viewer?.setRequest(request(proposal))
+            restoreCaret()
+            addNextChange()
+            showBanner()
+        }
+    }
+
+    private fun finishEditors() {
+        restoreCaret()
+        addNextChange()
+    }
+
+    /** The viewer may replace its editors. */
+    private fun addNextChange() {
+        val editor = proposal?.let(::editorOf)?.takeIf { it !== withNextChange?.get() } ?: return
+        withNextChange = WeakReference(editor)
+        NextChangeAction(editor, this)
+    }
+
+    private fun restoreCaret() {
+        val (former, offset) = caret ?: return
+        val editor = proposal?.let(::editorOf)?.takeIf { it !== former } ?: return
+        caret = null
+        editor.caretModel.moveToOffset(offset)
+    }
+
+    /** An IDE whose editor throws while it is made, be it an Error, has been stuck from then on. */
+    private fun <T> showingFailure(work: () -> T): T? =
+        try {
+            work()
+        } catch (e: ProcessCanceledException) {
+            throw e
+        } catch (e: Throwable) {
+            val why =
+                (e as? LinkageError)?.let(CompanionBundle::missing) ?: CompanionBundle.message("diff.error.internal")
+            panel.add(JLabel(why, SwingConstants.CENTER), BorderLayout.CENTER)
+            LOG.error(e)
+            null
+        }
+
+    /** Where the user types. */
+    val text: JComponent? get() = proposal?.let(::editorOf)?.contentComponent
+
+    /** The one that shows the proposal's side here; none if the tab shows another proposal yet. */
+    private fun editorOf(proposal: Proposal): Editor? =
+        EditorFactory
+            .getInstance()
+            .getEditors(proposal.document)
+            .find { SwingUtilities.isDescendingFrom(it.component, panel) }
+
+    fun showBanner() {
+        assertEdt()
+        val banner = ProposalBanner(project, file.proposal ?: return)
+        // A user who is about to click must not lose the button under the mouse.
+        if (this.banner?.becomes(banner) == true) return
+        this.banner = banner
+        panel.banner = banner.component
+    }
+
+    private fun request(proposal: Proposal): DiffRequest {
+        val contents = DiffContentFactory.getInstance()
+        val target = proposal.target
+        val current = target.document
+            ?.let { FileSide(contents.create(project, it, target.type)) }
+            ?: contents.create(project, "", target.type)
+        val title = if (target.document == null) "diff.side.none" else "diff.side.current"
+        val request = SimpleDiffRequest(
+            file.name,
+            current,
+            contents.create(project, proposal.document, proposal.type),
+            CompanionBundle.message(title, proposal.shownPath),
+            CompanionBundle.message("diff.side.proposed"),
+        )
+        request.putUserData(DiffUserDataKeys.FORCE_READ_ONLY_CONTENTS, booleanArrayOf(true, false))
+        request.putUserData(DiffUserDataKeys.PREFERRED_FOCUS_SIDE, Side.RIGHT)
+        request.putUserData(
+            DiffUserDataKeys.CONTEXT_ACTIONS,
+            ProposalActions.IN_TAB.map(ActionManager.getInstance()::getAction),
+        )
+        return request
+    }
+
+    override fun getFile(): VirtualFile = file
+
+    override fun getComponent(): JComponent = panel
+
+    /** While its tab does not show yet, the viewer would name its toolbar. */
+    override fun getPreferredFocusedComponent(): JComponent? = text ?: viewer?.preferredFocusedComponent
+
+    override fun getName(): String = CompanionBundle.message("diff.type")
+
+    override fun getDocuments(): Array<Document> = proposal?.let { arrayOf(it.document) } ?: emptyArray()
+
+    override fun setState(state: FileEditorState) = Unit
+
+    override fun isModified() = false
+
+    override fun isValid() = file.isValid
+
+    override fun selectNotify() = Unit
+
+    override fun deselectNotify() = Unit
+
+    override fun addPropertyChangeListener(listener: PropertyChangeListener) = Unit
+
+    override fun removePropertyChangeListener(listener: PropertyChangeListener) = Unit
+
+    override fun getBackgroundHighlighter() = null
+
+    override fun getCurrentLocation(): FileEditorLocation? = null
+
+    override fun dispose() = file.editorGone(this)
+
+    private companion object {
+        val LOG = Logger.getInstance("#dev.companion.gemini")
+    }
+}
+
+/** Actions use it to find the proposal with the focus. */
+internal class ProposalPanel(val editor: ProposalEditor) : JPanel(BorderLayout()) {
+    var banner: JComponent? = null
+        set(value) {
+            field?.let(::remove)
+            field = value
+            value?.let { add(it, BorderLayout.NORTH) }
+            revalidate()
+            repaint()
+        }
+
+    companion object {
+        fun around(component: Component?): ProposalPanel? =
+            generateSequence(component) { it.parent }.filterIsInstance<ProposalPanel>().firstOrNull()
+    }
+}
+
+/**
+ * The file's side. The platform's own content checks the disk whenever it is shown; unsaved changes
+ * would then lead to a dialog, or be lost with a deleted file.
+ */
+private class FileSide(private val content: DocumentContent) : DocumentContent by content {
+    override fun getHighlightFile() = content.highlightFile
+
+    override fun getNavigatable() = content.navigatable
+
+    override fun getNavigatable(position: LineCol) = content.getNavigatable(position)
+
+    override fun getLineSeparator() = content.lineSeparator
+
+    override fun getCharset() = content.charset
+
+    override fun hasBom() = content.hasBom()
+
+    override fun onAssigned(isAssigned: Boolean) = Unit
+}

@@ -1,0 +1,72 @@
+// Opens and closes tabs of proposals without moving the focus or the caret.
+
+package dev.companion.gemini.tabs
+
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.fileEditor.ex.FileEditorManagerEx
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.wm.IdeFocusManager
+import dev.companion.gemini.core.assertEdt
+import java.awt.KeyboardFocusManager
+import javax.swing.SwingUtilities
+
+/** For the EDT, without a dialog over it. */
+internal class ProposalTabs(private val project: Project) {
+    private val manager get() = FileEditorManagerEx.getInstanceEx(project)
+
+    fun isOpen(file: ProposalFile) = file.editors.isNotEmpty()
+
+    fun hasFocus(file: ProposalFile) = file.editors.any(::hasFocus)
+
+    /**
+     * Opens a tab over the visible editor, unless that has the focus. Otherwise a typing user would
+     * type into the proposal: a hidden editor loses the focus to the tab that hides it, at any
+     * moment of the opening.
+     */
+    fun openAside(file: ProposalFile) {
+        if (!isFocusInEditor()) open(file, false)
+    }
+
+    /** The user asks for it. Within a tab that shows already, the platform would leave the focus where it is. */
+    fun show(file: ProposalFile) {
+        open(file, true)
+        val text = file.editors.mapNotNull(ProposalEditor::text).find { it.isShowing } ?: return
+        IdeFocusManager.getInstance(project).requestFocus(text, true)
+    }
+
+    /** In all windows. Closing gives the focus to the next tab, also if it was in a tool window: then it goes back. */
+    fun close(file: ProposalFile) {
+        if (!isOpen(file)) return
+        val focus = focusOwner()?.takeIf { ProposalPanel.around(it)?.editor?.file != file }
+        windows().filter { it.isFileOpen(file) }.forEach { manager.closeFile(file, it) }
+        if (focus != null) SwingUtilities.invokeLater { IdeFocusManager.getInstance(project).requestFocus(focus, true) }
+    }
+
+    fun titleChanged(file: ProposalFile) {
+        if (isOpen(file)) manager.updateFilePresentation(file)
+    }
+
+    /** Pinned tabs are spared where the platform closes others, and are no previews. */
+    private fun open(file: ProposalFile, focus: Boolean) {
+        assertEdt()
+        manager.openFile(file, focus)
+        windows().filter { it.isFileOpen(file) }.forEach { it.setFilePinned(file, true) }
+    }
+
+    private fun windows() = manager.windows
+
+    private fun isFocusInEditor(): Boolean {
+        val focus = focusOwner() ?: return false
+        return manager.allEditors.any { SwingUtilities.isDescendingFrom(focus, it.component) }
+    }
+
+    companion object {
+        fun hasFocus(tab: ProposalEditor) = ProposalPanel.around(focusOwner())?.editor === tab
+
+        private fun focusOwner() = KeyboardFocusManager.getCurrentKeyboardFocusManager().focusOwner
+
+        /** Those whose tab shows; several in a split. */
+        fun inFront(project: Project): List<ProposalFile> =
+            FileEditorManager.getInstance(project).selectedFiles.filterIsInstance<ProposalFile>()
+    }
+}

@@ -1,0 +1,36 @@
+// Names the tabs of proposals.
+
+package dev.companion.gemini.tabs
+
+import com.intellij.openapi.fileEditor.impl.EditorTabTitleProvider
+import com.intellij.openapi.project.DumbAware
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.vfs.VirtualFile
+import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.ProposalKind
+import dev.companion.gemini.review.Proposal
+
+/** Any thread. */
+class ProposalTitleProvider :
+    EditorTabTitleProvider,
+    DumbAware {
+    override fun getEditorTabTitle(project: Project, file: VirtualFile): String? =
+        when ((file as? ProposalFile)?.kind) {
+            ProposalKind.CHANGE -> CompanionBundle.message("diff.tab", file.title)
+            ProposalKind.CREATE -> CompanionBundle.message("diff.tab.new", file.title)
+            null -> null
+        }
+}
+
+internal object ProposalTitles {
+    /** By the file's name, or, where several have the same, by its path. Returns the tabs that have another name now. */
+    fun update(proposals: Collection<Proposal>): List<ProposalFile> {
+        val names = proposals.groupingBy { ProposalFile.shownName(it.path) }.eachCount()
+        val renamed = proposals.filter { proposal ->
+            val name = ProposalFile.shownName(proposal.path)
+            val title = if (names.getValue(name) > 1) proposal.shownPath else name
+            proposal.file.rename(title, proposal.kind)
+        }
+        return renamed.map { it.file }
+    }
+}

@@ -1,0 +1,50 @@
+// Shows a banner above the editors of a file while a proposal waits for that file.
+
+package dev.companion.gemini.tabs
+
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.Key
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.ui.EditorNotificationPanel
+import com.intellij.ui.EditorNotifications
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.review.Proposal
+import javax.swing.JComponent
+
+internal class TargetBanners(
+    private val project: Project,
+    private val open: (Proposal) -> Unit,
+) {
+    /** Adds and removes banners. EDT. */
+    fun update(waiting: List<Proposal>) {
+        assertEdt()
+        val former = project.getUserData(WAITING).orEmpty()
+        val now = waiting
+            .mapNotNull { proposal ->
+                proposal.target.file?.let { Pair(it, Banner(proposal, open)) }
+            }.toMap()
+        project.putUserData(WAITING, now)
+        val banners = EditorNotifications.getInstance(project)
+        val changed = (former.keys + now.keys).filter { former[it]?.proposal !== now[it]?.proposal }
+        changed.filter(VirtualFile::isValid).forEach(banners::updateNotifications)
+    }
+
+    private class Banner(
+        val proposal: Proposal,
+        private val open: (Proposal) -> Unit,
+    ) {
+        fun create(): JComponent {
+            val panel = EditorNotificationPanel().text(message("diff.target", proposal.place.who))
+            panel.createActionLabel(message("diff.target.open"), Runnable { open(proposal) })
+            return panel
+        }
+    }
+
+    companion object {
+        private val WAITING = Key.create<Map<VirtualFile, Banner>>("Companion.TargetPoller")
+
+        /** The banner for [file], or null if no proposal waits for it. Any thread. */
+        fun create(project: Project, file: VirtualFile): JComponent? = project.getUserData(WAITING)?.get(file)?.create()
+    }
+}

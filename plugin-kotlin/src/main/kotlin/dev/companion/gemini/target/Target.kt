@@ -1,0 +1,131 @@
+// Looks at the file of a proposal: whether the IDE can show it, and its remarks for the user.
+
+package dev.companion.gemini.target
+
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.editor.Document
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.fileTypes.FileType
+import com.intellij.openapi.fileTypes.FileTypeManager
+import com.intellij.openapi.fileTypes.PlainTextFileType
+import com.intellij.openapi.fileTypes.UnknownFileType
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.ThrowableComputable
+import com.intellij.openapi.util.io.FileUtil
+import com.intellij.openapi.vfs.VirtualFile
+import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.assertNotEdt
+import dev.companion.gemini.disk.FileOnDisk
+import java.nio.ByteBuffer
+import java.nio.charset.CharacterCodingException
+import java.nio.file.Files
+import java.nio.file.Path
+
+/** A proposal cannot be shown. The CLI shows the message to its user. */
+internal class TargetException(message: String) : Exception(message)
+
+/** Runs [look] in a read action, if the project has not ended. */
+internal fun <T> Project.read(look: () -> T): T {
+    val asked = ThrowableComputable<T, TargetException> {
+        if (isDisposed) throw TargetException(CompanionBundle.message("diff.error.closed"))
+        look()
+    }
+    return ApplicationManager.getApplication().runReadAction(asked)
+}
+
+/** A file of text, or one to be. [file] and [document], the live one, are absent as long as there is none. */
+internal class Target private constructor(
+    val path: Path,
+    val type: FileType,
+    val file: VirtualFile?,
+    val document: Document?,
+    val stamp: FileOnDisk.Stamp?,
+    val outside: Boolean,
+) {
+    /** It has bytes that are no UTF-8, which the IDE takes it to be in. */
+    private var isGarbled = false
+
+    val name: String get() = path.fileName.toString()
+
+    /** The VFS' way to write the path. */
+    val systemIndependentPath: String = FileUtil.toSystemIndependentName(path.toString())
+
+    /** The form on the disk; for properties that it lacks, that of [proposed]. */
+    fun form(proposed: TextForm): TextForm {
+        val file = file ?: return proposed
+        val bom = file.bom?.contentEquals(TextForm.UTF8_BOM) == true
+        return TextForm(file.detectedLineSeparator ?: proposed.separator, bom)
+    }
+
+    /**
+     * Whether the CLI reads or writes the file differently from the IDE. For the CLI every file is
+     * UTF-8, and invalid bytes become U+FFFD. [proposed] is the text to write.
+     */
+    fun isRecoded(proposed: CharSequence): Boolean {
+        val charset = file?.charset?.takeIf { it != Charsets.UTF_8 } ?: return isGarbled
+        if (!charset.canEncode()) return true
+        return listOfNotNull(proposed, document?.immutableCharSequence).map(CharSequence::toString).any { text ->
+            !text.toByteArray(charset).contentEquals(text.toByteArray())
+        }
+    }
+
+    companion object {
+        /** Looks at the disk and loads the file: never on the EDT, nor under a lock. */
+        fun find(project: Project, filePath: String): Target {
+            assertNotEdt()
+            val opened = OpenedPath.of(project, parse(filePath))
+            val path = opened.path
+            if (Files.isDirectory(path)) refuse("diff.error.directory", filePath)
+            // Who reads a FIFO or a device may never come to its end.
+            if (Files.exists(path) && !Files.isRegularFile(path)) refuse("diff.error.notFile", filePath)
+            val stamp = FileOnDisk.stamp(path)
+            val file = FileOnDisk.find(path)
+            if (file == null && Files.exists(path)) refuse("diff.error.notFile", filePath)
+            val target = project.read { look(path, file?.takeIf { it.isValid }, stamp, opened.isOutside) }
+            val text = target.document?.immutableCharSequence ?: ""
+            target.isGarbled = REPLACED in text && !isUtf8(path, text.length)
+            return target
+        }
+
+        private fun parse(filePath: String): Path =
+            FileOnDisk.path(filePath)?.takeIf { it.isAbsolute && it.fileName != null }
+                ?: refuse("diff.error.path", filePath)
+
+        private fun look(path: Path, file: VirtualFile?, stamp: FileOnDisk.Stamp?, outside: Boolean): Target {
+            val type = file?.fileType ?: FileTypeManager.getInstance().getFileTypeByFileName(path.fileName.toString())
+            val document = file?.let { text(it, path) }
+            if (document == null && type.isBinary && type !== UnknownFileType.INSTANCE) binary(path)
+            val shown = if (type === UnknownFileType.INSTANCE) PlainTextFileType.INSTANCE else type
+            return Target(path, shown, file, document, stamp, outside)
+        }
+
+        /** Shown in an editor, and sent to the CLI, for bytes that are not UTF-8. */
+        private const val REPLACED = '\uFFFD'
+
+        /** If it cannot be read now, or has another text, it may be UTF-8. */
+        private fun isUtf8(path: Path, length: Int): Boolean {
+            val bytes = FileOnDisk.bytes(path, MAX_BYTES_OF_CHARACTER * (length + 1L)) ?: return true
+            return try {
+                Charsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes))
+                true
+            } catch (_: CharacterCodingException) {
+                false
+            }
+        }
+
+        private const val MAX_BYTES_OF_CHARACTER = 3
+
+        private fun text(file: VirtualFile, path: Path): Document {
+            if (file.fileType.isBinary) binary(path)
+            val documents = FileDocumentManager.getInstance()
+            val document = documents.getDocument(file) ?: binary(path)
+            if (documents.isPartialPreviewOfALargeFile(document)) refuse("diff.error.large", path)
+            return document
+        }
+
+        private fun binary(path: Path): Nothing = refuse("diff.error.binary", path)
+
+        private fun refuse(key: String, path: Any): Nothing =
+            throw TargetException(CompanionBundle.message(key, path.toString()))
+    }
+}

@@ -1,0 +1,26 @@
+// Notices when the file of a proposal is created, deleted or moved.
+
+package dev.companion.gemini.target
+
+import com.intellij.openapi.vfs.newvfs.BulkFileListener
+import com.intellij.openapi.vfs.newvfs.events.VFileEvent
+import dev.companion.gemini.review.Proposal
+
+/** A file is created, deleted or moved, or a directory above it is. Changes of its text come by its document. EDT. */
+internal class TargetChanges(
+    private val open: Collection<Proposal>,
+    private val changed: (Proposal) -> Unit,
+) : BulkFileListener {
+    override fun after(events: List<VFileEvent>) {
+        open.filter { concern(events, it) }.forEach(changed)
+    }
+
+    private fun concern(events: List<VFileEvent>, proposal: Proposal): Boolean {
+        val path = proposal.target.systemIndependentPath
+        val file = proposal.target.file ?: return events.any { isOrIsAbove(it.path, path) }
+        return !file.isValid || file.path != path
+    }
+
+    private fun isOrIsAbove(changed: String, path: String) =
+        path.startsWith(changed) && (path.length == changed.length || path[changed.length] == '/')
+}

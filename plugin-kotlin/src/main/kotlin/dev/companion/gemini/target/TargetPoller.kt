@@ -1,0 +1,51 @@
+// Checks the files of waiting proposals for changes by other programs.
+
+package dev.companion.gemini.target
+
+import com.intellij.openapi.Disposable
+import com.intellij.util.concurrency.AppExecutorUtil
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.review.Proposal
+import java.nio.file.Path
+import java.util.concurrent.Future
+import java.util.concurrent.TimeUnit
+
+/**
+ * Checks the files of waiting proposals. The platform only checks when the user returns to its
+ * window. A user who works in its terminal is already there, and its watcher may be off. For the
+ * EDT, except [found], which receives changed files.
+ */
+internal class TargetPoller(private val found: (Map<Path, FileOnDisk.Stamp?>) -> Unit) : Disposable {
+    private var paths = emptySet<Path>()
+    private var looks: Future<*>? = null
+
+    fun update(proposals: Collection<Proposal>) {
+        assertEdt()
+        val now = proposals.mapTo(LinkedHashSet()) { it.target.path }
+        if (now == paths) return
+        paths = now
+        looks?.cancel(false)
+        looks = if (now.isEmpty()) null else lookAt(now)
+    }
+
+    override fun dispose() {
+        looks?.cancel(false)
+    }
+
+    private fun lookAt(paths: Set<Path>): Future<*> {
+        var last: Map<Path, FileOnDisk.Stamp?>? = null
+        val look = Runnable {
+            paths.forEach { FileOnDisk.find(it) }
+            val now = paths.associateWith { FileOnDisk.stamp(it) }
+            if (now != last) found(now)
+            last = now
+        }
+        val timers = AppExecutorUtil.getAppScheduledExecutorService()
+        return timers.scheduleWithFixedDelay(look, EVERY_MILLIS, EVERY_MILLIS, TimeUnit.MILLISECONDS)
+    }
+
+    private companion object {
+        const val EVERY_MILLIS = 1_000L
+    }
+}

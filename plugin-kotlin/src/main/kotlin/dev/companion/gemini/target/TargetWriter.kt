@@ -1,0 +1,88 @@
+// Writes a file in place of the CLI.
+
+package dev.companion.gemini.target
+
+import com.intellij.openapi.command.WriteCommandAction
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.ThrowableComputable
+import com.intellij.openapi.vfs.ReadonlyStatusHandler
+import com.intellij.openapi.vfs.VfsUtil
+import com.intellij.openapi.vfs.VirtualFile
+import dev.companion.gemini.CompanionBundle
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.review.Proposal
+import dev.companion.gemini.review.ProposalQueue
+import java.io.IOException
+import java.util.concurrent.Executor
+
+/** [flush] waits for the disk, off the EDT, and throws an [IOException] if that refuses the file. */
+internal class TargetWriter(
+    private val project: Project,
+    private val background: Executor,
+    private val queue: ProposalQueue,
+    private val flush: (VirtualFile) -> Unit,
+) {
+    /**
+     * Writes the proposal into the file, undoably, as the file is written by the editor. Calls [then] in its turn, once the
+     * disk has the file or has refused it. EDT.
+     */
+    fun write(target: Target, proposal: Proposal, then: (Result<Unit>) -> Unit) {
+        assertEdt()
+        LocalHistoryLabel.putBefore(project, proposal)
+        val known = target.file?.takeIf { it.isValid }
+        val file = naming(target) { if (known == null) create(target, proposal) else overwrite(known, proposal) }
+        background.execute {
+            val flushed = runCatching { naming(target) { flush(file) } }
+            queue.later { then(flushed) }
+        }
+    }
+
+    private fun <T> naming(target: Target, write: () -> T): T =
+        try {
+            write()
+        } catch (e: IOException) {
+            throw TargetException(
+                CompanionBundle.message("diff.error.write", target.path.toString(), e.message.orEmpty()),
+            )
+        }
+
+    private fun overwrite(file: VirtualFile, proposal: Proposal): VirtualFile {
+        val documents = FileDocumentManager.getInstance()
+        val document = documents.getDocument(file)
+        val status = ReadonlyStatusHandler.getInstance(project).ensureFilesWritable(listOf(file))
+        if (document == null || status.hasReadonlyFiles()) {
+            throw IOException(CompanionBundle.message("diff.error.readOnly"))
+        }
+        // It may have asked, and the CLI have closed the proposal meanwhile.
+        if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
+        val text = proposal.document.immutableCharSequence
+        // The platform would write a question mark in the place of each that it can't.
+        if (!file.charset.canEncode() || !file.charset.newEncoder().canEncode(text)) {
+            throw IOException(CompanionBundle.message("diff.error.encoding", file.charset.displayName()))
+        }
+        if (!proposal.isPlain) {
+            // Or the user would be asked which of two to keep.
+            if (documents.isFileModified(file)) throw IOException(CompanionBundle.message("diff.error.unsaved"))
+            inCommand { file.setBinaryContent(proposal.text.toByteArray()) }
+            return file
+        }
+        inCommand { document.setText(text) }
+        // As it was accepted: not stripped of blanks, for one.
+        documents.saveDocumentAsIs(document)
+        if (documents.isFileModified(file)) throw IOException(CompanionBundle.message("diff.error.notSaved"))
+        return file
+    }
+
+    private fun create(target: Target, proposal: Proposal): VirtualFile =
+        inCommand {
+            val directory = VfsUtil.createDirectories(target.path.parent.toString())
+            directory.createChildData(this, target.name).apply { setBinaryContent(proposal.text.toByteArray()) }
+        }
+
+    private fun <T> inCommand(change: () -> T): T =
+        WriteCommandAction
+            .writeCommandAction(project)
+            .withName(CompanionBundle.message("diff.command"))
+            .compute(ThrowableComputable<T, IOException> { change() })
+}

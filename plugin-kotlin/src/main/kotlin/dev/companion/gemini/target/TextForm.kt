@@ -1,0 +1,47 @@
+// Describes a file's text on the disk: its line separator and its BOM.
+
+package dev.companion.gemini.target
+
+/**
+ * The editor holds text without a BOM and with `\n` alone; the CLI reads and writes a file's bytes
+ * unchanged, as UTF-8.
+ *
+ * So the returned text has the file's own separator, and U+FEFF at its start if and only if the
+ * file has a BOM. The CLI's own proposal keeps neither: `write_file` proposes the model's text,
+ * without a BOM, and `replace` proposes `\n` and restores `\r\n` when it writes (edit.js and
+ * write-file.js of gemini-cli-core 0.61.0).
+ */
+internal data class TextForm(
+    val separator: String,
+    val bom: Boolean,
+) {
+    /** [text] of an editor, as it is to lie on the disk. */
+    fun apply(text: CharSequence): String {
+        val lines = if (separator == "\n") text.toString() else text.toString().replace("\n", separator)
+        return if (bom) BOM + lines else lines
+    }
+
+    companion object {
+        private const val BOM = "\uFEFF"
+
+        /** A BOM as it lies on the disk. */
+        val UTF8_BOM: ByteArray = BOM.toByteArray()
+
+        /** The form of a text that has no file yet. A text of one line leaves its separator open: it is `\n`. */
+        fun of(text: String): TextForm {
+            val separator = when {
+                "\r\n" in text -> "\r\n"
+                '\n' in text || '\r' !in text -> "\n"
+                else -> "\r"
+            }
+            return TextForm(separator, text.startsWith(BOM))
+        }
+
+        /** [text] as an editor holds it. */
+        fun plain(text: String): String = lineFeeds(text).replace('\r', '\n')
+
+        /** The same, with each `\r` that stands alone, which an editor takes for the end of a line. */
+        fun lineFeeds(text: String): String =
+            text.removePrefix(BOM).let { if ('\r' in it) it.replace("\r\n", "\n") else it }
+    }
+}

@@ -1,0 +1,86 @@
+// Collects the health report, which users put into a report of a problem. It has no secrets.
+
+package dev.companion.gemini.ui
+
+import com.intellij.openapi.application.ApplicationInfo
+import com.intellij.openapi.application.ApplicationNamesInfo
+import com.intellij.openapi.project.Project
+import dev.companion.gemini.core.DiscoveryFile
+import dev.companion.gemini.core.ServerStatus
+import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.project.CompanionService
+import dev.companion.gemini.project.CompanionSettings
+import dev.companion.gemini.project.CompanionState
+import dev.companion.gemini.terminal.CliTerminal
+
+/**
+ * Not translated: its readers are developers. It has no token, nothing of the project's files but the names of its folders, and of the
+ * CLI's command only whether it was changed, since a command may have a key in it.
+ */
+internal object HealthReport {
+    /** Takes seconds: not for the EDT. */
+    fun of(project: Project): String {
+        val service = CompanionService.getInstance(project)
+        val lines = listOf(
+            versions(),
+            *server(service).toTypedArray(),
+            "Folders: ${service.rootCount}",
+            "Trust: ${trust(Platform.isTrusted(project))}",
+            "Terminal: ${if (CliTerminal.find() == null) "absent" else "present"}",
+            "Settings: ${settings(CompanionSettings.getInstance().values)}",
+        )
+        val doctor = service.core?.diagnosis().orEmpty()
+        return lines.joinToString("\n", postfix = "\n") + if (doctor.isEmpty()) "" else "\n$doctor"
+    }
+
+    /** Versions of the plugin, the IDE and the system. */
+    fun versions(): String =
+        listOf(
+            "Companion for Gemini CLI ${PluginVersion.get()}",
+            "IDE: ${ApplicationNamesInfo.getInstance().fullProductName} ${ApplicationInfo.getInstance().build.asString()}",
+            "System: ${properties("os.name", "os.version", "os.arch")}",
+            "Java: ${properties("java.vm.name", "java.version")}",
+        ).joinToString("\n")
+
+    private fun server(service: CompanionService): List<String> =
+        when (val state = service.state) {
+            CompanionState.Off -> listOf("Server: off")
+            CompanionState.Remote -> listOf("Server: off, in Remote Development")
+            CompanionState.Starting -> listOf("Server: starting")
+            is CompanionState.Failed -> listOf("Server: failed: ${state.message}")
+            is CompanionState.Running -> running(state.status, service.core?.status?.openDiffs ?: 0)
+        }
+
+    private fun running(status: ServerStatus, openDiffs: Int) =
+        listOf(
+            "Server: running on port ${status.port}",
+            "Listening: ${StatusText.listening(status)}",
+            *status.notListening.map { "Not listening: $it" }.toTypedArray(),
+            *status.discoveryFiles.map(::discoveryFile).toTypedArray(),
+            "Connected: ${status.connected}",
+            "Open proposals: $openDiffs",
+        )
+
+    private fun discoveryFile(file: DiscoveryFile) =
+        "Discovery file for ${file.client}: ${file.path}${if (file.inPlace) "" else " could not be written"}"
+
+    private fun trust(trusted: Boolean?) =
+        when (trusted) {
+            null -> "unknown to the IDE"
+            true -> "trusted"
+            false -> "not trusted"
+        }
+
+    private fun settings(values: CompanionSettings.Values): String {
+        val command = if (values.cliCommand == CompanionSettings.DEFAULT_COMMAND) "default" else "changed"
+        return "context ${onOff(values.context)}, diffs ${onOff(values.diffs)}, " +
+            "problems ${onOff(values.diagnostics)}, trust by ${values.trust}, " +
+            "clients ${values.clients().joinToString(" and ") { it.name.lowercase() }}, " +
+            "limit ${values.bodyLimitMegabytes} MB, log ${values.logLevel}, command $command, " +
+            "further hosts ${CompanionSettings.words(values.allowedHosts).size}"
+    }
+
+    private fun properties(vararg names: String) = names.joinToString(" ") { System.getProperty(it).orEmpty() }
+
+    private fun onOff(value: Boolean) = if (value) "on" else "off"
+}
