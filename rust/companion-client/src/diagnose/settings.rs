@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use companion_protocol::dialect::{self, Base, ClientProfile, Installation};
+use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use serde_json::Value;
 
 use crate::discover::Environment;
@@ -114,37 +115,22 @@ pub fn user_settings(environment: &Environment) -> PathBuf {
     folder.join(FILE)
 }
 
-/// Parses JSON with comments, as the client's `strip-json-comments` does.
+/// Parses JSON with comments and without other extensions, as the client's `strip-json-comments`
+/// and `JSON.parse` do.
 fn parse(text: &str) -> Option<Value> {
-    serde_json::from_str(&without_comments(text)).ok()
-}
-
-fn without_comments(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let end = match c {
-            '"' => {
-                let mut escaped = false;
-                let close = rest[1..].find(|c| {
-                    let closes = c == '"' && !escaped;
-                    escaped = c == '\\' && !escaped;
-                    closes
-                });
-                let end = close.map_or(rest.len(), |at| at + 2);
-                out.push_str(&rest[..end]);
-                end
-            }
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |at| at + 2),
-            c => {
-                out.push(c);
-                c.len_utf8()
-            }
-        };
-        rest = &rest[end..];
-    }
-    out
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_loose_object_property_names: false,
+        allow_trailing_commas: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    parse_to_serde_value(text, &options).ok()
 }
 
 /// The clients that are installed here: their program is in the PATH, or the folder of their settings is
@@ -219,19 +205,18 @@ fn package_version(file: &Path, name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::without_comments;
+    use serde_json::json;
+
+    use super::parse;
 
     #[test]
-    fn comments_go_and_texts_stay() {
-        for (text, expected) in [
-            ("{} // x\n", "{} \n"),
-            ("/* { */{\"a\": \"// \\\" /*\"}", "{\"a\": \"// \\\" /*\"}"),
-            ("{\"é\\\\\"/**/:1}//", "{\"é\\\\\":1}"),
-            ("1 / 2", "1 / 2"),
-            ("\"open", "\"open"),
-            ("/* open", ""),
-        ] {
-            assert_eq!(without_comments(text), expected, "{text}");
+    fn comments_are_the_only_extension() {
+        assert_eq!(parse("/* { */{\"a\": \"// \\\" /*\"}"), Some(json!({"a": "// \" /*"})));
+        assert_eq!(parse("{\"é\\\\\"/**/:1}//"), Some(json!({"é\\": 1})));
+        assert_eq!(parse("[1, 2] // x\n"), Some(json!([1, 2])));
+        for text in ["{a: 1}", "{\"a\": 1,}", "{'a': 1}", "{\"a\" 1}", "{\"a\": 0x1}", "{\"a\": 1"]
+        {
+            assert_eq!(parse(text), None, "{text}");
         }
     }
 }

@@ -10,7 +10,9 @@ import java.util.logging.Level
 
 object Bench {
     private const val EVENTS = 1_000_000
-    private const val CALLS = 4_000
+
+    /** Calls by the size of the proposal, in KB. */
+    private val CALLS = mapOf(2 to 4_000, 1_024 to 400)
 
     /** An editor that shows everything at once. */
     private object Immediate : EditorRequests {
@@ -66,20 +68,23 @@ object Bench {
     ) {
         private val socket = Socket("127.0.0.1", port).apply { tcpNoDelay = true }
         private val input = DataInputStream(socket.getInputStream().buffered())
-        private val call: ByteArray
+        private val calls: Map<Int, ByteArray>
 
         init {
             val initialize = """{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"""
             socket.getOutputStream().write(post(initialize, ""))
             val session = reply().lines().first { it.startsWith("mcp-session-id") } + "\r\n"
-            val text = "    fun handle(request: Request) = Unit\\n".repeat(50)
-            val arguments = """{"filePath":"/p/Main.kt","newContent":"$text"}"""
-            val params = """{"name":"openDiff","arguments":$arguments}"""
-            call = post("""{"jsonrpc":"2.0","id":1,"method":"tools/call","params":$params}""", session)
+            calls = CALLS.mapValues { (kilobytes, _) ->
+                val text = "    fun handle(request: Request) = Unit\\n".repeat(kilobytes * 25)
+                val arguments = """{"filePath":"/p/Main.kt","newContent":"$text"}"""
+                val params = """{"name":"openDiff","arguments":$arguments}"""
+                post("""{"jsonrpc":"2.0","id":1,"method":"tools/call","params":$params}""", session)
+            }
         }
 
-        /** How long a proposal of 2 KB takes, in ns. */
-        fun openDiff(): Long {
+        /** The duration of a proposal, in ns. */
+        fun openDiff(kilobytes: Int): Long {
+            val call = calls.getValue(kilobytes)
             val begun = System.nanoTime()
             socket.getOutputStream().write(call)
             val reply = reply()
@@ -130,9 +135,12 @@ object Bench {
 
     /** In turns, so that a slow hour of the machine slows both. */
     private fun measureCalls(jvm: Client, serve: Client) {
-        val times = List(CALLS) { jvm.openDiff() to serve.openDiff() }.drop(CALLS / 4)
         val median = { of: List<Long> -> of.sorted()[of.size / 2] / 1000.0 }
-        val (byJvm, byServe) = median(times.map { it.first }) to median(times.map { it.second })
-        println("openDiff, p50: JVM %.0f µs, serve %.0f µs, ratio %.2f".format(byJvm, byServe, byJvm / byServe))
+        for ((kilobytes, count) in CALLS) {
+            val times = List(count) { jvm.openDiff(kilobytes) to serve.openDiff(kilobytes) }.drop(count / 4)
+            val (byJvm, byServe) = median(times.map { it.first }) to median(times.map { it.second })
+            val ratio = byJvm / byServe
+            println("openDiff of $kilobytes KB, p50: JVM %.0f µs, serve %.0f µs, ratio %.2f".format(byJvm, byServe, ratio))
+        }
     }
 }
