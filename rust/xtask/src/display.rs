@@ -9,9 +9,9 @@ use crate::Result;
 
 const SIZE: &str = "1600x1000x24";
 
-/// Whether the user has one.
+/// Whether the user has one. Only Linux needs a variable for it.
 pub(crate) fn is_there() -> bool {
-    var_os("DISPLAY").is_some_and(|name| !name.is_empty())
+    !cfg!(target_os = "linux") || var_os("DISPLAY").is_some_and(|name| !name.is_empty())
 }
 
 /// The value for `$DISPLAY`. A virtual display ends with this value.
@@ -23,7 +23,7 @@ pub(crate) struct Display {
 impl Display {
     /// The user's, or else a virtual one, and says so.
     pub(crate) fn open() -> Result<Self> {
-        if cfg!(target_os = "linux") && !is_there() {
+        if !is_there() {
             return Self::start_virtual();
         }
         Ok(Self { name: var_os("DISPLAY").unwrap_or_default(), processes: Vec::new() })

@@ -1,6 +1,7 @@
-//! Checks the needs of the commands that cargo does not bring, before anything takes
-//! long, and installed where that is a matter of Debian's packages.
+//! Checks the needs of a command that cargo does not bring, before the command compiles anything, and
+//! installs missing Debian packages.
 
+use std::env::consts::EXE_SUFFIX;
 use std::env::var_os;
 use std::io::{IsTerminal, stdin};
 use std::path::{Path, PathBuf};
@@ -132,8 +133,12 @@ const NODE: &str = "Node 20 or newer, with npm";
 /// Debian 12 has none.
 const JDK_21: &str = "a JDK 21 in JAVA_HOME, on the PATH or below /usr/lib/jvm";
 
-/// Ensures that all is there for `works`: asks once whether to install the rest, unless `yes`
-/// or `CI=true` has answered that.
+/// The commands that work on other systems than Debian and Ubuntu.
+const ELSEWHERE: &str = "This command is only tested on Debian and Ubuntu. Elsewhere use `cargo xtask \
+    test --portable`, and `cargo xtask run --ide HOME` with an installed IDE.";
+
+/// Ensures that all is there for `works`: asks once whether to install the rest. It installs without
+/// asking with `yes` or `CI=true`, and for root without a terminal, as in a container.
 pub(crate) fn ensure(sh: &Shell, works: &[Work], yes: bool) -> Result {
     let look = || missing(works, |sign, package| sign.is_there(sh, package));
     let missing = look();
@@ -150,10 +155,12 @@ pub(crate) fn ensure(sh: &Shell, works: &[Work], yes: bool) -> Result {
         Rights::User
     };
     let install = install(&missing, rights)?;
-    if !yes && var_os("CI").is_none_or(|value| value != "true") && !is_agreed(&install)? {
+    let is_ci = var_os("CI").is_some_and(|value| value == "true");
+    let consent = Consent::of(yes || is_ci, stdin().is_terminal(), rights);
+    if consent == Consent::Missing || consent == Consent::Ask && !is_agreed(&install)? {
         return Err(format!("missing; with --yes it is installed: {install}").into());
     }
-    println!("installing {}: up to two minutes", missing.join(" "));
+    println!("{install}\nThis is needed and missing. It is installed now: up to two minutes");
     let as_root: &[&str] = if rights == Rights::Sudo { &["sudo"] } else { &[] };
     let apt = [as_root, &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]].concat();
     let (program, arguments) = (apt[0], &apt[1..]);
@@ -176,6 +183,27 @@ enum Rights {
     Root,
 }
 
+/// Whether packages may be installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Consent {
+    Given,
+    /// The user can be asked.
+    Ask,
+    /// There is nobody to ask.
+    Missing,
+}
+
+impl Consent {
+    fn of(is_allowed: bool, has_terminal: bool, rights: Rights) -> Self {
+        match (has_terminal, rights) {
+            _ if is_allowed => Self::Given,
+            (true, _) => Self::Ask,
+            (false, Rights::Root) => Self::Given,
+            (false, _) => Self::Missing,
+        }
+    }
+}
+
 /// The command that installs all that is missing, or one line that names everything.
 fn install(missing: &[&str], rights: Rights) -> Result<String> {
     let (by_hand, packages): (Vec<&str>, Vec<&str>) =
@@ -188,7 +216,10 @@ fn install(missing: &[&str], rights: Rights) -> Result<String> {
         (false, true, _) => Err(format!("missing: {by_hand}").into()),
         (_, _, Rights::None) => {
             let by_hand = if by_hand.is_empty() { by_hand } else { format!("; {by_hand}") };
-            Err(format!("missing, by the names of Debian's packages: {packages}{by_hand}").into())
+            Err(format!(
+                "{ELSEWHERE} Missing, by the names of Debian's packages: {packages}{by_hand}"
+            )
+            .into())
         }
         (false, false, _) => Err(format!("missing: {by_hand}; and {install}").into()),
     }
@@ -226,7 +257,7 @@ impl Sign {
             Self::Installed => is_installed(sh, package),
             // The recipe of the platform looks for one that opens windows.
             Self::Jdk17 => has_jdk(sh, "17", "lib/libawt_xawt.so"),
-            Self::Jdk21 => has_jdk(sh, "21", "bin/javac"),
+            Self::Jdk21 => has_jdk(sh, "21", "bin"),
             Self::Node20 => has_node_20(sh),
             Self::Venv => {
                 let python = cmd!(sh, "python3 -m ensurepip --version");
@@ -237,11 +268,8 @@ impl Sign {
     }
 }
 
-/// Whether the user wants it. Without a terminal there is nobody to ask.
+/// Asks the user.
 fn is_agreed(install: &str) -> Result<bool> {
-    if !stdin().is_terminal() {
-        return Ok(false);
-    }
     println!("{install}\nThis is needed and missing. Install it now? [Y/n]");
     let mut answer = String::new();
     stdin().read_line(&mut answer)?;
@@ -267,7 +295,7 @@ fn has_jdk(sh: &Shell, version: &str, file: &str) -> bool {
     let debian = sh.read_dir("/usr/lib/jvm").unwrap_or_default();
     let wanted = format!("javac {version}.");
     homes.into_iter().flatten().chain(debian).any(|home| {
-        let javac = home.join("bin/javac");
+        let javac = home.join(format!("bin/javac{EXE_SUFFIX}"));
         let found = cmd!(sh, "{javac} -version").quiet().ignore_stderr().read();
         home.join(file).exists() && found.is_ok_and(|found| found.starts_with(&wanted))
     })
@@ -276,7 +304,8 @@ fn has_jdk(sh: &Shell, version: &str, file: &str) -> bool {
 /// The home of the JDK whose compiler is on the PATH.
 fn javac_home() -> Option<PathBuf> {
     let path = var_os("PATH")?;
-    let mut javac = std::env::split_paths(&path).map(|folder| folder.join("javac"));
+    let mut javac =
+        std::env::split_paths(&path).map(|folder| folder.join(format!("javac{EXE_SUFFIX}")));
     let javac = javac.find_map(|file| file.canonicalize().ok())?;
     Some(javac.parent()?.parent()?.to_owned())
 }
@@ -310,6 +339,14 @@ mod tests {
     }
 
     #[test]
+    fn root_without_a_terminal_is_not_asked() {
+        assert_eq!(Consent::of(false, false, Rights::Root), Consent::Given);
+        assert_eq!(Consent::of(false, true, Rights::Root), Consent::Ask);
+        assert_eq!(Consent::of(false, false, Rights::Sudo), Consent::Missing);
+        assert_eq!(Consent::of(true, false, Rights::Sudo), Consent::Given);
+    }
+
+    #[test]
     fn one_line_names_everything() {
         let line = |missing: &[&str], rights| match install(missing, rights) {
             Ok(install) => install,
@@ -321,7 +358,7 @@ mod tests {
         assert_eq!(line(&["curl", "git"], Rights::User), format!("missing; as root: {apt}"));
         assert_eq!(
             line(&["curl", NODE], Rights::None),
-            "missing, by the names of Debian's packages: curl; Node 20 or newer, with npm"
+            format!("{ELSEWHERE} Missing, by the names of Debian's packages: curl; {NODE}")
         );
         assert_eq!(
             line(&["curl", NODE, "git"], Rights::Root),
