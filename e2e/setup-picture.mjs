@@ -9,13 +9,12 @@ import path from 'node:path';
 
 import { installIde } from './lib/installation.mjs';
 import { Sandbox } from './lib/sandbox.mjs';
+import { drawTerminal } from './lib/terminal-picture.mjs';
 import { Terminal } from './lib/terminal.mjs';
 
 const PROGRAM = process.env.GEMINI_COMPANION;
-const FONT = 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace';
 /** The color of a line by its first word; a path has none. */
 const COLORS = { would: '#79c0ff', done: '#7ee787', '': '#8b949e' };
-const [WIDTH, HEIGHT, MARGIN] = [7.9, 18, 14];
 
 const sandbox = new Sandbox();
 try {
@@ -33,26 +32,9 @@ try {
   // Doctor's output follows and would scroll the plan out of the window.
   const [done] = terminal.screen().split('\n\n');
   const shown = `${plan}${done.slice(done.indexOf('Neovim, too?'))}`.replaceAll(sandbox.home, '~');
-  fs.writeFileSync(process.argv[2], svg(['$ gemini-companion setup', ...shown.split('\n')]));
+  const lines = ['$ gemini-companion setup', ...shown.split('\n')];
+  const color = (line) => COLORS[line.slice(0, 5).trim()] ?? '#e6edf3';
+  fs.writeFileSync(process.argv[2], drawTerminal(lines, color));
 } finally {
   await sandbox.close();
-}
-
-/** Draws the lines as a picture. The first word decides the color. */
-function svg(lines) {
-  const text = lines.map((line, index) => {
-    const fill = COLORS[line.slice(0, 5).trim()] ?? '#e6edf3';
-    const y = MARGIN + HEIGHT * index + 14;
-    const shown = line.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-    return `<text x="${MARGIN}" y="${y}" fill="${fill}">${shown}</text>`;
-  });
-  const longest = Math.max(...lines.map((line) => line.length));
-  const w = Math.ceil(longest * WIDTH) + 2 * MARGIN;
-  const h = lines.length * HEIGHT + 2 * MARGIN;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}"
-  font-family="${FONT}" font-size="13" xml:space="preserve">
-<rect width="100%" height="100%" rx="6" fill="#0d1117"/>
-${text.join('\n')}
-</svg>
-`;
 }

@@ -43,6 +43,20 @@ const SILENT = Object.fromEntries(
 
 let sockets = 0;
 
+/** Writes a user's configuration and returns its path; the options are those of `Neovim.start`. */
+export function writeConfig(sandbox, init, { setup, installed = false } = {}) {
+  const config = path.join(sandbox.root, `init-${++sockets}.lua`);
+  const options = setup ?? `{ cmd = { [[${PROGRAM}]] } }`;
+  fs.writeFileSync(
+    config,
+    `${installed ? '' : `vim.opt.runtimepath:prepend([[${PLUGIN}]])`}
+    vim.o.shell = 'sh'
+    ${init}
+    ${setup === false ? '' : `require('gemini_companion').setup(${options})`}`,
+  );
+  return config;
+}
+
 export class Neovim {
   #process;
   #exit;
@@ -60,16 +74,8 @@ export class Neovim {
   ) {
     if (!PROGRAM) throw new Error('GEMINI_COMPANION must be the path of gemini-companion');
     const neovim = new Neovim();
-    const config = path.join(sandbox.root, `init-${++sockets}.lua`);
+    const config = writeConfig(sandbox, init, { setup, installed });
     const socket = path.join(sandbox.root, `nvim-${sockets}.sock`);
-    const options = setup ?? `{ cmd = { [[${PROGRAM}]] } }`;
-    fs.writeFileSync(
-      config,
-      `${installed ? '' : `vim.opt.runtimepath:prepend([[${PLUGIN}]])`}
-      vim.o.shell = 'sh'
-      ${init}
-      ${setup === false ? '' : `require('gemini_companion').setup(${options})`}`,
-    );
     neovim.#run(sandbox, ['-u', config, '-i', 'NONE', '--listen', socket, ...args], env);
     sandbox.defer(() => neovim.close());
     await neovim.#attach(socket, ui);

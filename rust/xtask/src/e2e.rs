@@ -74,8 +74,22 @@ pub(crate) fn test_released_plugin(sh: &Shell, plugin: &Path) -> Result {
     window.run(sh, cmd!(sh, "node --test --test-reporter=dot ide-tests/review.test.mjs"))
 }
 
+/// `cargo xtask demo --quick`: plays the main job in Neovim.
+pub(crate) fn quick_demo(sh: &Shell) -> Result {
+    let companion = build(sh)?;
+    install(sh)?;
+    let neovim = tools::wheels(sh, &[NEOVIM])?.join("nvim");
+    let _dir = sh.push_dir("e2e");
+    let demo = cmd!(sh, "node demo-quick.mjs ../target/demo").env("GEMINI_COMPANION", companion);
+    Ok(demo.env("COMPANION_NEOVIM", neovim).run()?)
+}
+
 /// `cargo xtask demo`, which may renew the pictures in the README.
 pub(crate) fn demo(sh: &Shell, screenshots: bool) -> Result {
+    quick_demo(sh)?;
+    println!(
+        "\nThe same in a real IDE follows. The first time, five to eight minutes build that IDE."
+    );
     let pictures = "../target/demo";
     if screenshots {
         let companion = build(sh)?;

@@ -54,9 +54,12 @@ enum Command {
         #[arg(long, conflicts_with = "long")]
         portable: bool,
     },
-    /// Play the main job in a real IDE: the real Gemini CLI client proposes edits, and a scripted
-    /// user reviews them. Pictures of it go to target/demo.
+    /// Play the main job: the real Gemini CLI proposes edits, and a scripted user reviews them, first
+    /// in Neovim, then in a real IDE. Pictures of it go to target/demo.
     Demo {
+        /// Play it only in Neovim: two minutes the first time.
+        #[arg(long, conflicts_with = "screenshots")]
+        quick: bool,
         /// Also renew the pictures that the README shows.
         #[arg(long)]
         screenshots: bool,
@@ -154,7 +157,11 @@ impl Command {
                     Work::Tests,
                 ]
             }
-            Self::Demo { .. } | Self::BenchIde | Self::TestIde { .. } => {
+            Self::Demo { quick: true, .. } => vec![Work::Client, Work::Neovim],
+            Self::Demo { .. } => {
+                vec![Work::Client, Work::Neovim, Work::Plugin, Work::Display, Work::Robot]
+            }
+            Self::BenchIde | Self::TestIde { .. } => {
                 vec![Work::Plugin, Work::Client, Work::Display, Work::Robot]
             }
             Self::Bare { .. } => vec![Work::Bare, Work::Client],
@@ -190,7 +197,8 @@ fn run(args: &Args) -> Result {
     match &args.command {
         Command::Test { portable: true, .. } => test::test_portable(&sh),
         Command::Test { long, only, .. } => test::test(&sh, *long, only.as_deref()),
-        Command::Demo { screenshots } => e2e::demo(&sh, *screenshots),
+        Command::Demo { quick: true, .. } => e2e::quick_demo(&sh),
+        Command::Demo { screenshots, .. } => e2e::demo(&sh, *screenshots),
         Command::Bare { commands } => bare::run(&sh, commands),
         Command::BenchIde => e2e::bench_ide(&sh),
         Command::BenchJni => kotlin::bench(&sh),

@@ -18,6 +18,8 @@ pub(crate) enum Work {
     Plugin,
     /// Starting the real client.
     Client,
+    /// Running Neovim, from a Python wheel, in a terminal.
+    Neovim,
     /// Opening windows on a virtual display.
     Display,
     /// Using windows as a user does, and looking at them.
@@ -69,6 +71,7 @@ const PLUGIN: [Need; 9] = [
     (Sign::Installed, "libfreetype6"),
 ];
 const CLIENT: [Need; 1] = [(Sign::Node20, NODE)];
+const NEOVIM: [Need; 2] = [(Sign::Venv, "python3-venv"), (Sign::Program("tmux"), "tmux")];
 const DISPLAY: [Need; 6] = [
     (Sign::Program("Xvfb"), "xvfb"),
     (Sign::Program("openbox"), "openbox"),
@@ -230,6 +233,7 @@ fn missing(works: &[Work], is_there: impl Fn(&Sign, &str) -> bool) -> Vec<&'stat
     let needs = works.iter().flat_map(|work| match work {
         Work::Plugin => &PLUGIN[..],
         Work::Client => &CLIENT,
+        Work::Neovim => &NEOVIM,
         Work::Display => &DISPLAY,
         Work::Robot => &ROBOT,
         Work::Workflows => &WORKFLOWS,

@@ -61,6 +61,7 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
     step("Kotlin", &mut || kotlin::test(sh))?;
     step("the plugin on today's platform", &mut || current_api::test(sh))?;
     step("the real client", &mut || e2e::test(sh))?;
+    step("the quick demo", &mut || e2e::quick_demo(sh))?;
     step("the packages for npm", &mut || npm::test(sh))?;
     step("the real client, with the server in a JVM", &mut || e2e::test_on_jvm(sh))?;
     step("the real client, in a window of the IDE", &mut || e2e::test_in_window(sh))?;
