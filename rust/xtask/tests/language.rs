@@ -1,5 +1,4 @@
-//! Checks that comments and documents need no second reading: counts certain words, and the length of
-//! sentences.
+//! Counts words that make a sentence need a second reading, in comments and documents.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,9 +11,6 @@ const MAX_PER_1000: usize = 1;
 
 /// Whether the word at an index is a hit.
 type IsHit = fn(words: &[&str], at: usize) -> bool;
-
-/// The longest mean sentence of a document, in words.
-const MAX_MEAN_SENTENCE: usize = 18;
 
 /// Each kind of words, by its name in a message.
 const KINDS: [(&str, IsHit); 3] = [
@@ -60,28 +56,6 @@ fn without_code(text: &str) -> String {
     outside(&outside(text, "```"), "`")
 }
 
-/// The lengths of a document's sentences, in words. Headings and tables have none.
-fn sentence_lengths(document: &str) -> Vec<usize> {
-    let mut lengths = Vec::new();
-    let mut length = 0;
-    for line in without_code(document).lines().map(str::trim) {
-        let is_item = line.starts_with("- ") || line.starts_with(|c: char| c.is_ascii_digit());
-        let is_prose = !line.is_empty() && !line.starts_with(['#', '|']);
-        if !is_prose || is_item {
-            lengths.push(std::mem::take(&mut length));
-        }
-        for word in line.split_whitespace().filter(|_| is_prose) {
-            length += 1;
-            if word.ends_with(['.', '!', '?', ':']) {
-                lengths.push(std::mem::take(&mut length));
-            }
-        }
-    }
-    lengths.push(length);
-    lengths.retain(|length| *length > 2);
-    lengths
-}
-
 /// The project's files and their texts.
 fn texts() -> Vec<(String, String)> {
     let sh = Shell::new().unwrap();
@@ -91,18 +65,6 @@ fn texts() -> Vec<(String, String)> {
     let text =
         |file: &str| Some((file.to_owned(), std::fs::read_to_string(root().join(file)).ok()?));
     files.lines().filter_map(text).collect()
-}
-
-#[test]
-fn sentences_of_documents_are_short() {
-    let documents = texts().into_iter().filter(|(file, _)| extension(file) == "md");
-    for (file, text) in documents {
-        let lengths = sentence_lengths(&text);
-        let words: usize = lengths.iter().sum();
-        let most = MAX_MEAN_SENTENCE * lengths.len();
-        assert!(words <= most, "{file}: {words} words in {} sentences", lengths.len());
-    }
-    assert_eq!(sentence_lengths("# A b c d\n- One two three. Four\n  five six"), [4, 3]);
 }
 
 #[test]
