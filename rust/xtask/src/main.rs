@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use e2e::ClientVersion;
 use needs::Work;
 use xshell::Shell;
 
@@ -53,6 +54,10 @@ enum Command {
         /// Run only the steps for Windows and macOS, too: Rust, and the program with the client.
         #[arg(long, conflicts_with = "long")]
         portable: bool,
+        /// Run only the end-to-end tests, with another version of a CLI from npm: gemini@latest,
+        /// qwen@0.24.4. Can be repeated.
+        #[arg(long, value_name = "CLI@VERSION", conflicts_with_all = ["long", "only", "portable"])]
+        client_version: Vec<ClientVersion>,
     },
     /// Play the main job: the real Gemini CLI proposes edits, and a scripted user reviews them, first
     /// in Neovim, then in a real IDE. Pictures of it go to target/demo.
@@ -196,6 +201,9 @@ fn run(args: &Args) -> Result {
     needs::ensure(&sh, &args.command.works(), args.yes)?;
     match &args.command {
         Command::Test { portable: true, .. } => test::test_portable(&sh),
+        Command::Test { client_version, .. } if !client_version.is_empty() => {
+            test::step("the real client", || e2e::test_clients(&sh, client_version))
+        }
         Command::Test { long, only, .. } => test::test(&sh, *long, only.as_deref()),
         Command::Demo { quick: true, .. } => e2e::quick_demo(&sh),
         Command::Demo { screenshots, .. } => e2e::demo(&sh, *screenshots),
