@@ -20,7 +20,10 @@ internal interface SystemAlerts {
 
     fun show(title: String, text: String)
 
-    /** The platform's own. Both calls do nothing if the user has turned them off in the settings or the registry. */
+    /**
+     * The platform's alerts. Both calls do nothing if the user has turned alerts off in the
+     * settings or the registry.
+     */
     class OfPlatform(private val project: Project) : SystemAlerts {
         override val isInBackground get() = !ApplicationManager.getApplication().isActive
 
@@ -60,7 +63,7 @@ internal class BackgroundAlert(
         bus.connect(parent).subscribe(ApplicationActivationListener.TOPIC, listener)
     }
 
-    /** The text has the path that the tab shows, and nothing of the content. */
+    /** The text contains the tab's path, and nothing of the content. */
     fun proposalArrived(proposal: Proposal) {
         assertEdt()
         if (isShown || !alerts.isInBackground) return

@@ -14,10 +14,10 @@ internal class BulkReview(waiting: List<Proposal>) {
 
     val all: List<Proposal> = waiting
 
-    /** Those that need a look of their own stay out of it. */
+    /** Proposals that need an individual review are left out. */
     val acceptable: List<Proposal> = waiting.filter { it.obstacle == null }
 
-    /** Why it can't be accepted as the user has agreed to; null if it can. */
+    /** The reason why it cannot be accepted by the bulk answer; null if it can. */
     fun objection(proposal: Proposal): String? =
         when {
             proposal.state != Proposal.State.OPEN -> message("diff.ended")

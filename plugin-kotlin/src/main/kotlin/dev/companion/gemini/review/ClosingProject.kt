@@ -6,8 +6,8 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManagerListener
 
 /**
- * [beforeSave] closes tabs: the platform writes those that are open into workspace.xml, and misses them at the next start.
- * EDT.
+ * [beforeSave] closes tabs: the platform writes open tabs into workspace.xml, and would miss their
+ * files at the next start. EDT.
  */
 internal class ClosingProject(
     private val project: Project,

@@ -12,7 +12,10 @@ import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicReference
 
-/** The requests that wait for an answer. Any thread. The server itself gives up after 30 s, with a vaguer message. */
+/**
+ * Keeps the requests that wait for an answer. Any thread. The server itself gives up after 30 s,
+ * with a vaguer message.
+ */
 internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disposable {
     private val pending = ConcurrentHashMap.newKeySet<Pending>()
 
@@ -24,7 +27,7 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
         return added
     }
 
-    /** No proposal for that file is to open any more of those that were to. Whether there was any. */
+    /** Cancels the requests that open a proposal for that file. Returns whether there were any. */
     fun giveUpOpening(path: String): Boolean {
         val opening = pending.filter { it.opens == path }
         opening.forEach { it.fail(CompanionBundle.message("diff.error.none")) }
@@ -37,7 +40,7 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
         private val request: EditorRequest,
         val opens: String?,
     ) : EditorRequest {
-        /** Whether anybody still waits for the answer. */
+        /** Whether the server still waits for the answer. */
         val isWaiting get() = this in pending
 
         /**
@@ -53,7 +56,7 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
             val busy = { fail(CompanionBundle.message("diff.error.busy")) }
             val timers = AppExecutorUtil.getAppScheduledExecutorService()
             deadline = timers.schedule(busy, deadlineMillis, TimeUnit.MILLISECONDS)
-            // The project may have ended in between.
+            // The project may have closed meanwhile.
             if (!isWaiting) deadline?.cancel(false)
         }
 

@@ -50,11 +50,14 @@ internal class ProposedText(
     val form = TextForm.of(text)
     val plain = TextForm.plain(text)
 
-    /** As the platform shows files of a type, unless it shows another text than it holds, as of a notebook. */
+    /**
+     * The type in which the platform shows files of the target's type. It is plain text if the
+     * platform would show another text than the file's, as for a notebook.
+     */
     val type: FileType
     val document: Document
 
-    /** Whether an editor of the file holds the same text as the file. */
+    /** Whether an editor shows the file's own text. */
     val isPlain: Boolean
 
     /** The first comparison with the file; later ones follow the user's edits. */
@@ -76,7 +79,7 @@ internal class ProposedText(
     }
 }
 
-/** A proposal from its coming to its end, with or without a tab. For the EDT. */
+/** A proposal from its arrival to its end, with or without a tab. For the EDT. */
 internal class Proposal(
     private val project: Project,
     val file: ProposalFile,
@@ -87,7 +90,7 @@ internal class Proposal(
     enum class State {
         OPEN,
 
-        /** Its file is being written in the CLI's place, so nobody decides about it. */
+        /** The plugin is writing the file in the CLI's place, so nobody can decide the proposal. */
         WRITING,
         UNHEARD,
         ENDED,
@@ -96,7 +99,7 @@ internal class Proposal(
     var state = State.OPEN
         private set
 
-    /** How it was accepted, if the CLI does not know of it. */
+    /** The acceptance that the CLI has not received. */
     var delivery = Delivery.DELIVERED
         private set
 
@@ -104,14 +107,14 @@ internal class Proposal(
     var target = target
         private set
 
-    /** Where it stands among those that wait. */
+    /** Its position among the waiting proposals. */
     var place = Place()
         private set
 
-    /** The file's text when the proposal came; null if there was no file. */
+    /** The file's text when the proposal arrived; null if there was no file. */
     val before: CharSequence? = target.document?.immutableCharSequence
 
-    /** Whether it is another one now. */
+    /** Whether the text has changed since. */
     private var changed = false
 
     /**
@@ -129,11 +132,11 @@ internal class Proposal(
     private var form = target.form(proposed.form)
     private var comparison: Future<*>? = null
 
-    /** The changed lines as last compared; null if the texts are too large. */
+    /** The changed lines at the last comparison; null if the texts are too large. */
     var changes: LineChanges? = proposed.changes
         private set
 
-    /** The changed lines if neither text has changed since. */
+    /** The changed lines, if neither text has changed since. */
     val currentChanges: LineChanges?
         get() = changes?.takeIf { it.isOf(current, document.immutableCharSequence) }
 
@@ -150,7 +153,7 @@ internal class Proposal(
 
     val isPlain: Boolean get() = proposed.isPlain
 
-    /** The proposal as it is now, in the form of its file. */
+    /** The proposal's present text, in the form of its file. */
     val text: String
         get() = form().apply(if (isEdited) document.immutableCharSequence else TextForm.lineFeeds(proposed.text))
 
@@ -169,7 +172,7 @@ internal class Proposal(
     /** Whether the user has edited the proposal. */
     val isEdited: Boolean get() = !document.immutableCharSequence.contentEquals(proposed.plain)
 
-    /** Whether the file has the text of the proposal already. */
+    /** Whether the file already has the proposal's text. */
     val isInFile: Boolean
         get() = target.document?.immutableCharSequence?.contentEquals(document.immutableCharSequence) == true
 
@@ -179,7 +182,7 @@ internal class Proposal(
     /** The CLI's intention, however the file has changed since. */
     val kind: ProposalKind get() = proposed.kind
 
-    /** Whether the CLI writes the file itself, and makes an unchanged edit in the file as it is by then. */
+    /** Whether the CLI repeats an unchanged edit in the file's present text. */
     val replaysEdits: Boolean get() = proposed.replaysEdits
 
     /** The number of the CLI. */
@@ -204,22 +207,24 @@ internal class Proposal(
             Remark.PRIVATE.takeIf { proposed.private },
         )
 
-    /** Whether its CLI may not write it though it hears that it is accepted: Qwen Code writes no stale file. */
+    /**
+     * Whether its CLI may accept it and yet not write it: Qwen Code does not write a stale file.
+     */
     val mayStayUnwritten: Boolean get() = isStale || isReadOnly
 
-    /** Whether the file has something that the proposal takes back. */
+    /** Whether the proposal would remove changes of the file. */
     val takesBack: Boolean get() = isStale || isUnsaved()
 
-    /** Why it is not to be accepted along with others, without a look at it. */
+    /** The reason why a bulk answer must not accept it. */
     val obstacle: Remark? get() = remarks.find { it.isObstacle }
 
     /** Whether the file differs from the one that the proposal was made for. */
     val isStale: Boolean get() = isDeleted || isCreated || isChanged
 
-    /** Whether its CLI may yet hear that it is accepted, and write it. */
+    /** Whether its CLI may still receive the acceptance and write the file. */
     val isQueued: Boolean get() = delivery == Delivery.QUEUED
 
-    /** Why it stays although it is accepted. */
+    /** The reason why it stays open after the acceptance. */
     val undelivered: String get() = if (isQueued) "diff.undelivered.queued" else "diff.undelivered.unknown"
 
     init {
@@ -232,7 +237,7 @@ internal class Proposal(
         )
     }
 
-    /** Restores the file's lines in place of one of [currentChanges], as a step that the user can undo. */
+    /** Restores the file's lines for one of [currentChanges], as an undoable step. */
     fun revert(change: LineFragment) {
         assertEdt()
         val changes = currentChanges ?: return
@@ -267,7 +272,9 @@ internal class Proposal(
         file.editors.forEach(ProposalEditor::showBanner)
     }
 
-    /** Its file is being written, or could not be written and it waits on. */
+    /**
+     * The plugin begins to write its file, or the write has failed and the proposal waits again.
+     */
     fun setWriting(isWriting: Boolean) {
         assertEdt()
         if (state == State.ENDED) return
@@ -275,7 +282,7 @@ internal class Proposal(
         file.editors.forEach(ProposalEditor::showBanner)
     }
 
-    /** Nobody has heard that it was accepted, so the text stays where the user can get at it. */
+    /** No CLI has received the acceptance, so the text stays available. */
     fun keepUndelivered(delivery: Delivery) {
         assertEdt()
         state = State.UNHEARD
@@ -294,7 +301,7 @@ internal class Proposal(
         comparison?.cancel(false)
     }
 
-    /** As the file has it now; of a deleted one, as it was. */
+    /** The form of the present file; of a deleted file, the last one. */
     private fun form(): TextForm = if (target.file?.isValid == true) target.form(proposed.form) else form
 
     private fun isUnsaved() = target.file?.let(FileOnDisk::isUnsaved) == true
@@ -305,7 +312,7 @@ internal class Proposal(
         targetListening = listening
         target.document?.addDocumentListener(
             object : DocumentListener {
-                /** Any thread: documents of files are also changed by background write actions. */
+                /** Any thread: background write actions also change documents. */
                 override fun documentChanged(event: DocumentEvent) = later(::noteChange)
             },
             listening,
@@ -320,7 +327,7 @@ internal class Proposal(
         compare()
     }
 
-    /** Compares the texts again, off the EDT, once the user pauses. */
+    /** Compares the texts again, off the EDT, when the user pauses. */
     private fun compare() {
         assertEdt()
         if (state == State.ENDED || currentChanges != null) return
@@ -352,7 +359,7 @@ internal class Proposal(
     }
 }
 
-/** A word in the banner. */
+/** A remark in the banner. */
 internal enum class Remark(
     val key: String,
     val isObstacle: Boolean = true,

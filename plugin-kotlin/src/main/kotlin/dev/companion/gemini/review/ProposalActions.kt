@@ -27,10 +27,12 @@ internal object ProposalActions {
     private const val NEXT = "Companion.NextProposal"
     private const val PREVIOUS = "Companion.PreviousProposal"
 
-    /** In the tab, as icons and by key. */
+    /** The actions of the tab's toolbar and keys. */
     val IN_TAB = listOf(ACCEPT, REJECT, PREVIOUS, NEXT)
 
-    /** Within the tab, our keys come before an editor's own, such as Ctrl+Enter for a new line. */
+    /**
+     * Within the tab, the plugin's keys outrank an editor's own, such as Ctrl+Enter for a new line.
+     */
     fun register(tab: ProposalPanel, parent: Disposable) {
         for (id in IN_TAB + REVERT) {
             ActionManager.getInstance().getAction(id).registerCustomShortcutSet(tab, parent)
@@ -48,7 +50,10 @@ internal object ProposalActions {
         return proposal?.takeIf { it.state == Proposal.State.OPEN }
     }
 
-    /** Where the user is on the way through all: to look is no decision, so a key does it from anywhere. */
+    /**
+     * The user's position among all proposals. Showing another one decides nothing, so the key
+     * works anywhere.
+     */
     fun place(event: AnActionEvent, project: Project): Proposal? = focused(event, project) ?: shown(project)
 
     /**
@@ -63,11 +68,11 @@ internal object ProposalActions {
     private fun shown(project: Project) = ProposalTabs.inFront(project).singleOrNull()?.proposal
 }
 
-/** An action on the proposal at hand. */
+/** An action on the current proposal. */
 internal abstract class ProposalAction : CompanionAction() {
     protected abstract fun decide(service: ProposalService, proposal: Proposal)
 
-    /** Whether the event is not about the proposal, though it reaches it. */
+    /** Whether the event must be ignored. */
     protected open fun isAccidental(service: ProposalService, event: AnActionEvent, proposal: Proposal): Boolean =
         service.accidentalInput.matches(event.inputEvent, proposal)
 
@@ -90,7 +95,7 @@ internal class RejectProposalAction : ProposalAction() {
     override fun decide(service: ProposalService, proposal: Proposal) = service.reject(proposal)
 }
 
-/** An action on all that wait. */
+/** An action on all waiting proposals. */
 internal abstract class ProposalsAction : CompanionAction() {
     protected abstract fun perform(service: ProposalService, event: AnActionEvent, project: Project)
 

@@ -5,7 +5,7 @@ package dev.companion.gemini.review
 import com.intellij.util.messages.Topic
 
 fun interface ProposalListener {
-    /** How many wait for a decision. EDT. */
+    /** The number of waiting proposals. EDT. */
     fun proposalsChanged(waiting: Int)
 
     companion object {

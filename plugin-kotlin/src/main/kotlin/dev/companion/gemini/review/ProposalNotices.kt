@@ -25,7 +25,7 @@ internal class ProposalNotices(
     private var hidden = emptyList<Proposal>()
     private var waiting: Notification? = null
 
-    /** Says which proposals have no tab, as long as it is so. */
+    /** Lists the proposals without a tab, as long as there are any. */
     fun showWaiting(proposals: List<Proposal>) {
         assertEdt()
         if (proposals == hidden) return
@@ -60,7 +60,7 @@ internal class ProposalNotices(
         }
     }
 
-    /** Says which of those that were accepted at once are not, each with why. */
+    /** Lists the bulk-accepted proposals that stayed open, each with the reason. */
     fun tellLeft(left: List<Pair<Proposal, String>>) {
         if (left.isEmpty()) return
         val text = left.joinToString(

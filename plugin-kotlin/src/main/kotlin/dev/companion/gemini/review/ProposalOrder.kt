@@ -4,13 +4,13 @@ package dev.companion.gemini.review
 
 import dev.companion.gemini.CompanionBundle
 
-/** Which of how many a proposal is; [cli] is the CLI that it is from, if there are several. */
+/** The position of a proposal; [cli] is its CLI, if there are several. */
 internal data class Place(
     val number: Int = 1,
     val count: Int = 1,
     val cli: Int? = null,
 ) {
-    /** Whose proposal it is, at the beginning of a sentence. */
+    /** The proposal's owner, at the beginning of a sentence. */
     val who: String get() = cli?.let(::shown) ?: CompanionBundle.message("diff.cli")
 
     companion object {
@@ -19,7 +19,7 @@ internal data class Place(
 }
 
 internal object ProposalOrder {
-    /** Has each know its place. */
+    /** Updates the place of each proposal. */
     fun update(waiting: List<Proposal>) {
         val areSeveral = waiting.distinctBy(Proposal::cli).size > 1
         waiting.forEachIndexed { index, proposal ->
@@ -27,7 +27,10 @@ internal object ProposalOrder {
         }
     }
 
-    /** The one that is [by] further than [from]; beyond the last comes the first. From elsewhere one comes to an end. */
+    /**
+     * The proposal [by] positions after [from]; the first follows the last. Without [from], the
+     * first or the last.
+     */
     fun step(waiting: List<Proposal>, from: Proposal?, by: Int): Proposal? {
         if (waiting.isEmpty()) return null
         val start = waiting.indexOf(from).takeIf { it >= 0 } ?: if (by > 0) -1 else 0

@@ -7,12 +7,15 @@ import com.intellij.openapi.ui.Messages
 import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.platform.Platform
 
-/** For the EDT. Each waits for the answer; Enter and Esc are the one that changes nothing. */
+/**
+ * For the EDT. Each question blocks until the answer; Enter and Esc choose the answer that changes
+ * nothing.
+ */
 internal object ProposalQuestion {
     fun isRejected(project: Project, proposal: Proposal): Boolean =
         ask(project, message("diff.ask", proposal.shownPath), "diff.ask.keep", "diff.reject")
 
-    /** Not asked if the file loses nothing. */
+    /** Asks only if the file would lose changes. */
     fun isApplied(project: Project, proposal: Proposal): Boolean {
         val question = message("diff.ask.apply.changed", proposal.shownPath)
         return !proposal.takesBack || ask(project, question, "diff.ask.none", "diff.apply")
@@ -21,7 +24,7 @@ internal object ProposalQuestion {
     fun isAppliedTwice(project: Project, proposal: Proposal): Boolean =
         ask(project, message("diff.ask.apply.queued", proposal.shownPath), "diff.ask.none", "diff.apply")
 
-    /** No question: why it can't be put into the file. */
+    /** Shows the reason why the text cannot be written into the file; there is no choice. */
     fun tellUnapplied(project: Project, why: String) =
         Messages.showErrorDialog(project, Platform.dialogMessage(why), message("diff.apply"))
 
@@ -47,7 +50,9 @@ internal object ProposalQuestion {
         return Stale.values().getOrElse(ask(project, question, answers)) { Stale.KEEP }
     }
 
-    /** Those that the user accepts: all that can be, or one CLI's; none otherwise. */
+    /**
+     * The proposals to accept: all that can be accepted, or those of one CLI; none after Cancel.
+     */
     fun accepted(project: Project, round: BulkReview): List<Proposal> {
         val left = (round.all - round.acceptable).map { "${it.shownPath}: ${message(checkNotNull(it.obstacle).key)}" }
         val question = listOfNotNull(
@@ -59,7 +64,7 @@ internal object ProposalQuestion {
         return chosen(project, question, round.acceptable, "diff.ask.accept.all")
     }
 
-    /** Those that the user rejects. */
+    /** The proposals to reject. */
     fun rejected(project: Project, round: BulkReview): List<Proposal> {
         val question = listOf(
             message("diff.ask.reject", round.all.size),
@@ -69,7 +74,7 @@ internal object ProposalQuestion {
         return chosen(project, question, round.all, "diff.ask.reject.all")
     }
 
-    /** [proposals], those of one CLI, or none. */
+    /** Returns [proposals], those of one CLI, or none. */
     private fun chosen(
         project: Project,
         question: List<String>,
@@ -84,7 +89,7 @@ internal object ProposalQuestion {
         return choices.getOrNull(answer)?.second.orEmpty()
     }
 
-    /** The files and how many lines change in each. */
+    /** Lists the files, with the number of changed lines each. */
     private fun counted(proposals: List<Proposal>): String =
         lines(
             proposals.map { proposal ->
@@ -107,9 +112,9 @@ internal object ProposalQuestion {
         return Messages.showDialog(project, text, title, answers.toTypedArray(), 0, Messages.getQuestionIcon())
     }
 
-    /** How many files a question names. */
+    /** The most files that a question lists. */
     private const val SHOWN = 10
 
-    /** For how many CLIs there is an answer each. */
+    /** The most CLIs with an answer of their own. */
     private val SEVERAL_CLIS = 2..4
 }

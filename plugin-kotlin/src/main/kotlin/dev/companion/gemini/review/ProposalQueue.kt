@@ -16,13 +16,13 @@ internal class ProposalQueue(private val project: Project) {
     private val waiting = ArrayDeque<() -> Unit>()
     private var isBusy = false
 
-    /** On the EDT in its turn, once no dialog is open. Any thread. */
+    /** Runs on the EDT in its turn, once no dialog is open. Any thread. */
     fun later(job: () -> Unit) =
         ApplicationManager
             .getApplication()
             .invokeLater({ inTurn(job) }, ModalityState.NON_MODAL, project.disposed)
 
-    /** Now; or, while another is under way, right after it. EDT. */
+    /** Runs now, or right after the current operation. EDT. */
     fun inTurn(job: () -> Unit) {
         assertEdt()
         waiting += job
@@ -32,7 +32,7 @@ internal class ProposalQueue(private val project: Project) {
             while (waiting.isNotEmpty()) waiting.remove()()
         } finally {
             isBusy = false
-            // One has failed, but the others are to have their turn.
+            // A failure must not stop the following operations.
             if (waiting.isNotEmpty()) later {}
         }
     }

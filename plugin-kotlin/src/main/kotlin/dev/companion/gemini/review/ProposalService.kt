@@ -63,10 +63,10 @@ class ProposalService internal constructor(
     private val alert = BackgroundAlert(alerts, this)
     internal val accidentalInput = AccidentalInputFilter()
 
-    /** The user has just agreed that the project is closed. EDT. */
+    /** The user has agreed to close the project. EDT. */
     private var isClosing = false
 
-    /** Those that have not ended. EDT. */
+    /** The proposals that have not ended. EDT. */
     private val proposals = LinkedHashSet<Proposal>()
 
     init {
@@ -80,10 +80,10 @@ class ProposalService internal constructor(
         Disposer.register(this) { ProjectManager.getInstance().removeProjectManagerListener(veto) }
     }
 
-    /** A server may have been closed, and nobody waits for its proposals. Any thread. */
+    /** A server that has closed no longer waits for its proposals. Any thread. */
     fun endOfClosed() = background.execute { queue.later { proposals.filter { it.core.isClosed }.forEach(::finish) } }
 
-    /** From the server's thread, as are the next three: returns at once. */
+    /** Called on the server's thread, as are the next three: returns at once. */
     fun open(core: CompanionCore, request: EditorRequest, diff: OpenDiff) {
         requests.giveUpOpening(diff.filePath)
         prepare(request, opens = diff.filePath) { pending ->
@@ -156,7 +156,7 @@ class ProposalService internal constructor(
     /** The proposals that wait for a decision, oldest first. EDT. */
     internal fun waiting(): List<Proposal> = proposals.filter { it.state == Proposal.State.OPEN }
 
-    /** The user wants to see it. EDT. */
+    /** Shows a proposal on the user's request. EDT. */
     internal fun review(proposal: Proposal) =
         queue.inTurn {
             if (proposal in proposals) tabs.show(proposal.file)
@@ -169,14 +169,14 @@ class ProposalService internal constructor(
      */
     private fun reviewHidden() = proposals.filterNot { tabs.isOpen(it.file) }.ifEmpty { waiting() }.forEach(::review)
 
-    /** The user goes on, by one or back, to another that waits. EDT. */
+    /** Shows the next or previous waiting proposal. EDT. */
     internal fun go(from: Proposal?, by: Int) =
         queue.inTurn {
             ProposalOrder.step(waiting(), from, by)?.let { tabs.show(it.file) }
             changed()
         }
 
-    /** The user accepts, and is asked first if the file has changed meanwhile. EDT. */
+    /** Accepts a proposal. Asks first if the file has changed meanwhile. EDT. */
     internal fun accept(proposal: Proposal) =
         queue.inTurn {
             if (proposal.state != Proposal.State.OPEN) return@inTurn
@@ -193,7 +193,7 @@ class ProposalService internal constructor(
     /** Shows how the file has changed since the proposal arrived. EDT. */
     internal fun showChange(proposal: Proposal) = queue.inTurn { ChangedTarget.show(project, proposal) }
 
-    /** The user accepts all that wait now, or one CLI's, each as it is now. EDT. */
+    /** Accepts all waiting proposals, or those of one CLI, with their present text. EDT. */
     internal fun acceptAll() =
         queue.inTurn {
             val round = BulkReview(waiting())
@@ -206,14 +206,14 @@ class ProposalService internal constructor(
             notices.tellLeft(left)
         }
 
-    /** The same, to reject. EDT. */
+    /** Rejects all waiting proposals, or those of one CLI. EDT. */
     internal fun rejectAll() =
         queue.inTurn { ProposalQuestion.rejected(project, BulkReview(waiting())).forEach { rejectNow(it) } }
 
-    /** The user rejects, and says so. EDT. */
+    /** Rejects a proposal by an explicit command. EDT. */
     internal fun reject(proposal: Proposal) = queue.inTurn { rejectNow(proposal, nextOf(proposal)) }
 
-    /** The user closes it: with one key or click, which might be accidental. EDT. */
+    /** Closes a proposal by one key or click, which might be accidental. EDT. */
     internal fun closeByUser(proposal: Proposal) =
         queue.inTurn {
             val next = nextOf(proposal)
@@ -225,7 +225,7 @@ class ProposalService internal constructor(
             }
         }
 
-    /** Puts a proposal that the CLI did not hear of into the file, and asks first if that can cost a text. EDT. */
+    /** Writes an undelivered proposal into the file. Asks first if that would lose a text. EDT. */
     internal fun apply(proposal: Proposal) = undelivered.apply(proposal)
 
     override fun dispose() = rejectAtEnd()
@@ -253,7 +253,7 @@ class ProposalService internal constructor(
                 if (!tabs.isOpen(file)) tabs.openAside(file)
             }
         } catch (e: Throwable) {
-            // The CLI asks in its terminal then.
+            // Then the CLI asks in its terminal.
             endQuietly(proposal)
             throw e
         }
@@ -272,7 +272,7 @@ class ProposalService internal constructor(
             changed()
         }
 
-    /** If the CLI does not hear it, the tab stays, so that no edit is lost. */
+    /** If the CLI does not receive the acceptance, the tab stays, so that no edit is lost. */
     private fun acceptNow(proposal: Proposal, next: Proposal? = null) {
         if (proposal.state != Proposal.State.OPEN) return
         val text = proposal.accepted
@@ -287,7 +287,7 @@ class ProposalService internal constructor(
         changed()
     }
 
-    /** A CLI may write nothing until the last of its proposals is decided, as Qwen Code does. */
+    /** A CLI may write nothing until its last proposal is decided. Qwen Code does so. */
     private fun expectWritten(proposal: Proposal, text: String): Unit =
         written.expect(proposal.target, text) {
             queue.later {
@@ -307,7 +307,7 @@ class ProposalService internal constructor(
         finish(proposal, next)
     }
 
-    /** Where the user goes on after a decision; nowhere if the focus is elsewhere. */
+    /** The next proposal to show after a decision; none if the focus is elsewhere. */
     private fun nextOf(proposal: Proposal): Proposal? =
         ProposalOrder.step(waiting(), proposal, 1).takeIf { it !== proposal && tabs.hasFocus(proposal.file) }
 
@@ -349,7 +349,10 @@ class ProposalService internal constructor(
         changed()
     }
 
-    /** Who was about to decide the proposal in front has not seen one that [change] brings in its place. */
+    /**
+     * Ignores early input if [change] shows another proposal in the place of one that the user was
+     * about to decide.
+     */
     private fun watchingFront(change: () -> Unit) {
         val seen = inFront()
         change()
@@ -374,13 +377,13 @@ class ProposalService internal constructor(
         project.messageBus.syncPublisher(ProposalListener.TOPIC).proposalsChanged(waiting().size)
     }
 
-    /** The project ends without the question, or after it. */
+    /** The project closes, with or without the question. */
     private fun rejectAtEnd() {
         waiting().forEach { it.core.diffRejected(it.path) }
         proposals.toList().forEach(::endQuietly)
     }
 
-    /** Before it exits the platform asks twice in one go; the user is asked once. */
+    /** Before it exits, the platform asks twice in one event; the user is asked once. */
     private fun mayClose(): Boolean {
         val edited = proposals.filter(Proposal::isEdited)
         if (isClosing || edited.isEmpty()) return true

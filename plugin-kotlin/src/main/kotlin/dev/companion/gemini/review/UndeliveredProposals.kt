@@ -1,4 +1,4 @@
-// Puts proposals that no CLI has heard of into their files.
+// Writes accepted proposals that no CLI has received into their files.
 
 package dev.companion.gemini.review
 
@@ -9,7 +9,7 @@ import dev.companion.gemini.target.TargetException
 import dev.companion.gemini.target.TargetWriter
 import java.util.concurrent.Executor
 
-/** Calls [finish] for a proposal whose file has its text. For the EDT. */
+/** Calls [finish] when the file has the proposal's text. For the EDT. */
 internal class UndeliveredProposals(
     private val project: Project,
     private val background: Executor,
@@ -17,7 +17,7 @@ internal class UndeliveredProposals(
     private val writer: TargetWriter,
     private val finish: (Proposal) -> Unit,
 ) {
-    /** Asks first if that can cost a text. */
+    /** Asks first if a text would be lost. */
     fun apply(proposal: Proposal) =
         background.execute {
             val target = runCatching { Target.find(project, proposal.path) }
@@ -37,7 +37,7 @@ internal class UndeliveredProposals(
         }
     }
 
-    /** Whether the CLI does not make the edit, too, or the user wants to apply it all the same. */
+    /** Whether the CLI does not make the edit as well, or the user applies it in any case. */
     private fun isMadeOnce(proposal: Proposal): Boolean {
         if (!proposal.isQueued) return true
         if (!proposal.core.withdrawAcceptance(proposal.path)) return ProposalQuestion.isAppliedTwice(project, proposal)

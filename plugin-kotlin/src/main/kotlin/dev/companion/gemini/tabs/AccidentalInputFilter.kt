@@ -7,7 +7,10 @@ import dev.companion.gemini.review.Proposal
 import java.awt.AWTEvent
 import java.awt.event.InputEvent
 
-/** A proposal may take the place of one that the user is about to decide, and nobody has seen it yet. For the EDT. */
+/**
+ * A proposal may replace another one that the user is about to decide, before the user has seen it.
+ * For the EDT.
+ */
 internal class AccidentalInputFilter {
     /** Ignore-until time per proposal (epoch ms). Each has its own: a change in one half of a split does not affect the other. */
     private val unseen = HashMap<Proposal, Long>()
@@ -20,7 +23,10 @@ internal class AccidentalInputFilter {
         proposals.associateWithTo(unseen) { now + MILLIS }
     }
 
-    /** Whether [event] is too early to be about [proposal]. While a key is held, all its repetitions are. */
+    /**
+     * Whether [event] is too early to concern [proposal]. While a key is held, all its repetitions
+     * are.
+     */
     fun matches(event: AWTEvent?, proposal: Proposal): Boolean {
         assertEdt()
         val at = (event as? InputEvent)?.`when` ?: return false

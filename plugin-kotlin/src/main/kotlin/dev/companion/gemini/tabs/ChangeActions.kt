@@ -41,14 +41,15 @@ internal class RevertChangeAction : CompanionAction() {
 }
 
 /**
- * Goes to the next change and, pressed again after the last one, to the next proposal. The platform's own action stops at
- * the last change. The viewer has the same key for it, so this action is registered on the editor within.
+ * Goes to the next change. Pressed again after the last one, goes to the next proposal. The
+ * platform's own action stops at the last change and has the same key, so this action is registered
+ * on the inner editor.
  */
 internal class NextChangeAction(
     private val editor: Editor,
     parent: Disposable,
 ) : CompanionAction() {
-    /** Where the hint shows: the proposal and the offset of the caret. */
+    /** The place of the hint: the proposal and the caret's offset. */
     private var hint: Pair<Proposal, Int>? = null
 
     init {

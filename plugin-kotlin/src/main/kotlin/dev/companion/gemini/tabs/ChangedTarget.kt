@@ -1,4 +1,4 @@
-// Shows how a proposal's file has changed since the proposal came.
+// Shows how a proposal's file has changed since the proposal arrived.
 
 package dev.companion.gemini.tabs
 

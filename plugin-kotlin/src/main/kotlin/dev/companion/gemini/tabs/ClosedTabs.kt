@@ -22,9 +22,10 @@ import java.awt.event.MouseEvent
 import javax.swing.SwingUtilities
 
 /**
- * The platform closes tabs for many reasons: there are too many, a split or a window goes, the user closes all others.
- * None of these is about the proposal. The user closes it with the X or a middle click on that very tab, or with the
- * actions that close one tab; a key that is held and the second of two clicks are about the tab before. For the EDT.
+ * The platform closes tabs for many reasons: there are too many, a split or a window closes, the
+ * user closes all others. None of these decides the proposal. The user closes it with the X or a
+ * middle click on that very tab, or with an action that closes one tab. A held key and the second
+ * of two clicks belong to the tab before. For the EDT.
  */
 internal class ClosedTabs(
     project: Project,
@@ -33,7 +34,7 @@ internal class ClosedTabs(
     private val accidentalInput: AccidentalInputFilter,
     private val proposals: Set<Proposal>,
 ) : FileEditorManagerListener.Before {
-    /** One of [CLOSE_ONE] is being performed, for this key or click, if it was one. */
+    /** An action of [CLOSE_ONE] is running for this key or click, if any. */
     private var isClosingOne = false
     private var input: InputEvent? = null
 
@@ -59,7 +60,7 @@ internal class ClosedTabs(
         val byUser = isClosingOne || isClickOn(file)
         val isAccidental = byUser && isAccidental(file)
         if (file is ProposalFile) file.isClosedByUser = byUser && !isAccidental
-        // Of one that has several tabs, the next may be the one in the other half of a split.
+        // If a file has several tabs, the next one may be in the other half of a split.
         if (byUser && !isAccidental) closings.expect(proposals.filter { it.file !== file || it.file.editors.size > 1 })
     }
 
@@ -74,7 +75,10 @@ internal class ClosedTabs(
         return accidentalInput.matches(event, proposal) || (isRepeated && closings.matches(event, proposal))
     }
 
-    /** By key it is often an action of the tab's own, without an id, that has the shortcut of the one with it. */
+    /**
+     * By key it is often the tab's own action without an id; it has the shortcut of the action with
+     * the id.
+     */
     private fun closesOne(action: AnAction, key: KeyEvent?): Boolean =
         ActionManager.getInstance().getId(action) in CLOSE_ONE ||
             (key != null && CLOSE_ONE.any { KeymapUtil.isEventForAction(key, it) })

@@ -24,10 +24,13 @@ internal class LineChanges private constructor(
     /** For the user: "+12 −3". */
     val summary: String get() = CompanionBundle.message("diff.lines", added, removed)
 
-    /** Whether both texts are still the compared ones. */
+    /** Whether both texts are unchanged since the comparison. */
     fun isOf(current: CharSequence, proposed: CharSequence) = this.current === current && this.proposed === proposed
 
-    /** The change at a line of the file or, if [inProposal], of the proposal. A deletion is at the line after it. */
+    /**
+     * The change at a line of the file or, if [inProposal], of the proposal. The line after a
+     * deletion has that change.
+     */
     fun at(line: Int, inProposal: Boolean): LineFragment? =
         fragments.find {
             val (start, end) = if (inProposal) Pair(it.startLine2, it.endLine2) else Pair(it.startLine1, it.endLine1)
@@ -37,7 +40,10 @@ internal class LineChanges private constructor(
     /** The first line of the proposal's next change below [line]; null below the last one. */
     fun next(line: Int): Int? = fragments.map { it.startLine2 }.find { it > line }
 
-    /** Restores the lines of [file] in [document], the compared ones, for one change. In a write command. */
+    /**
+     * Restores the file's lines for one change. [file] and [document] are the compared texts. In a
+     * write command.
+     */
     fun revert(change: LineFragment, file: Document, document: Document) {
         val (start, end) = Pair(change.startLine2, change.endLine2)
         val lines = (change.startLine1 until change.endLine1).map { line ->

@@ -16,7 +16,7 @@ import java.awt.EventQueue
 import java.awt.datatransfer.StringSelection
 import javax.swing.JComponent
 
-/** As it is to be now. For the EDT. */
+/** The content of a banner. For the EDT. */
 internal class ProposalBanner(
     project: Project,
     private val proposal: Proposal,
@@ -34,7 +34,10 @@ internal class ProposalBanner(
 
     val component: JComponent get() = panel
 
-    /** Takes over the text of [next] if the links are the same. So the link under the user's mouse stays. */
+    /**
+     * Takes over the text of [next] if the links are the same, so the link under the user's mouse
+     * stays.
+     */
     fun becomes(next: ProposalBanner): Boolean {
         val isSame = proposal === next.proposal && links.map { it.first } == next.links.map { it.first }
         if (isSame && text != next.text) {
@@ -49,14 +52,14 @@ internal class ProposalBanner(
         panel.toolTipText = if (proposal.state == Proposal.State.OPEN) tooltip() else text
     }
 
-    /** The whole text, which may not fit into the banner, and how to take single changes back. */
+    /** The whole text, which may not fit into the banner, and the way to revert single changes. */
     private fun tooltip(): String {
         val revert = ActionManager.getInstance().getAction(ProposalActions.REVERT)
         val hint = message("diff.hint", KeymapUtil.getFirstKeyboardShortcutText(revert))
         return "<html>${XmlStringUtil.escapeString(text)}<br>${XmlStringUtil.escapeString(hint)}</html>"
     }
 
-    /** The decisions are at the end, where they stay while others come and go. */
+    /** The decisions come last, so that they stay in place when other links come and go. */
     private fun links(): List<Pair<String, Runnable>> =
         when (proposal.state) {
             Proposal.State.OPEN -> {
@@ -110,7 +113,7 @@ internal class ProposalBanner(
     private fun decision(label: String, decide: () -> Unit) =
         link(label) { if (!service.accidentalInput.matches(EventQueue.getCurrentEvent(), proposal)) decide() }
 
-    /** The keys are the user's to change, so they are looked up. */
+    /** The user can change the keys, so the plugin looks them up. */
     private fun withKeys(key: String, actionId: String): String {
         val keys = KeymapUtil.getFirstKeyboardShortcutText(ActionManager.getInstance().getAction(actionId))
         return if (keys.isEmpty()) message(key) else message("diff.withKeys", message(key), keys)

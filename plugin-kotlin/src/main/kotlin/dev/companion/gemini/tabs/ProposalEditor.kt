@@ -58,7 +58,7 @@ class ProposalEditorProvider :
     override fun getPolicy() = FileEditorPolicy.HIDE_DEFAULT_EDITOR
 }
 
-/** One tab that shows a [ProposalFile]; there are more of them while the user has it split. For the EDT. */
+/** A tab of a [ProposalFile]; a split shows several. For the EDT. */
 internal class ProposalEditor(
     private val project: Project,
     private val file: ProposalFile,
@@ -71,10 +71,10 @@ internal class ProposalEditor(
     private val viewer = showingFailure { DiffManager.getInstance().createRequestPanel(project, this, null) }
     private var banner: ProposalBanner? = null
 
-    /** Where the caret was in an editor whose successor the viewer has yet to make. */
+    /** The caret's place in an editor that the viewer will replace. */
     private var caret: Pair<Editor, Int>? = null
 
-    /** The editor that has the [NextChangeAction]. */
+    /** The editor with the [NextChangeAction]. */
     private var withNextChange: WeakReference<Editor>? = null
 
     val proposal: Proposal? get() = file.proposal
@@ -92,7 +92,7 @@ internal class ProposalEditor(
         panel.add(viewer.component, BorderLayout.CENTER)
         viewer.putContextHints(DiffUserDataKeys.PLACE, "Companion.Proposal")
         val listener = object : EditorFactoryListener {
-            /** It is not in the viewer yet. */
+            /** The viewer does not contain the editor yet. */
             override fun editorCreated(event: EditorFactoryEvent) =
                 ApplicationManager.getApplication().invokeLater(::finishEditors, ModalityState.any(), project.disposed)
         }
@@ -134,7 +134,7 @@ internal class ProposalEditor(
         editor.caretModel.moveToOffset(offset)
     }
 
-    /** An IDE whose editor throws while it is made, be it an Error, has been stuck from then on. */
+    /** An editor that throws in its constructor, even an Error, has left IDEs stuck. */
     private fun <T> showingFailure(work: () -> T): T? =
         try {
             work()
@@ -148,10 +148,10 @@ internal class ProposalEditor(
             null
         }
 
-    /** Where the user types. */
+    /** The editor of the proposal's side. */
     val text: JComponent? get() = proposal?.let(::editorOf)?.contentComponent
 
-    /** The one that shows the proposal's side here; none if the tab shows another proposal yet. */
+    /** The editor that shows this proposal; null while the tab shows another one. */
     private fun editorOf(proposal: Proposal): Editor? =
         EditorFactory
             .getInstance()
@@ -194,7 +194,7 @@ internal class ProposalEditor(
 
     override fun getComponent(): JComponent = panel
 
-    /** While its tab does not show yet, the viewer would name its toolbar. */
+    /** Before the tab is visible, the viewer would name its toolbar. */
     override fun getPreferredFocusedComponent(): JComponent? = text ?: viewer?.preferredFocusedComponent
 
     override fun getName(): String = CompanionBundle.message("diff.type")

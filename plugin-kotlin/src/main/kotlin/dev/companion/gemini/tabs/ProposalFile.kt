@@ -14,9 +14,12 @@ import dev.companion.gemini.target.ShownPath
 import java.nio.file.Paths
 import javax.swing.Icon
 
-/** The tab of the proposals for one path: a later one replaces an earlier one in it. For the EDT, but for the `val`s. */
+/**
+ * The tab of the proposals for one path: a later one replaces an earlier one. For the EDT, except
+ * the `val`s.
+ */
 class ProposalFile internal constructor(
-    /** The file that the proposal is for, as the CLI wrote it. */
+    /** The proposal's file, as the CLI wrote it. */
     val targetPath: String,
     icon: Icon?,
     /** Called after the last tab closed, with whether the user closed it. */
@@ -32,7 +35,7 @@ class ProposalFile internal constructor(
     /** More than one if the user splits the tab. */
     internal val editors = mutableListOf<ProposalEditor>()
 
-    /** Whether the tab that is about to go is closed by the user. */
+    /** Whether the user closes the tab that is about to close. */
     internal var isClosedByUser = false
 
     /** The tab's title, unique among the tabs. */
@@ -40,7 +43,7 @@ class ProposalFile internal constructor(
     internal var title: String = shownName(targetPath)
         private set
 
-    /** The proposal's. */
+    /** Whether the proposal changes or creates its file. */
     @Volatile
     internal var kind = ProposalKind.CHANGE
         private set
@@ -50,7 +53,7 @@ class ProposalFile internal constructor(
         Platform.forbidPreview(this)
     }
 
-    /** Returns whether that is news. */
+    /** Returns whether the title or the kind has changed. */
     internal fun rename(title: String, kind: ProposalKind): Boolean {
         assertEdt()
         if (this.title == title && this.kind == kind) return false
@@ -73,8 +76,8 @@ class ProposalFile internal constructor(
 }
 
 /**
- * Looks like the target's type, but is none that another plugin knows: nobody else opens a tab, indexes or highlights a
- * [ProposalFile].
+ * Looks like the target's type, but is unknown to other plugins: no plugin opens a tab for a
+ * [ProposalFile], indexes it or highlights it.
  */
 private class ProposalFileType(private val icon: Icon?) : FileType {
     override fun getName() = "CLI proposal"

@@ -27,14 +27,20 @@ internal class ProposalTabs(private val project: Project) {
         if (!isFocusInEditor()) open(file, false)
     }
 
-    /** The user asks for it. Within a tab that shows already, the platform would leave the focus where it is. */
+    /**
+     * Shows a tab on the user's request. In a tab that is already visible, the platform would leave
+     * the focus in place.
+     */
     fun show(file: ProposalFile) {
         open(file, true)
         val text = file.editors.mapNotNull(ProposalEditor::text).find { it.isShowing } ?: return
         IdeFocusManager.getInstance(project).requestFocus(text, true)
     }
 
-    /** In all windows. Closing gives the focus to the next tab, also if it was in a tool window: then it goes back. */
+    /**
+     * Closes the tab in all windows. The platform moves the focus to the next tab, even from a tool
+     * window; then the focus returns.
+     */
     fun close(file: ProposalFile) {
         if (!isOpen(file)) return
         val focus = focusOwner()?.takeIf { ProposalPanel.around(it)?.editor?.file != file }
@@ -46,7 +52,7 @@ internal class ProposalTabs(private val project: Project) {
         if (isOpen(file)) manager.updateFilePresentation(file)
     }
 
-    /** Pinned tabs are spared where the platform closes others, and are no previews. */
+    /** The platform spares pinned tabs when it closes others, and they are not previews. */
     private fun open(file: ProposalFile, focus: Boolean) {
         assertEdt()
         manager.openFile(file, focus)
@@ -65,7 +71,7 @@ internal class ProposalTabs(private val project: Project) {
 
         private fun focusOwner() = KeyboardFocusManager.getCurrentKeyboardFocusManager().focusOwner
 
-        /** Those whose tab shows; several in a split. */
+        /** The visible proposals; a split may show several. */
         fun inFront(project: Project): List<ProposalFile> =
             FileEditorManager.getInstance(project).selectedFiles.filterIsInstance<ProposalFile>()
     }

@@ -23,7 +23,10 @@ class ProposalTitleProvider :
 }
 
 internal object ProposalTitles {
-    /** By the file's name, or, where several have the same, by its path. Returns the tabs that have another name now. */
+    /**
+     * Titles by the file's name or, if several have the same name, by its path. Returns the tabs
+     * with a new title.
+     */
     fun update(proposals: Collection<Proposal>): List<ProposalFile> {
         val names = proposals.groupingBy { ProposalFile.shownName(it.path) }.eachCount()
         val renamed = proposals.filter { proposal ->

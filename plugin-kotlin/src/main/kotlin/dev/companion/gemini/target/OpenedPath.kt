@@ -18,7 +18,7 @@ import java.nio.file.Paths
  */
 internal class OpenedPath private constructor(
     val path: Path,
-    /** Of the project, by its own name or the one that the CLI has for it. */
+    /** Whether it is outside the project, by its own name and by the CLI's. */
     val isOutside: Boolean,
 ) {
     companion object {
@@ -34,7 +34,7 @@ internal class OpenedPath private constructor(
             val shown = when {
                 opened.any { it.path == name } -> path
 
-                // The IDE may not know yet that a link leads elsewhere by now.
+                // The IDE may not know a link's new target yet.
                 else -> others.firstOrNull { isSame(it, path) } ?: own
             }
             return OpenedPath(shown, roots.none(own::startsWith))
@@ -44,7 +44,7 @@ internal class OpenedPath private constructor(
             (ProjectRootManager.getInstance(project).contentRoots.map { it.path } + listOfNotNull(project.basePath))
                 .map { Paths.get(it) }
 
-        /** [path], if it leads into one of [roots] that is a link, as that root has it. */
+        /** [path] as the root has it, if it leads into one of [roots] that is a link. */
         fun belowRoot(roots: List<Path>, path: Path): Path {
             if (roots.any(path::startsWith)) return path
             for (root in roots) {

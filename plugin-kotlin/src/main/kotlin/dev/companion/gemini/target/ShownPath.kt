@@ -13,7 +13,7 @@ internal object ShownPath {
         CharCategory.PARAGRAPH_SEPARATOR,
     )
 
-    /** Its path within the project, or the whole path outside of it. */
+    /** The path within the project, or the whole path outside it. */
     fun of(project: Project, path: Path): String {
         val root = project.basePath?.let(path.fileSystem::getPath)
         return plain((if (root != null && path.startsWith(root)) root.relativize(path) else path).toString())

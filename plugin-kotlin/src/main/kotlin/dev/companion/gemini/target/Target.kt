@@ -33,7 +33,9 @@ internal fun <T> Project.read(look: () -> T): T {
     return ApplicationManager.getApplication().runReadAction(asked)
 }
 
-/** A file of text, or one to be. [file] and [document], the live one, are absent as long as there is none. */
+/**
+ * A text file, existing or new. [file] and its live [document] are null while it does not exist.
+ */
 internal class Target private constructor(
     val path: Path,
     val type: FileType,
@@ -42,12 +44,12 @@ internal class Target private constructor(
     val stamp: FileOnDisk.Stamp?,
     val outside: Boolean,
 ) {
-    /** It has bytes that are no UTF-8, which the IDE takes it to be in. */
+    /** It has bytes that are invalid in UTF-8, although the IDE reads it as UTF-8. */
     private var isGarbled = false
 
     val name: String get() = path.fileName.toString()
 
-    /** The VFS' way to write the path. */
+    /** The path as the VFS writes it. */
     val systemIndependentPath: String = FileUtil.toSystemIndependentName(path.toString())
 
     /** The form on the disk; for properties that it lacks, that of [proposed]. */
@@ -76,7 +78,7 @@ internal class Target private constructor(
             val opened = OpenedPath.of(project, parse(filePath))
             val path = opened.path
             if (Files.isDirectory(path)) refuse("diff.error.directory", filePath)
-            // Who reads a FIFO or a device may never come to its end.
+            // Reading a FIFO or a device may never end.
             if (Files.exists(path) && !Files.isRegularFile(path)) refuse("diff.error.notFile", filePath)
             val stamp = FileOnDisk.stamp(path)
             val file = FileOnDisk.find(path)

@@ -1,4 +1,4 @@
-// Notices when the file of a proposal is created, deleted or moved.
+// Detects when the file of a proposal, or a folder above it, is created, deleted or moved.
 
 package dev.companion.gemini.target
 
@@ -6,7 +6,7 @@ import com.intellij.openapi.vfs.newvfs.BulkFileListener
 import com.intellij.openapi.vfs.newvfs.events.VFileEvent
 import dev.companion.gemini.review.Proposal
 
-/** A file is created, deleted or moved, or a directory above it is. Changes of its text come by its document. EDT. */
+/** Changes of the text come by its document. EDT. */
 internal class TargetChanges(
     private val open: Collection<Proposal>,
     private val changed: (Proposal) -> Unit,

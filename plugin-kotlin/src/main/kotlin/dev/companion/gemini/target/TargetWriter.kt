@@ -16,7 +16,9 @@ import dev.companion.gemini.review.ProposalQueue
 import java.io.IOException
 import java.util.concurrent.Executor
 
-/** [flush] waits for the disk, off the EDT, and throws an [IOException] if that refuses the file. */
+/**
+ * [flush] waits for the disk, off the EDT. It throws an [IOException] if the disk refuses the file.
+ */
 internal class TargetWriter(
     private val project: Project,
     private val background: Executor,
@@ -24,8 +26,8 @@ internal class TargetWriter(
     private val flush: (VirtualFile) -> Unit,
 ) {
     /**
-     * Writes the proposal into the file, undoably, as the file is written by the editor. Calls [then] in its turn, once the
-     * disk has the file or has refused it. EDT.
+     * Writes the proposal into the file as an undoable edit. Calls [then] in its turn, after the
+     * disk has taken or refused the file. EDT.
      */
     fun write(target: Target, proposal: Proposal, then: (Result<Unit>) -> Unit) {
         assertEdt()
@@ -54,21 +56,21 @@ internal class TargetWriter(
         if (document == null || status.hasReadonlyFiles()) {
             throw IOException(CompanionBundle.message("diff.error.readOnly"))
         }
-        // It may have asked, and the CLI have closed the proposal meanwhile.
+        // The platform may have asked, and the CLI may have closed the proposal meanwhile.
         if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
         val text = proposal.document.immutableCharSequence
-        // The platform would write a question mark in the place of each that it can't.
+        // The platform would replace each character that the encoding lacks by a question mark.
         if (!file.charset.canEncode() || !file.charset.newEncoder().canEncode(text)) {
             throw IOException(CompanionBundle.message("diff.error.encoding", file.charset.displayName()))
         }
         if (!proposal.isPlain) {
-            // Or the user would be asked which of two to keep.
+            // Otherwise the platform would ask the user which version to keep.
             if (documents.isFileModified(file)) throw IOException(CompanionBundle.message("diff.error.unsaved"))
             inCommand { file.setBinaryContent(proposal.text.toByteArray()) }
             return file
         }
         inCommand { document.setText(text) }
-        // As it was accepted: not stripped of blanks, for one.
+        // Exactly the accepted text: blanks are not stripped.
         documents.saveDocumentAsIs(document)
         if (documents.isFileModified(file)) throw IOException(CompanionBundle.message("diff.error.notSaved"))
         return file

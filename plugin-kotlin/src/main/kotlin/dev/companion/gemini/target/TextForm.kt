@@ -15,7 +15,7 @@ internal data class TextForm(
     val separator: String,
     val bom: Boolean,
 ) {
-    /** [text] of an editor, as it is to lie on the disk. */
+    /** An editor's [text] in its form on the disk. */
     fun apply(text: CharSequence): String {
         val lines = if (separator == "\n") text.toString() else text.toString().replace("\n", separator)
         return if (bom) BOM + lines else lines
@@ -24,10 +24,13 @@ internal data class TextForm(
     companion object {
         private const val BOM = "\uFEFF"
 
-        /** A BOM as it lies on the disk. */
+        /** A BOM on the disk. */
         val UTF8_BOM: ByteArray = BOM.toByteArray()
 
-        /** The form of a text that has no file yet. A text of one line leaves its separator open: it is `\n`. */
+        /**
+         * The form of a text without a file. A text of one line leaves its separator open: it is
+         * `\n`.
+         */
         fun of(text: String): TextForm {
             val separator = when {
                 "\r\n" in text -> "\r\n"
@@ -37,10 +40,10 @@ internal data class TextForm(
             return TextForm(separator, text.startsWith(BOM))
         }
 
-        /** [text] as an editor holds it. */
+        /** [text] in an editor's form. */
         fun plain(text: String): String = lineFeeds(text).replace('\r', '\n')
 
-        /** The same, with each `\r` that stands alone, which an editor takes for the end of a line. */
+        /** The same, with `\n` for each single `\r`, because an editor treats it as a line end. */
         fun lineFeeds(text: String): String =
             text.removePrefix(BOM).let { if ('\r' in it) it.replace("\r\n", "\n") else it }
     }

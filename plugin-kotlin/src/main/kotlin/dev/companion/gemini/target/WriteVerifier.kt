@@ -17,8 +17,8 @@ internal class WriteVerifier : Disposable {
     private val looks = ArrayList<Future<*>>()
 
     /**
-     * The CLI writes the file a moment after it hears of the acceptance, so the VFS is asked to look a few times, off
-     * the EDT. Later changes come by the IDE's file watcher.
+     * The CLI writes the file a moment after it receives the acceptance, so the VFS refreshes a few
+     * times, off the EDT. The IDE's file watcher reports later changes.
      */
     fun lookAt(path: Path) = look { FileOnDisk.find(path) }
 
@@ -46,7 +46,7 @@ internal class WriteVerifier : Disposable {
         }
     }
 
-    /** Whether the file has that text, as a CLI writes it, perhaps with other ends of lines. */
+    /** Whether the file has that text, as a CLI writes it, also with other line ends. */
     private fun isText(path: Path, plain: String, charsets: Set<Charset>): Boolean {
         val bytes = FileOnDisk.bytes(path, MAX_BYTES_OF_CHARACTER * (plain.length + 1L)) ?: return false
         return charsets.any { TextForm.plain(String(bytes, it)) == plain }
@@ -55,10 +55,10 @@ internal class WriteVerifier : Disposable {
     override fun dispose() = looks.forEach { it.cancel(false) }
 
     private companion object {
-        /** Often at first: the next edit of the file may follow at once. */
+        /** Often at first, because the next edit of the file may follow at once. */
         val AFTER_MILLIS = longArrayOf(100, 300, 1_000, 2_000, 3_000, 5_000, 10_000)
 
-        /** In UTF-32; a line break of two characters has less in all others. */
+        /** In UTF-32; in all other encodings a line break of two characters has fewer bytes. */
         const val MAX_BYTES_OF_CHARACTER = 4
     }
 }

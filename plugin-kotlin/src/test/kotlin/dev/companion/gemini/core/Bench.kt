@@ -140,7 +140,9 @@ object Bench {
             val times = List(count) { jvm.openDiff(kilobytes) to serve.openDiff(kilobytes) }.drop(count / 4)
             val (byJvm, byServe) = median(times.map { it.first }) to median(times.map { it.second })
             val ratio = byJvm / byServe
-            println("openDiff of $kilobytes KB, p50: JVM %.0f µs, serve %.0f µs, ratio %.2f".format(byJvm, byServe, ratio))
+            println(
+                "openDiff of $kilobytes KB, p50: JVM %.0f µs, serve %.0f µs, ratio %.2f".format(byJvm, byServe, ratio),
+            )
         }
     }
 }
