@@ -5,9 +5,9 @@ local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
 local form = require('gemini_companion.form')
 local idle = require('gemini_companion.idle')
-local kept = require('gemini_companion.kept')
+local drafts = require('gemini_companion.drafts')
 local log = require('gemini_companion.log')
-local places = require('gemini_companion.places')
+local titles = require('gemini_companion.titles')
 local reload = require('gemini_companion.reload')
 local stale = require('gemini_companion.stale')
 local text = require('gemini_companion.text')
@@ -44,11 +44,11 @@ end
 
 --- Returns the name of a proposal's CLI if proposals of several CLIs are open.
 local function cli(proposal)
-  return places.cli(proposal, proposals)
+  return titles.cli(proposal, proposals)
 end
 
 local function update_titles()
-  places.update(in_order())
+  titles.update(in_order())
 end
 
 local function close(proposal)
@@ -108,7 +108,7 @@ end
 local function keep(proposal, is_dropped)
   local now, changed = proposal.view:proposal()
   if changed then
-    kept.offer(kept.hold(proposal.path, now, is_dropped), proposal.path)
+    drafts.offer(drafts.hold(proposal.path, now, is_dropped), proposal.path)
   end
 end
 
@@ -192,10 +192,10 @@ local function open(diff, base)
       remind = on(remind),
       changed = update_titles,
       late_changes = function(now)
-        kept.offer(kept.hold(path, now), path)
+        drafts.offer(drafts.hold(path, now), path)
       end,
       copy = function(copy)
-        kept.copy(proposal.view:proposal(), copy)
+        drafts.copy(proposal.view:proposal(), copy)
       end,
     })
     proposals[path] = proposal

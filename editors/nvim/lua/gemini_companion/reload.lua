@@ -2,7 +2,7 @@
 
 local file = require('gemini_companion.file')
 local idle = require('gemini_companion.idle')
-local kept = require('gemini_companion.kept')
+local drafts = require('gemini_companion.drafts')
 local log = require('gemini_companion.log')
 
 local M = {}
@@ -95,7 +95,7 @@ end
 ---@param written? GeminiCompanion.Text the text with the user's changes
 ---@param is_busy fun(): boolean?
 function M.expect(path, before, written, is_busy)
-  local held = written and kept.hold(path, written)
+  local held = written and drafts.hold(path, written)
   local waited, is_written, is_offered = 0, false, false
   -- A write by the user does not count.
   local saving = api.nvim_create_autocmd('BufWritePost', {
@@ -120,18 +120,18 @@ function M.expect(path, before, written, is_busy)
     -- A file that has just changed may be half written.
     local is_done = (is_written and not is_changed) or (is_late and not is_offered)
     if held then
-      is_done = not kept.is_held(held) or (is_done and kept.is_written(path, written))
+      is_done = not drafts.is_held(held) or (is_done and drafts.is_written(path, written))
     end
     if is_done then
       api.nvim_del_autocmd(saving)
       if held then
-        kept.release(held)
+        drafts.release(held)
       end
       return
     end
     if is_late and not is_offered then
       is_offered = true
-      kept.offer(held, path)
+      drafts.offer(held, path)
     end
     local pause = is_late and SLOW_POLL_INTERVAL_MS or POLL_INTERVAL_MS
     waited = waited + (is_busy() and 0 or pause)
