@@ -6,7 +6,7 @@ import { after, before, describe } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 
 import { Scene } from '../lib/ide-scene.mjs';
-import { PATIENCE, until } from '../lib/inbox.mjs';
+import { WAIT_TIMEOUT, until } from '../lib/inbox.mjs';
 
 /** The server gives up on an editor after 3 s. */
 const IN_TIME = 2900;
@@ -30,7 +30,7 @@ describe('in a window', () => {
 
   /** Calls the tool until the analysis is complete; a busy machine may need several calls. */
   async function found(file, args) {
-    const deadline = Date.now() + PATIENCE;
+    const deadline = Date.now() + WAIT_TIMEOUT;
     for (;;) {
       const report = await problems(file, args);
       assert.ok(report.millis < IN_TIME, `${report.millis} ms`);

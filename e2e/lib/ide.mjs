@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 import { Display } from './display.mjs';
-import { Inbox, PATIENCE, until, within } from './inbox.mjs';
+import { Inbox, WAIT_TIMEOUT, until, within } from './inbox.mjs';
 import { javaProgram, launch, windowTitle } from './ide-home.mjs';
 import { writeDarkTheme, writeProjectSettings } from './ide-project.mjs';
 
@@ -126,14 +126,14 @@ export class Ide {
 
   /** Repeats a command until the robot's answer matches; the IDE does not report changes. */
   async untilRobot([command, args], matches, what) {
-    const deadline = Date.now() + PATIENCE;
+    const deadline = Date.now() + WAIT_TIMEOUT;
     for (;;) {
       const answer = await this.robot(command, args);
       const found = matches(answer);
       if (found) return found === true ? answer : found;
       if (Date.now() > deadline) {
         const seen = JSON.stringify(answer, null, 1);
-        throw new Error(`nothing came in ${PATIENCE / 1000} s: ${what}; the robot sees ${seen}`);
+        throw new Error(`nothing came in ${WAIT_TIMEOUT / 1000} s: ${what}; the robot sees ${seen}`);
       }
       await sleep(50);
     }

@@ -1,7 +1,7 @@
 // Stores messages until a test asks for them, and waits for conditions.
 
 /** Maximum wait of a test, in ms. A busy machine needs far less. */
-export const PATIENCE = 60_000;
+export const WAIT_TIMEOUT = 60_000;
 
 export class Inbox {
   #name;
@@ -52,7 +52,7 @@ export class Inbox {
 }
 
 /** Waits for `promise`, or fails with `what` after the maximum wait. */
-export function within(promise, what, patience = PATIENCE) {
+export function within(promise, what, patience = WAIT_TIMEOUT) {
   const error = new Error(`nothing came in ${patience / 1000} s: ${what}`);
   let timer;
   const timeout = new Promise((_, reject) => {
@@ -63,9 +63,9 @@ export function within(promise, what, patience = PATIENCE) {
 
 /** Polls until `condition()` is true. */
 export async function until(what, condition) {
-  const patience = AbortSignal.timeout(PATIENCE);
+  const patience = AbortSignal.timeout(WAIT_TIMEOUT);
   while (!(await condition())) {
-    if (patience.aborted) throw new Error(`in vain for ${PATIENCE / 1000} s: ${what}`);
+    if (patience.aborted) throw new Error(`in vain for ${WAIT_TIMEOUT / 1000} s: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -10,7 +10,7 @@ import { DEEDS } from './monkey-deeds.mjs';
 import { ENDS } from './monkey-ends.mjs';
 import { randomOf } from './random.mjs';
 
-const PATIENCE = 3_600_000;
+const WAIT_TIMEOUT = 3_600_000;
 const CLIENTS = 2;
 const BACK = 'Show Your Edits';
 const FOLDED = /^\d+ more$/;
@@ -183,7 +183,7 @@ export class Monkey {
     const former = this.waiting.get(file);
     const text = `proposed ${this.next()}\n`;
     const proposal = { file, client, text, texts: [text], ended: undefined };
-    proposal.decision = client.openDiff(file, text, PATIENCE);
+    proposal.decision = client.openDiff(file, text, WAIT_TIMEOUT);
     proposal.decision.then(
       (result) => (proposal.ended = result),
       (error) => (proposal.ended = error),

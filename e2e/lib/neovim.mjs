@@ -14,7 +14,7 @@ import { attach } from 'neovim';
 
 import { Session } from './http.mjs';
 import { IdeClient } from './ide-client.mjs';
-import { PATIENCE, within } from './inbox.mjs';
+import { WAIT_TIMEOUT, within } from './inbox.mjs';
 import { Sandbox } from './sandbox.mjs';
 
 const PROGRAM = process.env.GEMINI_COMPANION;
@@ -267,7 +267,7 @@ async function connect(socket) {
 
 /** Polls until a condition is true. */
 export async function until(value, complaint) {
-  const deadline = Date.now() + PATIENCE;
+  const deadline = Date.now() + WAIT_TIMEOUT;
   for (;;) {
     const found = await value();
     if (found) return found;

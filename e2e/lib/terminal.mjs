@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { PATIENCE } from './inbox.mjs';
+import { WAIT_TIMEOUT } from './inbox.mjs';
 
 /** The reason to skip tests with a terminal; false if there is one. */
 export const noTerminal = spawnSync('tmux', ['-V']).error ? 'tmux is not installed' : false;
@@ -43,7 +43,7 @@ export class Terminal {
 
   /** Polls tmux until a condition is true. */
   async #until(holds, complaint) {
-    const deadline = Date.now() + PATIENCE;
+    const deadline = Date.now() + WAIT_TIMEOUT;
     while (!holds()) {
       if (Date.now() > deadline) throw new Error(complaint());
       await sleep(100);

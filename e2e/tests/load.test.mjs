@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Session } from '../lib/http.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { PATIENCE, within } from '../lib/inbox.mjs';
+import { WAIT_TIMEOUT, within } from '../lib/inbox.mjs';
 import { openWindow, openWindowWithClient } from '../lib/scene.mjs';
 
 // The measurements read /proc.
@@ -45,7 +45,7 @@ function gather(sandbox, { ready }, count) {
 
 /** Waits until `condition` holds. */
 async function until(what, condition) {
-  const deadline = Date.now() + PATIENCE;
+  const deadline = Date.now() + WAIT_TIMEOUT;
   while (!condition()) {
     assert.ok(Date.now() < deadline, `waited in vain until ${what}`);
     await sleep(20);
@@ -111,7 +111,7 @@ for (const clients of [0, 1]) {
     sandbox.file('src/.aiignore', '*.key\n');
     companion.notify('editor/focused', { path: sandbox.file('src/x.key') });
     await companion.next('companion/private');
-    const deadline = Date.now() + PATIENCE;
+    const deadline = Date.now() + WAIT_TIMEOUT;
     for (let before; before !== wakeUps(companion); ) {
       assert.ok(Date.now() < deadline, 'it never sleeps for 3 s');
       before = wakeUps(companion);

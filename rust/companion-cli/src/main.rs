@@ -6,7 +6,7 @@ mod clients;
 mod container;
 mod diagnostics;
 mod doctor;
-mod editor;
+mod editor_connection;
 mod env;
 mod find;
 mod hook;

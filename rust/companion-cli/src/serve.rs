@@ -16,7 +16,7 @@ use companion_protocol::settings::{AllowedHost, ListenAddress, Settings, WrongSe
 use companion_server::{Config, Runtime, Server};
 
 use crate::clients;
-use crate::editor::{self, Editor};
+use crate::editor_connection::{self, Editor};
 
 /// Run the companion server for one editor window.
 ///
@@ -135,10 +135,10 @@ pub(crate) fn serve(args: ServeArgs) -> Result<(), Box<dyn Error>> {
     let host = Arc::clone(&editor);
     let server = Server::open(&runtime, config, host)?;
 
-    editor::write(&ready(&server), outgoing, end.clone())?;
+    editor_connection::write(&ready(&server), outgoing, end.clone())?;
     let told = server.clone();
     std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
-        editor::read(&told, &editor, std::io::stdin().lock());
+        editor_connection::read(&told, &editor, std::io::stdin().lock());
         let _ = end.send(());
     })?;
 

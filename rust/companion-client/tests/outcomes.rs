@@ -9,7 +9,7 @@ use std::time::Duration;
 use companion_client::http::{Endpoint, Error, ServerInfo, Stage, probe};
 
 /// More than a busy machine needs.
-const PATIENCE: Duration = Duration::from_mins(1);
+const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
 
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"a","version":"1"}}}"#;
 
@@ -39,7 +39,7 @@ fn against(replies: &[String]) -> (Result<ServerInfo, Error>, Vec<String>) {
         }
         asked
     });
-    let outcome = probe(&endpoint(port), PATIENCE);
+    let outcome = probe(&endpoint(port), WAIT_TIMEOUT);
     (outcome, server.join().unwrap())
 }
 
@@ -108,10 +108,10 @@ fn nobody_there_is_told_apart_from_silence() {
     let error = probe(&endpoint(port), Duration::from_millis(50)).unwrap_err();
     assert!(matches!(error, Error::Timeout { stage: Stage::Answer, .. }), "{error}");
     drop(listener);
-    let error = probe(&endpoint(port), PATIENCE).unwrap_err();
+    let error = probe(&endpoint(port), WAIT_TIMEOUT).unwrap_err();
     assert!(matches!(error, Error::Refused { .. }), "{error}");
     let nowhere = Endpoint::new("no-such-name.invalid", port, None);
-    let error = probe(&nowhere, PATIENCE).unwrap_err();
+    let error = probe(&nowhere, WAIT_TIMEOUT).unwrap_err();
     assert!(matches!(error, Error::UnknownHost { .. }), "{error}");
 }
 
@@ -136,7 +136,7 @@ fn a_firewall_is_told_apart_from_silence() {
 #[test]
 fn the_token_is_in_no_text() {
     let endpoint = endpoint(1);
-    let error = probe(&endpoint, PATIENCE).unwrap_err();
+    let error = probe(&endpoint, WAIT_TIMEOUT).unwrap_err();
     assert!(!format!("{endpoint:?} {error} {error:?}").contains("the-secret"));
 }
 

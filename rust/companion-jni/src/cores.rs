@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use crate::callbacks::{CallbackThread, KotlinSide, Listener, Message, Queue};
 use crate::gate::Error;
-use crate::ide::Jvm;
+use crate::jvm::Jvm;
 use crate::logging;
 
 /// The servers of this process.

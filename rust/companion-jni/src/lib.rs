@@ -21,7 +21,7 @@ mod callbacks;
 mod cores;
 mod diagnosis;
 mod gate;
-mod ide;
+mod jvm;
 mod logging;
 mod natives;
 mod panics;

@@ -9,8 +9,8 @@ mod client;
 mod content;
 mod extension;
 mod files;
-mod ide;
 mod install;
+mod installed_ide;
 mod lock;
 mod machine;
 mod neovim;
@@ -23,7 +23,7 @@ mod setup;
 mod staging;
 
 pub use client::Client;
-pub use ide::{Build, Ide};
+pub use installed_ide::{Build, Ide};
 pub use machine::{Machine, Os};
 pub use neovim::Neovim;
 pub use package::{Package, PackageError};

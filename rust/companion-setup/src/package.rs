@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use zip::ZipArchive;
 
-use crate::ide::Build;
+use crate::installed_ide::Build;
 
 /// The id of the plugin.
 pub(crate) const PLUGIN_ID: &str = "dev.companion.gemini";

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::ide::Ide;
+use crate::installed_ide::Ide;
 use crate::machine::{Machine, Os};
 
 /// Finds the folder for the user's plugins of an IDE.

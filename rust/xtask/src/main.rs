@@ -8,13 +8,13 @@ mod current_api;
 mod display;
 mod dist;
 mod e2e;
-mod ide;
 mod installed;
 mod kotlin;
 mod natives;
 mod needs;
 mod platform;
 mod plugin;
+mod run;
 mod test;
 mod test_ide;
 mod tools;
@@ -210,7 +210,7 @@ fn run(args: &Args) -> Result {
         Command::Bare { commands } => bare::run(&sh, commands),
         Command::BenchIde => e2e::bench_ide(&sh),
         Command::BenchJni => kotlin::bench(&sh),
-        Command::Run { project, ide } => ide::run(&sh, project, ide.as_deref()),
+        Command::Run { project, ide } => run::run(&sh, project, ide.as_deref()),
         Command::TestIde { ide, only } => test_ide::run(&sh, ide, only.as_deref()),
         Command::Plugin => plugin::zip(&sh),
         Command::CheckLibraries { native, all } => check_libraries(native, *all),

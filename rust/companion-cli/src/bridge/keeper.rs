@@ -273,7 +273,7 @@ impl Keeper {
     /// given up while it was out of reach: their results do not answer later requests.
     async fn use_until_suspected(&self, session: Session, number: u64) {
         let up = Arc::new(Up { session, number });
-        self.bridge.link.set_coming(Arc::clone(&up));
+        self.bridge.link.set_reconnecting(Arc::clone(&up));
         loop {
             let given_up = self.bridge.diffs.lock().given_up();
             if given_up.is_empty() {

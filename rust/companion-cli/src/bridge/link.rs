@@ -51,7 +51,7 @@ impl Link {
     }
 
     /// It will be up in a moment: requests wait for that, however long it has been down.
-    pub(super) fn set_coming(&self, up: Arc<Up>) {
+    pub(super) fn set_reconnecting(&self, up: Arc<Up>) {
         self.state.send_modify(|state| *state = State::Coming { since: state.down_since(), up });
     }
 

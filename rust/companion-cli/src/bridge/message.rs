@@ -49,7 +49,7 @@ impl ReportField {
 #[derive(Debug)]
 pub(super) enum FromClient {
     /// Wants an answer.
-    Request(Id, Asked),
+    Request(Id, RequestKind),
     /// `notifications/initialized`: from now on the client hears notifications.
     Ready,
     /// Any other notification, or an answer.
@@ -58,7 +58,7 @@ pub(super) enum FromClient {
 
 /// The kinds of requests that matter to a bridge.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum RequestKind {
     /// `initialize`.
     Initialize,
     /// A tool of a companion's, and the path among its arguments.
@@ -134,9 +134,9 @@ pub(super) fn from_client(text: &str) -> Result<FromClient, String> {
     match single(text)? {
         Message::Request { id, method, params } => {
             let asked = match &*method {
-                "initialize" => Asked::Initialize,
+                "initialize" => RequestKind::Initialize,
                 "tools/call" => tool_call(text, params),
-                _ => Asked::Other,
+                _ => RequestKind::Other,
             };
             Ok(FromClient::Request(id, asked))
         }
@@ -192,14 +192,16 @@ fn single(text: &str) -> Result<Message<'_>, String> {
     }
 }
 
-fn tool_call<'a>(text: &'a str, params: Params<'a>) -> Asked {
-    let Ok(Call { name, arguments }) = params.parse::<Call>() else { return Asked::OtherTool };
-    let Some(tool) = Tool::named(&name) else { return Asked::OtherTool };
+fn tool_call<'a>(text: &'a str, params: Params<'a>) -> RequestKind {
+    let Ok(Call { name, arguments }) = params.parse::<Call>() else {
+        return RequestKind::OtherTool;
+    };
+    let Some(tool) = Tool::named(&name) else { return RequestKind::OtherTool };
     let path = arguments.and_then(|arguments| member(text, arguments, tool.path_argument()));
     match path {
-        Some(path) => Asked::Tool(tool, path),
-        None if tool.is_read_only() => Asked::Other, // of all files
-        None => Asked::OtherTool,
+        Some(path) => RequestKind::Tool(tool, path),
+        None if tool.is_read_only() => RequestKind::Other, // of all files
+        None => RequestKind::OtherTool,
     }
 }
 
@@ -283,7 +285,7 @@ mod tests {
 
     fn client(text: &str) -> String {
         let FromClient::Request(_, asked) = from_client(text).unwrap() else { panic!("{text}") };
-        capitals(text, if let Asked::Tool(_, path) = asked { vec![path] } else { Vec::new() })
+        capitals(text, if let RequestKind::Tool(_, path) = asked { vec![path] } else { Vec::new() })
     }
 
     fn companion(text: &str) -> String {
@@ -315,9 +317,9 @@ mod tests {
     fn problems_of_all_files_may_be_asked_for_again() {
         let call =
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"getDiagnostics"}}"#;
-        assert!(matches!(from_client(call), Ok(FromClient::Request(_, Asked::Other))));
+        assert!(matches!(from_client(call), Ok(FromClient::Request(_, RequestKind::Other))));
         let call = call.replace("getDiagnostics", "closeDiff");
-        assert!(matches!(from_client(&call), Ok(FromClient::Request(_, Asked::OtherTool))));
+        assert!(matches!(from_client(&call), Ok(FromClient::Request(_, RequestKind::OtherTool))));
     }
 
     #[test]

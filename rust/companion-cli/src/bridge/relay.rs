@@ -13,8 +13,8 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use super::diffs::{CallEnd, DiffStep, RelayedDiffs};
 use super::link::Link;
 use super::message::{
-    Asked, FromClient, FromCompanion, PathField, from_client, from_companion, replace, to_json,
-    to_line,
+    FromClient, FromCompanion, PathField, RequestKind, from_client, from_companion, replace,
+    to_json, to_line,
 };
 use crate::find::Mapping;
 use crate::stdio::Output;
@@ -79,7 +79,7 @@ impl Requests {
             Ok(FromClient::Ready) => {
                 let _ = self.begin.send(Begin::Ready(text.into())).await;
             }
-            Ok(FromClient::Request(id, Asked::Initialize)) => {
+            Ok(FromClient::Request(id, RequestKind::Initialize)) => {
                 let _ = self.begin.send(Begin::Initialize(id, text.into())).await;
             }
             Ok(FromClient::Request(id, asked)) => self.request(id, asked, text).await,
@@ -94,13 +94,13 @@ impl Requests {
         }
     }
 
-    async fn request(&mut self, id: Id, asked: Asked, text: &str) {
+    async fn request(&mut self, id: Id, asked: RequestKind, text: &str) {
         let permit = self.permit(text).await;
         let bridge = Arc::clone(&self.bridge);
         let (tool, field) = match asked {
-            Asked::Tool(tool, field) => (tool, field),
-            Asked::OtherTool | Asked::Initialize | Asked::Other => {
-                let once = asked == Asked::OtherTool;
+            RequestKind::Tool(tool, field) => (tool, field),
+            RequestKind::OtherTool | RequestKind::Initialize | RequestKind::Other => {
+                let once = asked == RequestKind::OtherTool;
                 let step = if once { DiffStep::Unrepeatable } else { DiffStep::None };
                 return bridge.begin(permit, id, text.to_owned(), step);
             }

@@ -9,8 +9,8 @@ mod by_port;
 mod by_process;
 mod environment;
 mod files;
-mod ide;
 mod process;
+mod terminal_editor;
 #[cfg(test)]
 mod tests;
 mod workspace;
@@ -166,7 +166,7 @@ impl Plan {
         let targets = targets.chain(environment.stdio().map(Target::Stdio));
         let route = |target| Route { target, origin: Origin::Variable, token: own_token.clone() };
         routes.extend(targets.map(route));
-        let ide = ide::detect(environment, chosen.and_then(|c| c.ide_info.as_ref()));
+        let ide = terminal_editor::detect(environment, chosen.and_then(|c| c.ide_info.as_ref()));
         let rejected = rejected(environment, &search).any(|one| one.port().is_some());
         Self { search, ide, workspace, token, token_origin, routes, rejected }
     }

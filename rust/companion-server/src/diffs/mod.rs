@@ -7,7 +7,7 @@
 mod answer;
 mod calls;
 mod decision;
-mod editor;
+mod editor_requests;
 mod id;
 mod journal;
 mod ledger;

@@ -13,7 +13,7 @@
 //! is answered.
 
 mod delivery;
-mod editor;
+mod editor_answers;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -73,7 +73,7 @@ class Cli(
             .sendAsync(post(request("tools/call", params), session), TEXT)
             .thenApply { json(it.body()) }
             .thenApply { it.getAsJsonObject("result") ?: it }
-            .orTimeout(PATIENCE, TimeUnit.SECONDS)
+            .orTimeout(WAIT_SECONDS, TimeUnit.SECONDS)
     }
 
     /** Opens a diff as soon as a server listens. A CLI that is not back on its stream is answered with one. */

@@ -26,7 +26,7 @@ class DeadDiskTest {
         val tmp = mapOf("TMPDIR" to disk.folder.toString())
         return ChildJvm(main, listOf(root.toString()), prefix = disk.mounting, environment = tmp).use { child ->
             val said = generateSequence { child.nextLine() }.takeWhile { it != "end" }.toList()
-            assertEquals(0, child.exitCode(PATIENCE * 1000), said.toString())
+            assertEquals(0, child.exitCode(WAIT_SECONDS * 1000), said.toString())
             said
         }
     }

@@ -77,7 +77,7 @@ class LifecycleTest {
             assertEquals("HTTP/1.1 100 Continue", reply.readLine())
             val file = Path.of(first.core.status.discoveryFiles.first().path)
             val stopping = Thread { first.close() }.apply { start() }
-            val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE)
+            val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS)
             while (Files.exists(file)) assertTrue(System.nanoTime() < deadline, "it does not stop")
             second.close()
             val answered =
@@ -171,7 +171,7 @@ class LifecycleTest {
             assertEquals("""{"line":7,"character":9}""", active["cursor"].toString())
         }
         pool.shutdown()
-        assertTrue(pool.awaitTermination(PATIENCE, TimeUnit.SECONDS))
+        assertTrue(pool.awaitTermination(WAIT_SECONDS, TimeUnit.SECONDS))
     }
 
     private fun callEverything(core: CompanionCore, file: String, round: Int) {
@@ -192,7 +192,7 @@ class LifecycleTest {
         val heap = listOf("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:TieredStopAtLevel=1")
         ChildJvm(StartAndStop::class.java, listOf(root.toString()), heap).use { child ->
             val measured = List(1 + StartAndStop.ROUNDS) { child.nextLine().split(' ').map(String::toInt) }
-            assertEquals(0, child.exitCode(PATIENCE * 1000))
+            assertEquals(0, child.exitCode(WAIT_SECONDS * 1000))
             val (threads, files) = measured.last().zip(measured.first()) { a, b -> a - b }
             assertTrue(threads <= 0 && files <= 0, "$threads threads and $files files more")
             // A server's leak grows in each round, the JVM's own memory does not.
@@ -222,7 +222,7 @@ object StartAndStop {
         repeat(ROUNDS) {
             repeat(SERVERS) { Window(root).close() }
             // The file watcher of the last server may end a little later.
-            val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE)
+            val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS)
             val after = generateSequence(::measure).first { after ->
                 val isMore = after.zip(before).take(2).any { (a, b) -> a > b }
                 !isMore || System.nanoTime() > deadline

@@ -97,7 +97,7 @@ class LoadingTest {
     @Test
     fun `the plugin's class loader is collected after stop, and the library can be loaded anew`() {
         copyLibrary()
-        val deadline = System.nanoTime() + PATIENCE * 1_000_000_000
+        val deadline = System.nanoTime() + WAIT_SECONDS * 1_000_000_000
         repeat(2) {
             val loader = eventually(deadline) { useAndStop(root) }
             while (loader.get() != null) {

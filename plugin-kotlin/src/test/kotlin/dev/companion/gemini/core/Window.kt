@@ -8,14 +8,14 @@ import java.util.concurrent.TimeUnit
 import java.util.logging.Level
 
 /** The timeout of a test, in seconds. Far above the needs of a busy machine. */
-const val PATIENCE = 60L
+const val WAIT_SECONDS = 60L
 
 /** The folder of the plugin under test, which has the library in it. */
 val pluginDirectory: Path = Path.of(System.getProperty("companion.plugin.home"))
 
 /** The oldest element, or an error with [what] as the missing one. */
 fun <T : Any> LinkedBlockingQueue<T>.next(what: String): T =
-    poll(PATIENCE, TimeUnit.SECONDS) ?: error("nothing came in $PATIENCE s: $what")
+    poll(WAIT_SECONDS, TimeUnit.SECONDS) ?: error("nothing came in $WAIT_SECONDS s: $what")
 
 /** The first element for which [matches] holds; drops those before it. */
 fun <T : Any> LinkedBlockingQueue<T>.until(what: String, matches: (T) -> Boolean): T =
