@@ -23,10 +23,10 @@ async function measure(name, rounds, run) {
   console.log(`${name}: p50 ${p50} ms, p95 ${p95} ms`);
 }
 
-await measure('hook without a companion', 200, () => hook(sandbox, 'after-edit', input));
+await measure('hook without a companion', 200, () => hook(sandbox, 'after-tool', input));
 new Editor(await Companion.start(sandbox));
-await measure('hook before-edit', 200, () => hook(sandbox, 'before-edit', input));
-await measure('hook after-edit', 200, () => hook(sandbox, 'after-edit', input));
+await measure('hook before-edit', 200, () => hook(sandbox, 'before-tool', input));
+await measure('hook after-edit', 200, () => hook(sandbox, 'after-tool', input));
 const mcp = await Mcp.start(sandbox);
 await measure('get_diagnostics', 500, () => mcp.ask({ path }));
 await sandbox.close();

@@ -30,6 +30,10 @@ export class Editor {
   refusal;
   /** The problems of a file, by its path. */
   diagnose = jsonProblems;
+  /** When the model gets the reason of a rejection, by the path of the proposal. */
+  reasons = new Map();
+  /** The files that are not saved. */
+  unsaved = [];
   #companion;
   #views = new Map();
   /** The proposals whose CLI writes the file itself. */
@@ -45,7 +49,9 @@ export class Editor {
     if (method === 'editor/diagnostics') {
       return { files: paths.map((path) => ({ path, diagnostics: this.diagnose(path) })) };
     }
+    if (method === 'editor/unsaved') return { paths: this.unsaved };
     if (method === 'diff/open') {
+      this.reasons.set(filePath, params.reason);
       if (this.refusal) throw new Error(this.refusal);
       this.#views.set(filePath, newContent);
       if (params.replaysEdits) this.#replayed.add(filePath);
@@ -87,8 +93,8 @@ export class Editor {
     this.#companion.notify('diff/accepted', { filePath, content });
   }
 
-  reject(filePath) {
+  reject(filePath, reason) {
     this.#views.delete(filePath);
-    this.#companion.notify('diff/rejected', { filePath });
+    this.#companion.notify('diff/rejected', { filePath, reason });
   }
 }

@@ -25,11 +25,12 @@ export const ENVIRONMENT = {
   NO_PROXY: '127.0.0.1,host.docker.internal',
 };
 
-/** The model's answers in order: a text, or a tool's `{name, args}`. */
+/** The model's answers in order: a text, a tool's `{name, args}`, or an array of these. */
 export const says = (steps) =>
   steps
-    .map((step) => (typeof step === 'string' ? { text: step } : { functionCall: step }))
-    .map((part) => ({ content: { role: 'model', parts: [part] }, finishReason: 'STOP' }))
+    .map((step) => [step].flat())
+    .map((all) => all.map((one) => (typeof one === 'string' ? { text: one } : { functionCall: one })))
+    .map((parts) => ({ content: { role: 'model', parts }, finishReason: 'STOP' }))
     .map((candidate) => ({
       method: 'generateContentStream',
       response: [{ candidates: [candidate] }],

@@ -2,7 +2,7 @@
 
 import { run } from './doctor.mjs';
 
-/** Gemini CLI's input for an edit of `file_path`. */
+/** Gemini CLI's input after an edit of `file_path`. */
 export const edit = (file_path, more) =>
   JSON.stringify({
     session_id: 'a',
@@ -11,6 +11,10 @@ export const edit = (file_path, more) =>
     tool_input: { file_path, content: 'the whole text' },
     ...more,
   });
+
+/** The same before the edit. */
+export const beforeEdit = (file_path, more) =>
+  edit(file_path, { hook_event_name: 'BeforeTool', ...more });
 
 /** Runs the hook in the project, with `input` on its stdin, and returns its output. */
 export const hook = (sandbox, moment, input, { args = [], env } = {}) =>

@@ -41,8 +41,6 @@ pub(crate) struct Question {
     pub(crate) path: Option<PathBuf>,
     /// The least severe ones; the companion has a default.
     pub(crate) severity: Option<Severity>,
-    /// Those that the last answer did not have.
-    pub(crate) only_new: bool,
 }
 
 /// A companion's answer.
@@ -85,7 +83,6 @@ struct Arguments {
     file_path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     severity: Option<Severity>,
-    only_new: bool,
 }
 
 /// The tools that a companion offers.
@@ -144,7 +141,6 @@ impl Companions {
         let arguments = Arguments {
             file_path: question.path.as_deref().map(|path| self.to_companion(path)),
             severity: question.severity,
-            only_new: question.only_new,
         };
         let call = json!({ "name": Tool::GetDiagnostics.name(), "arguments": arguments });
         let answer = timeout_at(deadline, session.ask::<Answer>("tools/call", call)).await;

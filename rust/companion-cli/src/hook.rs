@@ -1,161 +1,150 @@
-//! Reports the new diagnostics of an edit to the model. The CLI runs it before and after each edit.
-//! An error never stops the edit.
+//! Passes an event of a CLI to the companion, and prints the companion's answer. It decides nothing
+//! itself. An error never stops the CLI.
+
+mod suspended;
 
 use std::error::Error;
 use std::fmt::Write as _;
 use std::io::{self, Read, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use serde::{Deserialize, Serialize};
+use companion_client::discover::resolve_to_real_path;
+use companion_client::http::{self, Endpoint, Stage, post_hook};
+use companion_protocol::hook::{BEGIN_TIMEOUT, HookCall, MAX_EVENT};
+use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
-use crate::diagnostics::{CLOSE_TIMEOUT, Companions, Question};
-use crate::find::{FindArgs, Parent};
+use crate::find::{FindArgs, Parent, explain};
+use suspended::Mark;
 
-/// Maximum size of the CLI's event in bytes. It contains the whole text of the edit.
-const MAX_INPUT: u64 = 64 << 20;
-
-/// Report new diagnostics after an edit, as a hook of Gemini CLI or Qwen Code.
+/// Pass an event of Gemini CLI or Qwen Code to the companion, as a hook.
 ///
-/// The CLI runs it through the extension and describes the edit on stdin. After the edit, it prints
-/// the file's new diagnostics in the CLI's format. It prints nothing if there are none, if no editor
-/// is connected, or on an error. The exit code is always 0.
+/// The CLI runs it through the extension and describes the event on stdin. It prints the companion's
+/// answer in the CLI's format: new diagnostics after an edit, and the reason why the user rejected
+/// one. It prints nothing if there is no answer, if no editor is connected, or on an error. The exit
+/// code is always 0.
 #[derive(Debug, clap::Args)]
 pub(crate) struct HookArgs {
-    /// Time of the call.
-    moment: Moment,
+    /// Event of the CLI.
+    event: HookMoment,
 
     #[command(flatten)]
     find: FindArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Moment {
-    /// Remember the existing diagnostics.
-    BeforeEdit,
-    /// Print the new diagnostics.
-    AfterEdit,
+enum HookMoment {
+    /// Before a tool changes a file.
+    BeforeTool,
+    /// After a tool has changed a file.
+    AfterTool,
+    /// Before the model gets a prompt.
+    BeforeAgent,
+    /// After the model has answered a prompt.
+    AfterAgent,
+    /// The CLI asks the user something.
+    Notification,
 }
 
-impl Moment {
+impl HookMoment {
     /// Maximum time that the CLI waits for the hook.
     fn limit(self) -> Duration {
-        match self {
-            Self::BeforeEdit => Duration::from_secs(1),
-            Self::AfterEdit => Duration::from_secs(3),
-        }
+        Duration::from_millis(match self {
+            Self::BeforeTool | Self::BeforeAgent => 1500,
+            Self::AfterTool => 3500,
+            Self::AfterAgent | Self::Notification => 500,
+        })
     }
 }
 
-/// The CLI's description of a tool call.
-#[derive(Debug, Deserialize)]
-struct Event<'a> {
-    /// The CLI's own name of the moment.
-    hook_event_name: String,
+/// The parts of an event that contain paths of the CLI's system.
+#[derive(Deserialize)]
+struct Event {
     /// Where relative paths begin.
     cwd: Option<PathBuf>,
-    tool_input: Edit,
-    /// After the call.
-    #[serde(borrow)]
-    tool_response: Option<&'a RawValue>,
+    #[serde(default)]
+    tool_input: ToolInput,
 }
 
-#[derive(Debug, Deserialize)]
-struct Edit {
-    file_path: PathBuf,
+#[derive(Default, Deserialize)]
+struct ToolInput {
+    file_path: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct Response<'a> {
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-}
-
-impl Event<'_> {
-    /// Whether the edit was made. Gemini CLI calls hooks after failures as well.
-    fn has_failed(&self) -> bool {
-        let response = self.tool_response.map(|raw| serde_json::from_str(raw.get()));
-        response.is_some_and(|read| read.is_ok_and(|Response { error }| error.is_some()))
-    }
-}
-
-/// Text that the CLI adds to the tool's result.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Output<'a> {
-    hook_specific_output: HookSpecificOutput<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct HookSpecificOutput<'a> {
-    hook_event_name: &'a str,
-    additional_context: &'a str,
-}
-
-/// Runs for at most the limit of the moment. If the exit code is not 0, the CLI takes a text on
+/// Runs for at most the limit of the event. If the exit code is not 0, the CLI takes a text on
 /// stderr for a reason to block the edit.
 pub(crate) fn hook(args: HookArgs) -> ExitCode {
     std::panic::set_hook(Box::new(|panic| log::info!("{panic}")));
-    match std::panic::catch_unwind(|| told(args)) {
-        Ok(Ok(output)) => {
+    match std::panic::catch_unwind(|| answer(args)) {
+        Ok(Ok(answer)) => {
             // A CLI that does not read stdout does not need the answer.
-            let _ = io::stdout().write_all(output.as_bytes());
+            let _ = io::stdout().write_all(answer.as_bytes());
         }
-        Ok(Err(why)) => log::info!("nothing is told: {why}"),
+        Ok(Err(why)) => log::info!("no answer: {why}"),
         Err(_) => {}
     }
     ExitCode::SUCCESS
 }
 
-/// Returns the new diagnostics as text; may be empty.
-fn told(args: HookArgs) -> Result<String, Box<dyn Error>> {
+/// Returns the companion's answer; may be empty.
+fn answer(args: HookArgs) -> Result<String, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let told = runtime.block_on(async {
-        let deadline = Instant::now() + args.moment.limit();
-        timeout_at(deadline, run(args, deadline - CLOSE_TIMEOUT)).await
-    });
+    let limit = args.event.limit();
+    let answer = runtime.block_on(async { timeout(limit, relay(args.find)).await });
     // Stdin may stay open, or a disk not answer.
     runtime.shutdown_background();
-    told?
+    answer?
 }
 
-async fn run(
-    HookArgs { moment, find }: HookArgs,
-    deadline: Instant,
-) -> Result<String, Box<dyn Error>> {
-    let text = tokio::task::spawn_blocking(read).await??;
-    let event: Event<'_> = serde_json::from_str(&text)?;
-    if event.has_failed() {
-        return Err("the edit was not made".into());
+async fn relay(find: FindArgs) -> Result<String, Box<dyn Error>> {
+    let found = tokio::task::spawn_blocking(|| prepare(find).map_err(|error| error.to_string()));
+    let (endpoints, event) = found.await??;
+    let mut why = String::new();
+    for hosts in endpoints.chunk_by(|a, b| (a.port, &a.token) == (b.port, &b.token)) {
+        let mark = Mark::of(hosts[0].port);
+        let limit = if mark.is_set() { suspended::LIMIT } else { BEGIN_LIMIT };
+        match post_hook(hosts, event.clone(), limit).await {
+            Ok(answer) => {
+                mark.clear();
+                return Ok(ascii(std::str::from_utf8(&answer)?));
+            }
+            Err(error) => {
+                if matches!(error, http::Error::Timeout { stage: Stage::Answer, .. }) {
+                    mark.set();
+                }
+                why = explain(&hosts[0].authority(), &error);
+            }
+        }
     }
-    let cwd = event.cwd.map_or_else(std::env::current_dir, Ok)?;
-    let companions = Companions::new(find, Parent::Shell, cwd)?;
-    let only_new = matches!(moment, Moment::AfterEdit);
-    let question = Question { path: Some(event.tool_input.file_path), severity: None, only_new };
-    let told = companions.ask(&question, deadline).await?;
-    let is_new = told.report.files.iter().any(|file| !file.found.diagnostics.is_empty());
-    if !only_new || !is_new {
-        return Ok(String::new());
-    }
-    let text = format!("The user's editor shows these problems after the edit:\n{}", told.text);
-    let output = Output {
-        hook_specific_output: HookSpecificOutput {
-            hook_event_name: &event.hook_event_name,
-            additional_context: &text,
-        },
-    };
-    Ok(ascii(&serde_json::to_string(&output)?))
+    Err(why.into())
 }
 
-fn read() -> io::Result<String> {
+/// The time for a companion to begin its answer, in a CLI that waits for it.
+const BEGIN_LIMIT: Duration = Duration::from_millis(BEGIN_TIMEOUT);
+
+/// Reads the event, and finds the companions.
+fn prepare(find: FindArgs) -> Result<(Vec<Endpoint>, bytes::Bytes), Box<dyn Error>> {
     let mut text = String::new();
-    io::stdin().lock().take(MAX_INPUT).read_to_string(&mut text)?;
-    Ok(text)
+    io::stdin().lock().take(MAX_EVENT).read_to_string(&mut text)?;
+    let raw: &RawValue = serde_json::from_str(&text)?;
+    let Event { cwd, tool_input } = serde_json::from_str(raw.get())?;
+    let find = find.or_of_bridge();
+    let mapping = find.mapping();
+    let endpoints = Arc::new(find.finder(Parent::Shell)?).find()?;
+    let cwd = cwd.map_or_else(std::env::current_dir, Ok)?;
+    let path = tool_input.file_path.filter(|path| !path.is_empty());
+    let path = path.map(|path| resolve_to_real_path(&path, &cwd).to_string_lossy().into_owned());
+    let mapped = path.as_deref().and_then(|path| mapping.to_companion(path));
+    let call = match mapped {
+        Some(mapped) => HookCall { file_path: Some(mapped), shown_path: path, event: raw },
+        None => HookCall { file_path: path, shown_path: None, event: raw },
+    };
+    Ok((endpoints, serde_json::to_vec(&call)?.into()))
 }
 
 /// JSON without a character that a shell on the way could take for another one: Windows PowerShell
@@ -184,22 +173,5 @@ mod tests {
         let json = ascii(&serde_json::to_string(text).unwrap());
         assert!(json.is_ascii());
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
-    }
-
-    #[test]
-    fn an_edit_that_failed_is_told_from_one_that_was_made() {
-        for (response, failed) in [
-            (r#"{"llmContent":"ok","returnDisplay":{"error":"x"}}"#, false),
-            (r#"{"llmContent":"no","error":{"type":"file_write_failure"}}"#, true),
-            (r#"{"error":null}"#, false),
-            (r#""a text""#, false),
-            ("null", false),
-        ] {
-            let text = format!(
-                r#"{{"hook_event_name":"AfterTool","tool_input":{{"file_path":"a"}},"tool_response":{response}}}"#
-            );
-            let event: Event<'_> = serde_json::from_str(&text).unwrap();
-            assert_eq!(event.has_failed(), failed, "{response}");
-        }
     }
 }

@@ -242,7 +242,7 @@ fn question(params: Params<'_>) -> Result<Result<Question, String>, ErrorObject>
         Ok(Arguments { path, severity }) => {
             // A model that leaves out an argument may say so by an empty text.
             let path = path.filter(|path| !path.is_empty()).map(PathBuf::from);
-            Ok(Question { path, severity, only_new: false })
+            Ok(Question { path, severity })
         }
         Err(error) => Err(format!("Invalid arguments: {}", describe(&error))),
     })

@@ -112,6 +112,13 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) silent: bool,
 
+    /// Review each edit in the editor, even if Gemini CLI would make it without asking.
+    ///
+    /// In auto-edit and YOLO mode, too, until the editor sends `workspace/review`. It needs the CLI's
+    /// extension, which `gemini-companion setup` installs. Qwen Code can't be asked to.
+    #[arg(long, conflicts_with = "context_only")]
+    pub(crate) review_all: bool,
+
     /// Maximum request size in megabytes; limits the size of a proposed file.
     #[arg(long, value_name = "MB", default_value_t = Settings::default().body_limit, value_parser = within(&Settings::BODY_LIMITS))]
     pub(crate) body_limit: u16,
@@ -174,6 +181,7 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
         diffs: !args.context_only,
         diagnostics: !args.no_diagnostics,
         silent: args.silent,
+        review_all: args.review_all,
         resume: args.resume,
         port: args.port,
         listen: args.listen,

@@ -36,8 +36,10 @@ pub enum EditorNotification {
     Silent(Silent),
     /// `diff/accepted {filePath, content}`: the user's decision, with the final text.
     DiffAccepted(AcceptedDiff),
-    /// `diff/rejected {filePath}`
-    DiffRejected(DiffPath),
+    /// `workspace/review {all}`
+    Review(Review),
+    /// `diff/rejected {filePath, reason}`
+    DiffRejected(RejectedDiff),
 }
 
 impl EditorNotification {
@@ -57,6 +59,7 @@ impl EditorNotification {
             "workspace/folders" => params.parse().map(Self::Folders),
             "workspace/trust" => params.parse().map(Self::Trust),
             "workspace/silent" => params.parse().map(Self::Silent),
+            "workspace/review" => params.parse().map(Self::Review),
             "diff/accepted" => params.parse().map(Self::DiffAccepted),
             "diff/rejected" => params.parse().map(Self::DiffRejected),
             _ => {
@@ -97,6 +100,10 @@ pub enum CompanionNotification {
     Sessions(Sessions),
     /// `companion/private {paths}`
     PrivateFiles(PrivateFiles),
+    /// `agent/waiting {message}`
+    AgentWaiting(AgentWaiting),
+    /// `agent/finished {seconds}`
+    AgentFinished(AgentFinished),
 }
 
 impl CompanionNotification {
@@ -105,6 +112,8 @@ impl CompanionNotification {
         match self {
             Self::Sessions(_) => "companion/sessions",
             Self::PrivateFiles(_) => "companion/private",
+            Self::AgentWaiting(_) => "agent/waiting",
+            Self::AgentFinished(_) => "agent/finished",
         }
     }
 }
@@ -165,6 +174,13 @@ pub struct Silent {
     pub silent: bool,
 }
 
+/// Whether the user reviews each edit, even if the CLI does not ask for it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Review {
+    /// The user's decision.
+    pub all: bool,
+}
+
 /// An acceptance of a proposal by the user.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -174,6 +190,17 @@ pub struct AcceptedDiff {
     /// The text that was accepted, with the user's edits.
     #[serde(deserialize_with = "text::content")]
     pub content: String,
+}
+
+/// A rejection of a proposal by the user.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RejectedDiff {
+    /// The path from `diff/open`, byte for byte.
+    pub file_path: String,
+    /// For the model. [`OpenDiff::reason`] says when the model gets it.
+    #[serde(default)]
+    pub reason: Option<String>,
 }
 
 /// A proposal, named by the path from `diff/open`.
@@ -228,6 +255,20 @@ pub struct PrivateFiles {
     pub paths: Vec<String>,
 }
 
+/// The parameters of `agent/waiting`: a CLI asks the user something in its terminal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AgentWaiting {
+    /// The question, in one line.
+    pub message: String,
+}
+
+/// The parameters of `agent/finished`: a CLI has answered a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AgentFinished {
+    /// The time since the prompt.
+    pub seconds: u64,
+}
+
 /// The parameters of the request `diff/open`: a proposal that the editor must show. The result is
 /// `{}`.
 #[derive(Clone, Debug, Serialize)]
@@ -244,6 +285,8 @@ pub struct OpenDiff<'a> {
     /// The client writes the file itself after an acceptance. If the user has not changed the
     /// proposal, the client applies the model's edit to the file's current text.
     pub replays_edits: bool,
+    /// When the model gets the reason of a rejection.
+    pub reason: ReasonArrival,
     /// The whole proposed text.
     pub new_content: &'a str,
 }
@@ -256,6 +299,26 @@ pub enum ProposalKind {
     Change,
     /// Creates a file that does not exist when the proposal arrives.
     Create,
+}
+
+/// When the model gets the reason of a rejection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ReasonArrival {
+    /// At once, and the CLI goes on. If the file has changed since, as [`Self::NextPrompt`].
+    Now,
+    /// With the user's next prompt. The rejection ends the CLI's turn.
+    NextPrompt,
+    /// Not at all: the CLI's extension is missing, or the file is private.
+    #[default]
+    Never,
+}
+
+/// The result of the request `editor/unsaved`.
+#[derive(Debug, Default, Deserialize)]
+pub struct UnsavedFiles {
+    /// The files whose text in the editor is not on the disk, absolute.
+    pub paths: Vec<String>,
 }
 
 /// The result of the request `diff/close`. The companion ignores the results of other requests.

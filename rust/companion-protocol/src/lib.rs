@@ -10,6 +10,7 @@
 //! - [`diagnostics`]: the errors and warnings that an editor found in its files.
 //! - [`dialect`]: how each client finds a companion.
 //! - [`editor`]: the messages between `gemini-companion serve` and an editor.
+//! - [`hook`]: the messages between a CLI's hook and a companion.
 //! - [`settings`]: the settings of a server.
 //! - [`tool`]: the tools that a companion offers.
 //! - [`status`]: the state of a server, for the editor.
@@ -17,6 +18,7 @@
 pub mod diagnostics;
 pub mod dialect;
 pub mod editor;
+pub mod hook;
 pub mod ide;
 pub mod jsonrpc;
 pub mod mcp;

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use companion_protocol::dialect::GEMINI;
 use companion_protocol::editor::{
-    AcceptedDiff, CloseDiff, CursorMoved, DiffPath, EditorNotification, FilePath, Folders,
-    OpenDiff, PrivateFiles, ProposalKind, Ready, Renamed, SelectionChanged, Sessions, Silent,
-    Trust,
+    AcceptedDiff, AgentFinished, AgentWaiting, CloseDiff, CursorMoved, DiffPath,
+    EditorNotification, FilePath, Folders, OpenDiff, PrivateFiles, ProposalKind, Ready,
+    ReasonArrival, RejectedDiff, Renamed, Review, SelectionChanged, Sessions, Silent, Trust,
 };
 use companion_protocol::ide::{
     self, DiscoveryFile, IdeContext, IdeInfo, OpenFile, Position, WorkspaceState,
@@ -91,6 +91,7 @@ fn to_the_editor() {
         private: true,
         cli: 2,
         replays_edits: true,
+        reason: ReasonArrival::NextPrompt,
         new_content: "text\n",
     };
     let private = PrivateFiles { paths: vec!["/a".to_owned()] };
@@ -98,6 +99,8 @@ fn to_the_editor() {
         text(&Notification::new("companion/ready", ready)),
         text(&Notification::new("companion/sessions", Sessions { count: 2 })),
         text(&Notification::new("companion/private", private)),
+        text(&Notification::new("agent/waiting", AgentWaiting { message: "Run ls?".to_owned() })),
+        text(&Notification::new("agent/finished", AgentFinished { seconds: 61 })),
         text(&Request::new(Id::from(1), "diff/open", open)),
         text(&Request::new(Id::from(2), "diff/close", close(false))),
         text(&Request::new(Id::from(2), "diff/close", close(true))),
@@ -178,8 +181,14 @@ fn from_the_editor() {
         (
             "diff/rejected",
             r#"{"filePath":"/a"}"#,
-            Told::DiffRejected(DiffPath { file_path: path() }),
+            Told::DiffRejected(RejectedDiff { file_path: path(), reason: None }),
         ),
+        (
+            "diff/rejected",
+            r#"{"filePath":"/a","reason":"no"}"#,
+            Told::DiffRejected(RejectedDiff { file_path: path(), reason: Some("no".to_owned()) }),
+        ),
+        ("workspace/review", r#"{"all":true}"#, Told::Review(Review { all: true })),
     ];
     for (method, params, expected) in cases {
         assert_eq!(notification(&note(method, params)), Ok(expected));

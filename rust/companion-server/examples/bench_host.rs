@@ -123,7 +123,7 @@ mod unix {
             }
             "reject" => {
                 script.take(path);
-                server.diff_rejected(path);
+                server.diff_rejected(path, None);
             }
             "storm" => storm(server, path, event.count, event.ms),
             _ => {}

@@ -6,9 +6,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use companion_protocol::diagnostics::DiagnosticsRequest;
-use companion_protocol::editor::{CloseDiff, CompanionNotification, DiffPath, OpenDiff};
+use companion_protocol::editor::{
+    CloseDiff, CompanionNotification, DiffPath, OpenDiff, ReasonArrival,
+};
 pub(crate) use responder::{CallId, RequestOwner};
-pub use responder::{DiagnosticsResponder, DiffResponder, Responder, Responders};
+pub use responder::{DiagnosticsResponder, DiffResponder, Responder, Responders, UnsavedResponder};
 use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -51,6 +53,9 @@ pub enum EditorRequest {
     /// `editor/diagnostics`: report the diagnostics of files, for their texts on the disk. After
     /// 2.5 s report only the known ones.
     Diagnostics(DiagnosticsRequest),
+    /// `editor/unsaved`: save the files of the workspace if the user wants that, then list those
+    /// whose text is not on the disk. A client waits up to 0.5 s.
+    UnsavedFiles,
 }
 
 #[derive(Serialize)]
@@ -60,6 +65,7 @@ enum RequestParams<'a> {
     CloseDiff(&'a CloseDiff),
     DiffPath(&'a DiffPath),
     Diagnostics(&'a DiagnosticsRequest),
+    Empty {},
 }
 
 impl EditorRequest {
@@ -71,6 +77,7 @@ impl EditorRequest {
             Self::AcceptDiff(_) => "diff/accept",
             Self::RejectDiff(_) => "diff/reject",
             Self::Diagnostics(_) => "editor/diagnostics",
+            Self::UnsavedFiles => "editor/unsaved",
         }
     }
 
@@ -94,6 +101,7 @@ impl EditorRequest {
             Self::CloseDiff(close) => RequestParams::CloseDiff(close),
             Self::AcceptDiff(path) | Self::RejectDiff(path) => RequestParams::DiffPath(path),
             Self::Diagnostics(request) => RequestParams::Diagnostics(request),
+            Self::UnsavedFiles => RequestParams::Empty {},
         }
     }
 
@@ -120,6 +128,8 @@ pub struct Proposal {
     /// The number of the client, from 1.
     pub(crate) cli: u32,
     pub(crate) client: ClientTraits,
+    /// When the model would get the reason of a rejection.
+    pub(crate) reason: ReasonArrival,
     pub(crate) probe: Arc<TargetProbe>,
     /// Its part of the bytes that the editor may leave untaken.
     pub(crate) untaken: Option<Arc<OwnedSemaphorePermit>>,
@@ -129,10 +139,11 @@ impl Proposal {
     /// The proposal in the editor's protocol. Asks the disk for up to 0.5 s, so don't call it from
     /// within [`EditorHost::request`].
     pub fn to_show(&self) -> OpenDiff<'_> {
-        let Self { file_path, new_content, cli, client, probe, .. } = self;
+        let Self { file_path, new_content, cli, client, reason, probe, .. } = self;
         let (kind, private) = probe.of(file_path);
         let replays_edits = client.replays_edits;
-        OpenDiff { file_path, kind, private, cli: *cli, replays_edits, new_content }
+        let reason = if private { ReasonArrival::Never } else { *reason };
+        OpenDiff { file_path, kind, private, cli: *cli, replays_edits, reason, new_content }
     }
 }
 

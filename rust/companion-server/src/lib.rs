@@ -9,6 +9,7 @@
 //! `mcp::tools` (arguments) → `diffs` (the end of each diff) → the editor. Notifications go up: the
 //! editor → `diffs` or `context` → `mcp::session` (waiting items per client) → `net::http`.
 
+mod agent;
 mod config;
 mod context;
 mod diagnostics;
@@ -31,7 +32,7 @@ mod text;
 pub use config::{Config, Limits};
 pub use host::{
     Delivery, DiagnosticsResponder, DiffResponder, EditorHost, EditorRequest, Proposal, Responder,
-    Responders,
+    Responders, UnsavedResponder,
 };
 pub use net::listen::Listeners;
 pub use resume::remove_left;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use companion_platform::{Platform, container_mark, is_absolute};
 use companion_protocol::dialect::ClientProfile;
-use companion_protocol::editor::EditorNotification;
+use companion_protocol::editor::{EditorNotification, RejectedDiff};
 use companion_protocol::ide::{DiscoveryFile, Position};
 use companion_protocol::jsonrpc::{ErrorObject, code};
 use companion_protocol::settings::{AllowedHost, Settings};
@@ -18,6 +18,7 @@ use companion_protocol::status::Status;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 
+use crate::agent;
 use crate::config::Config;
 use crate::context::now_ms;
 use crate::diffs::Decision;
@@ -250,7 +251,10 @@ impl Server {
             Event::DiffAccepted(diff) => {
                 return Ok(Some(self.diff_accepted(&diff.file_path, diff.content)));
             }
-            Event::DiffRejected(diff) => return Ok(Some(self.diff_rejected(&diff.file_path))),
+            Event::Review(review) => self.inner.state.agents.review_changed(review.all),
+            Event::DiffRejected(RejectedDiff { file_path, reason }) => {
+                return Ok(Some(self.diff_rejected(&file_path, reason.as_deref())));
+            }
         }
         Ok(None)
     }
@@ -320,9 +324,17 @@ impl Server {
         self.inner.state.diffs.user_decided(path, Decision::Accepted(content))
     }
 
-    /// Notes that the user rejected the proposal for `path`, or closed its view.
-    pub fn diff_rejected(&self, path: &str) -> Delivery {
-        self.inner.state.diffs.user_decided(path, Decision::Rejected)
+    /// Notes that the user rejected the proposal for `path`, or closed its view. The model gets
+    /// `reason` at the time that [`OpenDiff::reason`] says; the server keeps its first 16,384
+    /// UTF-16 code units.
+    ///
+    /// [`OpenDiff::reason`]: companion_protocol::editor::OpenDiff::reason
+    pub fn diff_rejected(&self, path: &str, reason: Option<&str>) -> Delivery {
+        let Inner { state, runtime, .. } = &*self.inner;
+        match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+            Some(reason) => agent::reject(state, runtime, path, reason),
+            None => state.diffs.user_decided(path, Decision::Rejected),
+        }
     }
 
     /// Turns a [queued](Delivery::Queued) acceptance into a rejection, because the editor writes the text

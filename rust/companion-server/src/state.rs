@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::agent::Agents;
 use crate::config::{Config, Limits};
 use crate::context::{ContextModel, EditorContext};
 use crate::diagnostics::EditorDiagnostics;
@@ -30,6 +31,8 @@ pub(crate) struct ServerState {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) monitors: Arc<Monitors>,
     pub(crate) diffs: Arc<Diffs>,
+    pub(crate) host: Arc<dyn EditorHost>,
+    pub(crate) agents: Agents,
     pub(crate) context: EditorContext,
     pub(crate) diagnostics: EditorDiagnostics,
     pub(crate) workspace: Workspace,
@@ -67,7 +70,8 @@ impl ServerState {
         let limits = &config.limits;
         let (left, running) = last.unzip();
         let journal = left.is_some().then(|| Arc::new(Journal::new()));
-        let left = left.unwrap_or_default();
+        let mut left = left.unwrap_or_default();
+        let agents = Agents::new(config.settings.review_all, std::mem::take(&mut left.reasons));
         let sessions = left.sessions.iter().map(|(id, client)| (*id, *client));
         let sessions = Arc::new(Sessions::new(limits.clone(), Arc::clone(&host), sessions));
         let monitors = Arc::new(Monitors::new(limits.monitors));
@@ -79,13 +83,15 @@ impl ServerState {
         let diffs = Diffs::new(
             Arc::clone(&sessions),
             Arc::clone(&monitors),
-            host,
+            Arc::clone(&host),
             limits.clone(),
             journal.clone(),
             left,
         );
         Self {
             guard: Guard::new(port, token.expose(), &config.settings.allowed_hosts),
+            host,
+            agents,
             context,
             workspace,
             probe: Arc::new(probe),
@@ -117,7 +123,7 @@ impl ServerState {
         let waits = |session| self.diffs.is_awaited_by(session);
         let (session, gone) = self.sessions.create(client, waits)?;
         for id in gone {
-            self.diffs.session_gone(id);
+            self.forget(id);
         }
         self.diffs.session_begun(session.id, client);
         self.inhabited.notify_one();
@@ -127,7 +133,12 @@ impl ServerState {
     /// Ends a session and its diffs.
     pub(crate) fn end_session(&self, id: SessionId) {
         self.sessions.remove(id);
+        self.forget(id);
+    }
+
+    fn forget(&self, id: SessionId) {
         self.diffs.session_gone(id);
+        self.agents.session_gone(id);
     }
 
     /// Sends contexts when the editor's state changes, until the server stops.
@@ -193,7 +204,7 @@ impl ServerState {
             self.diffs.session_away(id);
         }
         for id in absent.gone {
-            self.diffs.session_gone(id);
+            self.forget(id);
         }
     }
 }

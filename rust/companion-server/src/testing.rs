@@ -22,6 +22,7 @@ use crate::config::{Config, Limits};
 use crate::disk::pool::BlockingPool;
 use crate::host::{
     DiagnosticsResponder, DiffResponder, EditorHost, EditorRequest, Proposal, Responder,
+    UnsavedResponder,
 };
 use crate::net::http::{ReplyBody, route};
 use crate::resume::{self, Resume, Resumed, Token};
@@ -38,6 +39,7 @@ pub(crate) enum EditorCall {
     Accept(DiffResponder, String),
     Reject(DiffResponder, String),
     Diagnostics(DiagnosticsResponder, DiagnosticsRequest),
+    Unsaved(UnsavedResponder),
 }
 
 /// An editor that only takes note.
@@ -45,6 +47,7 @@ struct Notes {
     asked: UnboundedSender<EditorCall>,
     counts: Arc<Mutex<Vec<usize>>>,
     private: Arc<Mutex<Vec<String>>>,
+    agents: Arc<Mutex<Vec<String>>>,
 }
 
 impl EditorHost for Notes {
@@ -65,6 +68,9 @@ impl EditorHost for Notes {
             (EditorRequest::Diagnostics(request), Responder::Diagnostics(responder)) => {
                 EditorCall::Diagnostics(responder, request)
             }
+            (EditorRequest::UnsavedFiles, Responder::Unsaved(responder)) => {
+                EditorCall::Unsaved(responder)
+            }
             (request, responder) => panic!("{request:?} has {responder:?}"),
         };
         let _ = self.asked.send(call);
@@ -74,6 +80,10 @@ impl EditorHost for Notes {
         match notification {
             CompanionNotification::Sessions(sessions) => self.counts.lock().push(sessions.count),
             CompanionNotification::PrivateFiles(files) => *self.private.lock() = files.paths,
+            CompanionNotification::AgentWaiting(of) => self.agents.lock().push(of.message),
+            CompanionNotification::AgentFinished(_) => {
+                self.agents.lock().push("finished".to_owned());
+            }
         }
     }
 }
@@ -95,6 +105,8 @@ pub(crate) struct Rig {
     pub(crate) counts: Arc<Mutex<Vec<usize>>>,
     /// The last private files that the editor received.
     pub(crate) private: Arc<Mutex<Vec<String>>>,
+    /// What the editor received of CLIs: questions, and "finished".
+    pub(crate) agents: Arc<Mutex<Vec<String>>>,
     pub(crate) host: Arc<dyn EditorHost>,
 }
 
@@ -123,11 +135,12 @@ impl Rig {
         };
         let token = Token::for_tests(TOKEN);
         let (sender, asked) = unbounded_channel();
-        let (counts, private) = (Arc::default(), Arc::default());
+        let (counts, private, agents) = (Arc::default(), Arc::default(), Arc::default());
         let host: Arc<dyn EditorHost> = Arc::new(Notes {
             asked: sender,
             counts: Arc::clone(&counts),
             private: Arc::clone(&private),
+            agents: Arc::clone(&agents),
         });
         let state = Arc::new(ServerState::new(PORT, &token, config, Arc::clone(&host), last, pool));
         if let (Some(journal), Some(saving)) = (&state.journal, saving) {
@@ -137,7 +150,7 @@ impl Rig {
         tokio::spawn(Arc::clone(&state).publish_context());
         tokio::spawn(Arc::clone(&state).run_maintenance());
         tokio::spawn(Arc::clone(&state).expire_calls());
-        Self { state, asked: tokio::sync::Mutex::new(asked), counts, private, host }
+        Self { state, asked: tokio::sync::Mutex::new(asked), counts, private, agents, host }
     }
 
     pub(crate) fn limits(change: impl FnOnce(&mut Limits)) -> Self {

@@ -1,10 +1,10 @@
-//! Counts the bytes of texts that wait for a client.
+//! Counts the bytes of texts that wait for a client, and compares texts that are not kept.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -32,6 +32,34 @@ impl HeldTexts {
     /// The bytes of all texts.
     pub(crate) fn bytes(&self) -> usize {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The digest of a text, to compare it with another text of the same process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Digest {
+    /// Bytes.
+    length: usize,
+    hash: u64,
+}
+
+/// The key of all digests. It is random, so that nobody can craft a text that collides with
+/// another one.
+static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+impl Digest {
+    pub(crate) fn of(text: &str) -> Self {
+        Self { length: text.len(), hash: KEY.hash_one(text) }
+    }
+
+    /// The length of the text, in bytes.
+    pub(crate) fn len(self) -> usize {
+        self.length
+    }
+
+    /// Whether this is the digest of `text`.
+    pub(crate) fn is_of(self, text: &str) -> bool {
+        text.len() == self.length && Self::of(text) == self
     }
 }
 

@@ -111,7 +111,7 @@ fn the_status_counts_clients_and_open_diffs() {
         rig.exchange(rig.post(&headers, &call("openDiff", &arguments)));
     }
     assert_eq!(counts(), (2, 2));
-    rig.server.diff_rejected("/a");
+    rig.server.diff_rejected("/a", None);
     assert_eq!(counts(), (2, 1));
 }
 

@@ -97,11 +97,11 @@ fn it_names_the_program_wherever_terminals_look() {
         assert_eq!(value(&made, file, "/mcpServers/gemini-companion/command"), program);
     }
     let quoted = program.replace("it's", r"it'\''s");
-    for (moment, tool) in [("before-edit", "BeforeTool"), ("after-edit", "AfterTool")] {
+    for (moment, tool) in [("before-tool", "BeforeTool"), ("after-tool", "AfterTool")] {
         let hook = value(&made, "hooks/hooks.json", &format!("/hooks/{tool}/0/hooks/0/command"));
         assert_eq!(hook, format!("'{quoted}' hook {moment} 2>$null; exit 0"));
     }
-    for (moment, tool) in [("before-edit", "PreToolUse"), ("after-edit", "PostToolUse")] {
+    for (moment, tool) in [("before-tool", "PreToolUse"), ("after-tool", "PostToolUse")] {
         let hook =
             value(&made, "hooks/qwen-code.json", &format!("/hooks/{tool}/0/hooks/0/command"));
         assert_eq!(hook, format!("'{quoted}' hook {moment} || exit 0"));
@@ -118,9 +118,9 @@ fn powershell_is_given_a_command_that_it_can_call() {
     made.carry_out(&made.package("1.0"));
     let program = made.home(".local/bin/gemini-companion.exe");
     let hook = value(&made, "hooks/hooks.json", "/hooks/AfterTool/0/hooks/0/command");
-    assert_eq!(hook, format!("& '{}' hook after-edit 2>$null; exit 0", program.display()));
+    assert_eq!(hook, format!("& '{}' hook after-tool 2>$null; exit 0", program.display()));
     let hook = value(&made, "hooks/qwen-code.json", "/hooks/PostToolUse/0/hooks/0/command");
-    assert_eq!(hook, "gemini-companion hook after-edit || exit 0");
+    assert_eq!(hook, "gemini-companion hook after-tool || exit 0");
 }
 
 #[cfg(unix)]

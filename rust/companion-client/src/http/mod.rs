@@ -8,6 +8,7 @@ mod connection;
 mod error;
 mod events;
 mod handshake;
+mod hook;
 mod session;
 mod sse;
 
@@ -16,6 +17,7 @@ use std::fmt;
 pub use error::{Error, Stage};
 pub use events::Events;
 pub use handshake::{Initialized, ServerInfo, connect, initialize, probe};
+pub use hook::post_hook;
 pub use session::Session;
 pub use sse::Event;
 

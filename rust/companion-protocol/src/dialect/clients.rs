@@ -1,6 +1,7 @@
 //! Defines the profile of each supported client.
 
 use super::{Base, ClientProfile, Folder, Installation, Mark, Naming, Roots, Variables};
+use crate::hook::HookNames;
 
 /// The profile of Gemini CLI (`ide-connection-utils.js`, `process-utils.js` and `detect-ide.js` of
 /// `@google/gemini-cli-core` 0.61.0).
@@ -35,6 +36,12 @@ pub static GEMINI: ClientProfile = ClientProfile {
                   feature, run Gemini CLI in one of these supported IDEs: Antigravity, VS Code, or \
                   VS Code forks.",
     lost: None,
+    hooks: HookNames {
+        before_tool: "BeforeTool",
+        after_tool: "AfterTool",
+        before_agent: "BeforeAgent",
+        after_agent: "AfterAgent",
+    },
     installation: Installation {
         package: "@google/gemini-cli",
         tested: "0.61.0",
@@ -79,6 +86,12 @@ pub static QWEN: ClientProfile = ClientProfile {
         "IDE connection error. The connection was lost unexpectedly. Please try reconnecting by \
          running /ide enable",
     ),
+    hooks: HookNames {
+        before_tool: "PreToolUse",
+        after_tool: "PostToolUse",
+        before_agent: "UserPromptSubmit",
+        after_agent: "Stop",
+    },
     installation: Installation {
         package: "@qwen-code/qwen-code",
         tested: "0.24.4",

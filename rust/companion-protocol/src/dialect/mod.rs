@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::hook::{HookNames, Moment};
 pub use clients::{GEMINI, QWEN};
 
 /// The profile of a client: how it finds a companion, and how it is installed.
@@ -44,6 +45,8 @@ pub struct ClientProfile {
     pub unsupported: &'static str,
     /// Its message if a port does not answer, for a client that shows no details then.
     pub lost: Option<&'static str>,
+    /// Its names of hook events.
+    pub hooks: HookNames,
     /// Its package, settings and versions.
     pub installation: Installation,
 }
@@ -284,6 +287,11 @@ pub fn empty_is_unchanged(name: &str, version: &str) -> bool {
         client.client_names.contains(&name)
             && client.empty_is_unchanged_since.is_some_and(|since| minor >= since)
     })
+}
+
+/// The client and the moment of a hook event. Both clients call a notification the same.
+pub fn hook(event: &str) -> Option<(&'static ClientProfile, Moment)> {
+    ALL.into_iter().find_map(|client| Some((client, client.hooks.moment(event)?)))
 }
 
 /// The one with this id.

@@ -43,6 +43,8 @@ pub struct Settings {
     pub diagnostics: bool,
     /// Whether clients get no context and no diagnostics for now. Edits are still reviewed.
     pub silent: bool,
+    /// Whether the user reviews each edit, even if the client does not ask for it.
+    pub review_all: bool,
     /// Whether the server resumes its predecessor's sessions in this workspace, and stores its own.
     pub resume: bool,
     /// The port on all addresses; 0 lets the system pick one.
@@ -77,6 +79,7 @@ impl Default for Settings {
             diffs: true,
             diagnostics: true,
             silent: false,
+            review_all: false,
             resume: false,
             port: 0,
             listen: Vec::new(),

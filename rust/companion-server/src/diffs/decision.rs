@@ -8,6 +8,9 @@ pub(crate) enum Decision<T = Text> {
     /// Accepted, with the user's final text.
     Accepted(T),
     Rejected,
+    /// Rejected with a reason. The client receives the file's present text as an acceptance, which
+    /// changes nothing, so that its turn goes on.
+    Declined(T),
 }
 
 impl<T> Decision<T> {
@@ -19,6 +22,14 @@ impl<T> Decision<T> {
     pub(crate) fn text(&self) -> Option<&T> {
         match self {
             Self::Accepted(text) => Some(text),
+            Self::Rejected | Self::Declined(_) => None,
+        }
+    }
+
+    /// The text that the client receives with an acceptance.
+    pub(crate) fn sent_text(&self) -> Option<&T> {
+        match self {
+            Self::Accepted(text) | Self::Declined(text) => Some(text),
             Self::Rejected => None,
         }
     }
@@ -27,15 +38,16 @@ impl<T> Decision<T> {
     pub(crate) fn into_text(self) -> Option<T> {
         match self {
             Self::Accepted(text) => Some(text),
-            Self::Rejected => None,
+            Self::Rejected | Self::Declined(_) => None,
         }
     }
 
-    /// Changes the accepted text.
+    /// Changes the text.
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Decision<U> {
         match self {
             Self::Accepted(text) => Decision::Accepted(change(text)),
             Self::Rejected => Decision::Rejected,
+            Self::Declined(text) => Decision::Declined(change(text)),
         }
     }
 }

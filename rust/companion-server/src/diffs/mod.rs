@@ -41,7 +41,7 @@ pub(crate) use journal::{Batch, Journal};
 use ledger::{Effect, Ledger};
 pub(crate) use outbox::{EventId, Outgoing};
 use proposed::Proposed;
-pub(crate) use records::{Left, Record};
+pub(crate) use records::{Left, Record, TextId};
 use repeats::Repeats;
 pub(crate) use repeats::{Attempt, CallOrigin};
 
@@ -223,6 +223,32 @@ impl Diffs {
         self.step(|ledger| ledger.user_decided(path, decision))
     }
 
+    /// The diff that is shown for `path`, and its client.
+    pub(crate) fn shown(&self, path: &str) -> Option<(DiffId, SessionId)> {
+        self.ledger.lock().shown(path)
+    }
+
+    /// The delivery of a decision to this client by now.
+    pub(crate) fn delivery_to(&self, session: SessionId) -> Delivery {
+        if self.ledger.lock().has_stream(session) { Delivery::Delivered } else { Delivery::Queued }
+    }
+
+    /// Rejects a diff, unless it has ended.
+    pub(crate) fn reject(&self, diff: DiffId) {
+        self.step(|ledger| ledger.reject(diff));
+    }
+
+    /// Rejects a diff, unless it has ended, so that the client writes `present`, the file's text.
+    pub(crate) fn decline(&self, diff: DiffId, present: String) {
+        let present = self.texts.hold(present);
+        self.step(|ledger| ledger.decline(diff, present));
+    }
+
+    /// Saves a record for the next process.
+    pub(crate) fn record(&self, record: Record) {
+        self.step(|ledger| ledger.note(record));
+    }
+
     /// Withdraws an acceptance because the editor writes the text itself.
     pub(crate) fn withdraw(&self, path: &str) -> bool {
         let mut is_withdrawn = false;
@@ -402,7 +428,7 @@ impl Diffs {
     fn publish(&self, path: &str, decision: &Decision) {
         self.monitors.publish(|| match decision {
             Decision::Accepted(text) => sse::data(&events::diff_accepted(path, text)),
-            Decision::Rejected => sse::data(&events::diff_rejected(path)),
+            Decision::Rejected | Decision::Declined(_) => sse::data(&events::diff_rejected(path)),
         });
     }
 }

@@ -134,7 +134,7 @@ impl Queued {
     }
 
     fn len(&self) -> usize {
-        self.decision.text().map_or(0, |text| text.len())
+        self.decision.sent_text().map_or(0, |text| text.len())
     }
 }
 
@@ -219,6 +219,10 @@ impl Outbox {
         self.queue = queue.into();
         for queued in &mut self.queue {
             queued.sent = queued.sent.filter(|stream| Some(*stream) == arriving);
+            // The file may have changed since, and the client would undo that.
+            if queued.sent.is_none() && matches!(queued.decision, Decision::Declined(_)) {
+                queued.decision = Decision::Rejected;
+            }
         }
         arrived
     }

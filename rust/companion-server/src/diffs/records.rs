@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, DiffId};
+use crate::agent::{Reason, ReasonId};
 use crate::mcp::session::{ClientTraits, SessionId};
 use crate::text::Text;
 
@@ -23,6 +24,28 @@ pub(crate) enum Record {
     Accepted(DiffId, Text),
     /// The client no longer waits for it.
     Settled(DiffId),
+    /// A model has to get the reason of a rejection.
+    Reason(ReasonId, Reason),
+    /// The model has got it.
+    ReasonTold(ReasonId),
+}
+
+/// Names a record that contains a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TextId {
+    Diff(DiffId),
+    Reason(ReasonId),
+}
+
+impl Record {
+    /// The name of the record's text, if it has one.
+    pub(crate) fn text_id(&self) -> Option<TextId> {
+        match self {
+            Self::Accepted(diff, _) => Some(TextId::Diff(*diff)),
+            Self::Reason(id, _) => Some(TextId::Reason(*id)),
+            _ => None,
+        }
+    }
 }
 
 /// The state after all records.
@@ -30,6 +53,7 @@ pub(crate) enum Record {
 pub(crate) struct Left {
     pub(crate) sessions: BTreeMap<SessionId, ClientTraits>,
     pub(crate) diffs: BTreeMap<DiffId, PendingDiff>,
+    pub(crate) reasons: BTreeMap<ReasonId, Reason>,
 }
 
 /// A diff whose client waits.
@@ -43,9 +67,8 @@ pub(crate) struct PendingDiff {
 }
 
 impl Left {
-    /// Applies a record. Returns the diffs whose texts are obsolete and must not stay on the
-    /// disk.
-    pub(crate) fn apply(&mut self, record: Record) -> Vec<DiffId> {
+    /// Applies a record. Returns the texts that are obsolete and must not stay on the disk.
+    pub(crate) fn apply(&mut self, record: Record) -> Vec<TextId> {
         let over = match record {
             Record::Session(session, client) => {
                 self.sessions.insert(session, client);
@@ -67,9 +90,16 @@ impl Left {
                 Vec::new()
             }
             Record::Settled(diff) => self.diffs.remove_entry(&diff).into_iter().collect(),
+            Record::Reason(id, reason) => {
+                self.reasons.insert(id, reason);
+                Vec::new()
+            }
+            Record::ReasonTold(id) => {
+                return self.reasons.remove(&id).map(|_| TextId::Reason(id)).into_iter().collect();
+            }
         };
         let with_text = over.into_iter().filter(|(_, diff)| diff.decision.is_accepted());
-        with_text.map(|(diff, _)| diff).collect()
+        with_text.map(|(diff, _)| TextId::Diff(diff)).collect()
     }
 
     /// The fewest records for this state. Texts are last, the longest at the end.
@@ -85,6 +115,7 @@ impl Left {
         let mut texts: Vec<_> = texts.collect();
         texts.sort_by_key(|(_, text)| text.len());
         let texts = texts.into_iter().map(|(id, text)| Record::Accepted(id, text));
-        sessions.chain(opened).chain(texts)
+        let reasons = self.reasons.iter().map(|(id, reason)| Record::Reason(*id, reason.clone()));
+        sessions.chain(opened).chain(reasons).chain(texts)
     }
 }

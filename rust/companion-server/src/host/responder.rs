@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use companion_protocol::diagnostics::Diagnostics;
-use companion_protocol::editor::DiffResult;
+use companion_protocol::editor::{DiffResult, UnsavedFiles};
 use companion_protocol::ide::one_line;
 use companion_protocol::jsonrpc::{ErrorObject, code, describe};
 use parking_lot::Mutex;
@@ -23,15 +23,18 @@ pub enum Responder {
     Diff(DiffResponder),
     /// Of a request for diagnostics.
     Diagnostics(DiagnosticsResponder),
+    /// Of a request for the unsaved files.
+    Unsaved(UnsavedResponder),
 }
 
 impl Responder {
     /// Completes the request. `text` is the final text of a proposal that was closed, or the JSON
-    /// of [`Diagnostics`]; other requests have none.
+    /// of [`Diagnostics`] or [`UnsavedFiles`]; other requests have none.
     pub fn complete(self, text: Option<String>) {
         match self {
             Self::Diff(responder) => responder.complete(text),
             Self::Diagnostics(responder) => responder.complete_json(&text.unwrap_or_default()),
+            Self::Unsaved(responder) => responder.complete_json(&text.unwrap_or_default()),
         }
     }
 
@@ -40,6 +43,7 @@ impl Responder {
         match self {
             Self::Diff(responder) => responder.complete_json(result),
             Self::Diagnostics(responder) => responder.complete_json(result),
+            Self::Unsaved(responder) => responder.complete_json(result),
         }
     }
 
@@ -48,6 +52,8 @@ impl Responder {
         match self {
             Self::Diff(responder) => responder.fail(message),
             Self::Diagnostics(responder) => responder.fail(message),
+            // The model is told nothing.
+            Self::Unsaved(_) => {}
         }
     }
 
@@ -66,6 +72,7 @@ impl Responder {
         match self {
             Self::Diff(responder) => responder.is_awaited(),
             Self::Diagnostics(responder) => !responder.0.is_closed(),
+            Self::Unsaved(responder) => !responder.0.is_closed(),
         }
     }
 }
@@ -79,6 +86,12 @@ impl From<DiffResponder> for Responder {
 impl From<DiagnosticsResponder> for Responder {
     fn from(responder: DiagnosticsResponder) -> Self {
         Self::Diagnostics(responder)
+    }
+}
+
+impl From<UnsavedResponder> for Responder {
+    fn from(responder: UnsavedResponder) -> Self {
+        Self::Unsaved(responder)
     }
 }
 
@@ -203,6 +216,24 @@ impl DiagnosticsResponder {
     /// Fails the request because the editor does not know it.
     pub fn unsupported(self) {
         self.fail("This editor tells no problems.");
+    }
+}
+
+/// Answers a request for the unsaved files. Dropped, it fails the request.
+#[derive(Debug)]
+pub struct UnsavedResponder(oneshot::Sender<UnsavedFiles>);
+
+impl UnsavedResponder {
+    pub(crate) fn new(answer: oneshot::Sender<UnsavedFiles>) -> Self {
+        Self(answer)
+    }
+
+    fn complete_json(self, json: &str) {
+        match serde_json::from_str(json) {
+            // The prompt may not wait any more.
+            Ok(files) => drop(self.0.send(files)),
+            Err(error) => log::warn!("the editor's answer is not valid: {}", describe(&error)),
+        }
     }
 }
 

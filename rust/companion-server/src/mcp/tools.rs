@@ -6,7 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use companion_protocol::diagnostics::{DiagnosticsRequest, Severity};
+use companion_protocol::diagnostics::{DiagnosticsReport, DiagnosticsRequest, Severity};
+use companion_protocol::editor::ReasonArrival;
 use companion_protocol::ide::truncate_utf16;
 use companion_protocol::jsonrpc::{Params, describe};
 use companion_protocol::mcp::{CallToolParams, CallToolResult, ListToolsResult};
@@ -125,14 +126,19 @@ async fn carry_out(
     let named = file_path.ok_or("filePath is missing");
     Ok(match tool {
         Tool::OpenDiff => {
-            let proposal = Proposal {
+            let mut proposal = Proposal {
                 file_path: named?,
                 new_content: new_content.ok_or("newContent is missing")?,
                 cli: state.sessions.number(session, |other| state.diffs.has_open(other)),
                 client: session.client,
+                reason: ReasonArrival::Never,
                 probe: Arc::clone(&state.probe),
                 untaken: None,
             };
+            // Only this client is known to take a text for no change.
+            if session.client.empty_is_unchanged && !state.context.is_silent() {
+                proposal.reason = state.agents.opened(session.id, &proposal.file_path);
+            }
             state.diffs.open(from, proposal).await
         }
         Tool::CloseDiff => {
@@ -155,7 +161,15 @@ async fn carry_out(
         Tool::GetDiagnostics => {
             let severity = severity.unwrap_or_default();
             let told = diagnostics(state, named.ok(), severity, only_new.unwrap_or_default());
-            told.await.unwrap_or_else(CallToolResult::error).into()
+            match told.await {
+                Ok(Some(report)) => {
+                    let structured = serde_json::to_value(&report).expect("a report is JSON");
+                    CallToolResult::structured(report.text(), structured)
+                }
+                Ok(None) => CallToolResult::text("No file of the workspace is open in the editor."),
+                Err(why) => CallToolResult::error(why),
+            }
+            .into()
         }
     })
 }
@@ -177,13 +191,24 @@ fn check(path: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Reports the diagnostics of a file of the workspace, or of the open files.
+/// Reports the diagnostics of a file of the workspace, or of the open files, as the tool does
+/// without a `severity`.
+pub(crate) async fn diagnostics_of(
+    state: &ServerState,
+    file_path: Option<String>,
+    only_new: bool,
+) -> Result<Option<DiagnosticsReport>, String> {
+    diagnostics(state, file_path, Severity::default(), only_new).await
+}
+
+/// Reports the diagnostics of a file of the workspace, or of the open files; `None` if no file of
+/// the workspace is open.
 async fn diagnostics(
     state: &ServerState,
     file_path: Option<String>,
     severity: Severity,
     only_new: bool,
-) -> Result<CallToolResult, String> {
+) -> Result<Option<DiagnosticsReport>, String> {
     let silent = || {
         let why = "getDiagnostics: the user has the CLIs of this project told nothing";
         if state.context.is_silent() { Err(why.to_owned()) } else { Ok(()) }
@@ -212,7 +237,7 @@ async fn diagnostics(
         }
     }
     if paths.is_empty() {
-        return Ok(CallToolResult::text("No file of the workspace is open in the editor."));
+        return Ok(None);
     }
     let request = DiagnosticsRequest { paths: paths.clone(), severity };
     let mut report = state.diagnostics.report(request, only_new, deadline).await?;
@@ -226,6 +251,5 @@ async fn diagnostics(
             Ok(()) => {}
         }
     }
-    let structured = serde_json::to_value(&report).expect("a report is JSON");
-    Ok(CallToolResult::structured(report.text(), structured))
+    Ok(Some(report))
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::lines::{Head, write_line};
 use super::slots::{MAX_FILE, Slot};
-use crate::diffs::{Batch, DiffId, Left, Record};
+use crate::diffs::{Batch, Left, TextId};
 
 /// The least bytes that are appended before the file is rewritten.
 const MIN_APPENDED: usize = 64 << 10;
@@ -31,7 +31,7 @@ pub(super) struct ResumeFile {
     /// The present length, in bytes.
     length: usize,
     /// The positions of the lines with texts.
-    texts: BTreeMap<DiffId, Range<usize>>,
+    texts: BTreeMap<TextId, Range<usize>>,
     /// The number of records that did not fit.
     left_out: usize,
 }
@@ -49,12 +49,12 @@ impl ResumeFile {
         for record in batch.records {
             let begin = self.length + lines.len();
             write_line(&mut lines, &record);
-            if let Record::Accepted(diff, _) = &record {
-                self.texts.insert(*diff, begin..self.length + lines.len() - 1);
+            if let Some(text) = record.text_id() {
+                self.texts.insert(text, begin..self.length + lines.len() - 1);
             }
             over.extend(self.left.apply(record));
         }
-        let over: Vec<_> = over.iter().filter_map(|diff| self.texts.remove(diff)).collect();
+        let over: Vec<_> = over.iter().filter_map(|text| self.texts.remove(text)).collect();
         let length = self.length + lines.len();
         let is_due = batch.ends || length > self.written + self.written.max(MIN_APPENDED);
         if let Some(file) = self.open.take().filter(|_| !is_due)
@@ -83,13 +83,14 @@ impl ResumeFile {
         let mut ends = Vec::new();
         for record in self.left.records() {
             let end = lines.len();
+            let text = record.text_id();
             write_line(&mut lines, &record);
             if lines.len() > MAX_WRITTEN {
                 lines.truncate(end);
                 left_out += 1;
-            } else if let Record::Accepted(diff, _) = record {
-                self.texts.insert(diff, end..lines.len() - 1);
-                ends.push((end, diff));
+            } else if let Some(text) = text {
+                self.texts.insert(text, end..lines.len() - 1);
+                ends.push((end, text));
             }
         }
         let mut written = self.slot.write(&lines);
@@ -99,9 +100,9 @@ impl ResumeFile {
             written = self.slot.write(&lines);
         }
         while written.is_err()
-            && let Some((end, diff)) = ends.pop()
+            && let Some((end, text)) = ends.pop()
         {
-            self.texts.remove(&diff);
+            self.texts.remove(&text);
             lines.truncate(end);
             left_out += 1;
             written = self.slot.write(&lines);

@@ -56,7 +56,7 @@ impl EditorHost for Link {
             EditorRequest::CloseDiff(close) => (close.file_path, What::Close),
             EditorRequest::AcceptDiff(path) => (path.file_path, What::Accept),
             EditorRequest::RejectDiff(path) => (path.file_path, What::Reject),
-            EditorRequest::Diagnostics(_) => return,
+            EditorRequest::Diagnostics(_) | EditorRequest::UnsavedFiles => return,
         };
         let _ = self.asked.send(Asked { path, what, responder });
     }
@@ -188,7 +188,7 @@ impl Editor {
         let (delivery, decided) = if accept {
             (self.server.diff_accepted(path, text.clone()), Decided::Accepted(text))
         } else {
-            (self.server.diff_rejected(path), Decided::Rejected)
+            (self.server.diff_rejected(path, None), Decided::Rejected)
         };
         if delivery != Delivery::Unknown {
             self.world.decided(number, decided);

@@ -18,7 +18,10 @@ impl Ledger {
         if self.open.get(path).is_some_and(|diff| diff.opening.is_none())
             && let Some((path, diff)) = self.open.remove_entry(path)
         {
-            let decision = decision.map(|text| diff.proposed.accept(text));
+            let decision = match decision {
+                Decision::Accepted(text) => Decision::Accepted(diff.proposed.accept(text)),
+                others => others,
+            };
             let outcome = (&decision).into();
             self.queue_decision(&diff, path, decision, &mut effects);
             self.end(diff, outcome, &mut effects);
@@ -36,6 +39,38 @@ impl Ledger {
             return self.completed(call, decision.into_text());
         }
         effects
+    }
+
+    /// The diff that is shown for `path`, and its client.
+    pub(crate) fn shown(&self, path: &str) -> Option<(DiffId, SessionId)> {
+        let shown = self.open.get(path).filter(|diff| diff.opening.is_none());
+        shown.map(|diff| (diff.id, diff.asker))
+    }
+
+    /// Rejects a diff that is shown.
+    pub(crate) fn reject(&mut self, diff: DiffId) -> Vec<Effect> {
+        self.decide(diff, Decision::Rejected)
+    }
+
+    /// Rejects a diff that is shown. Its client receives `present`, the file's text, as an
+    /// acceptance. A client without a stream receives a rejection: the file may change until it
+    /// returns. So does a client for an empty text, which it would take for an unchanged proposal.
+    pub(crate) fn decline(&mut self, diff: DiffId, present: Text) -> Vec<Effect> {
+        let asker = self.open.values().find(|open| open.id == diff).map(|open| open.asker);
+        let listens = asker.is_some_and(|asker| self.has_stream(asker));
+        let can_decline = listens && !present.is_empty() && !self.stopped;
+        self.decide(
+            diff,
+            if can_decline { Decision::Declined(present) } else { Decision::Rejected },
+        )
+    }
+
+    fn decide(&mut self, diff: DiffId, decision: Decision) -> Vec<Effect> {
+        let path = self.open.iter().find(|(_, open)| open.id == diff).map(|(path, _)| path);
+        match path.map(Arc::clone) {
+            Some(path) => self.user_decided(&path, decision),
+            None => Vec::new(),
+        }
     }
 
     /// Makes a waiting acceptance a rejection, because the editor writes the accepted text itself

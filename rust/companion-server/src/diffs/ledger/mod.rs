@@ -374,7 +374,10 @@ impl Ledger {
         effects: &mut Vec<Effect>,
     ) {
         let Some(outbox) = self.outboxes.get_mut(&diff.asker) else { return };
-        let content = decision.clone().map(|text| diff.proposed.content(&text));
+        let content = match &decision {
+            Decision::Accepted(text) => Decision::Accepted(diff.proposed.content(text)),
+            others => others.clone(),
+        };
         outbox.push(diff.id, Arc::clone(&path), content.clone());
         // The next process rejects every diff without such a record.
         if let Decision::Accepted(content) = content {
@@ -389,6 +392,13 @@ impl Ledger {
         if let (Some(record), Some(outbox)) = (self.records, self.outboxes.get_mut(&session)) {
             outbox.settle(diff, record);
         }
+    }
+
+    /// Saves a record that is about no diff.
+    pub(crate) fn note(&mut self, record: Record) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        self.record(record, &mut effects);
+        effects
     }
 
     fn record(&mut self, record: Record, effects: &mut Vec<Effect>) {

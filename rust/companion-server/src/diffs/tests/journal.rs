@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Book;
 use crate::diffs::ledger::Effect;
-use crate::diffs::{Decision, DiffId, Journal, Left, Record};
+use crate::diffs::{Decision, DiffId, Journal, Left, Record, TextId};
 use crate::mcp::session::{ClientTraits, SessionId};
 use crate::text::HeldTexts;
 
@@ -78,11 +78,11 @@ fn a_text_that_no_longer_counts_is_named() {
         (Record::Gone(first), vec![]),
         (opened(3, second), vec![]),
         (accepted(3), vec![]),
-        (Record::Settled(DiffId(3)), vec![DiffId(3)]),
+        (Record::Settled(DiffId(3)), vec![TextId::Diff(DiffId(3))]),
         (opened(4, second), vec![]),
         (accepted(4), vec![]),
         (opened(5, second), vec![]),
-        (Record::Gone(second), vec![DiffId(4)]),
+        (Record::Gone(second), vec![TextId::Diff(DiffId(4))]),
     ] {
         assert_eq!(left.apply(record.clone()), over, "{record:?}");
     }

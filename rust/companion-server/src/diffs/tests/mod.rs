@@ -89,6 +89,9 @@ impl Book {
             Effect::Decided(to, _, Decision::Accepted(text)) => {
                 Some(format!("{} accepted {}", name(to), &**text))
             }
+            Effect::Decided(to, _, Decision::Declined(text)) => {
+                Some(format!("{} declined {}", name(to), &**text))
+            }
             Effect::Decided(to, _, Decision::Rejected) => Some(format!("{} rejected", name(to))),
             Effect::Ask(_, EditorCommand::Open(..)) => Some("open".to_owned()),
             Effect::Ask(_, EditorCommand::Close(_)) => Some("close".to_owned()),

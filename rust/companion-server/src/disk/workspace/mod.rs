@@ -52,6 +52,17 @@ impl Workspace {
         self.privacy.changed().notify_one();
     }
 
+    /// The path from its root, by name; the whole path if it is in no root. It is the same for a
+    /// client in a container.
+    pub(crate) fn relative(&self, path: &str) -> String {
+        let roots = self.roots.lock();
+        let mut rests = roots
+            .iter()
+            .filter_map(|root| relative_to(Platform::CURRENT, path, root.to_str()?))
+            .filter_map(|rest| rest.get(1..));
+        rests.next().unwrap_or(path).to_owned()
+    }
+
     /// Fails unless `path`, which may not exist, leads into a root. Waits for the disk for up to
     /// `patience`.
     pub(crate) async fn check(&self, path: &str, patience: Duration) -> Result<(), &'static str> {

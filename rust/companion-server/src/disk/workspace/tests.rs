@@ -65,7 +65,9 @@ impl Scene {
                     EditorCall::Open(responder, _)
                     | EditorCall::Close(responder, _)
                     | EditorCall::Reject(responder, _) => responder.complete(Some(String::new())),
-                    EditorCall::Diagnostics(..) => unreachable!("nobody asks for problems"),
+                    EditorCall::Diagnostics(..) | EditorCall::Unsaved(_) => {
+                        unreachable!("nobody asks for problems or unsaved files")
+                    }
                 }
             }
         };

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use companion_protocol::jsonrpc::{ErrorObject, ErrorResponse, Id};
@@ -22,6 +22,28 @@ pub(crate) enum ReplyBody {
     Events(Box<EventStream>),
     /// `GET /events`
     Monitor(MonitorStream),
+    /// `POST /hook`
+    Later(LaterJson),
+}
+
+/// An answer that follows the head when it is known.
+pub(crate) struct LaterJson {
+    answer: Option<Pin<Box<dyn Future<Output = Json> + Send>>>,
+    json: Json,
+}
+
+impl LaterJson {
+    pub(super) fn new(answer: impl Future<Output = Json> + Send + 'static) -> Self {
+        Self { answer: Some(Box::pin(answer)), json: Json::default() }
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Some(answer) = &mut self.answer {
+            self.json = ready!(answer.as_mut().poll(cx));
+            self.answer = None;
+        }
+        Poll::Ready(self.json.next())
+    }
 }
 
 pub(super) type Reply = Response<ReplyBody>;
@@ -38,6 +60,9 @@ impl Body for ReplyBody {
             Self::Json(json) => Poll::Ready(json.next().map(|piece| Ok(Frame::data(piece)))),
             Self::Events(events) => Pin::new(events).poll_frame(cx),
             Self::Monitor(monitor) => Pin::new(monitor).poll_frame(cx),
+            Self::Later(later) => {
+                later.poll_next(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
+            }
         }
     }
 
@@ -46,7 +71,7 @@ impl Body for ReplyBody {
             Self::Json(json) => {
                 json.len().map_or_else(SizeHint::default, |len| SizeHint::with_exact(len as u64))
             }
-            Self::Events(_) | Self::Monitor(_) => SizeHint::default(),
+            Self::Events(_) | Self::Monitor(_) | Self::Later(_) => SizeHint::default(),
         }
     }
 }
@@ -58,7 +83,16 @@ pub(super) fn empty(status: StatusCode) -> Reply {
 
 /// A reply with JSON.
 pub(super) fn json(status: StatusCode, json: Json) -> Reply {
-    let mut reply = with_status(status, ReplyBody::Json(json));
+    with_json(status, ReplyBody::Json(json))
+}
+
+/// A reply whose head is sent at once, and whose JSON follows.
+pub(super) fn later(answer: impl Future<Output = Json> + Send + 'static) -> Reply {
+    with_json(StatusCode::OK, ReplyBody::Later(LaterJson::new(answer)))
+}
+
+fn with_json(status: StatusCode, body: ReplyBody) -> Reply {
+    let mut reply = with_status(status, body);
     let json = HeaderValue::from_static("application/json");
     reply.headers_mut().insert(CONTENT_TYPE, json);
     reply

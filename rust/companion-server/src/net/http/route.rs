@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use companion_protocol::hook::ENDPOINT;
 use companion_protocol::jsonrpc::{
     ErrorData, ErrorObject, Id, Message, Params, Payload, code, parse,
 };
@@ -17,6 +18,7 @@ use hyper::{Method, Request, StatusCode};
 
 use super::reply::{self, Reply, ReplyBody};
 use super::stream::EventStream;
+use crate::agent::{self, HookEvent};
 use crate::diffs::EventId;
 use crate::mcp::dispatch::{self, DispatchReply, ReceivedMessages};
 use crate::mcp::session::{Session, SessionId};
@@ -51,6 +53,8 @@ where
         ("/mcp", &Method::GET) => open_stream(state, &head).await,
         ("/mcp", &Method::DELETE) => delete(&state, &head),
         ("/events", &Method::GET) => monitor(&state, &head),
+        (ENDPOINT, &Method::POST) => hook(state, head, body).await,
+        (ENDPOINT, _) => method_not_allowed("POST"),
         ("/mcp", _) => method_not_allowed("GET, POST, DELETE"),
         ("/events", _) => method_not_allowed("GET"),
         _ => server_error(StatusCode::NOT_FOUND, "Not found: the endpoint is /mcp"),
@@ -179,6 +183,25 @@ async fn open_stream(state: Arc<ServerState>, head: &Parts) -> Reply {
             reply::events(ReplyBody::Events(Box::new(stream)))
         }
         Err((status, error)) => reply::error(status, None, error),
+    }
+}
+
+/// `POST /hook`: answers the event of a CLI. The head of the reply comes at once, so that the CLI
+/// knows that the server is alive.
+async fn hook<B>(state: Arc<ServerState>, head: Parts, body: B) -> Reply
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    if let Some(reply) = unsupported_coding(&head.headers) {
+        return reply;
+    }
+    let body = match state.bodies.read(body).await {
+        Ok(body) => body,
+        Err(error) => return body_error(&error, state.config.limits.body),
+    };
+    match HookEvent::read(&body.bytes) {
+        Ok(event) => reply::later(agent::answer(state, event)),
+        Err(why) => server_error(StatusCode::BAD_REQUEST, format!("Bad request: {why}")),
     }
 }
 

@@ -78,9 +78,11 @@ impl EventStream {
 
 fn decision(Outgoing { path, decision, .. }: &Outgoing) -> Json {
     let message = match decision {
-        Decision::Accepted(text) => Json::with_text(text.clone(), Depth::String, |text| {
-            json::write(&ide::diff_accepted(path, text), text.len())
-        }),
+        Decision::Accepted(text) | Decision::Declined(text) => {
+            Json::with_text(text.clone(), Depth::String, |text| {
+                json::write(&ide::diff_accepted(path, text), text.len())
+            })
+        }
         Decision::Rejected => Json::new(&ide::diff_rejected(path)),
     };
     message.into_event()

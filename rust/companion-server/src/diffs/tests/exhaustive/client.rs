@@ -81,13 +81,13 @@ impl Client {
         Request::Close(question, accept)
     }
 
-    /// Takes a decision.
-    pub(super) fn take(&mut self, outgoing: &Outgoing) {
-        if let Some(question) = self.waiters.remove(&*outgoing.path) {
-            let accepted =
-                outgoing.decision.text().cloned().map(|text| Outcome::Accepted(Some(text)));
-            self.end(question, accepted.unwrap_or(Outcome::Rejected));
-        }
+    /// Takes a decision. Returns the question that it ends.
+    pub(super) fn take(&mut self, outgoing: &Outgoing) -> Option<Question> {
+        let question = self.waiters.remove(&*outgoing.path)?;
+        let accepted = outgoing.decision.sent_text().cloned();
+        let accepted = accepted.map(|text| Outcome::Accepted(Some(text)));
+        self.end(question, accepted.unwrap_or(Outcome::Rejected));
+        Some(question)
     }
 
     /// Takes note of the id of an event.

@@ -1,6 +1,6 @@
 //! Tests every order of a few steps, over a restart: no client receives a decision about another
 //! question, no decision is lost, no client waits for ever, and no text is written that nobody
-//! accepted. Another client asks about the same file.
+//! accepted. The file's text that stands for a rejection arrives at once or not at all. Another client asks about the same file.
 //!
 //! The ledger, its records and the next process's use of them are the real ones. [`world`] is
 //! their environment: the editor, the disk, the network, and [`client`], which behaves as the
@@ -58,6 +58,7 @@ fn in_any_order_nothing_is_lost_invented_or_replayed() {
         stops,
         closes,
         others: 0,
+        declines: 0,
         unchanged: 0,
     };
     let mut scripts = vec![
@@ -75,6 +76,11 @@ fn in_any_order_nothing_is_lost_invented_or_replayed() {
         Script { others: 1, ..script(ONE, 1, 0, 0, 1) },
         Script { others: 1, ..script(ONE, 0, 1, 0, 1) },
         Script { others: 1, ..script(TWO, 0, 0, 0, 0) },
+        Script { declines: 1, ..script(ONE, 2, 0, 0, 1) },
+        Script { declines: 1, ..script(ONE, 1, 1, 0, 1) },
+        Script { declines: 1, ..script(ONE, 1, 0, 1, 1) },
+        Script { declines: 2, ..script(TWO, 1, 0, 0, 0) },
+        Script { declines: 1, others: 1, ..script(ONE, 1, 0, 0, 1) },
     ];
     if std::env::var_os("COMPANION_TEST_LONG").is_some_and(|long| long == "1") {
         scripts.push(Script { others: 1, ..script(ONE, 0, 0, 1, 1) });

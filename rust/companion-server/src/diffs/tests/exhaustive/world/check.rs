@@ -1,6 +1,6 @@
 //! Checks the invariants.
 
-use super::{Fate, Question, Script, World};
+use super::{Fate, Question, Script, World, present};
 use crate::diffs::tests::exhaustive::client::Outcome;
 
 impl World {
@@ -31,7 +31,11 @@ impl World {
         let is_right = match (&self.fates[question], outcome) {
             (_, None | Some(Outcome::Failed)) => true,
             (fate, Some(Outcome::Accepted(Some(content)))) => {
-                let in_terminal = self.is_closed(question) && *fate != Fate::Rejected;
+                let in_terminal =
+                    self.is_closed(question) && !matches!(fate, Fate::Rejected | Fate::Declined(_));
+                if *content == present() {
+                    return self.check_declined(question);
+                }
                 let in_editor = matches!(fate, Fate::Accepted | Fate::Unsaved);
                 *content == script.content(question) && (in_editor || in_terminal)
             }
@@ -40,7 +44,10 @@ impl World {
             }
             (fate, Some(Outcome::Rejected)) => {
                 self.is_closed(question)
-                    || matches!(fate, Fate::Rejected | Fate::Ended | Fate::Unsaved)
+                    || matches!(
+                        fate,
+                        Fate::Rejected | Fate::Declined(_) | Fate::Ended | Fate::Unsaved
+                    )
             }
         };
         if is_right {
@@ -48,6 +55,14 @@ impl World {
         }
         let fate = &self.fates[question];
         Err(format!("question {question}, which is {fate:?} in the editor, came to {outcome:?}"))
+    }
+
+    /// The client writes the file's text only for a question that was rejected with a reason.
+    fn check_declined(&self, question: Question) -> Result<(), String> {
+        match self.fates[question] {
+            Fate::Declined(_) => Ok(()),
+            ref fate => Err(format!("question {question}, which is {fate:?}, ends unchanged")),
+        }
     }
 
     /// Whether the user has answered the question in the terminal.

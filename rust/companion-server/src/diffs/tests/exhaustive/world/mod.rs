@@ -12,9 +12,10 @@ use super::client::{Client, text};
 use crate::diffs::ledger::{EditorCommand, Effect, Ledger};
 use crate::diffs::proposed::Proposed;
 use crate::diffs::tests::decision;
-use crate::diffs::{Answer, DiffId, EventId, Left, Outgoing, Record};
+use crate::diffs::{Answer, Decision, DiffId, EventId, Left, Outgoing, Record};
 use crate::host::CallId;
 use crate::mcp::session::{ClientTraits, SessionId};
+use crate::text::Text;
 pub(super) use steps::{Script, Step};
 
 /// Questions are numbered in the order in which they are asked.
@@ -68,6 +69,8 @@ enum Fate {
     Open,
     Accepted,
     Rejected,
+    /// It was rejected with a reason, while the client had this stream.
+    Declined(u64),
     /// Its view closed with its process.
     Ended,
     /// It was accepted, but the process ended before that was saved.
@@ -103,9 +106,15 @@ pub(super) struct World {
     stops: u8,
     closes: u8,
     others: u8,
+    declines: u8,
     other: SessionId,
     /// The view of the other client's proposal is shown.
     is_others_shown: bool,
+}
+
+/// The file's text, in place of a rejected proposal.
+fn present() -> Text {
+    "the text of the file".to_owned().into()
 }
 
 impl World {
@@ -136,6 +145,7 @@ impl World {
             stops: script.stops,
             closes: script.closes,
             others: script.others,
+            declines: script.declines,
             other: SessionId::new(),
             is_others_shown: false,
         };
@@ -206,7 +216,10 @@ impl World {
                 if !wire.is_answer {
                     self.client.take_id(number, id);
                 }
-                self.client.take(&outgoing);
+                let ended = self.client.take(&outgoing);
+                if let (Some(question), Decision::Declined(_)) = (ended, &outgoing.decision) {
+                    assert_eq!(self.fates[question], Fate::Declined(number), "the text is stale");
+                }
             }
             Some(Event::Ping(diff)) => self.requests.push(Request::Pong(diff)),
         }
@@ -286,6 +299,19 @@ impl World {
         let effects = self.ledger.user_decided(path, decision(accept.then(|| text(question))));
         if effects.iter().any(|effect| matches!(effect, Effect::Decided(..))) {
             self.fates[question] = if accept { Fate::Accepted } else { Fate::Rejected };
+        }
+        self.carry_out(effects);
+    }
+
+    /// The server has read the file by now, and the user's view is closed.
+    fn decline(&mut self, script: &Script, question: Question) {
+        self.declines -= 1;
+        let path = script.paths[question];
+        self.views.remove(path);
+        let Some((diff, _)) = self.ledger.shown(path) else { return };
+        let effects = self.ledger.decline(diff, present());
+        if effects.iter().any(|effect| matches!(effect, Effect::Decided(..))) {
+            self.fates[question] = Fate::Declined(self.last_stream);
         }
         self.carry_out(effects);
     }

@@ -17,6 +17,8 @@ pub(crate) struct Script {
     pub(crate) closes: u8,
     /// How often another client asks about the path of the first question.
     pub(crate) others: u8,
+    /// The number of questions that the user rejects with a reason.
+    pub(crate) declines: u8,
     /// The user changes every second proposal; this is the first unchanged one.
     pub(crate) unchanged: Question,
 }
@@ -42,7 +44,9 @@ pub(crate) enum Step {
     Edit,
     /// The user decides in the editor,
     Decide(Question, bool),
-    /// or in the terminal.
+    /// rejects with a reason,
+    Decline(Question),
+    /// or decides in the terminal.
     Terminal(Question, bool),
     /// Another client proposes an edit of the same file, or closes what it takes for its own,
     OtherOpens,
@@ -86,6 +90,9 @@ impl World {
         steps.extend((0..self.requests.len()).map(Step::Serve));
         steps.extend((0..self.replies.len()).map(Step::Reply));
         steps.extend((0..self.wires.len()).filter(can_read).map(Step::Read));
+        if self.declines > 0 {
+            steps.extend(self.views.values().map(|question| Step::Decline(*question)));
+        }
         for accept in [true, false] {
             steps.extend(self.views.values().map(|question| Step::Decide(*question, accept)));
             steps.extend(answerable().map(|question| Step::Terminal(*question, accept)));
@@ -126,6 +133,7 @@ impl World {
             Step::Save => world.save(),
             Step::Edit => world.edit(script),
             Step::Decide(question, accept) => world.request_decision(script, question, accept),
+            Step::Decline(question) => world.decline(script, question),
             Step::Terminal(question, accept) => {
                 world.closes -= 1;
                 world.requests.push(world.client.close(question, accept));

@@ -183,6 +183,7 @@ fn carry_out(rig: &Rig, ask: EditorCall) -> String {
             responder.unsupported();
             format!("diagnostics {:?}", request.paths)
         }
+        EditorCall::Unsaved(_) => unreachable!("no CLI has a hook"),
     }
 }
 

@@ -1,0 +1,76 @@
+//! Defines the message of the endpoint `/hook`, and the CLIs' names of hook events.
+//!
+//! A CLI runs `gemini-companion hook` at certain moments and gives it an event as JSON. The program
+//! posts the event as a [`HookCall`], and prints the server's answer, which the CLI reads.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// The path of the endpoint.
+pub const ENDPOINT: &str = "/hook";
+
+/// The largest event, in bytes. An event after an edit contains the file before and after it.
+pub const MAX_EVENT: u64 = 64 << 20;
+
+/// The time in ms that a companion has to begin its answer. A companion that is suspended does not
+/// begin one, and the CLI waits for the hook.
+pub const BEGIN_TIMEOUT: u64 = 300;
+
+/// An event that a CLI sends to the companion.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HookCall<'a> {
+    /// The file of the tool's call, absolute and without links, as the companion's system writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_path: Option<String>,
+    /// The same file as the CLI's system writes it, for texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shown_path: Option<String>,
+    /// The CLI's event, unchanged.
+    #[serde(borrow)]
+    pub event: &'a RawValue,
+}
+
+/// When a CLI runs a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Moment {
+    /// Before a tool. Gemini CLI runs it before the user confirms the call, Qwen Code afterwards.
+    BeforeTool,
+    /// After a tool, even if the tool failed.
+    AfterTool,
+    /// After the user sent a prompt, before the model gets it.
+    BeforeAgent,
+    /// After the model's last answer to a prompt.
+    AfterAgent,
+    /// When the CLI asks the user something in its terminal.
+    Notification,
+}
+
+/// A CLI's names of the moments.
+#[derive(Debug, PartialEq, Eq)]
+pub struct HookNames {
+    /// [`Moment::BeforeTool`]
+    pub before_tool: &'static str,
+    /// [`Moment::AfterTool`]
+    pub after_tool: &'static str,
+    /// [`Moment::BeforeAgent`]
+    pub before_agent: &'static str,
+    /// [`Moment::AfterAgent`]
+    pub after_agent: &'static str,
+}
+
+impl HookNames {
+    /// The moment of that name.
+    pub fn moment(&self, name: &str) -> Option<Moment> {
+        let Self { before_tool, after_tool, before_agent, after_agent } = *self;
+        [
+            (before_tool, Moment::BeforeTool),
+            (after_tool, Moment::AfterTool),
+            (before_agent, Moment::BeforeAgent),
+            (after_agent, Moment::AfterAgent),
+            ("Notification", Moment::Notification),
+        ]
+        .into_iter()
+        .find_map(|(of, moment)| (of == name).then_some(moment))
+    }
+}

@@ -1,0 +1,185 @@
+//! Reads the events of CLIs, and writes the answers to them.
+
+use companion_protocol::dialect::{self, ClientProfile};
+use companion_protocol::hook::{HookCall, Moment};
+use companion_protocol::ide::one_line;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::net::json::Json;
+
+/// The longest id of a CLI's session, in bytes. The CLIs use UUIDs.
+const MAX_SESSION: usize = 128;
+
+/// The longest question that an editor shows, in UTF-16 code units.
+const MAX_MESSAGE: usize = 200;
+
+/// What happened in a CLI. It contains no text of a file.
+#[derive(Debug)]
+pub(crate) struct HookEvent {
+    /// The CLI's session.
+    pub(crate) agent: String,
+    pub(crate) client: &'static ClientProfile,
+    pub(crate) moment: Moment,
+    /// The CLI's name of the moment.
+    pub(crate) name: String,
+    /// The file of the tool's call.
+    pub(crate) path: Option<String>,
+    /// The same as the CLI writes it.
+    pub(crate) shown_path: Option<String>,
+    /// The effect of the call, after the tool.
+    pub(crate) effect: Effect,
+    /// The question, for a notification.
+    pub(crate) message: String,
+    /// The question is about an edit.
+    pub(crate) is_about_edit: bool,
+}
+
+/// The effect of a tool's call on its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// The file was written, or nothing is known.
+    Made,
+    /// The file was written with the same text.
+    Unchanged,
+    /// The call failed.
+    Failed,
+}
+
+#[derive(Deserialize)]
+struct Event<'a> {
+    session_id: String,
+    hook_event_name: String,
+    #[serde(borrow)]
+    tool_response: Option<&'a RawValue>,
+    #[serde(default)]
+    message: String,
+    details: Option<Details>,
+}
+
+#[derive(Deserialize)]
+struct Details {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Response<'a> {
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    return_display: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Display<'a> {
+    #[serde(borrow)]
+    original_content: &'a RawValue,
+    #[serde(borrow)]
+    new_content: &'a RawValue,
+}
+
+impl HookEvent {
+    /// Reads the body of a request.
+    ///
+    /// # Errors
+    /// A message without any text of the event.
+    pub(crate) fn read(body: &[u8]) -> Result<Self, &'static str> {
+        let call: HookCall<'_> =
+            serde_json::from_slice(body).map_err(|_| "the body is no hook call")?;
+        let event: Event<'_> =
+            serde_json::from_str(call.event.get()).map_err(|_| "the event is none of a CLI")?;
+        let (client, moment) =
+            dialect::hook(&event.hook_event_name).ok_or("the event is not known")?;
+        if event.session_id.is_empty() || event.session_id.len() > MAX_SESSION {
+            return Err("the event has no valid session_id");
+        }
+        Ok(Self {
+            agent: event.session_id,
+            client,
+            moment,
+            name: event.hook_event_name,
+            path: call.file_path,
+            shown_path: call.shown_path,
+            effect: event.tool_response.map_or(Effect::Made, effect),
+            message: one_line(&event.message, MAX_MESSAGE),
+            is_about_edit: event
+                .details
+                .is_some_and(|details| details.kind.as_deref() == Some("edit")),
+        })
+    }
+}
+
+/// `edit.js` and `write-file.js` of Gemini CLI return the texts before and after the call.
+fn effect(response: &RawValue) -> Effect {
+    let Ok(Response { error, return_display }) = serde_json::from_str(response.get()) else {
+        return Effect::Made;
+    };
+    if error.is_some() {
+        return Effect::Failed;
+    }
+    let display =
+        return_display.and_then(|raw| serde_json::from_str::<Display<'_>>(raw.get()).ok());
+    match display {
+        Some(Display { original_content, new_content })
+            if original_content.get() == new_content.get() =>
+        {
+            Effect::Unchanged
+        }
+        _ => Effect::Made,
+    }
+}
+
+/// The answer to an event. The CLI reads it as JSON.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct HookAnswer {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook_specific_output: Option<HookSpecificOutput>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct HookSpecificOutput {
+    hook_event_name: String,
+    additional_context: String,
+}
+
+impl HookAnswer {
+    /// The CLI asks the user for a confirmation, which opens a diff.
+    pub(crate) fn ask() -> Self {
+        let message = "Review this edit in your editor.";
+        Self { decision: Some("ask"), system_message: Some(message), ..Self::default() }
+    }
+
+    /// The model gets `reason` in place of the tool's result.
+    pub(crate) fn deny(reason: String) -> Self {
+        Self { decision: Some("deny"), reason: Some(reason), ..Self::default() }
+    }
+
+    /// The model gets these texts besides the result or the prompt.
+    pub(crate) fn context(event: &HookEvent, texts: &[String]) -> Self {
+        if texts.is_empty() {
+            return Self::default();
+        }
+        let output = HookSpecificOutput {
+            hook_event_name: event.name.clone(),
+            additional_context: texts.join("\n\n"),
+        };
+        Self { hook_specific_output: Some(output), ..Self::default() }
+    }
+
+    /// The body of the reply; empty if the CLI goes on as without a hook.
+    pub(crate) fn into_json(self) -> Json {
+        let is_empty = self.decision.is_none() && self.hook_specific_output.is_none();
+        if is_empty { Json::default() } else { Json::new(&self) }
+    }
+}

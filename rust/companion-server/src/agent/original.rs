@@ -1,0 +1,69 @@
+//! Reads a file as it is before an edit, to check later that nothing has changed it.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::text::Digest;
+
+/// The largest file, in bytes. The model's history contains it twice after a rejection with a
+/// reason.
+pub(crate) const MAX_ORIGINAL: usize = 32 << 10;
+
+/// The longest line, in bytes. Gemini CLI 0.61.0 shows the text in its terminal, in a time that grows
+/// with the square of a line: 10 s for 8,000 characters.
+const MAX_LINE: usize = 2000;
+
+/// Reads the text of a file. `None` if a client that writes this text could change the file: it is
+/// empty, has mixed ends of lines, or is not in UTF-8. `None` also if the file or a line is long.
+pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
+    let size = path.metadata()?;
+    if !size.is_file() || size.len() == 0 || size.len() > MAX_ORIGINAL as u64 {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_ORIGINAL as u64 + 1).read_to_end(&mut bytes)?;
+    let text = String::from_utf8(bytes).ok().filter(|text| !text.is_empty());
+    let Some(text) = text.filter(|text| text.len() <= MAX_ORIGINAL) else { return Ok(None) };
+    let with_return = text.matches("\r\n").count();
+    let is_mixed = with_return > 0 && with_return < text.matches('\n').count();
+    let is_long = text.lines().any(|line| line.len() > MAX_LINE);
+    Ok((!is_mixed && !is_long).then_some(text))
+}
+
+/// The digest of the text that [`read`] returns.
+pub(crate) fn digest(path: &Path) -> Option<Digest> {
+    read(path).ok().flatten().map(|text| Digest::of(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(content: impl AsRef<[u8]>) -> Option<String> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.txt");
+        std::fs::write(&path, content).unwrap();
+        read(&path).unwrap()
+    }
+
+    #[test]
+    fn a_text_that_the_client_writes_back_byte_for_byte() {
+        assert_eq!(of("a\nb\n").as_deref(), Some("a\nb\n"));
+        assert_eq!(of("a\r\nb\r\n").as_deref(), Some("a\r\nb\r\n"));
+        assert_eq!(of("\u{feff}a").as_deref(), Some("\u{feff}a"));
+        assert_eq!(of("a\rb\n").as_deref(), Some("a\rb\n"));
+        assert!(of("x\n".repeat(MAX_ORIGINAL / 2)).is_some());
+    }
+
+    #[test]
+    fn a_text_that_the_client_would_change() {
+        assert_eq!(of("a\r\nb\n"), None);
+        assert_eq!(of(""), None);
+        assert_eq!(of([0xe9, b'a']), None);
+        assert_eq!(of("x\n".repeat(MAX_ORIGINAL / 2) + "x"), None);
+        assert_eq!(of("x".repeat(MAX_LINE + 1)), None);
+        assert!(read(Path::new("/no/such/file")).is_err());
+        assert_eq!(read(Path::new("/")).unwrap(), None);
+    }
+}
