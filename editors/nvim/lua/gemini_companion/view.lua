@@ -53,7 +53,7 @@ local BARS = {
 --- The rest of the right bar, by whether the user has changed the proposal.
 local KEYS = { [false] = ' (:w accepts, :q rejects)', [true] = ', changed by you (:w accepts, :q! rejects)' }
 
---- The right bar with the place among several proposals.
+--- The right bar with the position among several proposals.
 local PLACE = '%s — %d of %d'
 
 --- The right bar once no CLI waits for the proposal.
