@@ -37,10 +37,12 @@ const ANSWER: Duration = Duration::from_secs(6);
 /// is there by then.
 const OFFER_GRACE: Duration = Duration::from_secs(3);
 
-/// The pauses between two looks: the first; the longest; and that for an editor that is
-/// connected but has no diagnostics support.
-const PAUSES: (Duration, Duration, Duration) =
-    (Duration::from_millis(50), Duration::from_secs(5), Duration::from_mins(1));
+/// The first pause between two searches for an editor. It doubles with each search, …
+const MIN_SEARCH_INTERVAL: Duration = Duration::from_millis(50);
+/// … up to this pause, …
+const MAX_SEARCH_INTERVAL: Duration = Duration::from_secs(5);
+/// … or up to this one, while the only editor does not support diagnostics.
+const MAX_UNSUPPORTED_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Run an MCP server that gives the model the editor's diagnostics.
 ///
@@ -157,15 +159,15 @@ impl Server {
     /// restart does not change the list of tools.
     async fn watch(&self) {
         let begun = Instant::now();
-        let mut pause = PAUSES.0;
+        let mut pause = MIN_SEARCH_INTERVAL;
         while let Err(why) = self.companions.are_there().await {
             log::debug!("{why}");
             if begun.elapsed() >= OFFER_GRACE {
                 self.offer(false).await;
             }
             let longest = match why {
-                NoDiagnostics::NotOffered => PAUSES.2,
-                NoDiagnostics::Absent(_) | NoDiagnostics::Failed(_) => PAUSES.1,
+                NoDiagnostics::NotOffered => MAX_UNSUPPORTED_INTERVAL,
+                NoDiagnostics::Absent(_) | NoDiagnostics::Failed(_) => MAX_SEARCH_INTERVAL,
             };
             sleep(pause).await;
             pause = (pause * 2).min(longest);

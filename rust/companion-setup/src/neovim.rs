@@ -26,6 +26,7 @@ const CONFIG: &str = "lua/gemini_companion/config.lua";
 const FILES: [(&str, &str); 30] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/autowrite.lua"
+    "lua/gemini_companion/bars.lua"
     "lua/gemini_companion/buffer.lua"
     "lua/gemini_companion/commands.lua"
     "lua/gemini_companion/config.lua"
@@ -48,7 +49,6 @@ const FILES: [(&str, &str); 30] = files![
     "lua/gemini_companion/stale.lua"
     "lua/gemini_companion/terminal.lua"
     "lua/gemini_companion/text.lua"
-    "lua/gemini_companion/titles.lua"
     "lua/gemini_companion/types.lua"
     "lua/gemini_companion/view.lua"
     "lua/gemini_companion/windows.lua"

@@ -79,23 +79,75 @@ fn links_between_documents_lead_to_files() {
     }
 }
 
-/// The recipes and tables name files and folders from the root of the repository.
+/// The documents about the architecture, as lines without breaks, and with their names.
+fn architecture() -> impl Iterator<Item = (String, String)> {
+    documents().into_iter().filter_map(|(file, text)| {
+        let name = file.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+        let is_one = name == "ARCHITECTURE.md" || name.starts_with("docs/architecture");
+        is_one.then(|| (name, text.split_whitespace().collect::<Vec<_>>().join(" ")))
+    })
+}
+
+/// Short names of folders: `srv/` is a folder's name in the table that begins with *Short*.
+fn short_names(text: &str) -> Vec<(&str, &str)> {
+    let table = text.split_once("| Short | Folder |").map_or("", |(_, table)| table);
+    let table = table.split(" **").next().unwrap();
+    let cells: Vec<_> = table.split('`').skip(1).step_by(2).collect();
+    cells.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()
+}
+
+/// The file or folder that `code` names from the root of the repository, by its short name or not.
+fn path(code: &str, short: &[(&str, &str)]) -> Option<PathBuf> {
+    const FOLDERS: [&str; 7] =
+        ["rust/", "plugin-kotlin/", "editors/", "e2e/", "docs/", "extension/", "tools/"];
+    if code.contains(char::is_whitespace) {
+        return None;
+    }
+    if FOLDERS.iter().any(|folder| code.starts_with(folder)) {
+        return Some(root().join(code));
+    }
+    let (name, folder) = short.iter().find(|(name, _)| code.starts_with(name))?;
+    Some(root().join(folder).join(&code[name.len()..]))
+}
+
+/// The recipes and tables name files and folders.
 #[test]
 fn paths_in_the_architecture_exist() {
-    let folders = ["rust/", "plugin-kotlin/", "editors/", "e2e/", "docs/", "extension/", "tools/"];
     let mut paths = 0;
-    for (file, text) in documents() {
-        let name = file.strip_prefix(root()).unwrap();
-        if name != Path::new("ARCHITECTURE.md") && !name.starts_with("docs/architecture") {
-            continue;
-        }
+    for (name, text) in architecture() {
+        let short = short_names(&text);
         for code in text.split('`').skip(1).step_by(2) {
-            let is_path = folders.iter().any(|folder| code.starts_with(folder));
-            if is_path && !code.contains(char::is_whitespace) {
-                assert!(root().join(code).exists(), "{} names {code}", name.display());
+            if let Some(path) = path(code, &short) {
+                assert!(path.exists(), "{name} names {code}");
                 paths += 1;
             }
         }
     }
-    assert!(paths > 50, "only {paths} paths were found");
+    assert!(paths > 200, "only {paths} paths were found");
+}
+
+/// A name in parentheses behind a path occurs in the file: `srv/server.rs` (`apply`).
+#[test]
+fn names_behind_paths_in_the_architecture_occur_in_their_files() {
+    let mut names = 0;
+    for (document, text) in architecture() {
+        let short = short_names(&text);
+        let parts: Vec<_> = text.split('`').collect();
+        for (at, code) in parts.iter().enumerate().skip(1).step_by(2) {
+            let Some(path) = path(code, &short) else { continue };
+            let Some(mut between) = parts[at + 1].strip_prefix(" (") else { continue };
+            let mut next = at + 2;
+            while !between.contains(')') && next + 1 < parts.len() {
+                let name = parts[next];
+                let text = std::fs::read_to_string(&path);
+                // A folder contains the names of its files.
+                let occurs = path.join(name).exists() || text.is_ok_and(|text| text.contains(name));
+                assert!(occurs, "{document}: {code} does not contain {name}");
+                names += 1;
+                between = parts[next + 1];
+                next += 2;
+            }
+        }
+    }
+    assert!(names > 50, "only {names} names were found");
 }

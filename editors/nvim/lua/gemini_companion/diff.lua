@@ -1,13 +1,13 @@
 -- Manages the open proposals, answers the companion's requests about them, and sends the user's decisions.
 -- If several sides decide, the companion determines which decision counts.
 
+local bars = require('gemini_companion.bars')
 local config = require('gemini_companion.config')
 local file = require('gemini_companion.file')
 local form = require('gemini_companion.form')
 local idle = require('gemini_companion.idle')
 local drafts = require('gemini_companion.drafts')
 local log = require('gemini_companion.log')
-local titles = require('gemini_companion.titles')
 local reload = require('gemini_companion.reload')
 local stale = require('gemini_companion.stale')
 local text = require('gemini_companion.text')
@@ -44,11 +44,11 @@ end
 
 --- Returns the name of a proposal's CLI if proposals of several CLIs are open.
 local function cli(proposal)
-  return titles.cli(proposal, proposals)
+  return bars.cli(proposal, proposals)
 end
 
-local function update_titles()
-  titles.update(in_order())
+local function update_bars()
+  bars.update(in_order())
 end
 
 local function close(proposal)
@@ -57,7 +57,7 @@ local function close(proposal)
   end
   proposal.decided = true
   proposal.view:close()
-  update_titles()
+  update_bars()
 end
 
 --- Returns the accepted text for the CLI.
@@ -131,7 +131,7 @@ end
 --- Marks a proposal that no CLI waits for.
 local function set_orphan(proposal)
   proposal.orphan = true
-  update_titles()
+  update_bars()
 end
 
 --- Closes a proposal that no CLI will wait for again. A proposal with the user's changes stays open.
@@ -163,7 +163,7 @@ local function reopen(proposal)
     return
   end
   proposal.view = again
-  update_titles()
+  update_bars()
   remind(proposal)
 end
 
@@ -190,7 +190,7 @@ local function open(diff, base)
       reject = on(reject_by_user),
       left = on(reopen),
       remind = on(remind),
-      changed = update_titles,
+      changed = update_bars,
       late_changes = function(now)
         drafts.offer(drafts.hold(path, now), path)
       end,
@@ -210,7 +210,7 @@ local function open(diff, base)
   if diff.private then
     remarks[#remarks + 1] = 'is for a private file'
   end
-  update_titles()
+  update_bars()
   local noun = kind == 'create' and 'the new file' or 'an edit to'
   local ending = form.join_remarks(proposal, remarks)
   log.notify(('%s proposes %s %s%s'):format(cli(proposal) or 'The CLI', noun, short(path), ending))

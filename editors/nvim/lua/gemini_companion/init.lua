@@ -6,7 +6,6 @@ local config = require('gemini_companion.config')
 
 --- Runs once the current companion has exited.
 local after_exit
-local folders
 
 --- The variables that CLIs set for the programs that they start: the user's editor, and commands of the model.
 local CLI_VARIABLES = { 'GEMINI_CLI_NO_RELAUNCH', 'GEMINI_CLI', 'QWEN_CODE_NO_RELAUNCH', 'QWEN_CODE' }
@@ -44,28 +43,21 @@ function M.autostart()
   M.start()
 end
 
-local function follow_folders()
-  local server, _, _, _, workspace = modules()
-  local now = workspace.folders()
-  if #now > 0 and not vim.deep_equal(now, folders) and server.notify('workspace/folders', { paths = now }) then
-    folders = now
-  end
-end
-
 local function listen()
+  local server, _, _, _, workspace = modules()
   local group = vim.api.nvim_create_augroup('gemini_companion', {})
   vim.api.nvim_create_autocmd({ 'DirChanged', 'WinClosed', 'TabClosed' }, {
     group = group,
-    callback = function()
-      vim.schedule(follow_folders)
-    end,
+    callback = vim.schedule_wrap(function()
+      workspace.report(server.notify)
+    end),
   })
   vim.api.nvim_create_autocmd('VimLeavePre', {
     group = group,
     callback = function()
       M.stop()
       -- Otherwise Neovim could quit before it has sent a large accepted text.
-      require('gemini_companion.server').wait()
+      server.wait()
     end,
   })
 end
@@ -82,7 +74,7 @@ function M.start()
     after_exit = M.start
     return true
   end
-  folders = workspace.folders()
+  local folders = workspace.begin()
   if #folders == 0 then
     log.warn('the workspace has no folder; :cd to one, then run :GeminiCompanion start')
     return false
@@ -92,7 +84,7 @@ function M.start()
       terminal.set(ready.env)
       -- The companion must know the silent mode before it receives any context.
       M.silence(config.options.silent)
-      follow_folders()
+      workspace.report(server.notify)
       diff.start(server.notify)
       diagnostics.start()
       context.start(server.notify)

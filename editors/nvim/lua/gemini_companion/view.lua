@@ -44,25 +44,25 @@ local function set_filetype(buffer, path)
   end)
 end
 
---- The labels of both sides, by the kind of the proposal.
-local LABELS = {
+--- The bars of both sides, by the kind of the proposal.
+local BARS = {
   change = { 'The file as it is', 'Proposed by %s' },
   create = { 'No file yet', 'New file, proposed by %s' },
 }
 
---- The rest of the right label, by whether the user has changed the proposal.
+--- The rest of the right bar, by whether the user has changed the proposal.
 local KEYS = { [false] = ' (:w accepts, :q rejects)', [true] = ', changed by you (:w accepts, :q! rejects)' }
 
---- The right label with the place among several proposals.
+--- The right bar with the position among several proposals.
 local PLACE = '%s — %d of %d'
 
---- The right label once no CLI waits for the proposal.
+--- The right bar once no CLI waits for the proposal.
 local ORPHAN = 'No CLI waits for this proposal (:w {file} saves it, :q! discards it)'
 
---- The right label while the user still types in a proposal that has ended.
+--- The right bar while the user still types in a proposal that has ended.
 local OVER = 'This proposal has ended. It closes when you leave Insert mode, and your text is kept'
 
---- The left label of a private file.
+--- The left bar of a private file.
 local PRIVATE = '%s — private (listed in an ignore file)'
 
 --- Updates the left side if the file has changed on disk.
@@ -109,28 +109,28 @@ function View:replace(parsed, kind)
   self.kind = kind
 end
 
---- Updates the labels of both sides.
+--- Updates the bars of both sides.
 ---@param number integer the place of the proposal among `count`
 ---@param count integer
 ---@param cli? string the name of its CLI, if there are proposals of several
-function View:show_labels(number, count, cli)
-  local labels = LABELS[self.kind]
+function View:show_bars(number, count, cli)
+  local bars = BARS[self.kind]
   local _, is_changed = self:proposal()
   local left, right = windows.of(self.left), windows.of(self.right)
   if left then
-    windows.label(left, self.private and PRIVATE:format(labels[1]) or labels[1])
+    windows.set_bar(left, self.private and PRIVATE:format(bars[1]) or bars[1])
   end
   if right then
-    local label = labels[2]:format(cli or 'the CLI') .. KEYS[is_changed]
-    windows.label(right, count > 1 and PLACE:format(label, number, count) or label)
+    local bar = bars[2]:format(cli or 'the CLI') .. KEYS[is_changed]
+    windows.set_bar(right, count > 1 and PLACE:format(bar, number, count) or bar)
   end
 end
 
---- Labels a proposal that no CLI waits for.
-function View:show_orphan_label()
+--- Shows in the bar that no CLI waits for the proposal.
+function View:show_orphan_bar()
   local window = windows.of(self.right)
   if window then
-    windows.label(window, ORPHAN)
+    windows.set_bar(window, ORPHAN)
   end
 end
 
@@ -406,7 +406,7 @@ function View:close()
   end
   vim.schedule(function()
     if self:is_typed_in() then
-      windows.label(api.nvim_get_current_win(), OVER)
+      windows.set_bar(api.nvim_get_current_win(), OVER)
     end
     try()
   end)

@@ -1,13 +1,13 @@
--- Opens and labels the windows of proposals, and turns them back into ordinary windows.
+-- Opens the windows of proposals, sets their bars, and turns them back into ordinary windows.
 
 local M = {}
 
 local api = vim.api
 
---- Sets the label above a side of the diff.
+--- Sets the window bar ('winbar') of a side of the diff.
 ---@param window integer
 ---@param words string
-function M.label(window, words)
+function M.set_bar(window, words)
   vim.wo[window][0].winbar = ' ' .. words
 end
 

@@ -1,8 +1,11 @@
--- Finds the folders of the workspace. A CLI in one of them connects to this Neovim.
+-- Finds and reports the folders of the workspace. A CLI in one of them connects to this Neovim.
 
 local config = require('gemini_companion.config')
 
 local M = {}
+
+--- The folders that the companion knows.
+local reported
 
 --- Returns the directories of all windows, as `:cd`, `:tcd` and `:lcd` have set them.
 local function window_directories()
@@ -50,6 +53,22 @@ function M.folders()
   end, vim.tbl_keys(existing))
   table.sort(folders)
   return folders
+end
+
+--- Returns the folders for a companion that starts.
+---@return string[]
+function M.begin()
+  reported = M.folders()
+  return reported
+end
+
+--- Reports the folders by `notify` if they have changed. A workspace without folders is not reported.
+---@param notify GeminiCompanion.Notify
+function M.report(notify)
+  local now = M.folders()
+  if #now > 0 and not vim.deep_equal(now, reported) and notify('workspace/folders', { paths = now }) then
+    reported = now
+  end
 end
 
 return M

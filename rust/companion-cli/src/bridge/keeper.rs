@@ -29,8 +29,10 @@ const SILENCE: Duration = Duration::from_secs(330);
 /// then, and another one that would do as well is not mistaken for it.
 const SAME_SESSION_GRACE: Duration = Duration::from_secs(1);
 
-/// The first and the longest pause between two attempts.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+/// The first pause between two attempts to connect. It doubles with each attempt, …
+const MIN_RETRY_DELAY: Duration = Duration::from_millis(50);
+/// … up to this pause.
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(2);
 
 /// After how long a stream counts as a success.
 const STEADY: Duration = Duration::from_secs(5);
@@ -110,14 +112,14 @@ impl Keeper {
     /// Begins with the first companion that there is.
     async fn first(&self, initialize: &[u8]) -> Result<Initialized, String> {
         let deadline = Instant::now() + self.first_patience;
-        let mut pause = PAUSES.0;
+        let mut pause = MIN_RETRY_DELAY;
         loop {
             match self.any(initialize).await {
                 Err(why) if Instant::now() + pause >= deadline => return Err(why),
                 Err(_) => sleep(pause).await,
                 begun => return begun,
             }
-            pause = (pause * 2).min(PAUSES.1);
+            pause = (pause * 2).min(MAX_RETRY_DELAY);
         }
     }
 
@@ -150,7 +152,7 @@ impl Keeper {
                 None
             }
         };
-        let mut pause = PAUSES.0;
+        let mut pause = MIN_RETRY_DELAY;
         let mut left = Instant::now();
         for number in 0.. {
             match self.connect(hello, &mut known, left.elapsed()).await {
@@ -162,7 +164,7 @@ impl Keeper {
                     self.bridge.link.set_down(&why);
                     left = Instant::now();
                     if begun.elapsed() >= STEADY {
-                        pause = PAUSES.0;
+                        pause = MIN_RETRY_DELAY;
                     }
                 }
                 Err(why) => {
@@ -171,7 +173,7 @@ impl Keeper {
                 }
             }
             sleep(pause).await;
-            pause = (pause * 2).min(PAUSES.1);
+            pause = (pause * 2).min(MAX_RETRY_DELAY);
         }
     }
 

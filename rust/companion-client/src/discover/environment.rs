@@ -9,7 +9,7 @@ use companion_platform::{
 
 use companion_protocol::dialect::{Base, ClientProfile, Folder, Naming, Surroundings};
 
-use super::process::ide_process;
+use super::ide_process::ide_process;
 use super::{Stdio, Token};
 
 /// The input of the client's decisions. All can be set, for tests and for an environment that

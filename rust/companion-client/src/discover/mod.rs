@@ -9,7 +9,7 @@ mod by_port;
 mod by_process;
 mod environment;
 mod files;
-mod process;
+mod ide_process;
 mod terminal_editor;
 #[cfg(test)]
 mod tests;
@@ -22,7 +22,7 @@ use companion_protocol::dialect::Naming;
 
 pub use environment::Environment;
 pub use files::{Candidate, CandidateStatus, Connection, Reason, Search};
-pub use process::ide_process_from;
+pub use ide_process::ide_process_from;
 pub use workspace::{WorkspaceError, normalize, resolve_to_real_path, validate};
 
 /// A bearer token. It is not shown by `Debug`, so that no log has it by accident.

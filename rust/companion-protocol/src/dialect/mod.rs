@@ -2,6 +2,7 @@
 //!
 //! The clients are forks of one program, and behave alike after they have connected. *Invariant:*
 //! each difference between clients is a value in this module; no other code checks a client's id.
+//! The recipe *A client* in ARCHITECTURE.md lists the places of a further fork.
 
 mod clients;
 
@@ -20,7 +21,7 @@ pub use clients::{GEMINI, QWEN};
 pub struct ClientProfile {
     /// For options and settings; also the name of the client's program.
     pub id: &'static str,
-    /// For people.
+    /// For people. A session does not show it, because two clients have the same `client_names`.
     pub name: &'static str,
     /// Its names in the `clientInfo` of `initialize`.
     pub client_names: &'static [&'static str],

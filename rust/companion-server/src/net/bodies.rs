@@ -1,4 +1,5 @@
 //! Reads the bodies of requests into memory, within a limit for each and a budget for all.
+//! It does not look at their text.
 
 #[cfg(test)]
 mod tests;

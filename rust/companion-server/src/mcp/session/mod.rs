@@ -43,7 +43,8 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// Differences between clients of the protocol.
+/// Traits of a client that its `initialize` shows. Its profile stays unknown, because two clients
+/// give the same name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ClientTraits {

@@ -1,4 +1,4 @@
--- Updates the bar of each open proposal: its place among the others, and its CLI.
+-- Updates the window bar of each open proposal: its position among the others, and its CLI.
 
 local M = {}
 
@@ -20,13 +20,13 @@ function M.update(proposals)
   local waiting = {}
   for _, proposal in ipairs(proposals) do
     if proposal.orphan then
-      proposal.view:show_orphan_label()
+      proposal.view:show_orphan_bar()
     else
       waiting[#waiting + 1] = proposal
     end
   end
   for index, proposal in ipairs(waiting) do
-    proposal.view:show_labels(index, #waiting, M.cli(proposal, proposals))
+    proposal.view:show_bars(index, #waiting, M.cli(proposal, proposals))
   end
 end
 

@@ -1,4 +1,4 @@
-//! Which process the client takes for the editor (`process-utils.js`).
+//! Finds the process that the client considers the editor (`process-utils.js`).
 
 use companion_platform::{ProcessInfo, process_info};
 
