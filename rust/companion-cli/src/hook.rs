@@ -54,12 +54,12 @@ impl Moment {
 /// The CLI's description of a tool call.
 #[derive(Debug, Deserialize)]
 struct Event<'a> {
-    /// The CLI's own name of the moment.
+    /// The name that the CLI gives the moment.
     hook_event_name: String,
-    /// Where relative paths begin.
+    /// The base of relative paths.
     cwd: Option<PathBuf>,
     tool_input: Edit,
-    /// After the call.
+    /// The tool's response, after the call.
     #[serde(borrow)]
     tool_response: Option<&'a RawValue>,
 }
@@ -76,7 +76,7 @@ struct Response<'a> {
 }
 
 impl Event<'_> {
-    /// Whether the edit was made. Gemini CLI calls hooks after failures as well.
+    /// Returns whether the edit failed. Gemini CLI calls hooks after failures as well.
     fn has_failed(&self) -> bool {
         let response = self.tool_response.map(|raw| serde_json::from_str(raw.get()));
         response.is_some_and(|read| read.is_ok_and(|Response { error }| error.is_some()))
@@ -98,7 +98,7 @@ struct HookSpecificOutput<'a> {
 }
 
 /// Runs for at most the limit of the moment. If the exit code is not 0, the CLI takes a text on
-/// stderr for a reason to block the edit.
+/// stderr as a reason to block the edit.
 pub(crate) fn hook(args: HookArgs) -> ExitCode {
     std::panic::set_hook(Box::new(|panic| log::info!("{panic}")));
     match std::panic::catch_unwind(|| told(args)) {
@@ -119,7 +119,7 @@ fn told(args: HookArgs) -> Result<String, Box<dyn Error>> {
         let deadline = Instant::now() + args.moment.limit();
         timeout_at(deadline, run(args, deadline - CLOSE_TIMEOUT)).await
     });
-    // Stdin may stay open, or a disk not answer.
+    // Stdin may stay open, or the disk may not answer.
     runtime.shutdown_background();
     told?
 }
@@ -158,8 +158,8 @@ fn read() -> io::Result<String> {
     Ok(text)
 }
 
-/// JSON without a character that a shell on the way could take for another one: Windows PowerShell
-/// reads the output of programs by the code page of the console.
+/// Returns JSON in ASCII, so that no shell can misread it: Windows PowerShell reads the output of
+/// programs in the code page of the console.
 fn ascii(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {
