@@ -4,7 +4,7 @@ local M = {}
 
 local config = require('gemini_companion.config')
 
---- Runs once the current companion has exited.
+--- Called once the current companion has exited.
 local after_exit
 local folders
 

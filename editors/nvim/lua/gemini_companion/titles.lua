@@ -1,4 +1,4 @@
--- Updates the bar of each open proposal: its place among the others, and its CLI.
+-- Updates the bar of each open proposal: its position among the others, and its CLI.
 
 local M = {}
 

@@ -34,7 +34,7 @@ end
 local function set_filetype(buffer, path)
   local edited = file.buffer(path)
   local filetype = edited and vim.bo[edited].filetype or ''
-  -- The user's plugins may fail in a buffer without a file. The proposal must show nevertheless.
+  -- The user's plugins may fail in a buffer without a file. The proposal must be shown anyway.
   pcall(api.nvim_buf_call, buffer, function()
     if filetype ~= '' then
       vim.bo.filetype = filetype
@@ -53,7 +53,7 @@ local LABELS = {
 --- The rest of the right label, by whether the user has changed the proposal.
 local KEYS = { [false] = ' (:w accepts, :q rejects)', [true] = ', changed by you (:w accepts, :q! rejects)' }
 
---- The right label with the place among several proposals.
+--- The right label with the position among several proposals.
 local PLACE = '%s — %d of %d'
 
 --- The right label once no CLI waits for the proposal.
