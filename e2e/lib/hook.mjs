@@ -2,7 +2,7 @@
 
 import { run } from './doctor.mjs';
 
-/** Gemini CLI's input for an edit of `file_path`. */
+/** Returns Gemini CLI's input for an edit of `file_path`. */
 export const edit = (file_path, more) =>
   JSON.stringify({
     session_id: 'a',
