@@ -1,4 +1,4 @@
-//! `gemini-companion serve`: a server whose editor is at the other end of stdin and stdout.
+//! Runs a server whose editor is connected by stdin and stdout (`gemini-companion serve`).
 
 use std::error::Error;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: runs everything that CI checks, quick checks first.
+//! Runs all checks of CI, the quick ones first (`cargo xtask test`).
 
 use std::time::Instant;
 

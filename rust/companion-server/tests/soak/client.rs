@@ -282,7 +282,7 @@ impl Client {
         match opened {
             Ok(stream) => {
                 if away > SESSION_AWAY {
-                    // This happens on a busy machine. The server may have rejected its diffs meanwhile.
+                    // On a busy machine. The server may have rejected its diffs meanwhile.
                     self.paths.iter().for_each(|path| drop(self.world.rejects(path, None)));
                 }
                 self.stream = Some(spawn_local(Rc::clone(&self.inbox).listen(stream)));

@@ -93,7 +93,7 @@ impl Reply {
         self.head.contains("\r\ncontent-type: text/event-stream\r\n")
     }
 
-    /// Asserts that the status is one of ours, and that a body is JSON.
+    /// Asserts that the server uses this status, and that a body is JSON.
     pub(super) fn has_good_form(&self) {
         assert!(STATUSES.contains(&self.status), "{self:?}");
         if self.is_stream() {
