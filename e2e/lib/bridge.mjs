@@ -10,19 +10,19 @@ import { Inbox, within } from './inbox.mjs';
 
 const PROGRAM = process.env.GEMINI_COMPANION;
 
-/** The arguments of a bridge to the companion whose discovery file is in the sandbox. */
+/** Returns the arguments of a bridge to the companion whose discovery file is in the sandbox. */
 export function byDiscovery(sandbox) {
   return ['--temp-dir', sandbox.tmp];
 }
 
-/** The arguments of a bridge to a port, with the token in a file. */
+/** Returns the arguments of a bridge to a port, with the token in a file. */
 export function byPort(sandbox, port, token) {
   const file = path.join(sandbox.root, 'token');
   fs.writeFileSync(file, `${token}\n`, { mode: 0o600 });
   return ['--host', '127.0.0.1', '--port', String(port), '--token-file', file];
 }
 
-/** The environment of a client that can't reach the companion directly or see its file. */
+/** Returns the environment of a client that can't reach the companion directly or see its file. */
 export function bridgeEnv(sandbox, args, { cwd = sandbox.project, program = PROGRAM } = {}) {
   return {
     GEMINI_CLI_IDE_SERVER_STDIO_COMMAND: program,
@@ -33,7 +33,7 @@ export function bridgeEnv(sandbox, args, { cwd = sandbox.project, program = PROG
   };
 }
 
-/** A bridge, or another stdio server, whose client is the test, by plain lines. */
+/** A bridge, or another stdio server. The test is its client, and exchanges plain lines. */
 export class Bridge {
   /** The parsed lines of stdout. */
   messages = new Inbox('a message of the bridge');
@@ -67,7 +67,7 @@ export class Bridge {
     this.messages.push(JSON.parse(line));
   }
 
-  /** Does the handshake. */
+  /** Completes the handshake. */
   async begin() {
     const params = {
       protocolVersion: '2025-06-18',
@@ -111,7 +111,7 @@ export class Bridge {
     this.#process.kill(name);
   }
 
-  /** Ends it like a client that quits; returns the exit code, or the signal that ended it. */
+  /** Ends it like a client that quits. Returns the exit code, or the signal that ended it. */
   async close() {
     this.#process.stdin.end();
     try {

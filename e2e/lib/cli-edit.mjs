@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 
 /**
- * Makes a CLI propose `proposed` for a file with `old`. `start(file)` starts it up to its prompt;
- * it `asks` once the edit waits.
+ * Makes a CLI propose `proposed` for a file with the text `old`. `start(file)` starts the CLI up to
+ * its prompt. `asks` is the pattern of the CLI's question once the edit waits.
  */
 export async function proposeEdit({ sandbox, editor }, start, asks) {
   const file = sandbox.file('a.txt', 'old\n');

@@ -7,13 +7,13 @@ import readline from 'node:readline';
 
 import { Inbox, until, within } from './inbox.mjs';
 
-/** Absolute, because other machines do not have our folders. */
+/** Absolute, because other machines do not have the test's folders. */
 const PROGRAM = process.env.GEMINI_COMPANION && path.resolve(process.env.GEMINI_COMPANION);
 
 export class Companion {
   /** The parameters of `companion/ready`: `{port, url, authToken, discoveryFiles, env}`. */
   ready;
-  /** Messages to the editor that no test has taken yet. */
+  /** The messages to the editor that no test has taken yet. */
   inbox = new Inbox('a message to the editor');
   /** The text of stderr. */
   log = '';
@@ -123,7 +123,7 @@ export class Companion {
     return new Error(`the companion has exited with ${code}:\n${this.log}`);
   }
 
-  /** The exit code, or the name of the signal that ended it. */
+  /** Returns the exit code, or the name of the signal that ended it. */
   exited() {
     return within(this.#exit, 'the end of the companion');
   }

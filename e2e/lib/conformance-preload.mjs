@@ -1,4 +1,4 @@
-// Adds our token and functions that Node 20 lacks to the conformance runner.
+// Adds the token, and functions that Node 20 lacks, to the conformance runner.
 
 import { register } from 'node:module';
 

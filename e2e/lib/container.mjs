@@ -1,4 +1,4 @@
-// Detects whether the tests themselves run in a container, with the client's own checks.
+// Detects whether the tests themselves run in a container, by the client's own checks.
 
 import fs from 'node:fs';
 

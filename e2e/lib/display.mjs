@@ -1,4 +1,4 @@
-// Starts an invisible screen with a window manager, sends keys and clicks, and takes pictures.
+// Starts a virtual screen with a window manager, sends keys and clicks, and takes pictures.
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ export class Display {
   name;
   #env;
 
-  /** Starts a screen with a free number. */
+  /** Starts a screen with an unused number. */
   static async start(sandbox) {
     const display = new Display();
     const size = ['-screen', '0', '1280x800x24', '-dpi', '96'];
@@ -43,11 +43,11 @@ export class Display {
     return run(program, args, { env: this.#env });
   }
 
-  /** Gives a window the focus, as soon as its title matches. */
+  /** Gives a window the focus as soon as its title matches. */
   activate(title) {
     const search = ['search', '--onlyvisible', '--name', title];
     const activate = () => this.#run('xdotool', ...search, 'windowactivate');
-    // No window shows yet, or another one closes during the search.
+    // No window is visible yet, or another one closes during the search.
     const isActive = () => activate().then(Boolean, () => false);
     return until(`the window ${title}`, isActive);
   }

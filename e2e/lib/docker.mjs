@@ -1,5 +1,5 @@
-// Replaces Docker by containers of namespaces, started by the command line of `docker`. Run as a
-// program, it is that command.
+// Simulates Docker with containers made of namespaces. Run as a program, this file is the command
+// `docker`.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -11,8 +11,8 @@ import { makeImage, writeProgram } from './image.mjs';
 import { Host, HOST_ADDRESS } from './namespace.mjs';
 
 /**
- * Installs `docker` and an image with Gemini CLI on `host`, whose model says `replies`. Returns the
- * folder to prepend to `PATH`.
+ * Installs `docker` and an image with Gemini CLI on `host`. Its model answers `replies`. Returns
+ * the folder to prepend to `PATH`.
  */
 export function installDocker(sandbox, host, replies = []) {
   const bin = sandbox.folder('docker-bin');
@@ -23,7 +23,7 @@ export function installDocker(sandbox, host, replies = []) {
   return bin;
 }
 
-/** All command lines of `docker run` so far, as lists of arguments. */
+/** Returns all command lines of `docker run` so far, as lists of arguments. */
 export function dockerRuns(bin) {
   return fs.readFileSync(path.join(bin, 'log'), 'utf8').trimEnd().split('\n').map(JSON.parse);
 }
@@ -32,7 +32,7 @@ const text = (short) => ({ type: 'string', ...(short && { short }) });
 const list = (short) => ({ ...text(short), multiple: true });
 const flag = (short) => ({ type: 'boolean', ...(short && { short }) });
 
-/** Options of `docker run` that the tests need; others are errors. */
+/** The options of `docker run` that the tests need. Others are errors. */
 const OPTIONS = {
   'add-host': list(),
   entrypoint: text(),
@@ -49,7 +49,7 @@ const OPTIONS = {
   workdir: text('w'),
 };
 
-/** The options before the image, and the command after it. */
+/** Returns the options before the image, and the command after it. */
 function parse(args) {
   const all = { args, options: OPTIONS, allowPositionals: true };
   const image = parseArgs({ ...all, strict: false, tokens: true }).tokens.find(
@@ -60,19 +60,19 @@ function parse(args) {
   return { values, command: args.slice(image.index + 1) };
 }
 
-/** `from:to`, perhaps with `:ro`. */
+/** Parses `from:to`, optionally with `:ro`. */
 function mount(volume) {
   const [from, to, mode] = volume.split(':');
   return { from, to, readOnly: mode === 'ro' };
 }
 
-/** `name:address`, as `{name: address}`. */
+/** Parses `name:address` to `{name: address}`. */
 function hostEntry(addHost) {
   const [name, address] = addHost.split(':');
   return [name, address === 'host-gateway' ? HOST_ADDRESS : address];
 }
 
-/** `NAME=value`, or `NAME` for the value outside. */
+/** Parses `NAME=value`, or `NAME`, which has the value outside. */
 function variable(env) {
   const [name, ...value] = env.split('=');
   return [name, value.length > 0 ? value.join('=') : process.env[name]];

@@ -11,13 +11,13 @@ import { IdeClient } from './ide-client.mjs';
 const CLIENT = '@google/gemini-cli-core/dist/src/ide/ide-client.js';
 const PROGRAM = process.env.GEMINI_COMPANION;
 
-/** The answer of the command `/ide` if the client of `file` sees no editor. */
+/** Returns the answer of the command `/ide` if the client of `file` finds no editor. */
 const unsupported = (file = fileURLToPath(import.meta.resolve(CLIENT))) =>
   fs
     .readFileSync(file, 'utf8')
     .match(/`(IDE integration is not supported in your current environment\.[^`]*)`/)[1];
 
-/** Writes settings of the client into `folder`: the IDE integration is on or off, and more. */
+/** Writes settings of the client into `folder`: the IDE integration on or off, and more. */
 export function settings(sandbox, enabled = true, folder = '.gemini', more = {}) {
   const file = path.join(sandbox.folder('home', folder), 'settings.json');
   fs.writeFileSync(file, `// written by a test\n${JSON.stringify({ ide: { enabled }, ...more })}`);
@@ -25,8 +25,8 @@ export function settings(sandbox, enabled = true, folder = '.gemini', more = {})
 }
 
 /**
- * Runs our program, or another one, with `input` on its stdin; null keeps stdin open. Returns the
- * exit code and the output.
+ * Runs the companion program, or another one, with `input` on its stdin; null keeps stdin open.
+ * Returns the exit code and the output.
  */
 export function run(sandbox, args, options = {}) {
   const { cwd = sandbox.project, env = {}, program = PROGRAM, input = '' } = options;
@@ -60,14 +60,14 @@ export async function examine(sandbox, { secrets = [], id = 'gemini', ...place }
   return { ...diagnosis, text: text.stdout };
 }
 
-/** The client's message when it can't connect. */
+/** Returns the client's message when it can't connect. */
 async function clientFails(sandbox, place) {
   const client = await IdeClient.start(sandbox, place);
   const { status, details } = await client.connect();
   assert.equal(status, 'disconnected');
   const known = await client.displayName();
   await client.close();
-  // Without an editor the client keeps its first state, and the command `/ide` has the message.
+  // Without an editor the client keeps its first state, and the command `/ide` prints the message.
   return known ? details : unsupported(place?.module);
 }
 

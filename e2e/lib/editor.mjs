@@ -1,16 +1,16 @@
-// Simulates an editor: shows proposals, decides like a user, and finds problems in JSON.
+// Simulates an editor: shows proposals, decides like a user, and finds diagnostics in JSON.
 
 import fs from 'node:fs';
 
 import { Inbox } from './inbox.mjs';
 
-/** A problem at the beginning of a line. */
+/** Returns a diagnostic at the beginning of a line. */
 export function problem(line, message, more) {
   const start = { line, character: 1 };
   return { severity: 'error', message, range: { start, end: start }, source: 'JSON', ...more };
 }
 
-/** Whether the file on the disk is JSON. */
+/** Returns an error if the file on the disk is not JSON. */
 function jsonProblems(path) {
   const text = fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : '{}';
   try {
@@ -28,7 +28,7 @@ export class Editor {
   closed = new Inbox('the end of a diff view');
   /** The error for every further proposal. */
   refusal;
-  /** The problems of a file, by its path. */
+  /** Returns the diagnostics of a file, by its path. */
   diagnose = jsonProblems;
   /** When the model gets the reason of a rejection, by the path of the proposal. */
   reasons = new Map();
@@ -78,12 +78,12 @@ export class Editor {
     }
   }
 
-  /** Waits until a proposal for the file shows. */
+  /** Waits until a proposal for the file is shown. */
   view(filePath) {
     return this.opened.next((view) => view.filePath === filePath);
   }
 
-  /** Changes the proposal, as a user does. */
+  /** Changes the proposal like a user. */
   edit(filePath, content) {
     this.#views.set(filePath, content);
   }

@@ -14,19 +14,19 @@ import { Terminal } from './terminal.mjs';
 
 const PROGRAM = process.env.GEMINI_COMPANION;
 
-/** The extension, as it is in the sources. */
+/** The extension in the sources. */
 export const EXTENSION = fileURLToPath(new URL('../../extension', import.meta.url));
 
 /** A text that is not valid JSON. */
 export const BROKEN = '{ "name": }\n';
 
-/** The PATH of a terminal with the program in `folder`, or without it. */
+/** Returns the PATH of a terminal with or without the program in `folder`. */
 export const pathWith = (...folder) =>
   [...folder, path.dirname(process.execPath), '/usr/bin', '/bin'].join(':');
 
 const HERE = pathWith(path.dirname(path.resolve(PROGRAM)));
 
-/** The question of each CLI before the model gets problems. */
+/** The question of each CLI before the model gets diagnostics. */
 const ASKS = /Allow execution of MCP tool "get_diagnostics"/;
 
 /** For each CLI: its installation, its start, and the texts that its model gets. */
@@ -62,7 +62,7 @@ const CLIS = {
 
 export const NAMES = Object.keys(CLIS);
 
-/** Makes the CLI of that name install the extension from `source`. */
+/** Returns a function that makes a CLI install the extension from `source`. */
 const installFrom = (source) => (sandbox, name, env) => {
   const args = [CLIS[name].program, 'extensions', 'install', source, '--consent'];
   execFileSync(process.execPath, args, { env: sandbox.env(env), stdio: 'ignore' });
@@ -70,12 +70,14 @@ const installFrom = (source) => (sandbox, name, env) => {
 
 /** The ways to install the extension into a CLI, as functions `(sandbox, name, env)`. */
 export const BY = {
-  /** Not at all. */
+  /** Does not install it. */
   nothing: () => {},
 
   folder: installFrom(EXTENSION),
 
-  /** From an archive of a release. Gemini CLI itself accepts archives only from GitHub. */
+  /**
+   * Installs it from an archive of a release. Gemini CLI itself accepts archives only from GitHub.
+   */
   archive: (archive) => (sandbox, name, env) => {
     const source = name === 'gemini' ? unpack(sandbox, archive) : archive;
     installFrom(source)(sandbox, name, env);
@@ -86,7 +88,7 @@ export const BY = {
   },
 };
 
-/** Unpacks the archive of a release; returns the folder of the extension. */
+/** Unpacks the archive of a release. Returns the folder of the extension. */
 function unpack(sandbox, archive) {
   const folder = sandbox.folder('unpacked');
   execFileSync('python3', ['-m', 'zipfile', '-e', archive, folder]);
@@ -95,7 +97,7 @@ function unpack(sandbox, archive) {
 
 /**
  * Starts the CLI in the project up to its prompt, with the extension installed `by` one of the
- * ways. Its model says `steps`. `review` decides whether edits are reviewed.
+ * ways. Its model answers `steps`. `review` sets whether edits are reviewed.
  */
 export async function startCli(sandbox, name, steps, options = {}) {
   const { PATH = HERE, env, by = BY.folder, review = false } = options;
@@ -111,8 +113,8 @@ export async function startCli(sandbox, name, steps, options = {}) {
 }
 
 /**
- * Makes the model of a CLI break the existing `file`, and then request its problems. Returns both
- * answers to the model.
+ * Makes the model of a CLI break the existing `file`, and then request its diagnostics. Returns
+ * both answers to the model.
  */
 export async function breakAndAsk(sandbox, name, file, options) {
   const { tool } = CLIS[name];

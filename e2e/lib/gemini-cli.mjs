@@ -16,7 +16,7 @@ const SETTINGS = {
   model: { name: 'gemini-2.5-flash' },
 };
 
-/** Its environment. Nothing listens at the proxy, so nothing leaves the machine. */
+/** The CLI's environment. No program listens at the proxy, so nothing leaves the machine. */
 export const ENVIRONMENT = {
   GEMINI_API_KEY: 'none',
   GEMINI_CLI_NO_RELAUNCH: 'true',
@@ -36,7 +36,7 @@ export const says = (steps) =>
       response: [{ candidates: [candidate] }],
     }));
 
-/** The model's answers: a call to write a file, then a text. */
+/** Returns the model's answers: a call to write a file, then a text. */
 export const writes = (file_path, content) =>
   says([{ name: 'write_file', args: { file_path, content } }, 'That was all.']);
 
@@ -48,7 +48,7 @@ export function prepare(home, script, replies) {
   fs.writeFileSync(script, replies.map((reply) => JSON.stringify(reply)).join('\n'));
 }
 
-/** The user's messages in the session of `home`, each as its parts. */
+/** Returns the user's messages in the session of `home`, each as its parts. */
 function userMessages(home) {
   const sessions = path.join(home, '.gemini', 'tmp', 'project', 'chats');
   const [session, ...others] = fs.existsSync(sessions) ? fs.readdirSync(sessions) : [];
@@ -63,11 +63,11 @@ function userMessages(home) {
     .map(({ content }) => content);
 }
 
-/** The user's messages with the named files, as the model gets them. */
+/** Returns the user's messages with the named files, as the model gets them. */
 export const asked = (home) =>
   userMessages(home).map((parts) => parts.map((part) => part.text ?? '').join(''));
 
-/** The answers of tools to the model, `{name, text}`, in the session of `home`. */
+/** Returns the answers of tools to the model, `{name, text}`, in the session of `home`. */
 export function toolResults(home) {
   return userMessages(home)
     .flatMap((parts) => parts.flatMap((part) => part.functionResponse ?? []))

@@ -1,6 +1,6 @@
 // Runs the real core of Gemini CLI without its terminal: its tools, their confirmation by the
 // editor, and the model's history. The model calls the tools of the first argument. Prints the
-// results, as JSON.
+// results as JSON.
 
 import fs from 'node:fs';
 import os from 'node:os';

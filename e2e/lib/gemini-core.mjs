@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 const PROGRAM = fileURLToPath(new URL('gemini-core-process.mjs', import.meta.url));
 
 /**
- * Makes the model call tools, `{name, args}`, all at once. When the model has the last result,
- * returns `{results, history}`: the results, each an object, and the length of the history in
+ * Makes the model call the tools `{name, args}` all at once. Returns `{results, history}` when the
+ * model has the last result: the results, each an object, and the length of the history in
  * characters of JSON.
  */
 export async function runCore(sandbox, calls, { env = {} } = {}) {

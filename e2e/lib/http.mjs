@@ -1,4 +1,4 @@
-// Sends MCP requests and reads event streams, byte by byte as on the wire.
+// Sends MCP requests and reads event streams, byte by byte.
 
 import net from 'node:net';
 
@@ -58,7 +58,7 @@ export class Session {
     return JSON.parse((await this.post(this.message(method, params))).body);
   }
 
-  /** The result of a tool. */
+  /** Calls a tool and returns its result. */
   async callTool(name, args) {
     return (await this.ask('tools/call', { name, arguments: args })).result;
   }
@@ -70,7 +70,7 @@ export class Session {
 
   /** Opens the stream of notifications, and answers its pings. `last` is the newest event id. */
   stream(last) {
-    // The companion may be gone by then.
+    // The companion may have ended by then.
     const pong = (id) => this.post({ jsonrpc: '2.0', id, result: {} }).catch(() => {});
     const headers = { ...this.headers, ...(last && { 'last-event-id': last }) };
     return EventStream.open(this.#sandbox, this.#companion, '/mcp', headers, pong);
@@ -144,7 +144,7 @@ export class EventStream {
     return this.messages.next();
   }
 
-  /** How the stream ended: `end` if orderly, else `error`. */
+  /** Returns how the stream ended: `end` if orderly, otherwise `error`. */
   ended() {
     return within(this.#ended, 'the end of a stream');
   }

@@ -28,7 +28,7 @@ const calls = {
   openDiff: (filePath, newContent) => client.openDiff(filePath, newContent),
   closeDiff: (filePath, options) => client.closeDiff(filePath, options),
   resolveDiffFromCli: (filePath, outcome) => client.resolveDiffFromCli(filePath, outcome),
-  // It offers its user only the tools for diffs, though its connection has them all.
+  // The client exposes only the tools for diffs, but its connection has all tools.
   callTool: (name, args) => client.client.callTool({ name, arguments: args }),
   disconnect: () => client.disconnect(),
   status: () => client.getConnectionStatus(),

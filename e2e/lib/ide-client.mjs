@@ -10,7 +10,7 @@ import { Peer } from './peer.mjs';
 
 const MODULE = fileURLToPath(new URL('ide-client-process.mjs', import.meta.url));
 
-/** A shell below another of our processes, as in an editor's terminal. */
+/** A shell below another process of the test, as in an editor's terminal. */
 const TERMINAL = { execPath: 'sh', execArgv: ['-c', `sh -c '"$NODE" "$0"; exit' "$0"; exit`] };
 
 /** Node in a folder of another machine. */
@@ -40,7 +40,7 @@ export class IdeClient {
   #stderr = '';
 
   /**
-   * Starts a process that has not connected yet, in the folder `cwd`, perhaps of `machine`. Its
+   * Starts a process that has not connected yet, in the folder `cwd`, optionally of `machine`. Its
    * client is Gemini CLI's, or that of the file `module`.
    */
   static async start(
@@ -65,8 +65,8 @@ export class IdeClient {
   }
 
   /**
-   * Makes `run(command, env)` start a process, such as in an editor's terminal: a list of
-   * arguments, and the variables to add to the editor's environment.
+   * Starts a process by `run(command, env)`, for example in an editor's terminal. `command` is a
+   * list of arguments, and `env` the variables to add to the editor's environment.
    */
   static async startBy(sandbox, run) {
     const socket = path.join(sandbox.root, `client-${++sockets}.sock`);
@@ -142,7 +142,7 @@ export class IdeClient {
     return this.#call('resolveDiffFromCli', filePath, outcome);
   }
 
-  /** The result of any of the companion's tools. */
+  /** Calls any tool of the companion and returns its result. */
   callTool(name, args) {
     return this.#call('callTool', name, args);
   }
@@ -155,7 +155,7 @@ export class IdeClient {
     return (await this.#call('status')).status;
   }
 
-  /** The client's status. */
+  /** Returns the client's status. */
   async details() {
     return (await this.#call('status')).details;
   }
@@ -172,7 +172,9 @@ export class IdeClient {
     return this.#call('displayName');
   }
 
-  /** Whether the CLI trusts its folder, and the source of that, as `{isTrusted, source}`. */
+  /**
+   * Returns whether the CLI trusts its folder, and the source of that, as `{isTrusted, source}`.
+   */
   trust() {
     return this.#call('trust');
   }

@@ -1,12 +1,13 @@
-// Says how an IDE is started: the platform of 2018.3, or an installed IDE of today.
+// Starts an IDE: the platform of 2018.3, or an installed IDE of today.
 //
-// An installed IDE is started by its own launcher, with files of properties and of JVM options that the
-// variables `<BASE>_PROPERTIES` and `<BASE>_VM_OPTIONS` name. `product-info.json` has BASE and the launcher.
+// An installed IDE is started by its own launcher. The variables `<BASE>_PROPERTIES` and
+// `<BASE>_VM_OPTIONS` name its files of properties and of JVM options. `product-info.json` contains
+// BASE and the launcher.
 
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** Keeps dialogs of the first start away, and everything that would call home. */
+/** Disables the dialogs of the first start, and all requests to the internet. */
 const QUIET = {
   'jb.consents.confirmation.enabled': false,
   'jb.privacy.policy.text': '<!--999.999-->',
@@ -19,24 +20,24 @@ const QUIET = {
   nosplash: true,
 };
 
-/** The folder with product-info.json, which macOS has deeper. */
+/** Returns the folder with product-info.json. On macOS it is deeper. */
 function resources(home) {
   const mac = path.join(home, 'Contents/Resources');
   return fs.existsSync(mac) ? mac : home;
 }
 
-/** What an installed IDE says of itself; nothing for the platform of 2018.3. */
+/** Returns the product information of an installed IDE, or nothing for the platform of 2018.3. */
 export function productInfo(home) {
   const file = path.join(resources(home), 'product-info.json');
   return fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : undefined;
 }
 
-/** What is in the title of the project's window. */
+/** Returns a part of the title of the project's window. */
 export function windowTitle(home, project) {
   return productInfo(home) ? path.basename(project) : ' - IntelliJ Platform$';
 }
 
-/** A program of the JDK that the IDE runs on. */
+/** Returns a program of the IDE's JDK. */
 export function javaProgram(home, name) {
   const runtimes = ['jdk', 'jbr', 'Contents/jbr/Contents/Home', '../jbr/Contents/Home'];
   const found = runtimes
@@ -46,8 +47,9 @@ export function javaProgram(home, name) {
 }
 
 /**
- * The command that opens `project`, as `{program, args, env}`. Settings, caches and the log are below the
- * folder `profile`, plugins in the folder `plugins`; `java` are further arguments of the JVM.
+ * Returns the command that opens `project`, as `{program, args, env}`. Settings, caches and the log
+ * are below the folder `profile`, plugins in the folder `plugins`. `java` are further arguments of
+ * the JVM.
  */
 export function launch(home, { profile, plugins, java, project }) {
   const info = productInfo(home);

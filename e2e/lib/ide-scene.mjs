@@ -42,12 +42,12 @@ export class Scene {
     this.client = await this.connect();
   }
 
-  /** A client that proposes one edit at a time. */
+  /** Connects a client that proposes one edit at a time. */
   connect() {
     return IdeClient.connect(this.sandbox);
   }
 
-  /** Waits until the status widget shows that text. */
+  /** Waits until the status widget has that text. */
   status(text) {
     return this.ide.until(({ statusBar }) => statusBar.includes(text), text);
   }
@@ -56,7 +56,7 @@ export class Scene {
     return this.sandbox.close();
   }
 
-  /** A test in this window. */
+  /** Runs a test in this window. */
   test(name, body) {
     test(name, async (t) => {
       try {
@@ -69,7 +69,7 @@ export class Scene {
     });
   }
 
-  /** Prints the state of the window when a test has failed. */
+  /** Prints the state of the window after a failed test. */
   async #tell(t, name) {
     t.diagnostic(`the client knows ${JSON.stringify(await this.client.context())}`);
     t.diagnostic(`the window is in ${await this.picture(name)}`);
@@ -89,7 +89,7 @@ export class Scene {
     this.client = await this.connect();
   }
 
-  /** A file of the project, with the focus and the caret in it. */
+  /** Opens a file of the project, with the focus and the caret in it. */
   async edit(name, content, { line = 1, character = 1, from } = {}) {
     const file = this.sandbox.file(name, content);
     const open = () => this.ide.robot('open', { path: file, line, character, from });
@@ -103,12 +103,15 @@ export class Scene {
     return file;
   }
 
-  /** Moves the focus out of editors, so that a proposal shows at once. */
+  /** Moves the focus out of editors, so that a proposal is shown at once. */
   leaveEditors() {
     return this.ide.untilRobot(['leave editors'], (left) => left, 'the focus in a tool window');
   }
 
-  /** Makes the client propose an edit, and waits until it shows; returns its tab and the decision. */
+  /**
+   * Makes the client propose an edit, and waits until it is shown. Returns its tab and the
+   * decision.
+   */
   async propose(file, text, client = this.client) {
     await this.leaveEditors();
     const decision = client.openDiff(file, text);
@@ -120,7 +123,7 @@ export class Scene {
   }
 
   /**
-   * Waits until the proposal shows. If the focus was returning to an editor, the proposal waits
+   * Waits until the proposal is shown. If the focus was returning to an editor, the proposal waits
    * without a tab, and this method opens it.
    */
   async #shown(file, text) {
@@ -163,7 +166,7 @@ export class Scene {
     return this.ide.until(find, `a proposal for ${name}`);
   }
 
-  /** Waits until no proposal shows. */
+  /** Waits until no proposal is shown. */
   noProposal() {
     const none = ({ tabs }) => tabs.every(({ right }) => right === null);
     return this.ide.until(none, 'the end of all proposals');

@@ -17,7 +17,7 @@ import { writeDarkTheme, writeProjectSettings } from './ide-project.mjs';
 
 const run = promisify(execFile);
 
-/** The folders of the platform and of our plugin, and the robot's jar. `cargo xtask` sets them. */
+/** The folders of the platform and of the plugin, and the robot's jar. `cargo xtask` sets them. */
 const HOME = process.env.COMPANION_PLATFORM;
 const PLUGIN = process.env.COMPANION_PLUGIN;
 const ROBOT = process.env.COMPANION_ROBOT;

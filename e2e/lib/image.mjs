@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import { ENVIRONMENT, GEMINI, prepare } from './gemini-cli.mjs';
 
-/** Its path on the machine. */
+/** The home folder on the machine. */
 const HOME = '/image';
 
 /** Writes a program that runs `command` followed by the program's arguments. */
@@ -14,7 +14,7 @@ export function writeProgram(folder, name, command) {
   fs.writeFileSync(path.join(folder, name), `#!/bin/sh\nexec ${quoted} "$@"\n`, { mode: 0o755 });
 }
 
-/** The `{mounts, env}` of a container of the image. The model says `replies`. */
+/** Returns the `{mounts, env}` of a container of the image. The model answers `replies`. */
 export function makeImage(sandbox, replies = []) {
   const folder = sandbox.folder('image');
   prepare(folder, path.join(folder, 'replies.jsonl'), replies);

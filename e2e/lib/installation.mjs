@@ -1,4 +1,4 @@
-// Invents an installation of an IDE that `gemini-companion setup` finds.
+// Creates a made-up installation of an IDE that `gemini-companion setup` finds.
 
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';

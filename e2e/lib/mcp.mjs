@@ -1,4 +1,4 @@
-// Runs one `gemini-companion mcp` process, with the MCP project's own client at its other end.
+// Runs one `gemini-companion mcp` process, connected to the MCP project's own client.
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -9,7 +9,7 @@ import { Inbox } from './inbox.mjs';
 const PROGRAM = process.env.GEMINI_COMPANION;
 
 export class Mcp {
-  /** The number of notifications that its tools have changed. */
+  /** The notifications that the tools have changed. */
   changes = new Inbox('a change of the tools');
   #client = new Client({ name: 'test', version: '1' });
 
@@ -30,7 +30,7 @@ export class Mcp {
     return mcp;
   }
 
-  /** The tools that it offers. */
+  /** Returns the offered tools. */
   async tools() {
     return (await this.#client.listTools()).tools;
   }
@@ -39,7 +39,7 @@ export class Mcp {
     return this.#client.callTool({ name, arguments: args });
   }
 
-  /** The text that the model gets. */
+  /** Returns the text for the model. */
   async ask(args) {
     const { content, isError } = await this.call(args);
     return isError ? { error: content[0].text } : content[0].text;

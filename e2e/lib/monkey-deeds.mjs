@@ -1,11 +1,11 @@
-// Implements the deeds of the monkey. Each deed waits for its effect, and returns false if it is
+// Implements the actions of the monkey. Each waits for its effect, and returns false if it is
 // impossible at the moment.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Runs an action, which may have nothing to do. */
+/** Runs an action of the IDE, which may have no effect. */
 async function invoke({ ide }, action, proposal) {
   await ide.robot('invoke', { action, proposal }).catch((error) => {
     assert.match(error.message, /disabled|nothing has the focus/);
@@ -16,7 +16,7 @@ async function open(monkey) {
   await monkey.focus(monkey.anyFile());
 }
 
-/** Types a key into a file, and perhaps undoes that. */
+/** Types a key into a file, and sometimes undoes that. */
 async function type(monkey) {
   const { ide } = monkey;
   const file = monkey.anyFile();
@@ -28,13 +28,13 @@ async function type(monkey) {
   await monkey.hasText(file);
   if (monkey.random(3) > 0) return;
   await ide.display.press('ctrl+z');
-  // The IDE undoes keys in a row together.
+  // The IDE undoes consecutive keys together.
   const isFormer = (text) => text !== texts.at(-1) && texts.includes(text) && { text };
   const { text } = await ide.untilRobot(['text of file', { path: file }], isFormer, 'the undo');
   texts.push(text);
 }
 
-/** Makes a proposal by a client without one. */
+/** Makes a client without a proposal propose an edit. */
 async function propose(monkey) {
   const busy = new Set([...monkey.waiting.values()].map(({ client }) => client));
   const client = monkey.clients.find((client) => !busy.has(client));
@@ -59,7 +59,7 @@ async function review(monkey) {
   await ide.until(isThere, `the tab of ${shown}`);
 }
 
-/** Types a key into a proposal, and perhaps undoes that. */
+/** Types a key into a proposal, and sometimes undoes that. */
 async function edit(monkey) {
   const { ide } = monkey;
   const shown = await monkey.anyShown();
@@ -101,7 +101,7 @@ const CLOSINGS = {
   escape: ({ ide }) => ide.display.press('Escape'),
 };
 
-/** Closes a proposal as a user does. For an edited one, the IDE asks. */
+/** Closes a proposal like a user. The IDE asks if the proposal was edited. */
 async function close(monkey) {
   const { ide } = monkey;
   const shown = await monkey.anyShown();
@@ -115,7 +115,7 @@ async function close(monkey) {
   try {
     await CLOSINGS[how](monkey, title);
   } catch (error) {
-    // A split may be too narrow even for the selected tab; a user then uses the keys.
+    // A split may be too narrow even for the selected tab. Then a user would press keys.
     assert.match(error.message, /out of sight|does not show/);
     return false;
   }
@@ -217,7 +217,7 @@ async function reconnect(monkey) {
   await client.connect();
 }
 
-/** The weight of each deed. */
+/** The weight of each action. */
 export const DEEDS = {
   open: { weight: 30, play: open },
   type: { weight: 40, play: type },

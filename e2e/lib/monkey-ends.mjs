@@ -104,7 +104,7 @@ async function kill(monkey) {
   await startAgain(monkey, begun);
 }
 
-/** The weight of each ending among the deeds. Endings take long. */
+/** The weight of each ending among the actions. Endings take long. */
 export const ENDS = {
   reopen: { weight: 6, play: reopen },
   quit: { weight: 4, play: quit },

@@ -1,4 +1,4 @@
-// Plays random deeds in a real window, and models the expected state: the text of each file, and
+// Runs random actions in a real window, and models the expected state: the text of each file, and
 // the proposals of two real clients.
 
 import assert from 'node:assert/strict';
@@ -16,7 +16,7 @@ const BACK = 'Show Your Edits';
 const FOLDED = /^\d+ more$/;
 
 export class Monkey {
-  /** The deeds so far, each as `name:seed`. */
+  /** The actions so far, each as `name:seed`. */
   script = [];
   /** Each file's texts, from the first to the current one. */
   files = new Map();
@@ -57,7 +57,7 @@ export class Monkey {
     return list[this.random(list.length)];
   }
 
-  /** A new number. */
+  /** Returns a new number. */
   next() {
     return ++this.#count;
   }
@@ -76,14 +76,14 @@ export class Monkey {
     return this.files.get(file).at(-1);
   }
 
-  /** Does a possible deed, chosen by the seed. */
+  /** Runs a possible action, chosen by the seed. */
   async play(seed, deeds) {
     const random = randomOf(seed);
     const names = Object.entries(deeds).flatMap(([name, { weight }]) => Array(weight).fill(name));
     while (!(await this.step(names[random(names.length)], random(1_000_000))));
   }
 
-  /** Does one deed, and checks the state; returns whether the deed was possible. */
+  /** Runs one action, and checks the state. Returns whether the action was possible. */
   async step(name, seed) {
     this.#random = randomOf(seed);
     this.script.push(`${name}:${seed}`);
@@ -129,7 +129,7 @@ export class Monkey {
     }
   }
 
-  /** The text of the status widget. */
+  /** Waits until the status widget shows this number of waiting proposals. */
   #countIs(count) {
     const connected = `Companion for Gemini CLI: ${CLIENTS} CLIs connected`;
     const wait = count === 1 ? '1 proposal waits' : `${count} proposals wait`;
@@ -141,13 +141,13 @@ export class Monkey {
     return this.ide.until(isTold, text);
   }
 
-  /** The tabs of a proposal. */
+  /** Returns the tabs of a proposal. */
   async tabsOf({ text }) {
     const { tabs } = await this.ide.robot('look');
     return tabs.filter(({ right }) => right === text);
   }
 
-  /** One of the proposals with tabs, and the title of its first tab. */
+  /** Returns one of the proposals with tabs, and the title of its first tab. */
   async anyShown() {
     const { tabs } = await this.ide.robot('look');
     const shown = [...this.waiting.values()].flatMap((proposal) => {
@@ -157,18 +157,21 @@ export class Monkey {
     return shown.length > 0 ? this.any(shown) : undefined;
   }
 
-  /** Gives a file the focus, its caret at the start. */
+  /** Gives a file the focus, with the caret at its start. */
   focus(file) {
     return this.#focus(file, ['open', { path: file }], ({ path }) => path === file);
   }
 
-  /** Gives a proposal the focus, its caret at the start. */
+  /** Gives a proposal the focus, with the caret at its start. */
   focusProposal({ text }, tab) {
     const isThere = (focus) => focus.editor === 'DIFF' && focus.text === text;
     return this.#focus(tab, ['turn to', { tab }], isThere);
   }
 
-  /** The former owner may still take the focus back. In a split each editor has its own caret. */
+  /**
+   * Moves the focus. Its former owner may still take it back. In a split each editor has its own
+   * caret.
+   */
   async #focus(what, deed, isThere) {
     await until(`the focus in ${what}`, async () => {
       await this.ide.robot(...deed);
@@ -178,7 +181,7 @@ export class Monkey {
     await this.ide.display.press('ctrl+Home');
   }
 
-  /** Makes a client propose, perhaps in place of its waiting proposal. */
+  /** Makes a client propose an edit, which may replace its waiting proposal. */
   async propose(client, file) {
     const former = this.waiting.get(file);
     const text = `proposed ${this.next()}\n`;
@@ -223,7 +226,7 @@ export class Monkey {
       const { tabs, texts } = await this.ide.robot('look');
       if (tabs.some(({ text }) => text === proposal.text)) return true;
       if (texts.includes(BACK) && !isClicked) {
-        // A notification may close at the moment of the click, and another one may have the same link.
+        // A notification may close at the moment of the click, and another may have the same link.
         isClicked = true;
         await this.ide.click('text', { text: BACK }).catch(() => {});
       } else if (isClicked || texts.some((text) => FOLDED.test(text))) {

@@ -1,4 +1,4 @@
-// Starts companions in a namespace where the folder for temporary files is a disk of the test.
+// Starts companions in a namespace where a disk of the test is the folder for temporary files.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -15,7 +15,7 @@ export const works = ([program, ...args]) => spawnSync(program, [...args, 'true'
 /** The reason to skip tests with such a companion; false if it works here. */
 export const noNamespace = !works(NAMESPACE) && 'skipped: user namespaces are not permitted here';
 
-/** Starts a companion whose folder for temporary files is mounted by `mount` in its namespace. */
+/** Starts a companion whose folder for temporary files `mount` mounts in its namespace. */
 export async function startMounted(sandbox, mount, options = {}) {
   const script = `${mount} && exec "$@"`;
   const machine = { prefix: () => [...NAMESPACE, 'sh', '-c', script, 'sh'] };

@@ -1,5 +1,5 @@
-// Simulates machines, a host and containers, with network and mount namespaces. The real machine
-// sees none of their addresses and files. They end with their processes.
+// Simulates machines, a host and containers, with network and mount namespaces. Their addresses and
+// files are invisible to the real machine. They end with their processes.
 
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,13 +53,13 @@ async function run([program, ...args], env) {
   return (await promisify(execFile)(program, args, { env, timeout: 60_000 })).stdout;
 }
 
-/** Starts a process that only keeps its namespaces; returns its process id. */
+/** Starts a process that only keeps its namespaces. Returns its process id. */
 async function hold(sandbox, unshare) {
   const [program, ...args] = [...unshare, 'sh', '-c', 'ip link set lo up && echo && read _'];
   const holder = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const end = once(holder, 'close');
   sandbox.defer(() => {
-    holder.stdin.end(); // as any end of this process does
+    holder.stdin.end(); // the end of this process has the same effect
     return within(end, 'the end of a namespace');
   });
   await Promise.race([

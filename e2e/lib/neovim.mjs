@@ -21,7 +21,7 @@ const PROGRAM = process.env.GEMINI_COMPANION;
 export const NEOVIM = process.env.COMPANION_NEOVIM ?? 'nvim';
 const PLUGIN = fileURLToPath(new URL('../../editors/nvim', import.meta.url));
 
-/** Whether the plugin supports the Neovim; undefined if the program is not a Neovim. */
+/** Returns whether the plugin supports the Neovim, or undefined if the program is not a Neovim. */
 function isSupported(program) {
   const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
   const [, major, minor] = stdout?.match(/^NVIM v(\d+)\.(\d+)/) ?? [];
@@ -36,14 +36,14 @@ export const noNeovim = isSupported(NEOVIM)
 /** The reason to skip tests with a Neovim that is too old, such as Debian 12's. */
 export const noOldNeovim = isSupported('nvim') === false ? false : 'there is no old Neovim';
 
-/** For the client, which otherwise logs to the console. */
+/** A silent logger for the RPC client, which otherwise logs to the console. */
 const SILENT = Object.fromEntries(
   ['level', 'info', 'warn', 'error', 'debug'].map((name) => [name, () => {}]),
 );
 
 let sockets = 0;
 
-/** Writes a user's configuration and returns its path; the options are those of `Neovim.start`. */
+/** Writes a user's configuration and returns its path. The options are those of `Neovim.start`. */
 export function writeConfig(sandbox, init, { setup, installed = false } = {}) {
   const config = path.join(sandbox.root, `init-${++sockets}.lua`);
   const options = setup ?? `{ cmd = { [[${PROGRAM}]] } }`;
@@ -64,9 +64,9 @@ export class Neovim {
   #output = '';
 
   /**
-   * Starts one in the project. `setup` is the user's options, in Lua, or false for no call of
-   * `setup`; `init` is more of their configuration; `args` are the files to open. Without `ui`
-   * there is no user interface. The plugin is that of the sources, or the `installed` one.
+   * Starts a Neovim in the project. `setup` is the user's options in Lua, or false for no call of
+   * `setup`. `init` is more of the user's configuration. `args` are the files to open. Without `ui`
+   * there is no user interface. The plugin is from the sources, or the `installed` one.
    */
   static async start(
     sandbox,
@@ -180,7 +180,7 @@ export class Neovim {
     return Session.open(sandbox, { ready });
   }
 
-  /** The companion's own process. */
+  /** Returns the companion's own process id. */
   companionPid() {
     return this.until(`(require('gemini_companion.server').status() or {}).pid`);
   }
@@ -197,7 +197,7 @@ export class Neovim {
     return this.sides(file);
   }
 
-  /** The lines of both sides; a closed side has none. */
+  /** Returns the lines of both sides. A closed side has none. */
   sides(file) {
     return this.lua(
       `local function lines(side)
@@ -211,7 +211,7 @@ export class Neovim {
     );
   }
 
-  /** All messages to the user. */
+  /** Returns all messages to the user. */
   messages() {
     return this.lua(`return vim.fn.execute('messages')`);
   }
@@ -219,7 +219,7 @@ export class Neovim {
   /** Starts a client in a `:terminal`. */
   async clientInTerminal(sandbox) {
     return IdeClient.startBy(sandbox, (command, env) =>
-      // In a shell, as a user does; the client looks for a shell among its ancestors.
+      // Uses a shell like a user, because the client looks for a shell among its ancestors.
       this.lua(
         `local command, env = ...
          vim.cmd('tabnew')

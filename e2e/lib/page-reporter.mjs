@@ -1,6 +1,7 @@
-// Reports tests as a page: the result of each, and the pictures that they have taken.
+// Writes a page with the result of each test and its pictures.
 //
-// `COMPANION_IDE_NAME` says on which IDE they ran. The page lies beside the folder `ide-tests` of pictures.
+// `COMPANION_IDE_NAME` is the name of the tested IDE. The page is in the same folder as
+// `ide-tests`, which contains the pictures.
 
 import fs from 'node:fs';
 

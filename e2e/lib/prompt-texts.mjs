@@ -8,13 +8,13 @@ const FILE = new URL(
   import.meta.url,
 );
 
-/** Each `{path, isFolder, lines, text, notReadBy}`, the path being within the project. */
+/** The texts, as `{path, isFolder, lines, text, notReadBy}`. `path` is relative to the project. */
 export const PROMPT_TEXTS = JSON.parse(fs.readFileSync(FILE, 'utf8'));
 
-/** As the editors send it: as pasted text. */
+/** Marks a text as pasted, like the editors. */
 export const pasted = (text) => `\x1b[200~ ${text} \x1b[201~`;
 
-/** The content of each file. */
+/** Returns the content of each file. */
 export const contentOf = (path) => `This is in <${path}>.`;
 
 /** Writes the named files, and one file into each named folder. */

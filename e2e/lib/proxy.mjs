@@ -24,7 +24,7 @@ export class Proxy {
     return proxy;
   }
 
-  /** Listens, after a close on the former port. */
+  /** Listens. After a close it uses the former port. */
   async listen() {
     this.#server.listen(this.#port ?? 0, '127.0.0.1');
     await once(this.#server, 'listening');
@@ -37,7 +37,10 @@ export class Proxy {
     this.#server.closeAllConnections();
   }
 
-  /** The variables of a terminal that lead a client here; the client must not see other files. */
+  /**
+   * Returns the variables of a terminal that lead a client to this proxy. The client must not see
+   * other files.
+   */
   env(sandbox) {
     return {
       ...this.#companion.ready.env,

@@ -9,10 +9,10 @@ const FOLDER = path.dirname(
   createRequire(import.meta.url).resolve('@qwen-code/qwen-code/package.json'),
 );
 
-/** The CLI itself. */
+/** The CLI. */
 export const QWEN = path.join(FOLDER, 'cli-entry.js');
 
-/** The part of the bundle with the class. */
+/** The part of the bundle with the client's class. */
 export const QWEN_CLIENT = (() => {
   const chunks = path.join(FOLDER, 'chunks');
   const has = (name) => fs.readFileSync(path.join(chunks, name)).includes('class _IdeClient ');
@@ -28,7 +28,7 @@ export function qwenHome({ home }) {
   return folder;
 }
 
-/** The discovery files in Qwen Code's folder, each with its content. */
+/** Returns the discovery files in Qwen Code's folder, each with its content. */
 export function locks(home) {
   const folder = path.join(home, 'ide');
   if (!fs.existsSync(folder)) return [];
@@ -36,7 +36,7 @@ export function locks(home) {
   return names.map((name) => path.join(folder, name));
 }
 
-/** The content of a lock file. */
+/** Returns the content of a lock file. */
 export const lock = (file) => JSON.parse(fs.readFileSync(file, 'utf8'));
 
 const SETTINGS = {
@@ -56,7 +56,9 @@ export function prepare(home, { ide = { enabled: true }, tools } = {}) {
   fs.writeFileSync(path.join(home, 'settings.json'), JSON.stringify(settings));
 }
 
-/** Its environment. Nothing listens at the proxy, so nothing leaves the machine. */
+/**
+ * Returns the CLI's environment. No program listens at the proxy, so nothing leaves the machine.
+ */
 export const environment = (model) => ({
   OPENAI_API_KEY: 'none',
   OPENAI_BASE_URL: model,
@@ -66,7 +68,7 @@ export const environment = (model) => ({
   NO_PROXY: '127.0.0.1',
 });
 
-/** The model's answers: calls to read and to write a file, then a text. */
+/** Returns the model's answers: calls to read and to write a file, then a text. */
 export const overwrites = (file_path, content) => [
   { name: 'read_file', args: { file_path } },
   { name: 'write_file', args: { file_path, content } },

@@ -1,6 +1,6 @@
-// Makes repeatable random numbers.
+// Generates repeatable random numbers.
 
-/** Makes numbers from 0 to `count` - 1; the same seed makes the same numbers (mulberry32). */
+/** Generates numbers from 0 to `count` - 1. The same seed gives the same numbers (mulberry32). */
 export function randomOf(seed) {
   return (count) => {
     seed = (seed + 0x6d2b79f5) | 0;

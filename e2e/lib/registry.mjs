@@ -1,5 +1,5 @@
 // Runs an npm registry (Verdaccio) on this machine. COMPANION_NPM is a folder with the packed
-// packages, and COMPANION_XTASK publishes them as it does to npm.
+// packages. COMPANION_XTASK publishes them in the same way as to npm.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -26,7 +26,7 @@ export class Registry {
     registry.tarballs = path.join(storage, 'gemini-companion');
     registry.url = `http://127.0.0.1:${await closedPort()}/`;
     const config = path.join(storage, 'config.yaml');
-    // The file is YAML, so it may be JSON. Without `uplinks` it asks no other registry.
+    // The file is YAML, so JSON is valid. Without `uplinks` the registry uses no other registry.
     const packages = { '**': { access: '$all', publish: '$all' } };
     const log = { type: 'stdout', format: 'pretty', level: 'error' };
     fs.writeFileSync(
@@ -64,7 +64,7 @@ export class Registry {
     return run(sandbox, args, { env: this.env(sandbox), program: XTASK });
   }
 
-  /** The variables with the registry and separate folders for npm. */
+  /** Returns the variables with the registry and separate folders for npm. */
   env(sandbox) {
     return {
       npm_config_registry: this.url,

@@ -1,7 +1,7 @@
 // Models clients, an editor and a `serve --resume` that ends at random, and checks each decision.
 //
-// The steps come one after the other, so the model knows which decision each client must receive.
-// Only a step that is cut short by the end of the process has several possible results.
+// The steps are sequential, so the model knows which decision each client must receive. Only a step
+// that the end of the process interrupts has several possible results.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,9 +18,15 @@ const DECISIONS = { 'ide/diffAccepted': 'accepted', 'ide/diffRejected': 'rejecte
 class Client {
   /** The text that it proposes, by path, while it waits for the user. */
   waiting = new Map();
-  /** The decisions that it has yet to receive: path → all texts that are right, `undefined`: a rejection. */
+  /**
+   * The decisions that the client must still receive: path → all correct texts; `undefined` is a
+   * rejection.
+   */
   due = new Map();
-  /** Since a restart it has had no stream: the answer to its openDiff is one. */
+  /**
+   * Whether the client has a stream. After a restart it has none, and the answer to its openDiff is
+   * one.
+   */
   isBack = true;
   #session;
   #stream;
@@ -58,11 +64,11 @@ class Client {
     if (!stream) return;
     await stream.close();
     this.#lastId = stream.lastId ?? this.#lastId;
-    // These came before the end.
+    // These messages arrived before the end.
     for (const message of stream.messages.takeAll()) this.#take(message);
   }
 
-  /** Ends the session, whose decisions then have no receiver. */
+  /** Ends the session. Its decisions then have no receiver. */
   async leave() {
     await this.unlisten();
     await this.#session.delete();
@@ -72,14 +78,14 @@ class Client {
     return this.#session.callTool(name, args);
   }
 
-  /** The client must receive one of these decisions now, or once it listens again. */
+  /** Expects one of these decisions, now or once the client listens again. */
   async expect(path, ...contents) {
     this.waiting.delete(path);
     this.due.set(path, contents);
     if (this.listens) await this.receive();
   }
 
-  /** Receives all decisions that are due, and nothing else. */
+  /** Receives all due decisions, and nothing else. */
   async receive() {
     while (this.due.size > 0) {
       const decision = await within(
@@ -103,7 +109,7 @@ class Client {
 }
 
 export class RestartFuzz {
-  /** How often each step was taken. */
+  /** The number of times that each step was taken. */
   counts = {};
   #clients;
   #paths;
@@ -143,7 +149,7 @@ export class RestartFuzz {
     if (taken !== false) this.counts[name] = (this.counts[name] ?? 0) + 1;
   }
 
-  /** Ends the run: each client receives all that is due. */
+  /** Ends the run. Each client receives all due decisions. */
   async finish() {
     for (const client of this.#clients) if (!client.listens) await client.listen();
     await this._stop();
@@ -160,7 +166,7 @@ export class RestartFuzz {
     return this.#clients.find((client) => client.waiting.has(path));
   }
 
-  /** The contents of an acceptance of `text`. */
+  /** Returns the contents of an acceptance of `text`. */
   #content(client, text) {
     const isUnchanged = client.waiting.get(text.path) === text.content;
     return client.name === 'gemini' && isUnchanged ? '' : text.content;
@@ -235,7 +241,10 @@ export class RestartFuzz {
     await this.#startAgain();
   }
 
-  /** The call may have been carried out or not. Its client does not know, and closes the proposal. */
+  /**
+   * Kills the process during openDiff. The call may have been carried out or not. Its client does
+   * not know, and closes the proposal.
+   */
   async _killWhileOpening(client, path) {
     if (!client.isBack) await client.listen();
     const earlier = this.#owner(path);
@@ -256,14 +265,14 @@ export class RestartFuzz {
     await client.listen();
   }
 
-  /** The decision was saved, or else is a rejection. */
+  /** Kills the process during an acceptance. The decision was saved, or else it is a rejection. */
   async _killWhileAccepting(_, path) {
     const client = this.#owner(path);
     if (!client) return false;
     const content = this.#random(2) ? client.waiting.get(path) : `edited ${++this.#texts}\n`;
     const received = this.#content(client, { path, content });
     const arrival = client.expect(path, received, undefined).catch((error) => {
-      // The stream has ended before.
+      // The stream may have ended before the client received it.
       if (!client.due.has(path)) throw error;
     });
     this.window.editor.accept(path, content);
@@ -273,7 +282,7 @@ export class RestartFuzz {
     await this.#startAgain();
   }
 
-  /** Each waiting proposal of `client` is rejected, now or once it listens. */
+  /** Expects a rejection of each waiting proposal of `client`, now or once it listens. */
   async #rejectAll(client) {
     for (const path of [...client.waiting.keys()]) {
       client.waiting.delete(path);
@@ -290,7 +299,10 @@ export class RestartFuzz {
     await session.delete();
   }
 
-  /** Starts the next process. All views are gone; each client but `except` listens again, or later. */
+  /**
+   * Starts the next process. All views are closed. Each client except `except` listens again now or
+   * later.
+   */
   async #startAgain(except) {
     await this.window.start();
     for (const client of this.#clients) {

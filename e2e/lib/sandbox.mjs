@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-// Tests may have many at once.
+// Tests may have many listeners at once.
 process.setMaxListeners(0);
 // An interruption must also cause the `exit` event.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
@@ -36,7 +36,7 @@ export class Sandbox {
     return sandbox;
   }
 
-  /** Makes a folder below the root. */
+  /** Creates a folder below the root. */
   folder(...names) {
     const folder = path.join(this.root, ...names);
     fs.mkdirSync(folder, { recursive: true });

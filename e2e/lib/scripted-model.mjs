@@ -3,7 +3,7 @@
 import http from 'node:http';
 import { once } from 'node:events';
 
-/** The model's answer in one chunk, with the end mark. */
+/** Returns the model's answer in one chunk, with the end mark. */
 function choices(step) {
   if (typeof step === 'string') return [{ delta: { content: step } }, stop('stop')];
   const { name, args } = step;
@@ -12,7 +12,7 @@ function choices(step) {
   return [{ delta: { tool_calls } }, stop('tool_calls')];
 }
 
-/** The text of a result, in one part or several. */
+/** Returns the text of a result, in one part or several. */
 const text = (content) =>
   typeof content === 'string' ? content : content.map((part) => part.text).join('');
 
@@ -30,7 +30,7 @@ function answer(step, response) {
 /**
  * Starts a model, and returns its address. `steps` are its answers in order: a text, or a tool's
  * `{name, args}`. It finds the current step by the tool results in the conversation. It stores
- * these in `heard`, and the user's messages in `asked`.
+ * these results in `heard`, and the user's messages in `asked`.
  */
 export async function startModel(sandbox, steps, heard = [], asked = []) {
   const server = http.createServer(async (request, response) => {

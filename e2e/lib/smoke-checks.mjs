@@ -1,10 +1,13 @@
-// Checks that everything works between a client and a companion, over any connection.
+// Checks that a client and a companion work together, over any connection.
 
 import assert from 'node:assert/strict';
 
 export const REJECTED = { status: 'rejected', content: undefined };
 
-/** Checks all actions of the client and the editor with a file. Each has its own path for it. */
+/**
+ * Checks all actions of the client and the editor with a file. `here` is its path for the client,
+ * `there` for the editor.
+ */
 export async function assertWorks({ companion, editor, client }, { here, there }) {
   companion.notify('editor/focused', { path: there });
   companion.notify('editor/selection', { path: there, text: there });

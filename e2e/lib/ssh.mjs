@@ -23,8 +23,8 @@ function missing() {
 }
 
 /**
- * Starts the machine `name` with Gemini CLI and `mounts`; its model says `replies`. Returns the
- * folder to prepend to `PATH` on the host, so that `ssh name` connects to it.
+ * Starts the machine `name` with Gemini CLI and `mounts`. Its model answers `replies`. Returns the
+ * folder to prepend to `PATH` on the host, so that `ssh name` connects to the machine.
  */
 export async function startRemote(sandbox, host, name, { mounts, replies }) {
   const folder = sandbox.folder('ssh');
@@ -44,7 +44,7 @@ export async function startRemote(sandbox, host, name, { mounts, replies }) {
     { from: hostKey, to: '/run/host-key', readOnly: true },
   ];
   const machine = host.container({ plain: true, mounts: [...image.mounts, ...own, ...mounts] });
-  // In the foreground, on that port only, with this environment for logins.
+  // Runs in the foreground, on this port only, with this environment for logins.
   const options = ['-F', '-s', '-e', '-p', `${CONTAINER_ADDRESS}:${PORT}`, '-r', '/run/host-key'];
   const [program, ...args] = [...machine.prefix('/'), 'dropbear', ...options];
   const server = spawn(program, args, { env: { ...machine.env, ...image.env }, stdio: 'ignore' });

@@ -1,4 +1,4 @@
-// Runs one program in a terminal window, by means of tmux.
+// Runs one program in a terminal window, through tmux.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -33,7 +33,7 @@ export class Terminal {
     return this.#tmux('capture-pane', '-p').trimEnd();
   }
 
-  /** Waits until the screen matches. */
+  /** Waits until the screen matches the pattern. */
   shows(pattern) {
     return this.#until(
       () => pattern.test(this.screen()),
@@ -65,7 +65,7 @@ export class Terminal {
     }
   }
 
-  /** Presses a key, by tmux's name for it. */
+  /** Presses a key, by tmux's name of it. */
   press(key) {
     this.#tmux('send-keys', key);
   }

@@ -13,10 +13,10 @@ import { Sandbox } from './sandbox.mjs';
 
 export const REJECTED = { status: 'rejected', content: undefined };
 export const accepted = (content) => ({ status: 'accepted', content });
-/** The user has changed nothing, and the CLI itself applies the edit. */
+/** The decision of a user who has changed nothing. The CLI itself applies the edit. */
 export const UNCHANGED = accepted('');
 
-/** A folder whose companion starts and ends. */
+/** A folder whose companion starts and ends repeatedly. */
 export class Window {
   sandbox;
   /** The running companion. */
@@ -38,7 +38,7 @@ export class Window {
     await this.startOn(undefined, ...args);
   }
 
-  /** Makes such a folder on another `machine`. */
+  /** Creates such a folder on another `machine`. */
   async startOn(machine, ...args) {
     const options = { args: ['--resume', '--log-level', 'trace', ...args], machine };
     this.companion = await Companion.start(this.sandbox, options);
@@ -55,7 +55,9 @@ export class Window {
     this.log += this.companion.log;
   }
 
-  /** A client, optionally of `module`, that has the open file `before.txt` in its context. */
+  /**
+   * Connects a client, optionally of `module`, whose context contains the open file `before.txt`.
+   */
   async connect(env, module) {
     const client = await IdeClient.connect(this.sandbox, { env, module });
     await this.#seeFile(client, 'before.txt');
@@ -69,7 +71,7 @@ export class Window {
     await client.openFiles((files) => files[0]?.path === file);
   }
 
-  /** The files below the state directory, with their content. */
+  /** Returns the files below the state directory, with their content. */
   states() {
     const folder = path.join(
       this.sandbox.home,
@@ -79,14 +81,14 @@ export class Window {
     return files.filter((file) => file.endsWith('.jsonl'));
   }
 
-  /** The text of the only state file. */
+  /** Returns the text of the only state file. */
   state() {
     return fs.readFileSync(this.states()[0], 'utf8');
   }
 
   /**
-   * Asserts that this client noticed nothing: it was always connected, it gets the context, and it
-   * gets the user's edit of a proposal, both before and after its stream is open again.
+   * Asserts that this client noticed nothing. It was always connected, it receives the context, and
+   * it receives the user's edit of a proposal, both before and after its stream is open again.
    */
   async assertGoesOn(client) {
     for (const when of ['before', 'after']) {
@@ -112,7 +114,7 @@ export async function propose(window, client, name) {
   const decision = client.openDiff(file, 'text');
   await editor.view(file);
   await saved(window, file);
-  // The companion has one thread, so it handles this only after that answer.
+  // The companion has one thread, so it handles this request only after that answer.
   const session = await Session.open(sandbox, companion);
   await session.delete();
   return { file, decision };
@@ -127,10 +129,10 @@ export async function endStreams({ companion }, proxy) {
   });
 }
 
-/** Waits until the state has `file` with the text that the user accepted. */
+/** Waits until the state contains `file` with the text that the user accepted. */
 export async function saved(window, file, content) {
   await until('it is saved', () => {
-    // A text that was delivered is erased with spaces.
+    // A delivered text is overwritten with spaces.
     const lines = window
       .state()
       .split('\n')

@@ -3,12 +3,12 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use companion_protocol::dialect::{self, ClientProfile};
 
-/// The clients that are meant: all, if the user names none.
+/// Returns the selected clients, or all if the user names none.
 pub(crate) fn or_all(named: &[&'static ClientProfile]) -> Vec<&'static ClientProfile> {
     if named.is_empty() { dialect::ALL.to_vec() } else { named.to_vec() }
 }
 
-/// Reads one of them.
+/// Returns the parser of one client's name.
 pub(crate) fn parser() -> impl TypedValueParser<Value = &'static ClientProfile> {
     PossibleValuesParser::new(dialect::ALL.map(|dialect| dialect.id))
         .map(|id| dialect::named(&id).expect("all of these are clients"))

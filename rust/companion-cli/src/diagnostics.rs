@@ -1,5 +1,7 @@
-//! Asks companions for diagnostics: finds one that offers them, and calls its tool in a session of
-//! its own, so that there is nothing to keep, to lose and to find again between two calls.
+//! Asks companions for diagnostics.
+//!
+//! It finds a companion that offers the tool `getDiagnostics`, and calls the tool in a new session.
+//! So no connection has to be kept or restored between two calls.
 
 use std::error::Error;
 use std::fmt;
@@ -18,48 +20,48 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::find::{FindArgs, Finder, Mapping, Parent, explain};
 
-/// How long a companion may take to begin a session, which is a matter of milliseconds. Each edit waits
-/// twice as long for a companion that is suspended.
+/// The time for a companion to begin a session, which usually takes milliseconds. Each edit waits
+/// twice as long for a suspended companion.
 const BEGINNING: Duration = Duration::from_millis(500);
 
-/// How long the end of a session may take.
+/// The time for the end of a session.
 pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// The companions that may be asked.
+/// The companions that can be asked.
 #[derive(Debug)]
 pub(crate) struct Companions {
     finder: Arc<Finder>,
     mapping: Mapping,
-    /// Where relative paths begin.
+    /// The base of relative paths.
     cwd: PathBuf,
 }
 
-/// A question to an editor's diagnostics.
+/// A question about the editor's diagnostics.
 #[derive(Debug, Default)]
 pub(crate) struct Question {
     /// The file; `None` for all open files.
     pub(crate) path: Option<PathBuf>,
-    /// The least severe ones; the companion has a default.
+    /// The least severe diagnostics to report. `None` means the companion's default.
     pub(crate) severity: Option<Severity>,
 }
 
 /// A companion's answer.
 #[derive(Debug)]
 pub(crate) struct DiagnosticsReply {
-    /// For the model.
+    /// The answer as text, for the model.
     pub(crate) text: String,
-    /// The same for programs.
+    /// The answer as data, for programs.
     pub(crate) report: DiagnosticsReport,
 }
 
-/// Why there are none.
+/// The reason why there are no diagnostics.
 #[derive(Debug)]
 pub(crate) enum NoDiagnostics {
     /// No companion answers.
     Absent(String),
-    /// Those that answer do not offer the tool.
+    /// The companions that answer do not offer the tool.
     NotOffered,
-    /// The call went wrong.
+    /// The call failed.
     Failed(String),
 }
 
@@ -113,7 +115,7 @@ struct Text {
 }
 
 impl Companions {
-    /// Those that are found by these arguments, from a folder of the client's.
+    /// Creates it from the arguments that find a companion, and from a folder of the client.
     pub(crate) fn new(
         find: FindArgs,
         parent: Parent,
@@ -124,14 +126,14 @@ impl Companions {
         Ok(Self { finder: Arc::new(find.finder(parent)?), mapping, cwd })
     }
 
-    /// Whether a companion offers diagnostics.
+    /// Fails unless a companion offers diagnostics.
     pub(crate) async fn are_there(&self) -> Result<(), NoDiagnostics> {
         end(&self.begin().await?).await;
         Ok(())
     }
 
-    /// Asks the first companion that offers them, and waits for the answer until `deadline`. Paths are the
-    /// client's.
+    /// Asks the first companion that offers diagnostics, and waits for the answer until `deadline`.
+    /// Paths are the client's.
     pub(crate) async fn ask(
         &self,
         question: &Question,
@@ -162,14 +164,14 @@ impl Companions {
         }
     }
 
-    /// The companion's path of a client's file. Neither path contains `..`; the client does not
-    /// follow links either.
+    /// Returns the companion's path of a client's file, without `..`. Like the client, it does not
+    /// resolve links.
     fn to_companion(&self, path: &Path) -> String {
         let path = normalize(&self.cwd.join(path)).to_string_lossy().into_owned();
         self.mapping.to_companion(&path).unwrap_or(path)
     }
 
-    /// Begins a session with the first that offers the tool.
+    /// Begins a session with the first companion that offers the tool.
     async fn begin(&self) -> Result<Session, NoDiagnostics> {
         let finder = Arc::clone(&self.finder);
         let found = tokio::task::spawn_blocking(move || finder.find()).await;
@@ -179,7 +181,7 @@ impl Companions {
         let mut why = Vec::new();
         let mut is_silent = false;
         for hosts in endpoints.chunk_by(|a, b| (a.port, &a.token) == (b.port, &b.token)) {
-            // A name that nobody knows takes its time.
+            // In parallel, because the lookup of an unknown host name takes long.
             let mut begun: JoinSet<_> = hosts.iter().cloned().map(begin_at).collect();
             while let Some(begun) = begun.join_next().await {
                 match begun {
@@ -198,11 +200,11 @@ impl Companions {
     }
 }
 
-/// Begins a session there, if the tool is offered.
+/// Begins a session at `endpoint`, if the companion offers the tool.
 async fn begin_at(endpoint: Endpoint) -> Result<Session, NoDiagnostics> {
     let deadline = Instant::now() + BEGINNING;
     let failed = |error| NoDiagnostics::Failed(explain(&endpoint.authority(), &error));
-    // Only one limit at a time: this one knows the unfinished step.
+    // Only one timeout applies at a time. This one knows the unfinished step.
     let session = connect(&endpoint, BEGINNING).await.map_err(failed)?.session;
     let offered = timeout_at(deadline, session.ask::<Offered>("tools/list", json!({}))).await;
     let offered = offered.map_err(|_| {
@@ -216,7 +218,7 @@ async fn begin_at(endpoint: Endpoint) -> Result<Session, NoDiagnostics> {
     Err(NoDiagnostics::NotOffered)
 }
 
-/// Ends a session. A server that keeps it for a while is none the worse.
+/// Ends a session. If that fails, the server keeps the session for a while, which does no harm.
 async fn end(session: &Session) {
     let _ = timeout(CLOSE_TIMEOUT, session.end()).await;
 }

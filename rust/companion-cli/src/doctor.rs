@@ -35,7 +35,7 @@ pub(crate) struct DoctorArgs {
     pub(crate) client: Vec<&'static ClientProfile>,
 }
 
-/// Prints a diagnosis for each client that is asked for, or else installed. It succeeds if all of
+/// Prints a diagnosis for each selected client, or else for each installed one. Succeeds if all of
 /// them would connect.
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode, Box<dyn Error>> {
     let environment = Environment::current(dialect::ALL[0], folder(&args.workspace)?);
@@ -49,7 +49,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitCode, Box<dyn Error>> {
     Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A diagnosis for each client.
+/// Returns a diagnosis for each client.
 pub(crate) fn diagnoses(
     environment: &Environment,
     clients: Vec<&'static ClientProfile>,
@@ -64,7 +64,7 @@ pub(crate) fn diagnoses(
     clients.into_iter().map(diagnosis).collect()
 }
 
-/// The plugins of the editors on this machine.
+/// Reports the plugins of the editors on this machine.
 fn editors(has_companion: bool) -> Vec<Finding> {
     let Some(machine) = Machine::current() else { return Vec::new() };
     let missing = "the plugin is not installed; run gemini-companion setup";
@@ -91,7 +91,7 @@ fn editors(has_companion: bool) -> Vec<Finding> {
     ides.chain(neovim).map(finding).collect()
 }
 
-/// For people.
+/// Returns the diagnoses as text for users.
 pub(crate) fn text(diagnoses: &[Diagnosis]) -> String {
     diagnoses.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n")
 }

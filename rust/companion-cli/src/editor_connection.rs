@@ -1,4 +1,4 @@
-//! Connects the editor by stdin and stdout: one JSON-RPC message per line.
+//! Connects to the editor by stdin and stdout: one JSON-RPC message per line.
 
 #[cfg(test)]
 mod fuzz;
@@ -22,8 +22,8 @@ use serde::Serialize;
 /// The longest line, in bytes. A longer one is answered with an error and skipped.
 const MAX_LINE: u64 = 256 << 20;
 
-/// How many bytes of requests the editor may leave unread, besides proposals and closing their views: of
-/// those there are no more than the server lets it have.
+/// The most bytes of requests that the editor may leave unread. Proposals and requests to close
+/// views do not count, because the server limits them.
 const MAX_UNREAD: usize = 1 << 20;
 
 const BUSY: &str = "The editor is busy: it has not read what it was asked before.";
@@ -33,12 +33,12 @@ pub(crate) enum Outgoing {
     Line(Vec<u8>),
     Request {
         line: Vec<u8>,
-        /// Until it is written.
+        /// Held until the request is written.
         _unread: Unread,
     },
     /// The newest line of its kind, unless that has been written.
     Newest(Newest),
-    /// The `diff/open` of that number. The editor takes the proposal when the line is written.
+    /// The `diff/open` of this number. The editor takes the proposal when the line is written.
     OpenDiff(u64, EditorRequest),
 }
 
@@ -58,7 +58,7 @@ impl Outgoing {
 
 type Newest = Arc<Mutex<Option<Vec<u8>>>>;
 
-/// The place of a request among those that are unread.
+/// The share of a request in the unread bytes.
 pub(crate) struct Unread {
     bytes: usize,
     all: Arc<AtomicUsize>,
@@ -70,8 +70,8 @@ impl Drop for Unread {
     }
 }
 
-/// Writes `first` at once, and then from a thread of its own all that the server has to say, until
-/// the editor is gone, which `end` hears.
+/// Writes `first` at once, and later messages from a separate thread until the editor is gone. Then
+/// it signals `end`.
 pub(crate) fn write(
     first: &impl Serialize,
     outgoing: Receiver<Outgoing>,
@@ -101,11 +101,12 @@ fn line(message: &impl Serialize) -> Vec<u8> {
     line
 }
 
-/// The editor. It is asked over stdout; one that does not read holds up nobody else.
+/// The editor, which receives requests over stdout. An editor that does not read blocks no other
+/// part.
 pub(crate) struct Editor {
     outgoing: Sender<Outgoing>,
     responders: Responders,
-    /// The bytes of requests that are unread.
+    /// The bytes of unread requests.
     unread: Arc<AtomicUsize>,
     /// The newest line of each method.
     newest: Mutex<BTreeMap<&'static str, Newest>>,
@@ -125,7 +126,7 @@ impl Editor {
     }
 
     fn send(&self, outgoing: Outgoing) {
-        // Without a receiver the editor is gone, and so are we soon.
+        // Without a receiver the editor is gone, and this program ends soon.
         let _ = self.outgoing.send(outgoing);
     }
 
@@ -133,8 +134,8 @@ impl Editor {
         self.send(Outgoing::Line(line(message)));
     }
 
-    /// Sends a request if the editor has read enough of the earlier ones. If the editor is suspended, its
-    /// calls expire before it reads again.
+    /// Sends a request if the editor has read enough of the earlier ones. If the editor is
+    /// suspended, its calls expire before it reads again.
     fn ask_if_read(&self, number: u64, request: &EditorRequest) {
         let line = request_line(number, request);
         let unread = Unread { bytes: line.len(), all: Arc::clone(&self.unread) };
@@ -151,7 +152,8 @@ impl EditorHost for Editor {
         let number = self.responders.add(responder);
         match request {
             EditorRequest::OpenDiff(_) => self.send(Outgoing::OpenDiff(number, request)),
-            // Sent even above the limit: the client takes the view for closed, so it must not stay open.
+            // Sent even above the limit. The client assumes that the view is closed, so it must not
+            // stay open.
             EditorRequest::CloseDiff(_) => {
                 self.send(Outgoing::Line(request_line(number, &request)));
             }
@@ -159,7 +161,7 @@ impl EditorHost for Editor {
         }
     }
 
-    /// Sends a state. A newer one of its kind replaces it while it is unread.
+    /// Sends a state. A newer state of the same kind replaces it while it is unread.
     fn notify(&self, notification: CompanionNotification) {
         let method = notification.method();
         let newest = Arc::clone(self.newest.lock().entry(method).or_default());
@@ -170,8 +172,8 @@ impl EditorHost for Editor {
     }
 }
 
-/// Reads the editor's messages until it closes its end. A line that is not valid is answered
-/// with an error and changes nothing.
+/// Reads the editor's messages until it closes its end. Answers an invalid line with an error and
+/// changes nothing.
 pub(crate) fn read(server: &Server, editor: &Editor, mut input: impl BufRead) {
     let mut line = Vec::new();
     loop {

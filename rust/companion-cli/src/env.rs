@@ -79,10 +79,10 @@ pub(crate) fn env(args: &EnvArgs) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the variables that `gemini --sandbox` passes to its container, with the user's own. It passes
-/// the port and the workspace by itself. The token goes by its name only: a value would be on the
-/// command line of docker, and in the CLI's debug log. A client that takes the token from a file
-/// has its own folder in the container.
+/// Returns the variables that `gemini --sandbox` passes to its container, together with the user's
+/// own. The sandbox passes the port and the workspace by itself. The token is passed by name only:
+/// a value would be on the command line of docker, and in the CLI's debug log. A client that reads
+/// the token from a file has its own folder in the container.
 fn for_sandbox(
     dialect: &ClientProfile,
     environment: &Environment,
@@ -154,7 +154,7 @@ mod tests {
             sandbox(&[("SANDBOX_ENV", " A=b=c, "), ("SANDBOX_FLAGS", "-m 1g")], true);
         assert_eq!(list, format!("A=b=c,REMOTE_CONTAINERS=1,{ours}"));
         assert_eq!(flags, format!("-m 1g {by_name}"));
-        // A second run with the first one's result changes nothing.
+        // A second run with the first result changes nothing.
         let again = sandbox(&[("SANDBOX_ENV", &list), ("SANDBOX_FLAGS", &flags)], true);
         assert_eq!(again, (list, flags));
         let theirs = sandbox(&[("SANDBOX_ENV", "TERMINAL_EMULATOR=mine")], false);

@@ -147,8 +147,8 @@ fn prepare(find: FindArgs) -> Result<(Vec<Endpoint>, bytes::Bytes), Box<dyn Erro
     Ok((endpoints, serde_json::to_vec(&call)?.into()))
 }
 
-/// JSON without a character that a shell on the way could take for another one: Windows PowerShell
-/// reads the output of programs by the code page of the console.
+/// Returns JSON in ASCII, so that no shell can misread it: Windows PowerShell reads the output of
+/// programs in the code page of the console.
 fn ascii(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {

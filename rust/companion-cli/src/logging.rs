@@ -10,21 +10,21 @@ use companion_protocol::ide::log_line;
 use env_logger::Target;
 use log::LevelFilter;
 
-/// The most lines that wait to be read. Further ones are dropped.
+/// The most lines that wait to be written. Further lines are dropped.
 const MAX_LINES: usize = 1024;
 
-/// How long the end of the program waits for a reader.
+/// The longest wait for a reader at the end of the program.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
 static LINES: OnceLock<SyncSender<Line>> = OnceLock::new();
 
 enum Line {
     Text(Vec<u8>),
-    /// All lines before this one are written.
+    /// Reports when all earlier lines are written.
     Flush(SyncSender<()>),
 }
 
-/// Starts the log of this program, without libraries: they may log data of peers.
+/// Starts the log of this program. It omits libraries, because they may log data of peers.
 pub(crate) fn start(level: LevelFilter) -> io::Result<()> {
     let (sender, lines) = sync_channel(MAX_LINES);
     let dropped = Arc::<AtomicUsize>::default();
@@ -40,7 +40,7 @@ pub(crate) fn start(level: LevelFilter) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until the log is written, if somebody reads it.
+/// Waits until the log is written. Gives up if stderr is not read.
 pub(crate) fn flush() {
     let (flushed, wait) = sync_channel(1);
     if LINES.get().is_some_and(|lines| lines.try_send(Line::Flush(flushed)).is_ok()) {
@@ -70,7 +70,7 @@ impl Write for Queue {
 fn write(lines: &Receiver<Line>, dropped: &AtomicUsize) {
     let mut stderr = io::stderr();
     for line in lines {
-        // Without a reader there is nobody to complain to.
+        // Without a reader the error can't be reported.
         let _ = match line {
             Line::Text(line) => stderr.write_all(&line),
             Line::Flush(flushed) => flushed.send(()).map_err(io::Error::other),

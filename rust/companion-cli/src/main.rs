@@ -1,4 +1,4 @@
-//! `gemini-companion`: a companion for Gemini CLI, for any editor that can start a program.
+//! Runs `gemini-companion`, a companion for Gemini CLI, for any editor that can start a program.
 
 mod args;
 mod bridge;

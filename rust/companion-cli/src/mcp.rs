@@ -1,7 +1,7 @@
 //! Serves the editor's diagnostics to the model, as an MCP server on stdin and stdout.
 //!
-//! The tool is offered from the beginning: a client takes a server without tools for a broken one, and
-//! Qwen Code never asks it again. It is withdrawn while no editor can answer.
+//! The tool is offered from the beginning. A client considers a server without tools broken, and
+//! Qwen Code never asks it again. The server withdraws the tool while no editor can answer.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -27,14 +27,14 @@ use crate::diagnostics::{Companions, DiagnosticsReply, NoDiagnostics, Question};
 use crate::find::{FindArgs, Parent};
 use crate::stdio::{self, Output};
 
-/// The name of the tool, in the form that models are used to.
+/// The name of the tool, in the form that models know.
 const NAME: &str = "get_diagnostics";
 
-/// How long a call may take. The companion gives the editor 3 s.
+/// The time for a call. The companion gives the editor 3 s.
 const ANSWER: Duration = Duration::from_secs(6);
 
-/// How long the tool stays offered while no editor is found: one that starts together with the CLI
-/// is there by then.
+/// The time for which the tool stays offered although no editor is found. An editor that starts
+/// together with the CLI is running by then.
 const OFFER_GRACE: Duration = Duration::from_secs(3);
 
 /// The first pause between two searches for an editor. It doubles with each search, …
@@ -83,7 +83,7 @@ async fn run(args: McpArgs) -> Result<(), Box<dyn Error>> {
 struct Server {
     companions: Companions,
     output: Output,
-    /// Whether the tool is listed. Calls are answered in any case.
+    /// Whether the tool is listed. The server answers calls in any case.
     is_offered: AtomicBool,
 }
 
@@ -155,8 +155,8 @@ impl Server {
         }
     }
 
-    /// Searches for an editor until one can answer. Later, each call searches again: an editor's
-    /// restart does not change the list of tools.
+    /// Searches for an editor until one can answer. Later, each call searches again, because an
+    /// editor's restart does not change the list of tools.
     async fn watch(&self) {
         let begun = Instant::now();
         let mut pause = MIN_SEARCH_INTERVAL;
@@ -242,7 +242,7 @@ fn question(params: Params<'_>) -> Result<Result<Question, String>, ErrorObject>
     let arguments = call.arguments.map_or_else(|| Ok(Arguments::default()), serde_json::from_value);
     Ok(match arguments {
         Ok(Arguments { path, severity }) => {
-            // A model that leaves out an argument may say so by an empty text.
+            // Some models write an empty text for a missing argument.
             let path = path.filter(|path| !path.is_empty()).map(PathBuf::from);
             Ok(Question { path, severity })
         }

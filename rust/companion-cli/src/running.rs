@@ -13,13 +13,13 @@ use companion_protocol::dialect::{ClientProfile, Naming};
 /// Names and values of environment variables.
 pub(crate) type Variables = BTreeMap<&'static str, String>;
 
-/// How long a companion may take to answer.
+/// The time for a companion to answer.
 const LIMIT: Duration = Duration::from_secs(3);
 
 /// A companion that has answered.
 #[derive(Debug)]
 pub(crate) struct Running {
-    /// Where it answers: `127.0.0.1`, or the host of this container.
+    /// The host where it answers: `127.0.0.1`, or the host of this container.
     pub(crate) host: &'static str,
     pub(crate) port: u16,
     pub(crate) token: Token,
@@ -27,16 +27,17 @@ pub(crate) struct Running {
     pub(crate) workspace_path: String,
     /// The editor's process.
     pub(crate) ide_pid: Option<u32>,
-    /// Its discovery file, if it was found by that.
+    /// Its discovery file, if the search used that file.
     pub(crate) file: Option<PathBuf>,
     /// Whether this program runs in a container.
     in_container: bool,
-    /// The client that is to find it.
+    /// The client that must find it.
     pub(crate) dialect: &'static ClientProfile,
 }
 
 impl Running {
-    /// The one that each of the clients would take, without those that would find none; at least one.
+    /// Returns the companion that each client would choose, without clients that find none. The
+    /// list is not empty.
     pub(crate) fn find_all(
         environment: &Environment,
         clients: &[&'static ClientProfile],
@@ -49,8 +50,8 @@ impl Running {
         }
     }
 
-    /// Finds the companion that a client in the environment's folder would take. Skips companions that
-    /// do not answer.
+    /// Finds the companion that a client in the environment's folder would choose. Skips companions
+    /// that do not answer.
     fn find(environment: &Environment) -> Result<Self, String> {
         let plan = Plan::of(environment);
         let fits = |one: &&Candidate| match one.standing {
@@ -98,7 +99,7 @@ impl Running {
         })
     }
 
-    /// It, if it answers; on this machine first.
+    /// Returns the companion if it answers. Tries this machine first.
     fn answering(self) -> Option<Self> {
         let hosts = ["127.0.0.1"].into_iter().chain(Some(self.host));
         let answers = |host: &&'static str| {
@@ -109,7 +110,7 @@ impl Running {
         Some(Self { host, ..self })
     }
 
-    /// Returns the variables for a terminal beside the companion.
+    /// Returns the variables for a terminal on the companion's machine.
     pub(crate) fn for_terminal(&self) -> Variables {
         let mut variables = self.address();
         if self.in_container && self.host == "127.0.0.1" {
@@ -118,8 +119,8 @@ impl Running {
         variables
     }
 
-    /// Returns the variables for a container. It has no discovery file unless it is given one. On the host's
-    /// network the client must not look for a host elsewhere.
+    /// Returns the variables for a container, which usually has no discovery file. On the host's
+    /// network the client must not look for another host.
     pub(crate) fn for_container(&self, host_network: bool) -> Variables {
         let mut variables = self.address();
         if self.file_for_container().is_none() {
@@ -128,8 +129,8 @@ impl Running {
         variables
     }
 
-    /// The file that a client needs in a container if it takes the token from a file only, and
-    /// where it looks for it there, wherever its home folder is: under the old name.
+    /// Returns the discovery file for a container, and its path there, if the client reads the
+    /// token only from a file. The old file name works for every home folder.
     pub(crate) fn file_for_container(&self) -> Option<(&Path, String)> {
         let Naming::Port { old_prefix, .. } = self.dialect.naming else { return None };
         Some((self.file.as_deref()?, format!("/tmp/{old_prefix}{}.json", self.port)))
@@ -148,8 +149,8 @@ impl Running {
     }
 }
 
-/// Returns the variables besides the address that a client in a container needs. Without a discovery file it wants a
-/// terminal that it knows.
+/// Returns the variables besides the address for a client in a container. Without a discovery file
+/// the client must recognize the terminal.
 pub(crate) fn container_marks(dialect: &ClientProfile, host_network: bool) -> Variables {
     let (name, value) = dialect.terminal;
     let mut marks = Variables::from([(name, value.to_owned())]);
@@ -157,7 +158,7 @@ pub(crate) fn container_marks(dialect: &ClientProfile, host_network: bool) -> Va
     marks
 }
 
-/// Has a client in a container look for the companion at 127.0.0.1.
+/// Makes a client in a container look for the companion at 127.0.0.1.
 fn stay_local(dialect: &ClientProfile) -> Option<(&'static str, String)> {
     Some((dialect.variables.stay_local?, "1".to_owned()))
 }

@@ -1,4 +1,4 @@
-//! `gemini-companion serve`: a server whose editor is at the other end of stdin and stdout.
+//! Runs a server whose editor is connected by stdin and stdout (`gemini-companion serve`).
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -129,9 +129,10 @@ pub(crate) struct ServeArgs {
     pub(crate) keep_alive: u16,
 }
 
-/// Runs until the editor closes stdin or a signal comes.
+/// Runs until the editor closes stdin or a signal arrives.
 pub(crate) fn serve(args: ServeArgs) -> Result<(), Box<dyn Error>> {
-    // The folders' disk may not answer; until it does, a signal ends the process by itself.
+    // The disk of these folders may not answer. Until it does, a signal ends the process by
+    // default.
     let config = Config::new(settings(args)?);
     let (end, ended) = mpsc::channel();
     end_by_signal(end.clone())?;
@@ -186,7 +187,7 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
         port: args.port,
         listen: args.listen,
         listen_on_all_addresses: args.listen_on_all_addresses,
-        // A container would look in vain for it.
+        // Otherwise a container would look for it in vain.
         listen_or_fail: true,
         allowed_hosts: args.allow_host,
         clients: args.clients,
@@ -194,7 +195,7 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
         keep_alive: args.keep_alive,
         log_level: log::max_level(),
     };
-    // Each flag has been checked by itself, but for this one, which depends on another.
+    // Each flag was checked alone. Only this one depends on another flag.
     let all = |wrong: WrongSetting| {
         format!("--listen {}, or add --listen-on-all-addresses", wrong.problem)
     };
@@ -202,7 +203,7 @@ fn settings(args: ServeArgs) -> Result<Settings, Box<dyn Error>> {
     Ok(settings)
 }
 
-/// The absolute path of a folder that is there, as `--workspace` names it.
+/// Returns the absolute path of an existing folder, which `--workspace` names.
 pub(crate) fn folder(dir: &Path) -> Result<PathBuf, String> {
     let shown = dir.display();
     let dir = std::path::absolute(dir).map_err(|error| format!("--workspace {shown}: {error}"))?;

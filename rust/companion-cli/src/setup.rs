@@ -68,7 +68,7 @@ struct JsonReport<'a> {
     doctor: Vec<Diagnosis>,
 }
 
-/// Exits with 0 if all is set up, with 1 if something could not be done, and with 3 if there is no
+/// Runs setup. Exits with 0 if all is set up, with 1 if a step failed, and with 3 if there is no
 /// editor to install into.
 pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
     let machine = Machine::current().ok_or("no home folder; set HOME")?;
@@ -108,7 +108,7 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<ExitCode, Box<dyn Error>> {
 }
 
 impl SetupArgs {
-    /// The IDEs that are meant.
+    /// Returns the selected IDEs.
     fn ides(&self, machine: &Machine) -> Vec<Ide> {
         let mut ides = Ide::find(machine);
         if self.ides.is_empty() {
@@ -127,25 +127,26 @@ impl SetupArgs {
         ides
     }
 
-    /// Neovim, if it is meant.
+    /// Returns Neovim, if it is selected.
     fn neovim(&self, machine: &Machine) -> Option<Neovim> {
         let is_meant = self.ides.is_empty() || self.names(Neovim::NAME) || self.names("nvim");
         Neovim::find(machine).filter(|_| is_meant)
     }
 
-    /// The plugin's zip, if there is one, or why it can't be used. An error is about the one that is named.
+    /// Returns the plugin's zip, if there is one, or why it can't be used. Fails only for a zip
+    /// that the user named.
     fn package(&self, program: &Path) -> Result<Result<Option<Package>, String>, PackageError> {
         if let Some(named) = &self.plugin {
             return Package::open(named).map(|package| Ok(Some(package)));
         }
-        // The package for npm has the program and the zip in two folders.
+        // The npm package has the program and the zip in two folders.
         let dir = std::env::var_os("GEMINI_COMPANION_PACKAGE");
         let found = Package::find(dir.as_deref().map(Path::new), program);
         let package = found.map(|file| Package::open(&file)).transpose();
         Ok(package.map_err(|error| error.to_string()))
     }
 
-    /// Whether an editor of that title is named.
+    /// Returns whether the user named an editor with that title.
     fn names(&self, title: &str) -> bool {
         let title = title.to_lowercase();
         self.ides.iter().any(|name| title.starts_with(&name.to_lowercase()))
@@ -196,7 +197,7 @@ impl Run<'_> {
         Ok(code(&report))
     }
 
-    /// Whether the user wants the plugin for Neovim; `None` if nothing of it all.
+    /// Returns whether the user wants the Neovim plugin, or `None` if the user cancels setup.
     fn ask(&self, plan: &Report) -> Result<Option<bool>, Box<dyn Error>> {
         if !io::stdin().is_terminal() {
             return Err("stdin is not a terminal; pass --yes or --dry-run".into());
@@ -244,7 +245,7 @@ fn remove(machine: &Machine, dry_run: bool) -> io::Result<Report> {
     Ok(report)
 }
 
-/// Whether a client fails to connect only because no editor has its folder open yet.
+/// Returns whether a client fails to connect only because no editor has its folder open yet.
 fn is_for_later(diagnosis: &Diagnosis) -> bool {
     let problem = diagnosis.problem;
     problem.is_some_and(|problem| {

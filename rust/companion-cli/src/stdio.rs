@@ -1,17 +1,18 @@
-//! Connects the client by stdin and stdout: one message per line. Both ends have a
-//! thread, and both wait when the other side does not keep up, so nothing piles up in between.
+//! Connects to the client by stdin and stdout: one message per line.
+//!
+//! Each direction has a thread. Both wait if the other side is slow, so no messages pile up.
 
 use std::io::{self, BufRead, Read, Write};
 
 use companion_client::http::MAX_MESSAGE;
 use tokio::sync::mpsc;
 
-/// The way to the client.
+/// The output to the client.
 #[derive(Clone, Debug)]
 pub(crate) struct Output(mpsc::Sender<Vec<u8>>);
 
 impl Output {
-    /// The way to stdout. It is closed when the client does not read any more.
+    /// Starts to write to stdout. The output closes when the client stops reading.
     pub(crate) fn start() -> io::Result<Self> {
         let (output, mut lines) = Self::new();
         std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
@@ -27,25 +28,25 @@ impl Output {
         Ok(output)
     }
 
-    /// The way to the client, and the messages that are to be written.
+    /// Creates the output, and the queue of its messages.
     pub(crate) fn new() -> (Self, mpsc::Receiver<Vec<u8>>) {
         let (sender, lines) = mpsc::channel(4);
         (Self(sender), lines)
     }
 
-    /// Sends a message, which has no line break. Waits until the client has room for it.
+    /// Sends a message without line breaks. Waits until the client has room for it.
     pub(crate) async fn send(&self, message: Vec<u8>) {
-        // Without a receiver the client is gone, and so are we soon.
+        // Without a receiver the client is gone, and this program ends soon.
         let _ = self.0.send(message).await;
     }
 
-    /// The client does not read any more.
+    /// Waits until the client stops reading.
     pub(crate) async fn closed(&self) {
         self.0.closed().await;
     }
 }
 
-/// The lines of the client, until it closes its end.
+/// Returns the client's lines, until the client closes its end.
 pub(crate) fn input() -> io::Result<mpsc::Receiver<Vec<u8>>> {
     let (lines, receiver) = mpsc::channel(1);
     std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
@@ -64,7 +65,7 @@ fn read(mut input: impl BufRead, lines: &mpsc::Sender<Vec<u8>>) -> io::Result<()
             return Ok(());
         }
         if line.len() as u64 == limit && line.last() != Some(&b'\n') {
-            // Only reading the message would show its sender.
+            // The sender is unknown, because the message is not parsed.
             log::error!("the client sent a line of more than {limit} bytes; it is skipped");
             input.skip_until(b'\n')?;
         } else if !line.trim_ascii().is_empty() && lines.blocking_send(line).is_err() {

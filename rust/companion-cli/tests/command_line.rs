@@ -62,12 +62,12 @@ fn a_port_that_is_taken_is_told() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// Elsewhere loopback may have but one address.
+/// Other systems may have only one loopback address.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_port_that_was_taken_meanwhile_is_given_up_on_all_addresses() {
     let dir = tempfile::tempdir().unwrap();
-    // Its address, its token, and its stderr.
+    // Returns the address, the token, and stderr.
     let run = || {
         let mut child = program()
             .args(["serve", "--workspace", ".", "--resume", "--listen", "127.0.0.2"])
@@ -81,7 +81,7 @@ fn a_port_that_was_taken_meanwhile_is_given_up_on_all_addresses() {
             .spawn()
             .unwrap();
         let ready = first_line(&mut child)["params"].take();
-        let output = child.wait_with_output().unwrap(); // which closes stdin
+        let output = child.wait_with_output().unwrap(); // this closes stdin
         let log = text(&output.stderr).to_owned();
         let listening = ready["listening"][1].as_str().unwrap().to_owned();
         (listening, ready["authToken"].as_str().unwrap().to_owned(), log)

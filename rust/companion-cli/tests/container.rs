@@ -1,4 +1,4 @@
-//! `gemini-companion container`, with a docker that writes down how it was called.
+//! Tests `gemini-companion container`, with a docker that records its call.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 
 use common::{Companion, help, text};
 
-/// Writes its arguments and its environment, each ended by a NUL, and exits with 7.
+/// A script that writes its arguments and its environment, each ended by a NUL, and exits with 7.
 const DOCKER: &str = "#!/bin/sh
 printf '%s\\0' \"$@\" > \"$HOME/args\"
 env -0 > \"$HOME/env\"
@@ -27,7 +27,7 @@ fn install(companion: &Companion, names: &[&str]) {
     }
 }
 
-/// One with a project of this name, and with docker and podman in its PATH.
+/// Starts a companion for a project with this name, with docker and podman in its PATH.
 fn scene(project: &str) -> Companion {
     let companion = Companion::start(project);
     install(&companion, &["docker", "podman", "nerdctl"]);

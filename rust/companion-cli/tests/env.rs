@@ -1,4 +1,4 @@
-//! Tests the output of `gemini-companion env`, and a shell's result.
+//! Tests the output of `gemini-companion env`, and its effect in a shell.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -46,7 +46,7 @@ fn json_is_for_programs() {
     let output = companion.run(&["env", "--format", "json"]);
     let mut json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let variables = json.as_object_mut().unwrap();
-    // Where the companion itself is in a container, a client there has to stay.
+    // If the companion runs in a container, a client there must stay on 127.0.0.1.
     let stay_local = variables.remove("REMOTE_CONTAINERS");
     assert_eq!(stay_local.is_some(), in_container());
     assert_eq!(companion.ready["env"].get("REMOTE_CONTAINERS"), stay_local.as_ref());
@@ -102,7 +102,7 @@ fn a_file_that_is_left_over_is_passed_over() {
     let file = companion.ready["discoveryFiles"]["gemini"].as_str().unwrap();
     let stale = std::fs::read_to_string(file).unwrap().replace(companion.token(), "stale");
     let pid = std::process::id();
-    // A port below those that systems give out, of the terminal's own process.
+    // A port below those that systems assign, of the terminal's own process.
     let stale = stale.replace(&companion.ready["port"].to_string(), "1");
     let name = format!("gemini-ide-server-{pid}-1.json");
     std::fs::write(std::path::Path::new(file).with_file_name(name), stale).unwrap();

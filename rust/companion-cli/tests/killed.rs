@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use common::editor::{Editor, new_dir, of};
 use serde_json::{Value, json};
 
-/// Its first decision is about `path`, so it has reported no other.
+/// Checks that the client's first decision is a rejection of `path`, so no other was reported.
 fn assert_next_is_rejected(editor: &Editor, session: &str, last: Option<&str>, path: &str) {
     let told = editor.listen(session, last).decision();
     assert_eq!(told, ("ide/diffRejected".to_owned(), json!({ "filePath": path })));
@@ -39,7 +39,7 @@ fn a_text_that_the_client_could_not_be_told_is_told_until_it_has_arrived_and_the
     editor.accept("/a", "the user’s text");
     editor.until_state("it is saved", |state| state.contains("the user’s text"));
 
-    // Once without an answer to the ping behind it, and once with.
+    // Once without an answer to the ping that follows the decision, and once with it.
     let mut editor = editor.restart();
     assert_eq!(editor.listen(&session, None).decision(), accepted("the user’s text"));
     editor = editor.restart();
@@ -65,7 +65,8 @@ fn what_a_client_says_to_have_got_from_the_killed_one_is_not_told_again() {
     editor.propose(&session, "/a");
     editor.accept("/a", "the user’s text");
     assert_eq!(stream.decision(), accepted("the user’s text"));
-    // Asked again about the same file, where an old decision could be taken for the new one.
+    // The client proposes for the same file again, where an old decision could be taken for the new
+    // one.
     editor.propose(&session, "/a");
     let editor = editor.restart();
     assert_next_is_rejected(&editor, &session, Some(&stream.last), "/a");

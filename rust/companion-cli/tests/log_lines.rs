@@ -1,4 +1,4 @@
-//! The log of `serve`, in a folder whose name is hostile.
+//! Tests the log of `serve`, in a folder with a hostile name.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(unix)]

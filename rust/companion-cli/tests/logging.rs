@@ -1,4 +1,4 @@
-//! The log on stderr, as an editor gets it.
+//! Tests the log on stderr, as an editor receives it.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -24,7 +24,7 @@ fn a_log_that_nobody_reads_holds_up_nobody_and_counts_what_it_drops() {
         .unwrap();
     let ready = first_line(&mut serve);
     let port = u16::try_from(ready["params"]["port"].as_u64().unwrap()).unwrap();
-    // Each is a line of the log. A pipe holds some hundred of them.
+    // Each of these writes one log line. A pipe holds a few hundred lines.
     for _ in 0..4000 {
         let mut peer = TcpStream::connect(("127.0.0.1", port)).unwrap();
         peer.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();

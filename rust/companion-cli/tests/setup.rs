@@ -25,7 +25,7 @@ fn wrong_files_and_arguments_are_named() {
         "dataDirectoryName": "IDE"}"#;
     fs::create_dir(dir.path().join("ide")).unwrap();
     fs::write(dir.path().join("ide/product-info.json"), product).unwrap();
-    // Beside the one that was built there may be the plugin.
+    // The built program may have the plugin next to it.
     let elsewhere = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let alone = elsewhere.path().join("bin/gemini-companion");
     fs::create_dir(elsewhere.path().join("bin")).unwrap();
@@ -46,7 +46,7 @@ fn wrong_files_and_arguments_are_named() {
     let plan = text(&output.stdout);
     let lacks = " FAIL  IDE 2025.1: the plugin's zip did not come with this program; name it: --plugin FILE\n";
     assert!(plan.starts_with(lacks) && plan.contains("would  gemini-companion: "), "{plan}");
-    // Nor does a zip that is damaged.
+    // A damaged zip does not stop them, either.
     let package = elsewhere.path().join("package");
     fs::create_dir(&package).unwrap();
     fs::write(package.join("companion-for-gemini-cli-1.zip"), "no zip").unwrap();
@@ -71,7 +71,7 @@ fn nothing_to_take_away_is_fine() {
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
 }
 
-/// A `serve --resume` for a folder of its own, once it is ready.
+/// Starts a `serve --resume` for a separate folder, and waits until it is ready.
 fn serve(home: &Path, name: &str) -> Child {
     let workspace = home.join(name);
     fs::create_dir(&workspace).unwrap();
@@ -122,7 +122,7 @@ fn the_home_folder_of_another_user_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let mut home = dir.path().join("home");
     fs::create_dir(&home).unwrap();
-    // Only root may give a folder away. For all others, the root folder is another user's.
+    // Only root may change an owner. For other users, the root folder belongs to another user.
     if std::os::unix::fs::chown(&home, Some(4321), None).is_err() {
         home = "/".into();
     }

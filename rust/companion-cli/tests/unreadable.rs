@@ -1,4 +1,4 @@
-//! An editor whose texts are no Unicode: its client does not take them for others.
+//! Tests an editor whose texts are not Unicode: its client must not take them for other texts.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -14,7 +14,7 @@ use serde_json::json;
 
 const MB: usize = 1 << 20;
 const PROPOSALS: usize = 40;
-/// Of 8 MB each, as many as fit into twice the largest body, with their paths.
+/// The number of proposals of 8 MB, with their paths, that fit into twice the largest body.
 const FIT: usize = 15;
 
 #[test]
@@ -45,7 +45,7 @@ fn large_proposals_to_an_editor_that_does_not_read_are_refused_and_fill_no_memor
     let memory = editor.peak_memory();
     assert!(memory < 300 * MB, "{} MB", memory / MB);
 
-    // Once it reads, all are answered, and there is room again.
+    // Once the editor reads, all requests are answered, and there is room again.
     for _ in 0..FIT {
         editor.show();
     }
@@ -59,9 +59,9 @@ fn large_proposals_to_an_editor_that_does_not_read_are_refused_and_fill_no_memor
 #[test]
 fn decisions_that_an_editor_does_not_read_are_refused_and_fill_no_memory() {
     const DIFFS: usize = 8;
-    /// As many calls as may wait for one decision.
+    /// The most calls that may wait for one decision.
     const EACH: usize = 16;
-    /// Of 32 KB each, as many as fit into 1 MB, and into the pipe.
+    /// The number of requests of 32 KB that fit into 1 MB and into the pipe.
     const FIT: usize = 40;
     let mut editor = Editor::start(new_dir());
     let session = editor.connect();
@@ -89,7 +89,7 @@ fn decisions_that_an_editor_does_not_read_are_refused_and_fill_no_memory() {
         assert!(answer.contains("\"isError\":true"), "{answer}");
     }
 
-    // Once it reads, it is asked again.
+    // Once the editor reads, it receives requests again.
     editor.propose(&session, "/b");
     let mut reply = editor.send("POST", &of(&session), &reject("/b"));
     while next_line(&mut editor.stdout)["params"]["filePath"] != "/b" {}

@@ -1,5 +1,4 @@
-//! A companion as seen from the other side: found by the same rules as Gemini CLI's, and talked
-//! to over HTTP.
+//! Finds companions by the same rules as Gemini CLI, and connects to them over HTTP.
 
 pub mod diagnose;
 pub mod discover;

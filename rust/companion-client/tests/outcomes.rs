@@ -17,7 +17,8 @@ fn endpoint(port: u16) -> Endpoint {
     Endpoint::new("127.0.0.1", port, Some("the-secret".to_owned()))
 }
 
-/// The result of a server that answers each request with the next of `replies`, and the requests.
+/// Runs `initialize` against a server that answers each request with the next of `replies`. Returns
+/// the result and the requests.
 fn against(replies: &[String]) -> (Result<ServerInfo, Error>, Vec<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -115,7 +116,7 @@ fn nobody_there_is_told_apart_from_silence() {
     assert!(matches!(error, Error::UnknownHost { .. }), "{error}");
 }
 
-/// A queue of connections that is full: more are neither taken nor refused.
+/// A full queue of connections: the system neither accepts nor refuses further ones.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_firewall_is_told_apart_from_silence() {

@@ -1,13 +1,17 @@
-//! A server whose editor is a script, for measurements from outside (see BENCHMARKS.md).
+//! Runs a server with a scripted editor, for measurements from outside (see BENCHMARKS.md).
 //!
 //! It speaks driver protocol v1, JSON lines on stdin and stdout. First it writes
-//! `{"ready":{"port":1234,"token":"…","start_us":321}}`, then it takes events,
-//! `{"id":1,"ev":"focus","path":"/p"}`, `{"id":2,"ev":"caret","path":"/p","line":7,"character":3}`,
-//! `{"id":3,"ev":"accept","path":"/p"}`, `{"id":4,"ev":"reject","path":"/p"}`,
-//! `{"id":5,"ev":"storm","path":"/p","count":100000,"ms":2000}`, and answers each with
-//! `{"ack":<id>,"t":<CLOCK_MONOTONIC in ns at which it took the event>}`.
+//! `{"ready":{"port":1234,"token":"…","start_us":321}}`. Then it takes these events:
 //!
-//! Diffs are opened at once, and kept as an editor would keep them.
+//! - `{"id":1,"ev":"focus","path":"/p"}`
+//! - `{"id":2,"ev":"caret","path":"/p","line":7,"character":3}`
+//! - `{"id":3,"ev":"accept","path":"/p"}`
+//! - `{"id":4,"ev":"reject","path":"/p"}`
+//! - `{"id":5,"ev":"storm","path":"/p","count":100000,"ms":2000}`
+//!
+//! It answers each event with `{"ack":<id>,"t":<CLOCK_MONOTONIC in ns when the event was read>}`.
+//!
+//! The scripted editor opens each diff at once, and keeps it until its decision.
 
 #![expect(clippy::print_stdout, reason = "stdout is the protocol")]
 
@@ -113,7 +117,7 @@ mod unix {
         let path = event.path.as_str();
         match event.ev.as_str() {
             "focus" => {
-                // Only files that exist are told to the client.
+                // The server sends the client only files that exist.
                 OpenOptions::new().create(true).append(true).open(path)?;
                 server.file_focused(path);
             }
@@ -131,7 +135,7 @@ mod unix {
         Ok(())
     }
 
-    /// `count` caret moves in `ms` milliseconds, spread over ticks of 10 ms.
+    /// Moves the caret `count` times in `ms` milliseconds, spread over ticks of 10 ms.
     fn storm(server: &Server, path: &str, count: u32, ms: u32) {
         let begun = Instant::now();
         let ticks = ms / 10;

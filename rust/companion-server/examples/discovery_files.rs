@@ -1,6 +1,6 @@
-//! Measures what a further client's discovery file costs at the start (see BENCHMARKS.md).
+//! Measures the start-up cost of each further discovery file (see BENCHMARKS.md).
 //!
-//! Servers start in turns with one file and with two, in a home folder of their own.
+//! Servers start alternately with one file and with two, in a separate home folder.
 
 #![expect(clippy::print_stdout, reason = "it reports")]
 
@@ -46,7 +46,7 @@ fn measure() -> Result<(), Box<dyn Error>> {
     let mut threads = all.map(|_| 0);
     for round in 0..ROUNDS {
         for turn in 0..all.len() {
-            let last = (round + turn) % all.len(); // each is the first one as often
+            let last = (round + turn) % all.len(); // each case comes first equally often
             let settings = Settings { clients: all[..=last].to_vec(), ..Settings::default() };
             let listener = TcpListener::bind("127.0.0.1:0")?;
             let begun = Instant::now();
@@ -54,7 +54,7 @@ fn measure() -> Result<(), Box<dyn Error>> {
                 Server::start(&runtime, listener, Config::new(settings), Arc::new(NoEditor))?;
             times[last].push(begun.elapsed());
             if round + 1 == ROUNDS {
-                thread::sleep(Duration::from_secs(1)); // until stale files have been looked for
+                thread::sleep(Duration::from_secs(1)); // until the search for stale files has ended
                 threads[last] = running_threads();
             }
             server.stop();
@@ -68,7 +68,7 @@ fn measure() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How many threads this process has, where the system says so in a file.
+/// Returns the number of threads of this process, or 0 if the system has no file that states it.
 fn running_threads() -> usize {
     fs::read_dir(Path::new("/proc/self/task")).map_or(0, Iterator::count)
 }

@@ -1,8 +1,9 @@
-//! Measures whether the time of a refusal tells anything about the token (see BENCHMARKS.md).
+//! Measures whether the duration of a refusal reveals anything about the token (see BENCHMARKS.md).
 //!
-//! Requests with tokens that are wrong in their first digit, in their last one, in all, or in
-//! length go to a server in turns, in a random order; what an attacker can see is how long each
-//! refusal takes. Below that, the comparison alone, beside one that stops at the first difference.
+//! Sends requests with wrong tokens to a server, in a random order. The tokens are wrong in the
+//! first digit, in the last digit, in all digits, or in length. An attacker sees only the duration
+//! of each refusal. A second table has the durations of the comparison alone, and of a comparison
+//! that stops at the first difference.
 
 #![expect(clippy::print_stdout, reason = "it reports")]
 
@@ -22,9 +23,9 @@ use companion_server::{Config, Runtime, Server};
 use no_editor::NoEditor;
 use subtle::ConstantTimeEq;
 
-/// How many requests of each kind.
+/// The number of requests of each kind.
 const REQUESTS: usize = 100_000;
-/// How many comparisons are timed together, and how often.
+/// The number of comparisons that are timed together, and the number of batches.
 const BATCH: u32 = 1_000;
 const BATCHES: u32 = 2_000;
 
@@ -49,7 +50,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut reply = [0; 4096];
     let random = RandomState::new();
     for number in 0..REQUESTS * kinds.len() {
-        // In turns, so that a slow moment hits all; in an order that nothing can adapt to.
+        // In turns, so that a slow moment affects all kinds; in a random order, so that no cache
+        // adapts.
         let kind = usize::try_from(random.hash_one(number) % kinds.len() as u64)?;
         let begun = Instant::now();
         stream.write_all(requests[kind].as_bytes())?;
@@ -83,7 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Tokens that are wrong, each in its own way.
+/// Returns tokens that are wrong in different ways.
 fn wrong(token: &str) -> [(&'static str, String); 5] {
     let other = |digit: u8| if digit == b'0' { '1' } else { '0' };
     let bytes = token.as_bytes();
@@ -104,7 +106,7 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// The least time of a comparison: all that adds to it is not its own.
+/// Returns the shortest duration of a comparison. Longer durations include other work.
 fn nanos(compare: impl Fn() -> bool) -> f64 {
     let batch = |_| {
         let begun = Instant::now();

@@ -42,7 +42,7 @@ pub(crate) enum EditorCall {
     Unsaved(UnsavedResponder),
 }
 
-/// An editor that only takes note.
+/// An editor that only records its requests.
 struct Notes {
     asked: UnboundedSender<EditorCall>,
     counts: Arc<Mutex<Vec<usize>>>,
@@ -121,7 +121,7 @@ impl Rig {
         Self::launch(config, None)
     }
 
-    /// One that continues the last one whose state is in `dir`.
+    /// Creates a server that resumes the one whose state is in `dir`.
     pub(crate) fn resume(dir: &Path) -> Self {
         let last = Resume::try_claim(Some(dir.to_owned()), &config()).unwrap();
         Self::launch(config(), Some(last))
@@ -157,7 +157,7 @@ impl Rig {
         Self::with(|config| change(&mut config.limits))
     }
 
-    /// Sends a request with the usual headers, and those of `headers`.
+    /// Sends a request with the usual headers, and with `headers`.
     pub(crate) async fn send(
         &self,
         method: &str,
@@ -177,12 +177,12 @@ impl Rig {
         route(Arc::clone(&self.state), request, &self.state.slots.take()).await
     }
 
-    /// The id of a new session.
+    /// Begins a session and returns its id.
     pub(crate) async fn initialize(&self) -> String {
         self.initialize_with(&[]).await
     }
 
-    /// The same, of a client that sends requests again.
+    /// Does the same for a client that repeats requests.
     pub(crate) async fn initialize_bridge(&self) -> String {
         self.initialize_with(&[("companion-repeated", "false")]).await
     }
@@ -193,7 +193,7 @@ impl Rig {
         reply.headers()["mcp-session-id"].to_str().unwrap().to_owned()
     }
 
-    /// The result of a tool call.
+    /// Calls a tool and returns its result.
     pub(crate) async fn call(&self, session: &str, tool: &str, arguments: &Value) -> Value {
         let params = json!({ "name": tool, "arguments": arguments });
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
@@ -203,7 +203,7 @@ impl Rig {
         serde_json::from_slice::<Value>(&body).unwrap()["result"].take()
     }
 
-    /// The event stream of a session.
+    /// Opens the event stream of a session.
     pub(crate) async fn stream(&self, session: &str) -> Stream {
         self.stream_after(session, None).await
     }
@@ -221,13 +221,13 @@ impl Rig {
         assert_eq!(result, json!({ "content": [] }));
     }
 
-    /// The editor shows the proposal that comes next.
+    /// Makes the editor show the next proposal.
     pub(crate) async fn show(&self) {
         let EditorCall::Open(responder, _) = self.asked().await else { panic!("no proposal") };
         responder.complete(None);
     }
 
-    /// The next request to the editor.
+    /// Returns the next request to the editor.
     pub(crate) async fn asked(&self) -> EditorCall {
         self.asked.lock().await.recv().await.unwrap()
     }
@@ -240,7 +240,7 @@ thread_local! {
 /// Returns the lines that this thread has logged since the last call, each with its level. The
 /// first call returns nothing.
 pub(crate) fn logged() -> Vec<String> {
-    // Another test may have done that.
+    // Another test may have set the logger.
     let _ = log::set_logger(&Logger);
     log::set_max_level(LevelFilter::Debug);
     LOGGED.take()
@@ -267,7 +267,7 @@ impl log::Log for Logger {
 pub(crate) struct Stream {
     body: ReplyBody,
     text: String,
-    /// When the newest bytes came.
+    /// The time when the newest bytes arrived.
     pub(crate) arrived: Instant,
     /// The id of the newest event that has one.
     pub(crate) last_id: Option<String>,
@@ -278,7 +278,8 @@ impl Stream {
         Self { body, text: String::new(), arrived: Instant::now(), last_id: None }
     }
 
-    /// The next event or comment as text, without the empty line behind it. Nothing at the end.
+    /// Reads the next event or comment as text, without the empty line after it. Returns `None` at
+    /// the end.
     pub(crate) async fn block(&mut self) -> Option<String> {
         loop {
             if let Some((block, rest)) = self.text.split_once("\n\n") {
@@ -292,7 +293,7 @@ impl Stream {
         }
     }
 
-    /// The next notification; comments, `retry` and pings are skipped.
+    /// Reads the next notification. Skips comments, `retry` and pings.
     pub(crate) async fn message(&mut self) -> Option<Value> {
         loop {
             let message = self.any_message().await?;
@@ -302,7 +303,7 @@ impl Stream {
         }
     }
 
-    /// The next message; comments and `retry` are skipped.
+    /// Reads the next message. Skips comments and `retry`.
     pub(crate) async fn any_message(&mut self) -> Option<Value> {
         loop {
             let block = self.block().await?;
@@ -316,31 +317,31 @@ impl Stream {
         }
     }
 
-    /// The parameters of the next message, which is a context.
+    /// Reads the next message, which must be a context, and returns its parameters.
     pub(crate) async fn context(&mut self) -> Value {
         let mut message = self.message().await.unwrap();
         assert_eq!(message["method"], "ide/contextUpdate");
         message["params"].take()
     }
 
-    /// The same, if it is there already.
+    /// Does the same, if the message has arrived.
     pub(crate) fn context_now(&mut self) -> Option<Value> {
         let mut message = self.message_now()?;
         assert_eq!(message["method"], "ide/contextUpdate");
         Some(message["params"].take())
     }
 
-    /// The next notification, if it is there already.
+    /// Reads the next notification, if it has arrived.
     pub(crate) fn message_now(&mut self) -> Option<Value> {
         now(self.message())
     }
 
-    /// The next message, if it is there already.
+    /// Reads the next message, if it has arrived.
     pub(crate) fn any_message_now(&mut self) -> Option<Value> {
         now(self.any_message())
     }
 
-    /// No message comes for that long.
+    /// Asserts that no message arrives during this time.
     pub(crate) async fn nothing_for(&mut self, time: Duration) {
         let message = timeout(time, self.message()).await;
         assert!(message.is_err(), "{message:?}");

@@ -1,5 +1,5 @@
-//! A server that listens on more than loopback: where it can be reached, and by whom. On Linux,
-//! where all of 127.0.0.0/8 are addresses of the machine.
+//! Tests a server that listens on more than loopback: its addresses, and its accepted peers. Runs
+//! on Linux, where all of 127.0.0.0/8 are addresses of the machine.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -34,8 +34,8 @@ impl Rig {
         Self { server, _runtime: runtime, _dir: dir }
     }
 
-    /// The status of an `initialize` that is sent to `address`, calls the server `host`, and has
-    /// this token. `P` stands for the port.
+    /// Sends an `initialize` to `address` with this `Host` and this token, and returns the status.
+    /// `P` stands for the port.
     fn status(&self, address: &str, host: &str, token: &str) -> u16 {
         let port = self.server.port();
         let host = host.replace('P', &port.to_string());
@@ -111,7 +111,7 @@ fn on_all_addresses_only_the_names_that_the_user_gave_are_let_in() {
 #[test]
 fn ipv6_is_guarded_in_the_same_way_and_takes_nothing_from_ipv4() {
     if TcpListener::bind("[::1]:0").is_err() {
-        return; // a machine without
+        return; // this machine has no such address
     }
     for address in ["::1", "::"] {
         let rig = Rig::listening_on(&[address]);
@@ -136,7 +136,7 @@ fn a_stopped_server_listens_nowhere() {
     let port = rig.server.port();
     rig.server.stop();
     for address in ["127.0.0.1", "127.0.0.2"] {
-        // The port may be another server's by now, which has another token.
+        // By now the port may belong to another server, with another token.
         let gone = TcpStream::connect((address, port)).is_err()
             || rig.status(address, "127.0.0.1:P", rig.server.token()) != 200;
         assert!(gone, "{address}");

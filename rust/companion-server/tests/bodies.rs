@@ -1,4 +1,4 @@
-//! Large bodies, many at once: they share a budget, and nobody else waits with them.
+//! Tests many large bodies at once: they share a budget, and other requests don't wait for them.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -17,7 +17,7 @@ use support::process::memory;
 const BODIES: usize = 20;
 const SIZE: usize = 16 << 20;
 
-/// Sends a body, but for its end, which it sends once `go` is set. Returns the reply.
+/// Sends a body except its end. Sends the end once `go` is set. Returns the reply.
 fn send(rig: &Rig, chunked: bool, begun: &AtomicUsize, go: &AtomicBool) -> String {
     let session = format!("mcp-session-id: {}\r\n", rig.initialize());
     let framing = if chunked {
@@ -83,7 +83,7 @@ fn bodies_under_way_share_a_budget_and_hold_up_nobody_else() {
         }
         let read = begun.load(SeqCst);
         let megabytes = memory().saturating_sub(before) >> 10;
-        go.store(true, SeqCst); // before anything is asserted, or the others would wait for ever
+        go.store(true, SeqCst); // before any assertion, or the others would wait for ever
         assert_eq!(read, 2, "the others are not read");
         assert!(megabytes < 80, "{megabytes} MB");
         for body in bodies {

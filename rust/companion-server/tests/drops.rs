@@ -16,8 +16,7 @@ use companion_protocol::dialect;
 use companion_protocol::settings::Settings;
 use companion_server::{Config, Runtime, Server};
 
-/// Starts a server with a client's connection, ends both by `end`, and checks that nothing is
-/// left.
+/// Starts a server with a connected client, drops both with `end`, and checks that nothing is left.
 fn after(end: impl FnOnce(Runtime, Server)) {
     let dir = tempfile::tempdir().unwrap();
     let mut config = Config::new(Settings::default());
@@ -38,7 +37,7 @@ fn after(end: impl FnOnce(Runtime, Server)) {
     assert_eq!(&head, b"HTTP/1.0 200");
     end(runtime, server);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "a discovery file is left");
-    // FIN, not RST, which would be an error.
+    // The server must end the connection by FIN. An RST would be an error here.
     stream.read_to_end(&mut Vec::new()).unwrap();
 }
 

@@ -30,7 +30,7 @@ impl Client {
         Self { session, lines: BufReader::new(stream).lines() }
     }
 
-    /// The next context.
+    /// Reads the next context.
     fn context(&mut self) -> Value {
         let mut data = self.lines.by_ref().map_while(Result::ok);
         let data = data.find_map(|line| line.strip_prefix("data: ").map(str::to_owned)).unwrap();
@@ -39,7 +39,7 @@ impl Client {
         message["params"]["workspaceState"].take()
     }
 
-    /// The names of the files in the next context.
+    /// Reads the next context, and returns the names of its files.
     fn files(&mut self) -> Vec<String> {
         let context = self.context();
         let name = |file: &Value| {

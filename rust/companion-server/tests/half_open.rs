@@ -1,4 +1,4 @@
-//! Thousands of peers that connect and say next to nothing, from a process of their own.
+//! Tests thousands of peers that connect and send almost nothing. They run in a separate process.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -14,16 +14,16 @@ use std::time::Duration;
 use common::{Rig, is_long, read_until};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// So many, if there is time, and the machine lets a process have as many files.
+/// The number of peers in long tests, if the machine allows a process that many open files.
 const PEERS: u64 = 10_000;
 
-/// How many connections without the token there may be.
+/// The most connections without the token.
 const PLACES: usize = 64;
 
-/// Where the peers go, for the process that is them.
+/// The variable with the server's port, for the process of the peers.
 const PORT: &str = "COMPANION_TEST_PEERS_OF";
 
-/// Raises the limit on open files as far as it goes, and returns how many peers fit below it.
+/// Raises the limit on open files as far as possible. Returns how many peers it allows.
 fn room() -> u64 {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
@@ -32,7 +32,7 @@ fn room() -> u64 {
     wanted.min(limit.maximum.unwrap_or(u64::MAX).saturating_sub(200))
 }
 
-/// How many files and sockets this process has open.
+/// Returns the number of open files and sockets of this process.
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
@@ -68,7 +68,7 @@ fn thousands_of_half_open_connections_take_few_descriptors_and_hold_up_nobody() 
         rig.is_well();
     }
     let taken = descriptors() - before;
-    // Some pipes to the other process, and a connection that is just being closed.
+    // Includes some pipes to the other process, and a connection that is just being closed.
     assert!(taken < PLACES + 8, "{count} connections took {taken} descriptors");
     rig.server.trust_changed(true);
     read_until(&mut client, "isTrusted");
@@ -79,7 +79,7 @@ fn thousands_of_half_open_connections_take_few_descriptors_and_hold_up_nobody() 
     }
 }
 
-/// Connects until all are there, and waits for the command to end.
+/// Connects all peers, and waits for the command to end.
 fn peers(port: u16) {
     let heads =
         ["", "P", "POST /mcp HTTP/1.1\r\n", "POST /mcp HTTP/1.1\r\nx: yyyyyyyyyyyyyyyyyyyyy"];
@@ -87,7 +87,7 @@ fn peers(port: u16) {
         .map(|number| {
             let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
             let head = heads[usize::try_from(number).unwrap() % heads.len()];
-            let _ = stream.write_all(head.as_bytes()); // or it had to make room
+            let _ = stream.write_all(head.as_bytes()); // fails if the server evicted the connection
             stream
         })
         .collect();

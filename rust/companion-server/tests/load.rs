@@ -1,5 +1,6 @@
-//! Tests a thousand clients, a hundred calls that wait for the editor, a storm of events, and
-//! clients that do not read: their cost, their effect on others, and that nothing stays.
+//! Tests many peers at once, their effect on others, and that nothing stays when they leave: a
+//! thousand clients, a hundred calls that wait for the editor, a storm of events, and clients that
+//! do not read.
 //!
 //! A storm takes 3 s, with `COMPANION_TEST_LONG=1` 60 s; `COMPANION_STORM_SECONDS` changes that.
 //! Durations of calls are reported, not asserted; BENCHMARKS.md describes the method.
@@ -29,7 +30,7 @@ const CLIENTS: usize = 1000;
 const CALLS: usize = 100;
 const EVENTS_PER_SECOND: u32 = 50_000;
 
-/// An editor that opens at once, except for the paths that it must delay.
+/// An editor that opens diffs at once, except for the paths that it must delay.
 #[derive(Default)]
 struct Editor {
     held: Mutex<HashMap<String, Responder>>,
@@ -60,7 +61,8 @@ impl EditorHost for Editor {
     fn notify(&self, _: CompanionNotification) {}
 }
 
-/// A window, and a file that is open in it. Only one at a time: descriptors are the process's.
+/// A window with one open file. Only one exists at a time, because it counts the descriptors of the
+/// process.
 struct Rig {
     window: Window,
     editor: Arc<Editor>,
@@ -108,7 +110,7 @@ impl Rig {
     }
 }
 
-/// Both ends of every connection are this process's.
+/// Raises the limit on descriptors: this process has both ends of every connection.
 fn allow_descriptors() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let needed = 2 * CLIENTS as u64 + 1000;
@@ -134,7 +136,7 @@ impl Times {
     }
 }
 
-/// Calls openDiff about every millisecond, in turns without and with a storm, and reports the
+/// Calls openDiff about every millisecond, alternately without and with a storm, and reports the
 /// durations.
 async fn report_calls(rig: &Rig, storm: impl Fn()) -> String {
     let mut session = Session::initialize(&rig.window.target()).await.unwrap();
@@ -184,12 +186,12 @@ impl Holdings {
         Self { descriptors: process::descriptors(), threads: process::threads() }
     }
 
-    /// Waits until no more is left than there was.
+    /// Waits until no more resources are used than before.
     async fn are_back(&self, rig: &Rig) {
         until("all connections and calls have ended", || rig.window.server.status().tasks == 0)
             .await;
         until("all sockets are closed", || process::are_closed(self.descriptors)).await;
-        // Those that look at files end after 10 s; the one that watches ignore files stays.
+        // Idle disk threads end after 10 s. The thread that watches ignore files stays.
         let threads = process::threads();
         assert!(threads <= self.threads + 5, "{threads} threads, before {self:?}");
     }
@@ -217,7 +219,7 @@ fn a_thousand_clients_and_a_storm_leave_nothing_behind() {
         }
         until("all are connected", || rig.window.server.status().connected == CLIENTS).await;
 
-        // Calls that wait for the editor; half of the callers do not wait.
+        // These calls wait for the editor; half of the callers do not wait.
         let mut calls = Vec::new();
         for (number, (session, _)) in clients.iter_mut().take(CALLS).enumerate() {
             let path = format!("/held/{number}");
@@ -248,7 +250,7 @@ fn a_thousand_clients_and_a_storm_leave_nothing_behind() {
             );
         }
         drop(calls);
-        // Nobody has read until now; each has the newest context in the end.
+        // No client has read until now. Each receives the newest context in the end.
         let last = rig.window.server.clone();
         let cursor = Position::new(7, 7).unwrap();
         last.caret_moved(rig.file.path().to_str().unwrap(), cursor);
@@ -282,7 +284,7 @@ fn clients_that_read_nothing_hold_no_memory_and_disturb_nobody() {
             stream.connection.hold_little();
             deaf.push((session, stream));
         }
-        // As large as a context can be: 48 KB. Four are sent in a second.
+        // The largest possible context has 48 KB. Four are sent in a second.
         let selections = ["文".repeat(16_384), "字".repeat(16_384)];
         let path = rig.file.path().to_str().unwrap();
         let selected = Cell::new(0);

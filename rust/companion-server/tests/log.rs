@@ -1,4 +1,5 @@
-//! The log: where a server listens, and of a hostile peer one line for each connection, in our words.
+//! Tests the log: where a server listens, and one line per connection of a hostile peer, without
+//! its text.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,7 +14,7 @@ use companion_protocol::settings::Settings;
 use companion_server::{Config, Runtime, Server};
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
-/// All lines but those of other libraries.
+/// All log lines except those of other libraries.
 static LINES: Mutex<Vec<(Level, String)>> = Mutex::new(Vec::new());
 
 struct Keep;
@@ -32,12 +33,12 @@ impl Log for Keep {
     fn flush(&self) {}
 }
 
-/// The lines that were logged since the last call.
+/// Returns the lines that were logged since the last call.
 fn lines() -> Vec<(Level, String)> {
     std::mem::take(&mut *LINES.lock().unwrap())
 }
 
-/// A process has but one log, so they come one after the other.
+/// Runs all scenarios in one test, because a process has only one log.
 #[test]
 fn the_log_says_what_its_reader_needs_and_nothing_else() {
     log::set_logger(&Keep).unwrap();
@@ -66,7 +67,7 @@ fn a_server_says_where_it_listens_and_where_it_does_not() {
         let runtime = Runtime::start().unwrap();
         let server = Server::open(&runtime, config, Arc::new(NoEditor)).unwrap();
         let listening = format!("listening on {first}:{}", server.port());
-        // All that has to be done is done at its end, such as the look for stale files.
+        // Stopping completes pending work, such as the search for stale files.
         server.stop();
         if let Some(remaining) = runtime.end() {
             remaining.wait();
@@ -93,7 +94,7 @@ fn a_peer_that_does_not_speak_http_is_one_line_at_debug_and_nothing_of_its_own()
     for bytes in broken {
         let mut stream = rig.connect();
         stream.write_all(bytes).unwrap();
-        // Its connection is closed, which ends this.
+        // Returns once the server has closed the connection.
         read_all(&mut stream);
     }
     let told = lines();
@@ -101,7 +102,8 @@ fn a_peer_that_does_not_speak_http_is_one_line_at_debug_and_nothing_of_its_own()
     assert!(told.iter().all(|(level, _)| *level == Level::Debug), "{told:?}");
     assert!(told.iter().all(|(_, line)| !line.contains("secret")), "{told:?}");
 
-    // Nor is there anything of it in the log when it speaks HTTP, but no JSON-RPC, or asks wrongly.
+    // The log also omits the peer's text if the peer speaks HTTP, but sends no JSON-RPC or a wrong
+    // request.
     for body in [
         "secret",
         r#"{"jsonrpc":"2.0","id":"secret","method":"secret"}"#,

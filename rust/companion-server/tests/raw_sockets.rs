@@ -67,7 +67,7 @@ fn a_peer_that_is_still_sending_gets_to_read_why_it_was_refused() {
         let mut stream = rig.connect();
         stream.write_all(head.as_bytes()).unwrap();
         for _ in 0..320 {
-            // 20 MB: far more than the limit, and than waits in buffers on the way.
+            // 20 MB are far above the limit, and above all buffers on the way.
             stream.write_all(chunk.as_bytes()).expect("the server still listens");
         }
         let reply = read_all(&mut stream);
@@ -120,7 +120,7 @@ fn a_head_without_end_is_refused() {
     let rig = Rig::start();
     let mut stream = rig.connect();
     stream.write_all(b"GET /mcp HTTP/1.1\r\n").unwrap();
-    // Refused with 431; the system may answer later bytes with a RST.
+    // The server refuses with 431; the system may answer later bytes with an RST.
     while stream.write_all("x: y\r\n".repeat(1000).as_bytes()).is_ok() {}
     rig.is_well();
 }
@@ -155,7 +155,7 @@ fn a_client_that_breaks_off_by_rst_does_no_harm() {
         SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
         drop(stream);
     }
-    // It comes back, with the same session.
+    // The client returns with the same session.
     let mut stream = rig.connect();
     stream.write_all(rig.head("GET /mcp", &session).as_bytes()).unwrap();
     read_until(&mut stream, "ide/contextUpdate");
@@ -169,7 +169,8 @@ fn a_stream_that_is_replaced_or_stopped_ends_by_a_fin_and_nothing_else() {
         let mut stream = rig.connect();
         stream.write_all(rig.head("GET /mcp", &session).as_bytes()).unwrap();
         let head = read_until(&mut stream, "ide/contextUpdate").to_ascii_lowercase();
-        // A client takes the end for an orderly one only if no chunk and no length is announced.
+        // A client accepts the end as an orderly one only if the head announces neither chunks nor
+        // a length.
         assert!(head.starts_with("http/1.0 200 ok\r\n"), "{head}");
         assert!(!head.contains("transfer-encoding") && !head.contains("content-length"), "{head}");
         let rest = head.split_once("ide/contextupdate").unwrap().1;

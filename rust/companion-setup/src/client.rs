@@ -1,4 +1,5 @@
-//! Turns on the IDE mode in a client's settings. They are JSON with comments; all other bytes stay.
+//! Turns on the IDE mode in a client's settings, which are JSON with comments. Keeps all other
+//! bytes.
 
 use std::fs;
 use std::io;
@@ -10,14 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::{check_changeable, check_place, replace, replace_with};
 
-/// A client whose IDE mode is turned on.
+/// A client whose IDE mode setup turns on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
-    /// Its name for people.
+    /// The client's name for users.
     pub name: String,
-    /// The file of its user's settings.
+    /// The file of the user's settings.
     pub settings: PathBuf,
-    /// The folder of its user's extensions, if it gets one.
+    /// The folder of the user's extensions, if the client gets the extension.
     pub extensions: Option<PathBuf>,
 }
 
@@ -25,11 +26,11 @@ pub struct Client {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Before {
-    /// There was no file.
+    /// The file did not exist.
     NoFile,
-    /// There was no `ide`.
+    /// The file had no `ide`.
     NoIde,
-    /// It was not said.
+    /// `ide` had no `enabled`.
     Unset,
     /// It was off.
     Off,
@@ -38,9 +39,9 @@ pub(crate) enum Before {
 /// The change that turns the IDE mode on.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// It is on.
+    /// The IDE mode is already on.
     None,
-    /// The file becomes this.
+    /// The file gets this text.
     Write { before: Before, text: String },
 }
 
@@ -60,7 +61,7 @@ pub(crate) fn plan(file: &Path) -> io::Result<Change> {
     Ok(change)
 }
 
-/// The same for settings that there are.
+/// Plans the same for existing settings.
 fn turn_on(text: &str) -> io::Result<Change> {
     let (root, settings) = parse(text)?;
     let there = last(&settings, "ide");
@@ -85,7 +86,7 @@ fn turn_on(text: &str) -> io::Result<Change> {
     Ok(Change::Write { before, text: root.to_string() })
 }
 
-/// Whether settings become that text when it is turned on in them.
+/// Returns whether turning it on in `settings` gives the text `on`.
 pub(crate) fn becomes(settings: &str, on: &str) -> bool {
     matches!(turn_on(settings), Ok(Change::Write { text, .. }) if text == on)
 }
@@ -136,23 +137,23 @@ pub(crate) fn undone(text: &str, before: Before) -> io::Result<Option<String>> {
     if comments(&root.children()) == there {
         return Ok(Some(root.to_string()));
     }
-    // A comment of the user's would go with it.
+    // Otherwise a comment of the user would be lost.
     undone(text, Before::Off)
 }
 
-/// How many comments there are.
+/// Returns the number of comments.
 fn comments(nodes: &[CstNode]) -> usize {
     nodes.iter().map(|node| usize::from(node.is_comment()) + comments(&node.children())).sum()
 }
 
-/// A key that is there twice has the value that comes last, as the client reads it.
+/// Returns the last property with this name, because the client uses the last one.
 fn last(object: &CstObject, name: &str) -> Option<CstObjectProp> {
     let is_named = |key: &CstObjectProp| key.decoded_name().as_deref() == Some(name);
     object.properties().into_iter().rfind(is_named)
 }
 
 fn parse(text: &str) -> io::Result<(CstRootNode, CstObject)> {
-    // As the client reads it: JSON, and comments.
+    // The client accepts JSON with comments.
     let options = ParseOptions {
         allow_comments: true,
         allow_loose_object_property_names: false,

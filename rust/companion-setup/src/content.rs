@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 /// The content of each file, by its name below the folder, with `/` on every system.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
-/// The SHA-256 of a file's content, in hexadecimal.
+/// Returns the SHA-256 of a file's content, in hexadecimal.
 pub(crate) fn hash(content: &[u8]) -> String {
     Sha256::digest(content).iter().fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
@@ -19,13 +19,13 @@ pub(crate) fn hash(content: &[u8]) -> String {
     })
 }
 
-/// The SHA-256 of a list of all files, as `sha256sum` prints it.
+/// Returns the SHA-256 of a list of all files, in the format of `sha256sum`.
 pub(crate) fn hash_files(files: &Files) -> String {
     let lines = files.iter().map(|(name, content)| format!("{}  {name}\n", hash(content)));
     hash(lines.collect::<String>().as_bytes())
 }
 
-/// That of the files in a folder. One that is a link counts as another content.
+/// Returns the hash of the files in a folder. A link counts as other content.
 pub(crate) fn hash_dir(dir: &Path) -> io::Result<String> {
     let mut files = Files::new();
     let mut dirs = vec![dir.to_owned()];

@@ -27,23 +27,24 @@ const FILES: [(&str, &str); 5] = files![
     "qwen-extension.json"
 ];
 
-/// Its name, and so that of its folder.
+/// The name of the extension and of its folder.
 const NAME: &str = "gemini-companion";
 
-/// The files that clients add to extensions that they install themselves.
+/// The files that clients add to extensions that the user installs.
 const INSTALLED: [&str; 2] = [".gemini-extension-install.json", ".qwen-extension-install.json"];
 
-/// Whom the report names.
+/// Returns the name of the extension in the report.
 pub(crate) fn subject(client: &Client) -> String {
     format!("Extension of {}", client.name)
 }
 
-/// Where it is among those extensions.
+/// Returns its folder among those extensions.
 pub(crate) fn target(extensions: &Path) -> PathBuf {
     extensions.join(NAME)
 }
 
-/// Installs it, unless the user has. It runs that program, or else the one that the CLI finds.
+/// Installs the extension, unless the user has installed it. It runs `program`, or else the program
+/// that the CLI finds.
 pub(crate) fn bring(
     client: &Client,
     extensions: &Path,
@@ -93,11 +94,11 @@ fn files(os: Os, program: Option<&Path>) -> Files {
     FILES.into_iter().map(text).collect()
 }
 
-/// A file of the extension that runs the program by its path.
+/// Returns a file of the extension with the program's path in it.
 fn with_program(name: &str, text: &str, os: Os, program: &str) -> String {
-    // A hook's command is for bash; on Windows it is for PowerShell.
+    // A hook's command is for bash, on Windows for PowerShell.
     let word = match (os, name) {
-        // Here Qwen Code may use any of three shells, which agree on no quotes.
+        // On Windows Qwen Code may use one of three shells, which have no quotes in common.
         (Os::Windows, "hooks/qwen-code.json") => return text.to_owned(),
         (Os::Windows, _) => format!("& {}", quote::powershell(program)),
         (Os::Linux | Os::MacOs, _) => quote::sh(program),
@@ -113,7 +114,7 @@ fn is_extension(dir: &Path) -> bool {
     dir.join("gemini-extension.json").is_file()
 }
 
-/// Whether it is there and no client has put its own in its place.
+/// Returns whether the folder has the extension that setup installed, and not one from a client.
 fn is_ours(dir: &Path) -> bool {
     is_extension(dir) && !INSTALLED.iter().any(|name| dir.join(name).exists())
 }

@@ -1,4 +1,4 @@
-//! Checks the owner of files before writing them.
+//! Checks the owner of files before writing them, and replaces files atomically.
 
 use std::fs::{self, Metadata, Permissions};
 use std::io::{self, Write};
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use companion_platform::{check_writable, current_user, owner};
 use tempfile::NamedTempFile;
 
-/// Refuses a path that belongs to another user, who could redirect the writing. A link of the user must
-/// lead to something of theirs. A missing path is fine.
+/// Refuses a path of another user, who could redirect the write. The target of a user's link must
+/// belong to the user, too. A missing path is fine.
 pub(crate) fn check_own(path: &Path) -> io::Result<()> {
     let Some(metadata) = existing(path)? else { return Ok(()) };
     check_owner(path, &metadata)?;
@@ -22,7 +22,7 @@ pub(crate) fn check_own(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses a link, or a path that belongs to another user.
+/// Refuses a link, and a path of another user.
 pub(crate) fn check_no_link(path: &Path) -> io::Result<()> {
     match existing(path)? {
         Some(metadata) if metadata.is_symlink() => {
@@ -33,7 +33,7 @@ pub(crate) fn check_no_link(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Refuses a path where nothing can be created or replaced. Changes nothing.
+/// Refuses a path where setup can't create or replace a file. Changes nothing.
 pub(crate) fn check_place(path: &Path) -> io::Result<()> {
     check_own(path)?;
     for dir in path.ancestors().skip(1) {
@@ -53,7 +53,7 @@ pub(crate) fn check_place(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses a file that its user has made read-only.
+/// Refuses a file that its user made read-only.
 pub(crate) fn check_changeable(file: &Path) -> io::Result<()> {
     match fs::metadata(file) {
         Ok(metadata) if metadata.permissions().readonly() => {
@@ -92,18 +92,18 @@ fn refused(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, why)
 }
 
-/// The target of a link, or else the path itself.
+/// Returns the target of a link, or else the path itself.
 pub(crate) fn behind_link(path: &Path) -> io::Result<PathBuf> {
     if path.is_symlink() { path.canonicalize() } else { Ok(path.to_owned()) }
 }
 
-/// Replaces a file as one step, also behind a link. It keeps its permissions.
+/// Replaces a file atomically, also behind a link. Keeps its permissions.
 pub(crate) fn replace(path: &Path, content: &str) -> io::Result<()> {
     let permissions = fs::metadata(path).map(|metadata| metadata.permissions());
     replace_with(path, content.as_bytes(), permissions.ok())
 }
 
-/// The same with permissions of its own; without any it is private.
+/// Does the same with these permissions. Without permissions the file is private.
 pub(crate) fn replace_with(
     path: &Path,
     content: &[u8],
@@ -122,19 +122,19 @@ pub(crate) fn replace_with(
     Ok(())
 }
 
-/// The folder and those above it that are not there, the outermost first.
+/// Returns the missing folders of the path, the outermost first.
 pub(crate) fn missing_dirs(dir: &Path) -> Vec<PathBuf> {
     let missing: Vec<_> = dir.ancestors().take_while(|dir| !dir.exists()).collect();
     missing.into_iter().rev().map(Path::to_owned).collect()
 }
 
-/// Makes a folder and those above it.
+/// Creates a folder and the missing ones above it.
 pub(crate) fn create_dir(dir: &Path) -> io::Result<()> {
     fs::create_dir_all(dir)?;
     check_own(dir)
 }
 
-/// Removes folders that are empty, the innermost first.
+/// Removes empty folders, the innermost first.
 pub(crate) fn remove_empty(dirs: &[PathBuf]) {
     for dir in dirs.iter().rev() {
         if fs::remove_dir(dir).is_err() {

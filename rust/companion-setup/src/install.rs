@@ -1,4 +1,4 @@
-//! Installs plugins in folders of their own. If replacing one fails, the earlier one stays.
+//! Installs plugins in separate folders. If a replacement fails, the earlier plugin stays.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -17,15 +17,15 @@ const CHANGED: &str = "it was changed since, and stays";
 /// The content of a folder for plugins.
 #[derive(Debug)]
 pub(crate) struct Installed {
-    /// The plugin's folders, of any name. More than one are a mistake.
+    /// The plugin's folders, of any name. More than one is a mistake.
     pub(crate) copies: Vec<PathBuf>,
-    /// The newest of their versions.
+    /// The newest version of them.
     pub(crate) version: Option<String>,
-    /// It is there once, and just as it would be installed.
+    /// Exactly one copy exists, and it equals the new one.
     pub(crate) is_same: bool,
 }
 
-/// Looks for the plugin.
+/// Finds installed copies of the plugin.
 pub(crate) fn installed(plugins: &Path, package: &Package) -> Installed {
     let (copies, version) = copies(plugins, &package.plugin.id);
     let target = plugins.join(&package.root);
@@ -33,7 +33,7 @@ pub(crate) fn installed(plugins: &Path, package: &Package) -> Installed {
     Installed { copies, version, is_same }
 }
 
-/// Where the plugin of that id is, and the newest of the versions that are there.
+/// Returns the folders of the plugin with that id, and the newest of their versions.
 pub(crate) fn copies(plugins: &Path, id: &str) -> (Vec<PathBuf>, Option<String>) {
     let mut copies = Vec::new();
     let mut version: Option<String> = None;
@@ -48,18 +48,18 @@ pub(crate) fn copies(plugins: &Path, id: &str) -> (Vec<PathBuf>, Option<String>)
     (copies, version)
 }
 
-/// Puts the plugin into the IDE's folder `plugins`, in place of `copies`.
+/// Installs the plugin into the IDE's folder `plugins`, in place of `copies`.
 pub(crate) fn install(plugins: &Path, package: &Package, copies: &[PathBuf]) -> io::Result<()> {
     let target = plugins.join(&package.root);
-    // An IDE that starts now sees no plugin in the unpacked files, since it has no `lib`.
+    // An IDE that starts now does not load the unpacked files, because they have no `lib`.
     put(&target, copies, plugins, |dir| {
         package.unpack(dir)?;
         Ok(dir.join(&package.root))
     })
 }
 
-/// Moves the files that `unpack` writes to `target`, in place of `copies`. Until then they are in
-/// `staging`, which is on the same disk.
+/// Moves the files that `unpack` writes to `target`, in place of `copies`. Before that they are in
+/// `staging`, on the same disk.
 pub(crate) fn put(
     target: &Path,
     copies: &[PathBuf],
@@ -75,7 +75,7 @@ pub(crate) fn put(
     Ok(())
 }
 
-/// Checks whether `put` can work. Changes nothing.
+/// Checks whether `put` can succeed. Changes nothing.
 pub(crate) fn check(target: &Path, copies: &[PathBuf], staging: &Path) -> io::Result<()> {
     for path in copies.iter().map(PathBuf::as_path).chain([target]) {
         check_no_link(path)?;
@@ -88,25 +88,25 @@ pub(crate) fn check(target: &Path, copies: &[PathBuf], staging: &Path) -> io::Re
     check_place(target)
 }
 
-/// Files that the program has in it, and where they are to be.
+/// Files that the program contains, and their target folder.
 pub(crate) struct Bundle<'a> {
-    /// Whom the report names.
+    /// The name in the report.
     pub(crate) subject: &'a str,
-    /// Name in the report's sentences.
+    /// The name in the report's sentences.
     pub(crate) name: &'a str,
     pub(crate) target: &'a Path,
     pub(crate) files: Files,
     /// Creates the manifest's entry from the hash of the files.
     pub(crate) what: fn(String) -> What,
-    /// Note for the report after an installation.
+    /// A note for the report after an installation.
     pub(crate) about: &'a str,
-    /// Note for the report if the files are installed, now or earlier.
+    /// A note for the report if the files are installed, now or earlier.
     pub(crate) note: &'a str,
 }
 
 impl Bundle<'_> {
-    /// Puts them to their place, in place of the earlier item if `is_brought`, unless that
-    /// is of the user's or newer.
+    /// Installs the files, unless the existing ones are the user's or newer. With `is_brought`,
+    /// setup installed the existing ones.
     pub(crate) fn bring(
         self,
         is_brought: bool,
@@ -141,16 +141,16 @@ impl Bundle<'_> {
     }
 }
 
-/// Whether installed files stay when others are available.
+/// Whether installed files stay although other files are available.
 enum Stays {
     /// They are the same.
     Same,
-    /// It stays, for that reason.
+    /// They stay for this reason.
     Because(String),
     No,
 }
 
-/// Decides whether the item at `target` stays when files with this hash are available.
+/// Decides whether the item at `target` stays although files with this hash are available.
 fn stays(target: &Path, brought: &InstalledItem, hash: &str) -> io::Result<Stays> {
     let there = hash_dir(target)?;
     Ok(if there == hash {
@@ -164,12 +164,12 @@ fn stays(target: &Path, brought: &InstalledItem, hash: &str) -> io::Result<Stays
     })
 }
 
-/// Puts files that the program has in it to `target`, in place of those that it has brought there.
+/// Writes the program's files to `target`, in place of the copies that it installed earlier.
 fn put_files(target: &Path, copies: &[PathBuf], files: &Files) -> io::Result<()> {
     put(target, copies, &above(target)?, |dir| write_files(dir, files))
 }
 
-/// Removes such files if they are unchanged since setup installed them.
+/// Removes the files of a bundle if they are unchanged since setup installed them.
 pub(crate) fn take_files(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcome, String)> {
     let target = &brought.path;
     if !brought.has(&hash_dir(target)?) {
@@ -182,15 +182,15 @@ pub(crate) fn take_files(brought: &InstalledItem, dry_run: bool) -> io::Result<(
     Ok((Outcome::Done, "it is removed".to_owned()))
 }
 
-/// The folder above the one that editors and clients load from: they load nothing from it. A link is
-/// followed, because both folders must be on one disk.
+/// Returns the folder above the one that editors and clients search, so that they load nothing from
+/// it. Resolves a link, because both folders must be on one disk.
 fn above(target: &Path) -> io::Result<PathBuf> {
     let dir = target.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let dir = behind_link(dir)?;
     Ok(dir.parent().ok_or(io::ErrorKind::InvalidInput)?.to_owned())
 }
 
-/// Writes files into the folder, which is new.
+/// Writes files into a new folder.
 fn write_files(dir: &Path, files: &Files) -> io::Result<PathBuf> {
     for (name, content) in files {
         let path = dir.join(name);
@@ -202,7 +202,7 @@ fn write_files(dir: &Path, files: &Files) -> io::Result<PathBuf> {
     Ok(dir.to_owned())
 }
 
-/// Takes a plugin away, by way of `staging`.
+/// Removes a plugin, by way of `staging`.
 pub(crate) fn uninstall(path: &Path, staging: &Path) -> io::Result<()> {
     check_no_link(path)?;
     Staging::in_dir(staging)?.take_away(&[path.to_owned()])?;

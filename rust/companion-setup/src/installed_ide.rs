@@ -1,4 +1,4 @@
-//! The JetBrains IDEs of a machine. Each describes itself in a `product-info.json`.
+//! Finds the JetBrains IDEs of a machine, by their `product-info.json`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::machine::{Machine, Os};
 use crate::package::PLUGIN_ID;
 use crate::plugins_dir::plugins_dir;
 
-/// An IDE that is installed.
+/// An installed IDE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ide {
     /// Such as `IntelliJ IDEA`.
@@ -22,28 +22,29 @@ pub struct Ide {
     pub build: Build,
     /// The parent folder of its `bin`.
     pub home: PathBuf,
-    /// Whether it runs.
+    /// Whether the IDE is running.
     pub is_running: bool,
-    /// The path that other files are named after, besides `home`: a file beside it may hold its options (Toolbox).
+    /// The path from which names of other files are derived, besides `home`. A file next to it may
+    /// contain the IDE's options (Toolbox).
     pub(crate) bundle: PathBuf,
-    /// Name of its folders for settings and plugins.
+    /// The name of its folders for settings and plugins.
     pub(crate) data_directory: String,
-    /// The folder that contains them.
+    /// The name of the folder that contains them.
     pub(crate) vendor: String,
-    /// Prefix of the environment variables that locate its options.
+    /// The prefix of the environment variables that locate its options.
     pub(crate) variables: Option<String>,
-    /// The file of its JVM's options that comes with it.
+    /// The bundled file with the JVM's options.
     pub(crate) vm_options: Option<PathBuf>,
-    /// Its name as a Flatpak, if it is one.
+    /// The name of its Flatpak, if it is one.
     pub(crate) flatpak: Option<String>,
 }
 
-/// The number of a build; the first part is the platform's branch.
+/// A build number. Its first part is the platform's branch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Build(Vec<u32>);
 
 impl Build {
-    /// Reads `251.23774.435`, also with a product's code in front (`IU-251.…`). A `*` is larger than
+    /// Parses `251.23774.435`, with or without a product code (`IU-251.…`). A `*` is larger than
     /// any number.
     pub fn parse(text: &str) -> Option<Self> {
         let numbers = text.rsplit_once('-').map_or(text, |(_, numbers)| numbers);
@@ -78,19 +79,19 @@ fn jetbrains() -> String {
     "JetBrains".to_owned()
 }
 
-/// Products that are no editors: Gateway, and the client of Remote Development.
+/// Products that are not editors: Gateway, and the client of Remote Development.
 const NO_EDITORS: [&str; 2] = ["GW", "JBC"];
 
-/// How many folders of one are looked at.
+/// The most subfolders of a folder that are searched.
 const CHILDREN: usize = 2000;
 
 impl Ide {
-    /// Its name and version.
+    /// Returns its name and version.
     pub fn title(&self) -> String {
         format!("{} {}", self.name, self.version)
     }
 
-    /// The IDEs that are installed in the usual places or run from there. Sorted by folder.
+    /// Finds the IDEs in the usual folders, and the running ones. Sorts them by folder.
     pub fn find(machine: &Machine) -> Vec<Self> {
         let mut found = BTreeMap::new();
         let mut add = |ide: Self| {
@@ -104,20 +105,21 @@ impl Ide {
             search(machine, &dir, 2, &mut add);
         }
         for program in &machine.programs {
-            // `bin/idea`, `jbr/bin/java`
+            // The program may be `bin/idea` or `jbr/bin/java`.
             let above = program.ancestors().skip(1).take(4);
             above.filter_map(|dir| Self::at(machine, dir)).take(1).for_each(&mut add);
         }
         found.into_values().collect()
     }
 
-    /// The version of the plugin that it loads when it starts, if it is installed.
+    /// Returns the version of the plugin that the IDE loads when it starts, if the plugin is
+    /// installed.
     pub fn plugin(&self, machine: &Machine) -> Option<String> {
         install::copies(&plugins_dir(machine, self), PLUGIN_ID).1
     }
 
-    /// The IDE whose folder that is; on macOS the `.app`, or the `Contents` in it. A backend of Remote
-    /// Development is none: the plugin starts no server there.
+    /// Returns the IDE in this folder; on macOS the folder is the `.app`, or the `Contents` in it.
+    /// Ignores a backend of Remote Development, because the plugin starts no server there.
     pub fn at(machine: &Machine, dir: &Path) -> Option<Self> {
         if dir.iter().any(|part| part == "RemoteDev") {
             return None;
@@ -159,13 +161,13 @@ impl Ide {
     }
 }
 
-/// The folders to search for IDEs, and the depth of each search.
+/// Returns the folders to search for IDEs, and the depth of each search.
 fn places(machine: &Machine) -> Vec<(PathBuf, usize)> {
     let home = |path: &str| machine.home.join(path);
     let root = |path: &str| machine.root.join(path);
     match machine.os {
         Os::Linux => vec![
-            // `<app>`, of old `<app>/ch-0/<build>`
+            // `<app>`, in old versions `<app>/ch-0/<build>`
             (machine.dir("XDG_DATA_HOME", ".local/share").join("JetBrains/Toolbox/apps"), 3),
             (root("snap"), 2),
             (root("opt"), 2),
@@ -196,8 +198,8 @@ fn places(machine: &Machine) -> Vec<(PathBuf, usize)> {
     }
 }
 
-/// Where Toolbox installs IDEs if its user has said so, and how deep below: in `apps`, of old in
-/// `apps/<app>/ch-0/<build>`, or beside it.
+/// Returns the user's folder for IDEs of Toolbox, and the depth of the search: in `apps`, in old
+/// versions in `apps/<app>/ch-0/<build>`, or next to it.
 fn toolbox_location(machine: &Machine) -> Option<(PathBuf, usize)> {
     #[derive(Deserialize)]
     struct Settings {
@@ -213,7 +215,7 @@ fn toolbox_location(machine: &Machine) -> Option<(PathBuf, usize)> {
     Some((install_location, if machine.os == Os::MacOs { 5 } else { 4 }))
 }
 
-/// The folders of Flatpaks that may have an IDE in them.
+/// Returns the folders of Flatpaks that may contain an IDE.
 fn flatpaks(machine: &Machine) -> impl Iterator<Item = PathBuf> {
     let user = machine.dir("XDG_DATA_HOME", ".local/share");
     let bases = (machine.os == Os::Linux).then(|| [machine.root.join("var/lib"), user]);
@@ -226,17 +228,17 @@ fn flatpaks(machine: &Machine) -> impl Iterator<Item = PathBuf> {
     apps.map(|app| app.path().join("current/active/files"))
 }
 
-/// Where Flatpak has programs, one folder for each, named as it is.
+/// The folder of Flatpak's programs. It has one subfolder per program, with the program's name.
 const FLATPAKS: &str = "flatpak/app";
 
-/// The name of the Flatpak that contains the folder.
+/// Returns the name of the Flatpak that contains the folder.
 fn flatpak(dir: &Path) -> Option<String> {
     let app =
         dir.ancestors().find(|dir| dir.parent().is_some_and(|dir| dir.ends_with(FLATPAKS)))?;
     Some(app.file_name()?.to_string_lossy().into_owned())
 }
 
-/// Looks for IDEs at most `depth` folders below `dir`.
+/// Searches for IDEs at most `depth` folders below `dir`.
 fn search(machine: &Machine, dir: &Path, depth: usize, add: &mut impl FnMut(Ide)) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     for entry in entries.take(CHILDREN).flatten() {
@@ -247,7 +249,7 @@ fn search(machine: &Machine, dir: &Path, depth: usize, add: &mut impl FnMut(Ide)
         }
         match Ide::at(machine, &child) {
             Some(ide) => add(ide),
-            // A link could lead anywhere, and around in circles.
+            // A link could lead anywhere, or in a circle.
             None if depth > 1 && !child.is_symlink() => search(machine, &child, depth - 1, add),
             None => {}
         }

@@ -1,4 +1,5 @@
-//! A lock that one run has at a time, until it ends, however it ends.
+//! Locks a file, so that only one run changes the machine. The lock ends with the run, even after a
+//! crash.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -8,22 +9,22 @@ use std::time::{Duration, Instant};
 
 use crate::files::{check_own, create_dir, missing_dirs, remove_empty};
 
-/// Longer than a run takes.
+/// The longest wait for the lock, longer than a run takes.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// How long it waits between two attempts.
+/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
 pub(crate) struct Lock {
     path: PathBuf,
     file: File,
-    /// The folders that were made for it.
+    /// The folders that were created for the file.
     made: Vec<PathBuf>,
 }
 
 impl Lock {
-    /// Locks that file, once no other run does.
+    /// Locks the file. Waits while another run holds the lock.
     pub(crate) fn take(path: &Path) -> io::Result<Self> {
         Self::take_within(LIMIT, path)
     }
@@ -46,7 +47,7 @@ impl Lock {
     }
 }
 
-/// The file, locked; `None` if another run has it, or has had it and removed it.
+/// Locks the file. Returns `None` if another run holds the lock, or has removed the file.
 fn attempt(path: &Path) -> io::Result<Option<File>> {
     check_own(path)?;
     let file = match File::options().write(true).create(true).truncate(false).open(path) {
@@ -56,7 +57,7 @@ fn attempt(path: &Path) -> io::Result<Option<File>> {
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(None),
-        // Some disks in a network have no locks.
+        // Some network disks have no locks.
         Err(TryLockError::Error(error)) => log::warn!("{}: {error}", path.display()),
     }
     Ok((file.metadata()?.len() == 0).then_some(file))
@@ -64,7 +65,7 @@ fn attempt(path: &Path) -> io::Result<Option<File>> {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // A run that has opened it already sees by its length that it is the file no more.
+        // A run that has already opened the file sees by its length that the file was removed.
         let removed = fs::remove_file(&self.path).and_then(|()| self.file.set_len(1));
         if let Err(error) = removed {
             log::warn!("{}: {error}", self.path.display());
@@ -94,7 +95,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("setup.lock");
         let lock = Lock::take(&path).unwrap();
-        // As a run sees it that has opened it before.
+        // Stands for a run that has already opened the file.
         let opened = File::open(&path).unwrap();
         drop(lock);
         assert!(!path.exists());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use companion_platform::{Platform, current_user, owner};
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
-/// A system, with the places that its IDEs use.
+/// An operating system, which determines the folders of its IDEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Os {
     /// Linux and similar systems.
@@ -20,7 +20,7 @@ pub enum Os {
 }
 
 impl Os {
-    /// The one that this program was built for.
+    /// The system that this program was built for.
     pub const CURRENT: Self = if cfg!(windows) {
         Self::Windows
     } else if cfg!(target_os = "macos") {
@@ -35,18 +35,18 @@ impl Os {
 pub struct Machine {
     /// Its system.
     pub os: Os,
-    /// Where absolute places such as `/opt` begin.
+    /// The root of absolute folders such as `/opt`.
     pub root: PathBuf,
     /// The user's home folder.
     pub home: PathBuf,
     /// The environment variables.
     pub env: HashMap<String, String>,
-    /// The programs that run.
+    /// The running programs.
     pub programs: Vec<PathBuf>,
 }
 
 impl Machine {
-    /// This machine; `None` if the environment names no home folder.
+    /// Returns this machine, or `None` if the environment names no home folder.
     pub fn current() -> Option<Self> {
         let env: HashMap<_, _> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -56,8 +56,8 @@ impl Machine {
         Some(Self { os: Os::CURRENT, root: PathBuf::from("/"), home, env, programs: programs() })
     }
 
-    /// Refuses the home folder of another user. With `sudo` it may be that of the calling user,
-    /// and programs of that user could then not write into folders that belong to root.
+    /// Refuses the home folder of another user. With `sudo` it may be the calling user's. That
+    /// user's programs could then not write into folders that belong to root.
     pub fn check_home(&self) -> io::Result<()> {
         let owner = fs::metadata(&self.home).ok().as_ref().and_then(owner);
         match (owner, current_user()) {
@@ -73,7 +73,7 @@ impl Machine {
         }
     }
 
-    /// An environment variable that is not empty.
+    /// Returns an environment variable that is not empty.
     pub fn var(&self, name: &str) -> Option<&str> {
         let value = match self.os {
             Os::Windows => self.env.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?.1,
@@ -93,7 +93,7 @@ impl Machine {
         dirs.map(Path::new).filter(move |dir| dir.is_absolute() && !is_npms(dir))
     }
 
-    /// Whether terminals look for programs in `dir`.
+    /// Returns whether terminals search for programs in `dir`.
     pub(crate) fn is_on_path(&self, dir: &Path) -> bool {
         let real = dir.canonicalize().ok();
         self.path().any(|on| on == dir || (real.is_some() && on.canonicalize().ok() == real))
@@ -108,14 +108,14 @@ impl Machine {
         files.into_iter().find(|file| file.is_file())
     }
 
-    /// The folder that a variable names, or else one in the home folder.
+    /// Returns the folder that a variable names, or else a folder in the home folder.
     pub(crate) fn dir(&self, variable: &str, in_home: &str) -> PathBuf {
         self.var(variable).map_or_else(|| self.home.join(in_home), PathBuf::from)
     }
 
-    /// Whether a program of that folder runs.
+    /// Returns whether a program in that folder is running.
     pub(crate) fn runs_from(&self, dir: &Path) -> bool {
-        // On Windows a real path looks different from that of a process.
+        // On Windows a canonical path looks different from the path of a process.
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let dir = real(dir);
         self.programs.iter().any(|program| real(program).starts_with(&dir))
@@ -123,7 +123,7 @@ impl Machine {
 }
 
 fn programs() -> Vec<PathBuf> {
-    // Without them an IDE that runs is not known to run.
+    // If the processes can't be listed, no IDE counts as running.
     let Ok(mut system) = System::new() else { return Vec::new() };
     let kind = ProcessRefreshKind::nothing().with_exe(UpdateKind::Always).without_tasks();
     system.refresh_processes_specifics(ProcessesToUpdate::All, false, kind);

@@ -1,4 +1,4 @@
-//! The plugin for Neovim, which the program has in it, as a package of Neovim's.
+//! Installs the plugin for Neovim, which this program contains, as a Neovim package.
 
 use std::fs;
 use std::io;
@@ -19,7 +19,7 @@ macro_rules! files {
 
 const HELP: &str = "doc/gemini_companion.txt";
 
-/// The file that names the program.
+/// The file that contains the program's name.
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
 /// The files of the plugin.
@@ -60,15 +60,15 @@ const FILES: [(&str, &str); 30] = files![
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neovim {
     program: PathBuf,
-    /// The folder of its data (`stdpath('data')`).
+    /// The folder of Neovim's data (`stdpath('data')`).
     data: PathBuf,
 }
 
 impl Neovim {
-    /// Whom the report names.
+    /// The name in the report.
     pub const NAME: &str = "Neovim";
 
-    /// The one that terminals start.
+    /// Returns the Neovim that terminals start.
     pub fn find(machine: &Machine) -> Option<Self> {
         let program = machine.find_program("nvim")?;
         let name = machine.var("NVIM_APPNAME").unwrap_or("nvim");
@@ -83,8 +83,8 @@ impl Neovim {
         Some(Self { program, data })
     }
 
-    /// Installs the plugin, unless its user has, or Neovim is too old for it. It starts that program,
-    /// or else the one that Neovim finds.
+    /// Installs the plugin, unless the user has installed it or Neovim is too old. The plugin
+    /// starts `program`, or else the program that Neovim finds.
     pub(crate) fn bring(
         &self,
         program: Option<&Path>,
@@ -115,10 +115,10 @@ impl Neovim {
         (target, outcome)
     }
 
-    /// Its version, if the plugin does not support it.
+    /// Returns Neovim's version, if the plugin does not support it.
     fn too_old(&self) -> Option<String> {
         let mut asked = Command::new(&self.program);
-        // It would leave a log in the home folder.
+        // Otherwise Neovim would write a log into the home folder.
         let nothing = if cfg!(windows) { "NUL" } else { "/dev/null" };
         asked.arg("--version").env("NVIM_LOG_FILE", nothing).stdin(Stdio::null());
         old_version(&String::from_utf8_lossy(&asked.output().ok()?.stdout)).map(str::to_owned)
@@ -129,7 +129,7 @@ impl Neovim {
         self.others().next().is_some()
     }
 
-    /// Where the plugin is, be it as a package or by lazy.nvim.
+    /// Returns the plugin's other folders, as a package or by lazy.nvim.
     fn others(&self) -> impl Iterator<Item = PathBuf> {
         let packs = children(&self.data.join("site/pack"));
         let kinds = packs.flat_map(|pack| ["start", "opt"].map(|kind| pack.join(kind)));
@@ -146,7 +146,7 @@ pub(crate) fn take(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcom
     install::take_files(brought, dry_run)
 }
 
-/// The files, and the index of the help, which Neovim looks things up in.
+/// Returns the files, and the index of the help.
 fn files(program: Option<&Path>) -> Files {
     let help = FILES.iter().find(|(name, _)| *name == HELP).map_or("", |(_, text)| text);
     let words = help.split_whitespace();
@@ -154,7 +154,7 @@ fn files(program: Option<&Path>) -> Files {
         words.filter_map(|word| word.strip_prefix('*')?.strip_suffix('*')).collect();
     tags.sort_unstable();
     let file = &HELP["doc/".len()..];
-    // As `:helptags` writes it, so that calling it changes nothing.
+    // The same text as from `:helptags`, so that calling it changes nothing.
     let tags =
         tags.iter().flat_map(|tag| [tag, "\t", file, "\t/*", tag, "*\n"]).collect::<String>();
     let files = FILES.map(|(name, text)| match program.filter(|_| name == CONFIG) {
@@ -164,13 +164,14 @@ fn files(program: Option<&Path>) -> Files {
     files.into_iter().chain([("doc/tags".to_owned(), tags.into_bytes())]).collect()
 }
 
-/// Names the program by its path in the default options.
+/// Writes the program's path into the default options.
 fn with_program(config: &str, program: &Path) -> String {
     let quoted = program.to_string_lossy().replace('\\', r"\\").replace('\'', r"\'");
     config.replace("cmd = { 'gemini-companion' }", &format!("cmd = {{ '{quoted}' }}"))
 }
 
-/// The version in the output of `nvim --version`, if it is before 0.10, or a prerelease of it.
+/// Returns the version in the output of `nvim --version`, if it is older than 0.10 or a prerelease
+/// of 0.10.
 fn old_version(said: &str) -> Option<&str> {
     let version = said.strip_prefix("NVIM v")?.split_whitespace().next()?;
     is_newer("0.10.0-0", version).then_some(version)

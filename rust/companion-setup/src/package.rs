@@ -1,4 +1,4 @@
-//! The plugin as it is released: a zip with one folder, in whose `lib` a jar describes it.
+//! Reads the released plugin: a zip with one folder. A jar in its `lib` describes the plugin.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -15,10 +15,10 @@ pub(crate) const PLUGIN_ID: &str = "dev.companion.gemini";
 /// A file that can't be installed.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
-    /// It can't be read.
+    /// The file can't be read.
     #[error("{0}: {1}")]
     Unreadable(PathBuf, zip::result::ZipError),
-    /// It is something else.
+    /// The file is not the plugin's zip.
     #[error("{0}: {1}, so this is not the plugin's zip")]
     Foreign(PathBuf, String),
 }
@@ -27,7 +27,7 @@ pub enum PackageError {
 #[derive(Debug)]
 pub struct Package {
     file: PathBuf,
-    /// Its one folder.
+    /// The only folder in the zip.
     pub(crate) root: String,
     pub(crate) plugin: Plugin,
 }
@@ -41,12 +41,12 @@ pub(crate) struct Plugin {
     until: Option<Build>,
 }
 
-/// The largest that anything in a package can be, in bytes.
+/// The largest size of a file in a package, in bytes.
 const LARGEST: u64 = 256 << 20;
 
 impl Package {
-    /// The plugin's zip that came with a program: in `dir`, beside the program, or in the `share` of
-    /// where it is installed.
+    /// Finds the plugin's zip that came with a program: in `dir`, next to the program, or in the
+    /// `share` folder of its installation.
     pub fn find(dir: Option<&Path>, program: &Path) -> Option<PathBuf> {
         let above = program.ancestors().skip(1).take(2);
         let share = above.clone().map(|dir| dir.join("share/gemini-companion"));
@@ -92,12 +92,12 @@ impl Package {
         Ok(Self { file: file.to_owned(), root, plugin })
     }
 
-    /// The plugin's version.
+    /// Returns the plugin's version.
     pub fn version(&self) -> &str {
         &self.plugin.version
     }
 
-    /// Whether it is for IDEs of that build.
+    /// Returns whether the plugin supports IDEs of that build.
     pub fn fits(&self, build: &Build) -> bool {
         let Plugin { since, until, .. } = &self.plugin;
         since.as_ref().is_none_or(|since| build >= since)
@@ -123,7 +123,7 @@ impl Package {
         Ok(())
     }
 
-    /// Whether `dir` has the content of the zip.
+    /// Returns whether `dir` has the content of the zip.
     pub(crate) fn is_at(&self, dir: &Path) -> io::Result<bool> {
         let mut archive = ZipArchive::new(File::open(&self.file)?)?;
         let mut files = 0;
@@ -157,7 +157,7 @@ fn count_files(dir: &Path) -> io::Result<usize> {
 }
 
 impl Plugin {
-    /// The plugin that is installed in a folder, or is a jar by itself.
+    /// Returns the plugin that is installed in a folder, or that is a single jar.
     pub(crate) fn installed(path: &Path) -> Option<Self> {
         if path.extension().is_some_and(|extension| extension == "jar") {
             return Self::in_jar(File::open(path).ok()?);
@@ -184,7 +184,7 @@ impl Plugin {
         let build = |name: &str| Build::parse(child("idea-version")?.attribute(name)?);
         Some(Self {
             id: text("id").or_else(|| text("name"))?,
-            // One that was built for tests has none.
+            // A plugin that was built for tests has no version.
             version: text("version").unwrap_or_else(|| "a version without a number".to_owned()),
             since: build("since-build"),
             until: build("until-build"),

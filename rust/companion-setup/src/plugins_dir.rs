@@ -1,4 +1,5 @@
-//! Where an IDE has its plugins: `PathManager` of the platform, and its launcher (`XPlatLauncher`).
+//! Finds an IDE's folder of plugins, by the rules of the platform's `PathManager` and of the
+//! launcher (`XPlatLauncher`).
 
 use std::collections::HashMap;
 use std::fs;
@@ -25,8 +26,8 @@ pub(crate) fn plugins_dir(machine: &Machine, ide: &Ide) -> PathBuf {
     if machine.os == Os::Linux { dir } else { dir.join("plugins") }
 }
 
-/// A folder of an IDE for its user, as long as nothing else is said. Only Linux has one for each kind
-/// of file: the variable that names where it is, and where it is without.
+/// Returns the default folder of an IDE for its user. Only Linux has one folder per kind of file:
+/// `variable` names it, and `in_home` is the default.
 fn user_dir(machine: &Machine, ide: &Ide, variable: &str, in_home: &str) -> PathBuf {
     let base = match machine.os {
         Os::Linux => machine.dir(variable, in_home),
@@ -36,8 +37,8 @@ fn user_dir(machine: &Machine, ide: &Ide, variable: &str, in_home: &str) -> Path
     base.join(&ide.vendor).join(&ide.data_directory)
 }
 
-/// The system properties of its JVM that say where its folders are. Those of options count more
-/// than those of files; of several options the last counts, of several files the first.
+/// Reads the JVM's system properties that set the IDE's folders. Options override files. Among
+/// options the last one applies, among files the first one.
 fn properties(machine: &Machine, ide: &Ide) -> HashMap<String, String> {
     let config = user_dir(machine, ide, "XDG_CONFIG_HOME", ".config");
     let variable = |suffix: &str| {
@@ -81,8 +82,8 @@ fn properties(machine: &Machine, ide: &Ide) -> HashMap<String, String> {
     properties
 }
 
-/// A line of a `.properties` file, if there is a property in it. Names of folders have no escapes
-/// besides that of the backslash.
+/// Parses a line of a `.properties` file, if it has a property. In folder names only the backslash
+/// is escaped.
 fn property(line: &str) -> Option<(String, String)> {
     let line = line.trim_start();
     if line.starts_with(['#', '!']) {

@@ -1,4 +1,4 @@
-//! The program, put where terminals find it.
+//! Installs the program where terminals find it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,11 +12,11 @@ use crate::record::{InstallManifest, InstalledItem, What};
 use crate::report::Outcome;
 use crate::staging::{self, Staging};
 
-/// Name of the program, in terminals and in the report.
+/// The name of the program, in terminals and in the report.
 pub(crate) const NAME: &str = "gemini-companion";
 
-/// Copies `program` to where terminals find it, unless they find one. One that was copied there is
-/// replaced by a newer one; any other is the user's.
+/// Copies `program` to a folder where terminals find it, unless they find one. A newer version
+/// replaces an earlier copy. Any other program belongs to the user and stays.
 pub(crate) fn bring(
     machine: &Machine,
     program: &Path,
@@ -71,8 +71,8 @@ pub(crate) fn bring(
     (path, outcome)
 }
 
-/// Returns the program that hooks and editors start in place of `found`, the one that terminals find. Npm's
-/// launcher runs in Node, which takes ten times as long to start as the `program` behind it.
+/// Returns the program that hooks and editors start in place of `found`, which terminals find.
+/// Npm's launcher runs in Node, which takes ten times as long to start as `program`.
 pub(crate) fn behind_launcher(found: PathBuf, program: &Path) -> PathBuf {
     let real = found.canonicalize().unwrap_or_else(|_| found.clone());
     let dir = real.parent();
@@ -82,7 +82,7 @@ pub(crate) fn behind_launcher(found: PathBuf, program: &Path) -> PathBuf {
         _ => None,
     };
     match modules {
-        // Shells of Windows take no path in the form of real ones there.
+        // Shells of Windows do not accept the canonical form of paths.
         Some(modules) if program.starts_with(modules) => {
             program.to_string_lossy().trim_start_matches(r"\\?\").into()
         }
@@ -90,16 +90,16 @@ pub(crate) fn behind_launcher(found: PathBuf, program: &Path) -> PathBuf {
     }
 }
 
-/// The change to the program.
+/// The planned change to the program.
 enum Change {
     None,
-    /// One of this version was brought, and stays.
+    /// The installed program is newer: it has this version and stays.
     Newer(String),
-    /// This content is to be written.
+    /// The program gets this content.
     Write(Vec<u8>),
 }
 
-/// Decides the change to the file `there`, if there is one.
+/// Decides the change to the existing file `there`, if there is one.
 fn change(program: &Path, there: Option<&Path>, record: &InstallManifest) -> io::Result<Change> {
     let Some(there) = there else { return fs::read(program).map(Change::Write) };
     let Some(brought) = record.known(there) else { return Ok(Change::None) };
@@ -115,8 +115,8 @@ fn change(program: &Path, there: Option<&Path>, record: &InstallManifest) -> io:
     })
 }
 
-/// Replaces a program that may be running. Windows then lets it be renamed, but not replaced. A later run
-/// sweeps the old one.
+/// Replaces a program that may be running. On Windows a running program can be renamed, but not
+/// replaced. A later run deletes the old one.
 fn replace_running(path: &Path, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let mut staged = Staging::in_dir(dir)?;
@@ -126,7 +126,7 @@ fn replace_running(path: &Path, write: impl FnOnce() -> io::Result<()>) -> io::R
     Ok(())
 }
 
-/// Removes a program. On Windows one that runs can only be moved away.
+/// Removes a program. On Windows a running program can only be moved away.
 fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path).or_else(|error| {
         let away = format!("{NAME}-{}.exe", std::process::id());
@@ -152,8 +152,8 @@ pub(crate) fn take(brought: &InstalledItem, dry_run: bool) -> io::Result<(Outcom
     Ok((Outcome::Done, "it is removed".to_owned()))
 }
 
-/// The user's folder for programs: one in the PATH, or else the one that most systems add to the
-/// PATH once it exists.
+/// Returns the user's folder for programs: one in the PATH, or else the one that most systems add
+/// to the PATH once it exists.
 fn dir(machine: &Machine) -> PathBuf {
     let usual = machine.home.join(".local/bin");
     let other = match machine.os {

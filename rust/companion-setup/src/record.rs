@@ -1,5 +1,6 @@
-//! Records installed items, so that setup can remove them. It writes each entry before the item, so
-//! that an interrupted run leaves no unknown files.
+//! Records installed items, so that setup can remove them.
+//!
+//! It writes each entry before the item, so that an interrupted run leaves no unknown files.
 
 use std::env::consts::OS;
 use std::fs;
@@ -15,7 +16,7 @@ use crate::files::{create_dir, missing_dirs, remove_empty, replace};
 use crate::lock::Lock;
 use crate::machine::Machine;
 
-/// This program's.
+/// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The installed items, oldest first.
@@ -25,32 +26,33 @@ pub(crate) struct InstallManifest {
     brought: Vec<InstalledItem>,
 }
 
-/// Something that was brought.
+/// An installed item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct InstalledItem {
-    /// Whom the report names.
+    /// The name in the report.
     pub(crate) subject: String,
     pub(crate) path: PathBuf,
     pub(crate) what: What,
-    /// The version of the program that has brought it.
+    /// The version of the program that installed it.
     #[serde(default)]
     pub(crate) version: String,
-    /// The hashes of the replaced content: an interrupted run leaves the old or the new one.
+    /// The hashes of the replaced content. After an interrupted run either the old or the new
+    /// content is there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     replaces: Vec<String>,
-    /// Whether the run that brings it has not ended.
+    /// Whether the run that installs it has not ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) pending: bool,
-    /// The folders that were made for it, the outermost first.
+    /// The folders that were created for it, the outermost first.
     #[serde(default)]
     pub(crate) dirs: Vec<PathBuf>,
 }
 
-/// Kind of an item, and the data that identifies it.
+/// The kind of an item, and the data that identifies it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum What {
-    /// The plugin of that id, in the IDE of that folder.
+    /// The plugin with that id, in the IDE in that folder.
     Plugin { home: PathBuf, id: String },
     /// The program, with the hash of its content.
     Program { hash: String },
@@ -73,18 +75,18 @@ impl InstalledItem {
         }
     }
 
-    /// Whether `setup` installed the content with this hash.
+    /// Returns whether setup installed the content with this hash.
     pub(crate) fn has(&self, hash: &str) -> bool {
         self.hash() == Some(hash) || self.replaces.iter().any(|replaced| replaced == hash)
     }
 
-    /// Its version, if that is newer than this program's.
+    /// Returns the item's version, if it is newer than this program's.
     pub(crate) fn newer(&self) -> Option<&str> {
         is_newer(&self.version, VERSION).then_some(&*self.version)
     }
 }
 
-/// Whether both are versions, and the first is newer.
+/// Returns whether both are versions, and the first is newer.
 pub(crate) fn is_newer(version: &str, than: &str) -> bool {
     let both = Version::parse(version).and_then(|version| Ok((version, Version::parse(than)?)));
     both.is_ok_and(|(version, than)| version > than)
@@ -98,7 +100,7 @@ impl InstallManifest {
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
     }
 
-    /// That of a machine.
+    /// Reads the manifest of a machine.
     pub(crate) fn read(machine: &Machine) -> io::Result<Self> {
         let file = Self::file_of(machine)?;
         let brought = match fs::read_to_string(&file) {
@@ -117,7 +119,7 @@ impl InstallManifest {
         Ok(Path::new(&dir).join("gemini-companion").join("setup.json"))
     }
 
-    /// Where it is kept.
+    /// Returns the manifest's file.
     pub(crate) fn file(&self) -> &Path {
         &self.file
     }
@@ -127,7 +129,7 @@ impl InstallManifest {
         self.brought.iter().find(|known| known.path == path)
     }
 
-    /// Has something brought by `bring`, into a folder that is made for it if need be.
+    /// Records an item, and installs it by `bring` into a folder that is created if needed.
     pub(crate) fn bring(
         &mut self,
         subject: &str,
@@ -156,7 +158,7 @@ impl InstallManifest {
             last.pending = false;
             last.replaces.clear();
         }
-        // If this one fails, the list has one thing too many, or one hash: both are found to be gone.
+        // If this write fails, the list has one entry or one hash too many. Later runs detect that.
         if let Err(error) = self.write() {
             log::warn!("{}: {error}", self.file.display());
         }
@@ -174,7 +176,7 @@ impl InstallManifest {
         if self.brought.len() == before { Ok(()) } else { self.write() }
     }
 
-    /// Writes it; nothing to take away is no file.
+    /// Writes the manifest, or removes its file if there are no items.
     fn write(&self) -> io::Result<()> {
         if self.brought.is_empty() {
             return match fs::remove_file(&self.file) {

@@ -20,15 +20,15 @@ pub struct Report {
 pub struct Step {
     /// An IDE, with its version; the program; Neovim; a client.
     pub subject: String,
-    /// Result of the step.
+    /// The result of the step.
     pub outcome: Outcome,
-    /// A sentence about that.
+    /// A sentence about the result.
     pub message: String,
     /// The file or folder that the step changes.
     pub path: PathBuf,
 }
 
-/// Result of a step.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
@@ -38,14 +38,14 @@ pub enum Outcome {
     Done,
     /// There was nothing to do.
     Unchanged,
-    /// It is left out, with good reason.
+    /// The step was skipped for a good reason.
     Skipped,
     /// It could not be done.
     Failed,
 }
 
 impl Report {
-    /// Whether a step has that outcome.
+    /// Returns whether a step has that outcome.
     pub fn has(&self, outcome: Outcome) -> bool {
         self.steps.iter().any(|step| step.outcome == outcome)
     }

@@ -26,16 +26,16 @@ pub struct Setup<'a> {
     pub ides: &'a [Ide],
     /// The plugin's zip, if there is one, or why it can't be used.
     pub package: Result<Option<&'a Package>, &'a str>,
-    /// The program that terminals are to find.
+    /// The program that terminals must find.
     pub program: Option<&'a Path>,
     /// Neovim, if it gets its plugin.
     pub neovim: Option<&'a Neovim>,
-    /// The clients whose IDE mode is turned on.
+    /// The clients whose IDE mode setup turns on.
     pub clients: &'a [Client],
 }
 
-/// Its folder for temporary files and its processes are its own, and the clients look for the
-/// companion by both.
+/// The reason to skip a Flatpak. It has separate processes and a separate folder for temporary
+/// files, and clients need both to find the companion.
 const FLATPAK: &str = "as a Flatpak it is hidden from Gemini CLI; install it by another way";
 const NO_ZIP: &str = "the plugin's zip did not come with this program; name it: --plugin FILE";
 const RESTART: &str = "it is loaded when the IDE starts next";
@@ -46,7 +46,7 @@ impl Setup<'_> {
         self.run(true)
     }
 
-    /// Sets all of it up.
+    /// Carries out all steps.
     ///
     /// A failure is a step of the report and does not stop the others. Returns an error if the
     /// manifest fails; then nothing was begun.
@@ -142,17 +142,17 @@ fn take(
     }
 }
 
-/// IDEs, each with its folder of plugins.
+/// Returns IDEs, each with its folder of plugins.
 fn with_plugins<'a>(machine: &Machine, ides: &'a [Ide]) -> Vec<(&'a Ide, PathBuf)> {
     ides.iter().map(|ide| (ide, plugins_dir(machine, ide))).collect()
 }
 
-/// Whether one of the IDEs that load their plugins from that folder runs.
+/// Returns whether an IDE that loads its plugins from that folder is running.
 fn is_loaded(ides: &[(&Ide, PathBuf)], plugins: &Path) -> bool {
     ides.iter().any(|(ide, dir)| ide.is_running && dir == plugins)
 }
 
-/// Reports an IDE for whose plugin there is no zip.
+/// Reports an IDE for which there is no zip of the plugin.
 fn without_package(plugins: &Path) -> (PathBuf, (Outcome, String)) {
     let (copies, version) = install::copies(plugins, PLUGIN_ID);
     match copies.into_iter().next().zip(version) {
@@ -240,7 +240,8 @@ fn turn_on(client: &Client, record: &mut InstallManifest, dry_run: bool) -> (Out
     turned_on.unwrap_or_else(|error| not_turned_on(&error))
 }
 
-/// Whether a backup equals the file. Another backup may be the last copy of its content.
+/// Returns whether a backup equals the file. Otherwise the backup may be the last copy of its
+/// content.
 fn is_copy(backup: &Path, file: &Path) -> bool {
     matches!((fs::read(backup), fs::read(file)), (Ok(kept), Ok(there)) if kept == there)
 }
@@ -301,7 +302,7 @@ fn turn_off(
         check_own(file)?;
         check_changeable(file)?;
     }
-    // Another backup may be the last copy of its content.
+    // Otherwise the backup may be the last copy of its content.
     let is_needless = original.as_ref() == Some(undone.as_ref().unwrap_or(&text));
     let kept = kept(backup.filter(|_| !is_needless));
     let outcome = match (&undone, dry_run) {
@@ -316,7 +317,7 @@ fn turn_off(
         before == Before::NoFile && undone.split_whitespace().collect::<String>() == "{}"
     };
     match (undone, backup.filter(|_| is_needless)) {
-        // This takes no space, should the disk be full.
+        // A rename needs no space on a full disk.
         (Some(undone), Some(backup)) => {
             fs::set_permissions(backup, fs::metadata(file)?.permissions())?;
             let real = behind_link(file)?;

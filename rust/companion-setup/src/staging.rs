@@ -1,5 +1,7 @@
-//! Replaces files by way of a staging folder on the same disk. It holds the new files until their turn,
-//! and the old ones until the new are in place.
+//! Replaces files by way of a staging folder on the same disk.
+//!
+//! The folder holds the new files until they are moved, and the old ones until the new ones are in
+//! place.
 
 use std::fs;
 use std::io;
@@ -8,10 +10,10 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// Prefix of the names of staging folders.
+/// The prefix of the names of staging folders.
 const PREFIX: &str = ".companion-setup";
 
-/// Longer than anybody needs one.
+/// The age after which a staging folder counts as abandoned. It is longer than any run.
 const ABANDONED: Duration = Duration::from_hours(1);
 
 #[derive(Debug)]
@@ -22,30 +24,30 @@ pub(crate) struct Staging {
 }
 
 impl Staging {
-    /// A new one in a folder.
+    /// Creates a staging folder in `dir`.
     pub(crate) fn in_dir(dir: &Path) -> io::Result<Self> {
         let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(dir)?;
         Ok(Self { dir, taken: Vec::new() })
     }
 
-    /// A path in it.
+    /// Returns a path in the staging folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    /// Moves files or folders into it; all of them, or else none.
+    /// Moves all these files or folders into the staging folder, or none.
     pub(crate) fn take_away(&mut self, copies: &[PathBuf]) -> io::Result<()> {
         for (number, copy) in copies.iter().enumerate() {
             let away = self.path(&format!("old-{number}"));
-            // On Windows this fails if a library in it is loaded.
+            // On Windows this fails if a library in the folder is loaded.
             fs::rename(copy, &away).or_else(|error| self.roll_back(&error))?;
             self.taken.push((copy.clone(), away));
         }
         Ok(())
     }
 
-    /// Moves the replaced items back after an error. An item that can't be moved stays in the folder,
-    /// and the returned error names it.
+    /// Moves the replaced items back after an error. An item that can't be moved stays in the
+    /// staging folder, and the returned error names it.
     pub(crate) fn roll_back(&mut self, error: &io::Error) -> io::Result<()> {
         let mut why = vec![error.to_string()];
         for (copy, away) in self.taken.drain(..) {

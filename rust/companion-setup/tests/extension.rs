@@ -1,5 +1,5 @@
-//! The extension gets to where a client loads it, and away again. That it does is tested with the
-//! real ones in `e2e`.
+//! Tests that setup installs the extension where a client loads it, and removes it. `e2e` tests
+//! that the real clients load it.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,7 +13,7 @@ use companion_setup::{Os, Outcome, Package, Report};
 
 const SUBJECT: &str = "Extension of Gemini CLI";
 
-/// A machine with a client whose IDE mode is on.
+/// Creates a machine with a client whose IDE mode is on.
 fn made() -> Made {
     let mut made = Made::new(Os::Linux);
     made.set("PATH", made.root("empty"));
@@ -22,7 +22,7 @@ fn made() -> Made {
     made
 }
 
-/// Such a machine after a setup, and the package of that.
+/// Creates such a machine, runs setup, and returns it with the package.
 fn installed() -> (Made, Package) {
     let made = made();
     let package = made.package("1.0");
@@ -75,7 +75,7 @@ fn it_is_what_the_sources_have_and_goes_without_a_trace() {
     assert!(!made.home(".gemini/extensions").exists());
 }
 
-/// The value at that place of a JSON file in the extension.
+/// Returns a value of a JSON file in the extension.
 fn value(made: &Made, file: &str, pointer: &str) -> String {
     let text = fs::read_to_string(target(made).join(file)).unwrap();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -139,7 +139,7 @@ fn where_npm_has_installed_the_program_it_names_that_and_not_its_launcher() {
     let command = "/mcpServers/gemini-companion/command";
     assert_eq!(value(&made, "gemini-extension.json", command), program.to_str().unwrap());
 
-    // One that npx has fetched is gone some day.
+    // A program that npx has fetched may be deleted later.
     made.program = Some(write(made.root("npx/node_modules/x/gemini-companion"), ""));
     made.carry_out(&made.package("1.0"));
     let found = made.root("npm/bin/gemini-companion");
@@ -170,7 +170,7 @@ fn what_its_user_has_changed_stays() {
 #[test]
 fn one_that_its_user_has_stays() {
     let (made, package) = installed();
-    // The user has taken it away by the client, and installed it again by that.
+    // The user has removed the extension by the client, and installed it again.
     write(target(&made).join(".gemini-extension-install.json"), "{}");
     let theirs = made.files();
     assert_eq!(

@@ -1,6 +1,6 @@
-//! IDEs are found where they are installed, and so are the folders of their plugins.
+//! Tests that IDEs and their folders of plugins are found.
 
-// Machines of other systems are made up in paths of this one, which a PATH of Unix can't hold on Windows.
+// Other systems' machines use paths of this system. On Windows a Unix PATH can't contain them.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,7 +12,7 @@ use common::{Made, write};
 use companion_setup::{Ide, Os, Outcome};
 use serde_json::json;
 
-/// Each IDE with the folder of its plugins.
+/// Returns each IDE with its folder of plugins.
 fn found(made: &Made) -> Vec<(String, PathBuf)> {
     let package = made.package("1.0.0");
     let report = made.plan(&package);

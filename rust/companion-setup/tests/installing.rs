@@ -1,4 +1,4 @@
-//! The plugin gets into IDEs as one step, and out of them again.
+//! Tests that the plugin is installed into IDEs in one step, and removed again.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -16,7 +16,7 @@ use zip::ZipArchive;
 const BUILD: &str = "251.23774.435";
 const IDE: &str = "IntelliJ IDEA 2025.1";
 
-/// A machine with one IDE, whose IDE mode is on.
+/// Creates a machine with one IDE and a client whose IDE mode is on.
 fn made() -> Made {
     let made = Made::new(Os::Linux);
     Made::ide(&made.root("opt/idea"), "IntelliJ IDEA", BUILD, "IntelliJIdea2025.1");
@@ -28,7 +28,7 @@ fn plugins(made: &Made) -> PathBuf {
     made.home(".local/share/JetBrains/IntelliJIdea2025.1")
 }
 
-/// The version that an IDE would load from that folder.
+/// Returns the version that an IDE would load from that folder.
 fn version(plugin: &Path) -> String {
     fs::read_to_string(plugin.join("native/linux-x64/libcompanion_jni.so")).unwrap()
 }
@@ -39,7 +39,7 @@ fn ide(report: &Report) -> (Outcome, &str) {
     (step.outcome, &step.message)
 }
 
-/// Puts a plugin where an IDE has its own.
+/// Writes a plugin to a folder where an IDE has its plugins.
 fn put(dir: &Path, id: &str, version: &str) {
     let name = dir.file_name().unwrap().to_str().unwrap();
     let mut zip = ZipArchive::new(Cursor::new(plugin_zip(name, id, version))).unwrap();

@@ -1,7 +1,7 @@
-//! The plugin for Neovim gets to where Neovim loads it, and away again. That it does is tested with
-//! a real one in `e2e`.
+//! Tests that setup installs the plugin where Neovim loads it, and removes it. `e2e` tests that a
+//! real Neovim loads it.
 
-// Machines of other systems are made up in paths of this one, which a PATH of Unix can't hold on Windows.
+// Other systems' machines use paths of this system. On Windows a Unix PATH can't contain them.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -15,7 +15,7 @@ use companion_setup::{Os, Outcome, Package, Report};
 
 const TARGET: &str = "site/pack/companion/start/gemini_companion";
 
-/// A machine with Neovim, whose IDE mode is on.
+/// Creates a machine with Neovim and a client whose IDE mode is on.
 fn made(os: Os) -> Made {
     let mut made = Made::new(os);
     let name = if os == Os::Windows { "nvim.exe" } else { "nvim" };
@@ -29,7 +29,7 @@ fn data(made: &Made) -> PathBuf {
     made.home(".local/share/nvim")
 }
 
-/// Such a machine after a setup, the package of that, and where the plugin is.
+/// Creates such a machine, runs setup, and returns it with the package and the plugin's folder.
 fn installed() -> (Made, Package, PathBuf) {
     let made = made(Os::Linux);
     let package = made.package("1.0");

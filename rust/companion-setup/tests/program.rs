@@ -1,6 +1,6 @@
-//! The program gets to where terminals find it, and away again.
+//! Tests that setup installs the program where terminals find it, and removes it.
 
-// Machines of other systems are made up in paths of this one, which a PATH of Unix can't hold on Windows.
+// Other systems' machines use paths of this system. On Windows a Unix PATH can't contain them.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -15,7 +15,8 @@ use companion_setup::{Os, Outcome, Report};
 
 const NAME: &str = "gemini-companion";
 
-/// A machine whose IDE mode is on, with a program as npm's cache has it; terminals look in `path`.
+/// Creates a machine whose IDE mode is on, with a program from npm's cache. Terminals search
+/// `path`.
 fn made(os: Os, path: &[PathBuf]) -> Made {
     let mut made = Made::new(os);
     let program = write(made.root("npx/node_modules/gemini-companion-x/gemini-companion"), "1.0");
@@ -199,7 +200,7 @@ fn a_folder_that_is_a_link_of_the_user_is_followed() {
     assert!(made.home(".local/bin").is_symlink());
 }
 
-/// The message of a run that fails, as its plan does, and leaves everything unchanged.
+/// Checks that a run fails as its plan says, and changes nothing. Returns the message.
 fn refusal(made: &Made) -> String {
     let package = made.package("1.0");
     let before = made.files();

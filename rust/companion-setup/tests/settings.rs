@@ -1,4 +1,4 @@
-//! The IDE mode is turned on, and all else in the clients' settings stays as it is.
+//! Tests that setup turns the IDE mode on, and keeps the rest of the clients' settings.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -100,7 +100,8 @@ fn what_is_on_stays_and_what_is_not_there_is_made() {
     assert_eq!(outcomes(&made.remove()), []);
 }
 
-/// Turns it on, has the user change something in the file, and takes all away. Returns the user's text.
+/// Turns the IDE mode on, makes the user change the file, and removes everything. Returns the
+/// user's text.
 fn change_while_on(made: &Made, file: &Path, from: &str, to: &str) -> (String, Report) {
     made.carry_out(&made.package("1.0"));
     let changed = fs::read_to_string(file).unwrap().replace(from, to);
@@ -130,7 +131,7 @@ fn what_was_there_or_is_a_comment_stays_when_the_user_has_changed_something() {
     for (before, from, to, expected) in [
         (comments, "1", "2", comments.replace('1', "2")),
         ("{\"a\": 1, \"ide\": {}}", "1", "2", "{\"a\": 2, \"ide\": {}}".to_owned()),
-        // It can't be taken away without the comment.
+        // The setting can't be removed without the comment.
         ("{\"a\": 1}", "true", "true // mine", on.replace("true", "false // mine")),
         (
             "{\"a\": 1}",

@@ -1,5 +1,5 @@
-//! `cargo xtask bare`: the README's commands on a bare machine, which is a Debian root with a new user
-//! and, of toolchains, Rust and Node alone. They must install their other needs.
+//! Runs the README's commands on a bare machine: a Debian root with a new user, and only Rust and
+//! Node as toolchains. The commands must install everything else.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ pub(crate) fn run(sh: &Shell, commands: &[String]) -> Result {
     Ok(sh.remove_path(root)?)
 }
 
-/// A Debian that the machine's own apt can make, with a user `dev` who has a clone of this checkout.
+/// Creates a Debian with the machine's own apt, and a user `dev` who has a clone of this checkout.
 fn make(sh: &Shell, root: &Path) -> Result {
     let sources = sh.read_dir("/etc/apt/sources.list.d")?.into_iter();
     let sources = sources.chain(["/etc/apt/sources.list".into()]).filter(|file| {
@@ -44,7 +44,7 @@ fn make(sh: &Shell, root: &Path) -> Result {
     let options = sh.create_temp_dir()?;
     let apt = options.path().join("apt.conf");
     sh.write_file(&apt, cmd!(sh, "apt-config dump --no-empty Acquire").quiet().read()?)?;
-    // Before any package is installed that looks at them.
+    // Before the installation of any package that uses them.
     let certificates = "mkdir -p \"$1\"/usr/local/share && \
         cp -r /usr/local/share/ca-certificates \"$1\"/usr/local/share";
     let user = "cp /etc/hosts \"$1\"/etc && chroot \"$1\" useradd --create-home dev && \
@@ -55,8 +55,8 @@ fn make(sh: &Shell, root: &Path) -> Result {
         "git clone --quiet --depth 1 'file://{here}' \"$1\"/home/dev/companion && \
          chroot \"$1\" chown --recursive dev:dev /home/dev/companion"
     );
-    // The machine's own files, which mmdebstrap mounts, are seen in the root by nobody else: a run that is
-    // killed leaves no mount into which the next one's removal could go.
+    // In a private mount namespace, because mmdebstrap mounts the machine's own files. A killed run
+    // leaves no mount through which the next run could delete them.
     let alone = cmd!(sh, "unshare --mount --propagation=private mmdebstrap --quiet --mode=root");
     let make = alone
         .args(["--variant=minbase".into(), format!("--include={PACKAGES}")])

@@ -4,7 +4,7 @@ use xshell::Shell;
 
 use crate::Result;
 
-/// The section of the version, if `tag` is the tag of it.
+/// Returns the section of the version, if `tag` is the version's tag.
 pub(crate) fn notes(sh: &Shell, tag: &str) -> Result<String> {
     let version = env!("CARGO_PKG_VERSION");
     if tag != format!("v{version}") {
@@ -14,7 +14,7 @@ pub(crate) fn notes(sh: &Shell, tag: &str) -> Result<String> {
     Ok(notes.ok_or_else(|| format!("CHANGELOG.md has no section {version}"))?)
 }
 
-/// The text below the heading of a version, which may be a link and have a date.
+/// Returns the text below the heading of a version. The heading may be a link and have a date.
 fn section<'a>(changelog: &'a str, version: &str) -> Option<&'a str> {
     let sections = changelog.split("\n## ").skip(1);
     sections.into_iter().find_map(|section| {

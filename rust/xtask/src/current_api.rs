@@ -1,4 +1,4 @@
-//! The plugin as it is released, as far as that can be checked where it can't be built.
+//! Checks the released form of the plugin as far as possible on machines that can't build it.
 //!
 //! `tools/current-api/README.md` describes the checks.
 
@@ -16,7 +16,7 @@ const TOOL: &str = "tools/current-api";
 const OUTPUT: &str = "target/current-api";
 const MEMBERS: &str = "plugin-kotlin/platform-members.txt";
 
-/// Compiles it, and checks its references to the platform.
+/// Compiles the plugin, and checks its references to the platform.
 pub(crate) fn test(sh: &Shell) -> Result {
     let home = platform::platform(sh)?;
     sh.remove_path(OUTPUT)?;
@@ -25,8 +25,8 @@ pub(crate) fn test(sh: &Shell) -> Result {
     compile_for_an_installed_ide(sh, &home)
 }
 
-/// Compiles plugin and robot as `cargo xtask test-ide` does, for a made-up home. Its jars are those of
-/// 2018.3 and, before them, the signatures of today.
+/// Compiles plugin and robot like `cargo xtask test-ide`, for a made-up home. Its jars are the
+/// signatures of today, followed by the jars of 2018.3.
 fn compile_for_an_installed_ide(sh: &Shell, platform: &Path) -> Result {
     let home = sh.current_dir().join(OUTPUT).join("home");
     let library = home.join("lib");
@@ -36,7 +36,7 @@ fn compile_for_an_installed_ide(sh: &Shell, platform: &Path) -> Result {
     }
     let signatures = sh.current_dir().join(OUTPUT).join("signatures");
     sh.create_dir(&signatures)?;
-    // META-INF lists the functions of Kotlin that are in no class.
+    // META-INF lists Kotlin's functions that belong to no class.
     for package in ["com", "org", "META-INF"].map(|name| format!("{OUTPUT}/classes/{name}")) {
         cmd!(sh, "cp --recursive {package} {signatures}").quiet().run()?;
     }

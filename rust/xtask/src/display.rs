@@ -1,4 +1,4 @@
-//! A display to open windows on: the user's, or a virtual one with a window manager.
+//! Provides a display for windows: the user's, or a virtual one with a window manager.
 
 use std::env::var_os;
 use std::ffi::OsString;
@@ -9,19 +9,19 @@ use crate::Result;
 
 const SIZE: &str = "1600x1000x24";
 
-/// Whether the user has one. Only Linux needs a variable for it.
+/// Returns whether the user has a display. Only Linux needs a variable for it.
 pub(crate) fn is_there() -> bool {
     !cfg!(target_os = "linux") || var_os("DISPLAY").is_some_and(|name| !name.is_empty())
 }
 
-/// The value for `$DISPLAY`. A virtual display ends with this value.
+/// The value for `$DISPLAY`. A virtual display ends when this is dropped.
 pub(crate) struct Display {
     pub(crate) name: OsString,
     processes: Vec<Child>,
 }
 
 impl Display {
-    /// The user's, or else a virtual one, and says so.
+    /// Opens the user's display, or else a virtual one, and prints which.
     pub(crate) fn open() -> Result<Self> {
         if !is_there() {
             return Self::start_virtual();
@@ -33,7 +33,7 @@ impl Display {
         let missing = |program: &str, error| {
             format!("there is no display, and {program} does not start: {error}")
         };
-        // It takes a number that is free, and writes it when it is ready.
+        // It takes an unused number, and writes the number when it is ready.
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", SIZE, "-nolisten", "tcp"])
             .stdout(Stdio::piped())
@@ -60,7 +60,7 @@ impl Display {
 impl Drop for Display {
     fn drop(&mut self) {
         for process in self.processes.iter_mut().rev() {
-            // One that has ended by itself is fine.
+            // It may have ended already.
             let _ = process.kill();
             let _ = process.wait();
         }

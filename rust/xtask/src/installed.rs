@@ -17,18 +17,18 @@ const TESTED: u32 = 183;
 #[derive(Debug)]
 pub(crate) struct Installed {
     pub(crate) home: PathBuf,
-    /// Such as "`WebStorm` 2024.2.1, build 242.21829.149".
+    /// For example "`WebStorm` 2024.2.1, build 242.21829.149".
     pub(crate) name: String,
     branch: u32,
-    /// The program that starts it; none for the platform of 2018.3.
+    /// The program that starts it; `None` for the platform of 2018.3.
     pub(crate) launcher: Option<PathBuf>,
-    /// The beginning of its environment variables.
+    /// The prefix of its environment variables.
     pub(crate) variable: String,
 }
 
 impl Installed {
     /// # Errors
-    /// `home` has no IDE, or one that the plugin does not run on.
+    /// If `home` has no IDE, or one that the plugin does not support.
     pub(crate) fn read(sh: &Shell, home: &Path) -> Result<Self> {
         let mac = home.join("Contents/Resources");
         let folder = if mac.exists() { mac } else { home.to_path_buf() };
@@ -63,12 +63,12 @@ impl Installed {
         Ok(Self { home: home.to_owned(), name, branch, launcher, variable })
     }
 
-    /// Whether it is the platform that the tests build.
+    /// Returns whether it is the platform that the tests build.
     pub(crate) fn is_tested_platform(&self) -> bool {
         self.branch == TESTED
     }
 
-    /// The jars of the platform and of its terminal.
+    /// Returns the jars of the platform and of its terminal.
     pub(crate) fn jars(&self, sh: &Shell) -> Result<Vec<PathBuf>> {
         let contents = self.home.join("Contents");
         let root = if contents.exists() { &contents } else { &self.home };
@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads a home with these files. An error is its message.
+    /// Reads a home with these files. Returns the message of an error.
     fn read(files: &[(&str, &str)]) -> std::result::Result<Installed, String> {
         let sh = Shell::new().unwrap();
         let home = sh.create_temp_dir().unwrap();

@@ -1,4 +1,4 @@
-//! The Kotlin part and its library, built by Maven for the platform of 2018.3.
+//! Builds the Kotlin part and its library with Maven, for the platform of 2018.3.
 
 use std::env::consts::{ARCH, DLL_PREFIX, DLL_SUFFIX, OS};
 use std::path::{Path, PathBuf};
@@ -11,19 +11,19 @@ const POM: &str = "plugin-kotlin/pom.xml";
 
 const DEPENDENCY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";
 
-/// Maven's output folder; [`POM`] has it, too.
+/// Maven's output folder. The file [`POM`] contains it, too.
 const MAVEN: &str = "target/maven";
 
 /// Checks the format, compiles, and runs the tests without an IDE and in the platform.
 pub(crate) fn test(sh: &Shell) -> Result {
-    // The library in the place where an installed plugin has it.
+    // The library in the same folder as in an installed plugin.
     let library_home = sh.current_dir().join("target/library-for-tests");
     let library = build_library(sh, &["--features", "companion-jni/test-entry"], "debug")?;
     copy_library(sh, &library, &library_home)?;
     maven(sh, POM, &[&format!("-Dlibrary.home={}", library_home.display()), "verify"])
 }
 
-/// Measures the boundary between the JVM and the library, both as they are released.
+/// Measures the boundary between the JVM and the library, both in their released form.
 pub(crate) fn bench(sh: &Shell) -> Result {
     let library_home = sh.current_dir().join("target/library-for-tests");
     copy_library(sh, &release_library(sh)?, &library_home)?;
@@ -36,8 +36,8 @@ pub(crate) fn bench(sh: &Shell) -> Result {
     Ok(bench.env("COMPANION_JVM_OPTIONS", "").env("COMPANION_JVM_MAIN", "Bench").run()?)
 }
 
-/// The class path of the tests without an IDE, with a launcher of its own: for JVMs that Maven can't
-/// start.
+/// Returns the class path of the tests without an IDE, including a launcher, for JVMs that Maven
+/// can't start.
 pub(crate) fn boundary_tests(sh: &Shell) -> Result<Vec<PathBuf>> {
     let made = sh.current_dir().join(MAVEN);
     let jars = made.join("boundary");
@@ -52,21 +52,21 @@ pub(crate) fn boundary_tests(sh: &Shell) -> Result<Vec<PathBuf>> {
     Ok(classes.into_iter().chain(sh.read_dir(jars)?).collect())
 }
 
-/// A program like `gemini-companion` that has its server in a JVM; made by [`test`].
+/// Returns a program like `gemini-companion`, whose server runs in a JVM. [`test`] builds it.
 pub(crate) fn companion_on_jvm(sh: &Shell) -> PathBuf {
     sh.current_dir().join(MAVEN).join("jni-tests/companion-on-jvm")
 }
 
-/// Leaves out the check of the format, which only [`test`] is for.
+/// Skips the check of the format, which only [`test`] needs.
 const ANY_FORMAT: &str = "-Dexec.skip";
 
-/// The plugin's jar, without tests.
+/// Builds the plugin's jar, without tests.
 pub(crate) fn jar(sh: &Shell) -> Result<PathBuf> {
     maven(sh, POM, &[ANY_FORMAT, "-Dmaven.test.skip", "-DskipUTs", "package"])?;
     Ok(sh.current_dir().join(MAVEN).join("companion-for-gemini-cli.jar"))
 }
 
-/// The plugin's jar, and that of the plugin that plays the user in a window.
+/// Builds the plugin's jar, and the jar of the robot plugin, which simulates the user in a window.
 pub(crate) fn jar_and_robot(sh: &Shell) -> Result<(PathBuf, PathBuf)> {
     let made = sh.current_dir().join(MAVEN);
     if !made.exists() {
@@ -76,7 +76,7 @@ pub(crate) fn jar_and_robot(sh: &Shell) -> Result<(PathBuf, PathBuf)> {
     Ok((made.join("companion-for-gemini-cli.jar"), made.join("robot.jar")))
 }
 
-/// The library, as it is released.
+/// Builds the library in its released form.
 pub(crate) fn release_library(sh: &Shell) -> Result<PathBuf> {
     if !tools::target_dir(sh).join("release").join(library_name()).exists() {
         println!("building the library: about a minute");
@@ -84,17 +84,17 @@ pub(crate) fn release_library(sh: &Shell) -> Result<PathBuf> {
     build_library(sh, &["--release"], "release")
 }
 
-/// Copies a library to where the plugin in `home` looks for it.
+/// Copies a library to the folder where the plugin in `home` expects it.
 pub(crate) fn copy_library(sh: &Shell, library: &Path, home: &Path) -> Result {
     let folder = home.join("native").join(system());
     sh.create_dir(&folder)?;
-    // Removed first: a process that has the old one loaded keeps it.
+    // Removed first: a process that has loaded the old file keeps it.
     let target = folder.join(library_name());
     sh.remove_path(&target)?;
     Ok(sh.copy_file(library, target)?)
 }
 
-/// `<os>-<arch>`, as Kotlin's `NativeLibrary` has it.
+/// Returns `<os>-<arch>`, as in Kotlin's `NativeLibrary`.
 pub(crate) fn system() -> String {
     let arch = match ARCH {
         "x86_64" => "x64",
@@ -118,10 +118,10 @@ const MAVEN_OPTIONS: [&str; 2] = ["--batch-mode", "--no-transfer-progress"];
 /// The lowest level of Maven's messages.
 const LOG_LEVEL: &str = "-Dorg.slf4j.simpleLogger.defaultLogLevel";
 
-/// Fetches the plugins that Maven compiles with, which it can before there is a platform.
+/// Downloads the plugins that Maven compiles with. This needs no platform.
 pub(crate) fn fetch_plugins(sh: &Shell) -> Result {
     let fetch = format!("{DEPENDENCY}:resolve-plugins");
-    // It would warn that the platform is not there yet.
+    // Otherwise it would warn that the platform is missing.
     let options = [format!("{LOG_LEVEL}=error"), "-Dplatform.home=/no-platform".to_owned()];
     Ok(cmd!(sh, "mvn {MAVEN_OPTIONS...} {options...} --file {POM} {fetch}").quiet().run()?)
 }
@@ -133,11 +133,11 @@ pub(crate) fn copy_dependencies(sh: &Shell, pom: &str, to: &[&str]) -> Result {
     Ok(cmd!(sh, "mvn {MAVEN_OPTIONS...} {options...} --file {pom} {copy} {to...}").quiet().run()?)
 }
 
-/// Maven needs nothing but the platform, which brings its JDK.
+/// Runs Maven. It needs only the platform, which contains its JDK.
 pub(crate) fn maven(sh: &Shell, pom: &str, arguments: &[&str]) -> Result {
     let platform = platform::platform(sh)?;
     let home = format!("-Dplatform.home={}", platform.display());
-    // Warnings end the compilation; `--quiet` would hide them.
+    // Warnings fail the compilation, but `--quiet` would hide them.
     let options = [format!("{LOG_LEVEL}=warn"), home];
     let maven = cmd!(sh, "mvn {MAVEN_OPTIONS...} {options...} --file {pom} {arguments...}");
     Ok(maven.env("JAVA_HOME", platform.join("jdk")).run()?)

@@ -1,4 +1,4 @@
-//! The developer's commands. Each is a few lines over the real tools.
+//! Provides the developer's commands, each a few lines over the real tools.
 
 #![expect(clippy::print_stdout, reason = "these commands talk to people")]
 
@@ -147,7 +147,7 @@ enum Command {
 }
 
 impl Command {
-    /// The work that the command will do. Its needs are checked before it begins.
+    /// Returns the work that the command will do. Its needs are checked before the command begins.
     fn works(&self) -> Vec<Work> {
         match self {
             Self::Npm => vec![Work::Client, Work::Npm],
@@ -195,7 +195,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result {
     let sh = Shell::new()?;
-    // Not canonical: on Windows that is a path that npm can't run in.
+    // Not canonical: npm can't run in a canonical path of Windows.
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
     sh.change_dir(checkout.ok_or("the sources of this program lie in no checkout")?);
     needs::ensure(&sh, &args.command.works(), args.yes)?;

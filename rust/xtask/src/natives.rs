@@ -1,5 +1,5 @@
-//! Whether a plugin's libraries are the ones that its Kotlin calls, for every system and without
-//! running one.
+//! Checks that a plugin's libraries are the ones that its Kotlin code calls, for every system and
+//! without running them.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -16,15 +16,15 @@ use crate::dist::System;
 #[cfg(test)]
 mod tests;
 
-/// Stands before the ABI number in every library; `companion-jni` has it too.
+/// The text before the ABI number in every library. `companion-jni` contains it, too.
 const ABI_NAME: &[u8] = b"companion_jni ABI number";
 
-/// The beginning of the export of each native.
+/// The beginning of each native's export.
 const NATIVE_PREFIX: &str = "Java_dev_companion_gemini_core_NativeCore_";
 
-/// Checks each library in `native`, the folder of a plugin that has `<os>-<arch>/`: it must be of
-/// that system, export the natives of `NativeCore` and nothing else of its name, and have the ABI
-/// number that Kotlin wants. Returns the systems that have none.
+/// Checks each library in `native`, the folder of a plugin with `<os>-<arch>/`. A library must be
+/// for that system, export exactly the natives of `NativeCore`, and have the ABI number that Kotlin
+/// requires. Returns the systems without a library.
 pub(crate) fn check(native: &Path) -> Result<Vec<String>> {
     let folders = fs::read_dir(native).map_err(|error| format!("{}: {error}", native.display()))?;
     let mut folders = folders
@@ -51,7 +51,7 @@ pub(crate) fn check(native: &Path) -> Result<Vec<String>> {
     Ok(missing)
 }
 
-/// The format and the processor of a library for that system.
+/// Returns the format and the processor of a library for that system.
 fn format(system: System) -> BinaryFormat {
     if system.is_windows() {
         BinaryFormat::Pe
@@ -81,7 +81,7 @@ fn check_library(library: &Path, system: System, natives: &BTreeSet<String>, abi
     for export in file.exports()? {
         let export = export?.into_name().into_name().unwrap_or_default();
         let name = String::from_utf8_lossy(&export);
-        // Mach-O has an underscore before each name.
+        // Mach-O adds an underscore before each name.
         let name =
             if format == BinaryFormat::MachO { name.strip_prefix('_') } else { Some(&*name) };
         let native = name.and_then(|name| name.strip_prefix(NATIVE_PREFIX));
@@ -99,14 +99,14 @@ fn check_library(library: &Path, system: System, natives: &BTreeSet<String>, abi
     Ok(())
 }
 
-/// All systems are little-endian.
+/// Returns the ABI numbers in a file. All systems are little-endian.
 fn abi_numbers(data: &[u8]) -> Vec<i32> {
     let length = ABI_NAME.len();
     let named = data.windows(length + 4).filter(|window| window.starts_with(ABI_NAME));
     named.filter_map(|window| Some(i32::from_le_bytes(window[length..].try_into().ok()?))).collect()
 }
 
-/// The natives that `NativeCore.kt` declares, by name and arguments as JNI writes them.
+/// Returns the natives that `NativeCore.kt` declares, with their arguments in JNI's notation.
 fn declared() -> Result<BTreeSet<String>> {
     let kotlin = kotlin("NativeCore.kt")?;
     let functions = kotlin.split("external fun ").skip(1);
@@ -120,7 +120,7 @@ fn declared() -> Result<BTreeSet<String>> {
         .collect()
 }
 
-/// How JNI writes a type of Kotlin's in the name of a native.
+/// Converts a Kotlin type to JNI's notation in the name of a native.
 fn jni_type(kotlin: &str) -> Result<&'static str> {
     Ok(match kotlin.trim_end_matches('?') {
         "Boolean" => "Z",
@@ -134,7 +134,7 @@ fn jni_type(kotlin: &str) -> Result<&'static str> {
     })
 }
 
-/// The ABI number that `NativeCore.kt` wants.
+/// Returns the ABI number that `NativeCore.kt` requires.
 fn wanted_abi() -> Result<i32> {
     let kotlin = kotlin("NativeCore.kt")?;
     let number =

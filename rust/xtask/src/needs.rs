@@ -1,5 +1,5 @@
-//! Checks the needs of a command that cargo does not bring, before the command compiles anything, and
-//! installs missing Debian packages.
+//! Checks the needs of a command that cargo does not install, before the command compiles anything.
+//! Installs missing Debian packages.
 
 use std::env::consts::EXE_SUFFIX;
 use std::env::var_os;
@@ -11,7 +11,7 @@ use xshell::{Shell, cmd};
 use crate::Result;
 use crate::dist::compile;
 
-/// Something that commands do.
+/// A kind of work that commands do.
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
     /// Building the platform, and the plugin for it.
@@ -22,17 +22,17 @@ pub(crate) enum Work {
     Neovim,
     /// Opening windows on a virtual display.
     Display,
-    /// Using windows as a user does, and looking at them.
+    /// Simulating a user in windows, and reading their state.
     Robot,
     /// Checking GitHub's workflows.
     Workflows,
-    /// Needs of the tests alone.
+    /// Needs of the tests only.
     Tests,
     /// Making a bare machine.
     Bare,
     /// Compiling for other systems.
     Dist,
-    /// Running programs that are compiled for them.
+    /// Running programs that were compiled for other systems.
     DistTest,
     /// Building the plugin for today's IDEs.
     Gradle,
@@ -40,7 +40,7 @@ pub(crate) enum Work {
     Npm,
 }
 
-/// How one knows that something is there.
+/// A sign that a need is present.
 enum Sign {
     Program(&'static str),
     File(&'static str),
@@ -49,13 +49,13 @@ enum Sign {
     Jdk17,
     Jdk21,
     Node20,
-    /// Python can make environments of its own.
+    /// Python can create virtual environments.
     Venv,
-    /// A compiler has the sources of its library.
+    /// A compiler has the sources of its standard library.
     RustSources,
 }
 
-/// How one knows that it is there, and the package of Debian 12 that brings it.
+/// The sign that a need is present, and the package of Debian 12 that installs it.
 type Need = (Sign, &'static str);
 
 const PLUGIN: [Need; 9] = [
@@ -64,7 +64,7 @@ const PLUGIN: [Need; 9] = [
     (Sign::Program("patch"), "patch"),
     (Sign::Program("xz"), "xz-utils"),
     (Sign::Jdk17, "openjdk-17-jdk"),
-    // apt checks the packages by it that the platform is built from.
+    // apt uses it to check the packages from which the platform is built.
     (Sign::File("/usr/share/keyrings/debian-archive-keyring.gpg"), "debian-archive-keyring"),
     (Sign::Installed, "fonts-dejavu-core"),
     (Sign::Installed, "libfontconfig1"),
@@ -92,7 +92,7 @@ const TESTS: [Need; 13] = [
     (Sign::Program("git"), "git"),
     (Sign::Program("ps"), "procps"),
     (Sign::Program("tmux"), "tmux"),
-    // Containers without Docker, and a machine to reach by SSH.
+    // Containers without Docker, and a machine for SSH.
     (Sign::Program("unshare"), "util-linux"),
     (Sign::Program("nsenter"), "util-linux"),
     (Sign::Program("ip"), "iproute2"),
@@ -101,7 +101,7 @@ const TESTS: [Need; 13] = [
     (Sign::Program("dropbear"), "dropbear-bin"),
     // A disk that does not answer.
     (Sign::Program("bindfs"), "bindfs"),
-    // The plugin for Neovim, and one that is too old for it.
+    // The plugin for Neovim, and a Neovim that is too old for it.
     (Sign::Program("nvim"), "neovim"),
     (Sign::Program("luacheck"), "lua-check"),
 ];
@@ -130,18 +130,19 @@ const DIST_TEST: [Need; 4] = [
 const GRADLE: [Need; 1] = [(Sign::Jdk21, JDK_21)];
 const NPM: [Need; 1] = [(Sign::Program("python3"), "python3")];
 
-/// Debian 12 has an older one, so that the user has to bring it.
+/// Debian 12 has an older one, so the user must install it.
 const NODE: &str = "Node 20 or newer, with npm";
 
 /// Debian 12 has none.
 const JDK_21: &str = "a JDK 21 in JAVA_HOME, on the PATH or below /usr/lib/jvm";
 
-/// The commands that work on other systems than Debian and Ubuntu.
+/// The commands that work on systems other than Debian and Ubuntu.
 const ELSEWHERE: &str = "This command is only tested on Debian and Ubuntu. Elsewhere use `cargo xtask \
     test --portable`, and `cargo xtask run --ide HOME` with an installed IDE.";
 
-/// Ensures that all is there for `works`: asks once whether to install the rest. It installs without
-/// asking with `yes` or `CI=true`, and for root without a terminal, as in a container.
+/// Ensures that the needs of `works` are present, and asks once whether to install missing
+/// packages. Installs them without asking with `yes` or `CI=true`, and for root without a terminal,
+/// as in a container.
 pub(crate) fn ensure(sh: &Shell, works: &[Work], yes: bool) -> Result {
     let look = || missing(works, |sign, package| sign.is_there(sh, package));
     let missing = look();
@@ -176,10 +177,10 @@ pub(crate) fn ensure(sh: &Shell, works: &[Work], yes: bool) -> Result {
     }
 }
 
-/// By whom packages can be installed here.
+/// The right to install packages here.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rights {
-    /// This is not Debian.
+    /// This system is not Debian.
     None,
     User,
     Sudo,
@@ -192,7 +193,7 @@ enum Consent {
     Given,
     /// The user can be asked.
     Ask,
-    /// There is nobody to ask.
+    /// No user can be asked.
     Missing,
 }
 
@@ -207,7 +208,7 @@ impl Consent {
     }
 }
 
-/// The command that installs all that is missing, or one line that names everything.
+/// Returns the command that installs all missing packages, or one line that names everything.
 fn install(missing: &[&str], rights: Rights) -> Result<String> {
     let (by_hand, packages): (Vec<&str>, Vec<&str>) =
         missing.iter().partition(|need| [NODE, JDK_21].contains(need));
@@ -228,7 +229,7 @@ fn install(missing: &[&str], rights: Rights) -> Result<String> {
     }
 }
 
-/// The packages that are missing for `works`, each once.
+/// Returns the missing packages for `works`, each once.
 fn missing(works: &[Work], is_there: impl Fn(&Sign, &str) -> bool) -> Vec<&'static str> {
     let needs = works.iter().flat_map(|work| match work {
         Work::Plugin => &PLUGIN[..],
@@ -259,7 +260,7 @@ impl Sign {
             Self::Program(name) => is_there(name),
             Self::File(path) => Path::new(path).exists(),
             Self::Installed => is_installed(sh, package),
-            // The recipe of the platform looks for one that opens windows.
+            // The build of the platform searches for a JDK that opens windows.
             Self::Jdk17 => has_jdk(sh, "17", "lib/libawt_xawt.so"),
             Self::Jdk21 => has_jdk(sh, "21", "bin"),
             Self::Node20 => has_node_20(sh),
@@ -282,7 +283,7 @@ fn is_agreed(install: &str) -> Result<bool> {
 
 fn is_there(program: &str) -> bool {
     let path = var_os("PATH").unwrap_or_default();
-    // Debian's folder of root's programs, which is not on every user's PATH.
+    // Debian's folders of root's programs, which are not on every user's PATH.
     let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
     folders.map(|folder| folder.join(program)).any(|file| file.is_file())
 }
@@ -293,7 +294,7 @@ fn is_installed(sh: &Shell, package: &str) -> bool {
     status.quiet().ignore_stderr().read().is_ok_and(|status| status == "installed")
 }
 
-/// Whether there is a JDK of that version with that file, in one of the usual places.
+/// Returns whether a JDK of that version with that file is in one of the usual folders.
 fn has_jdk(sh: &Shell, version: &str, file: &str) -> bool {
     let homes = [var_os("JAVA_HOME").map(PathBuf::from), javac_home()];
     let debian = sh.read_dir("/usr/lib/jvm").unwrap_or_default();
@@ -305,7 +306,7 @@ fn has_jdk(sh: &Shell, version: &str, file: &str) -> bool {
     })
 }
 
-/// The home of the JDK whose compiler is on the PATH.
+/// Returns the home of the JDK whose compiler is on the PATH.
 fn javac_home() -> Option<PathBuf> {
     let path = var_os("PATH")?;
     let mut javac =

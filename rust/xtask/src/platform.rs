@@ -1,4 +1,5 @@
-//! `cargo xtask platform`: the IDE platform of 2018.3, built by `tools/platform183` into the cache.
+//! Builds the IDE platform of 2018.3 with `tools/platform183` into the cache (`cargo xtask
+//! platform`).
 //!
 //! `tools/platform183/README.md` describes its folder.
 
@@ -11,12 +12,12 @@ use crate::{Result, tools};
 
 const RECIPE: &str = "tools/platform183";
 
-/// Whether it is built.
+/// Returns whether the platform is built.
 pub(crate) fn is_there(sh: &Shell) -> Result<bool> {
     Ok(home(sh)?.exists())
 }
 
-/// Builds the platform, or says where it is.
+/// Builds the platform, or prints where it is.
 pub(crate) fn build(sh: &Shell) -> Result {
     let home = home(sh)?;
     if home.exists() {
@@ -27,10 +28,10 @@ pub(crate) fn build(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// The folder of the platform, which is built if need be.
+/// Returns the folder of the platform. Builds it if needed.
 pub(crate) fn platform(sh: &Shell) -> Result<PathBuf> {
     let home = home(sh)?;
-    // The folder appears under this name only when it is complete; the recipe sees to that.
+    // The folder gets this name only when it is complete; the recipe ensures that.
     if !home.exists() {
         println!("building the platform, once: 4 to 6 minutes on two cores");
         let build = cmd!(sh, "bash {RECIPE}/build.sh {home}").quiet();
@@ -39,9 +40,10 @@ pub(crate) fn platform(sh: &Shell) -> Result<PathBuf> {
     Ok(home)
 }
 
-/// Another recipe makes another platform, under another name. Its documentation does not count.
+/// Returns the folder's path. Another recipe builds another platform, under another name. The
+/// recipe's documentation does not count.
 fn home(sh: &Shell) -> Result<PathBuf> {
-    // A newer Rust may hash differently. Then the platform is built once more.
+    // A newer Rust may hash differently. Then the platform is built again.
     let mut hasher = DefaultHasher::new();
     hash_folder(sh, Path::new(RECIPE), &mut hasher)?;
     Ok(tools::cache_dir()?.join(format!("platform183-{:016x}", hasher.finish())))

@@ -1,4 +1,4 @@
-//! `cargo xtask plugin`: the plugin for the platform of 2018.3, as a folder and as a zip.
+//! Builds the plugin for the platform of 2018.3, as a folder and as a zip (`cargo xtask plugin`).
 
 use std::env::var_os;
 use std::path::{Path, PathBuf};
@@ -16,19 +16,19 @@ const ID: &str = "dev.companion.gemini";
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Makes the zip.
+/// Builds the zip.
 pub(crate) fn zip(sh: &Shell) -> Result {
     let plugins = folder(sh, &kotlin::jar(sh)?)?;
-    // Beside the folder of plugins, not in it: the platform takes a zip there for a plugin.
+    // Next to the folder of plugins, not in it: the platform would load a zip there as a plugin.
     let zip = plugins.with_file_name(format!("{NAME}-{VERSION}-2018.3-{}.zip", kotlin::system()));
     archive::zip_folder(sh, &plugins.join(NAME), &zip)?;
     println!("{}", zip.display());
     Ok(())
 }
 
-/// Makes the zip with the libraries of all systems, which are in `libraries`, into the folder `to`:
-/// by Gradle for 2024.2 and newer, signed if the environment has the keys, or for 2018.3, of the
-/// folder `plugin`.
+/// Builds the zip with the libraries of all systems in `libraries`, into the folder `to`. With
+/// Gradle the zip is for 2024.2 and newer, and signed if the environment has the keys. Otherwise it
+/// is for 2018.3, from the folder `plugin`.
 pub(crate) fn release_zip(
     sh: &Shell,
     gradle: bool,
@@ -47,7 +47,7 @@ pub(crate) fn release_zip(
         archive::zip_folder(sh, plugin, &to.join(&name))?;
         (name, "183")
     };
-    // An IDE takes the address of the zip as relative to that of this file.
+    // An IDE resolves the address of the zip relative to the address of this file.
     let updates = format!(
         "<plugins>\n  <plugin id=\"{ID}\" url=\"{name}\" version=\"{VERSION}\">\n    \
          <idea-version since-build=\"{since}\"/>\n  </plugin>\n</plugins>\n"
@@ -65,7 +65,7 @@ fn gradle_zip(sh: &Shell, libraries: &Path) -> Result<PathBuf> {
     Ok(format!("target/gradle/distributions/{NAME}-{VERSION}{suffix}").into())
 }
 
-/// Makes the plugin's folder for 2018.3.
+/// Builds the plugin's folder for 2018.3.
 fn make_folder(sh: &Shell, libraries: &Path, plugin: &Path) -> Result {
     sh.remove_path(plugin)?;
     sh.create_dir(plugin.join("lib"))?;
@@ -83,8 +83,7 @@ fn make_folder(sh: &Shell, libraries: &Path, plugin: &Path) -> Result {
     }
 }
 
-/// Puts the plugin together, with the jar that Maven made, and returns the folder of plugins that
-/// has it.
+/// Builds the plugin from the jar that Maven made. Returns the folder of plugins that contains it.
 pub(crate) fn folder(sh: &Shell, jar: &Path) -> Result<PathBuf> {
     let plugins = sh.current_dir().join("target/plugin");
     let plugin = plugins.join(NAME);
@@ -93,7 +92,7 @@ pub(crate) fn folder(sh: &Shell, jar: &Path) -> Result<PathBuf> {
     sh.create_dir(plugin.join("lib"))?;
     sh.copy_file(jar, plugin.join("lib"))?;
     kotlin::copy_library(sh, &library, &plugin)?;
-    // This machine's is enough here.
+    // Only this machine's library is needed here.
     natives::check(&plugin.join("native"))?;
     Ok(plugins)
 }

@@ -1,4 +1,5 @@
-//! `cargo xtask run`: an IDE with the plugin and settings of its own, which are kept below `target`.
+//! Starts an IDE with the plugin and separate settings, which are kept below `target` (`cargo xtask
+//! run`).
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use crate::display::Display;
 use crate::installed::Installed;
 use crate::{Result, kotlin, platform, plugin};
 
-/// Opens `project` in the platform of 2018.3, or in the IDE that is installed in `ide`.
+/// Opens `project` in the platform of 2018.3, or in the IDE in the folder `ide`.
 pub(crate) fn run(sh: &Shell, project: &Path, ide: Option<&Path>) -> Result {
     let project = &existing(project)?;
     match ide {
@@ -31,13 +32,13 @@ pub(crate) fn run(sh: &Shell, project: &Path, ide: Option<&Path>) -> Result {
     }
 }
 
-/// A path from the command line, whole.
+/// Returns the absolute form of a path from the command line.
 fn existing(path: &Path) -> Result<PathBuf> {
     path.metadata().map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(std::path::absolute(path)?)
 }
 
-/// Today's IDEs take the plugin that Gradle builds.
+/// Runs an installed IDE of today, with the plugin that Gradle builds.
 fn run_installed(sh: &Shell, project: &Path, home: &Path) -> Result {
     let ide = Installed::read(sh, home)?;
     let launcher = ide.launcher.ok_or("leave out --ide to open the platform of 2018.3")?;
@@ -54,7 +55,7 @@ fn run_installed(sh: &Shell, project: &Path, home: &Path) -> Result {
     let folder = |name: &str| format!("idea.{name}.path={}\n", sandbox.join(name).display());
     let properties = sandbox.join("idea.properties");
     let folders = ["config", "system", "log", "plugins"].map(folder).concat();
-    // Backslashes, which Windows has in paths, mean something else in this file.
+    // In this file backslashes, which Windows has in paths, are escapes.
     sh.write_file(&properties, folders.replace('\\', "/"))?;
     println!("opening {}; the IDE's log is in {}/log", project.display(), sandbox.display());
     let display = Display::open()?;

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: runs everything that CI checks, quick checks first.
+//! Runs all checks of CI, the quick ones first (`cargo xtask test`).
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use crate::{Result, check_libraries, current_api, e2e, kotlin, platform, tools, 
 
 /// The steps that every system can run: Rust, and the program with the real client.
 pub(crate) fn test_portable(sh: &Shell) -> Result {
-    // These commands are for Debian, but for the few that this one is made of.
+    // The developer's commands are for Debian, except for the few that this command uses.
     let others = if cfg!(windows) { &["--exclude", "xtask"][..] } else { &[] };
     step("Rust tests", || {
         Ok(cmd!(sh, "cargo test --quiet --workspace {others...} --locked").run()?)
@@ -28,7 +28,7 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
             Ok(())
         }
     };
-    // All runners of tests hand it on.
+    // All test runners pass it on.
     let _long = sh.push_env("COMPANION_TEST_LONG", if long { "1" } else { "" });
     step("formatting", &mut || Ok(cmd!(sh, "cargo fmt --all --check").run()?))?;
     step("lints", &mut || {
@@ -75,7 +75,7 @@ pub(crate) fn test(sh: &Shell, long: bool, only: Option<&str>) -> Result {
     }
 }
 
-/// Runs a step, and says how long it took.
+/// Runs a step, and prints its duration.
 pub(crate) fn step(name: &str, run: impl FnOnce() -> Result) -> Result {
     println!("\n== {name}");
     let begun = Instant::now();

@@ -1,4 +1,5 @@
-//! `cargo xtask test-ide`: the window tests on an installed IDE, with the plugin compiled for it.
+//! Runs the window tests on an installed IDE, with the plugin compiled for it (`cargo xtask
+//! test-ide`).
 
 use std::env::join_paths;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ const COMPILER: &str = "tools/test-ide/pom.xml";
 
 const OUTPUT: &str = "target/test-ide";
 
-/// Runs the window tests whose file is called `only`, or all, on the IDE in `home`.
+/// Runs the window tests in the file `only`, or all, on the IDE in `home`.
 pub(crate) fn run(sh: &Shell, home: &Path, only: Option<&str>) -> Result {
     let ide = Installed::read(sh, &std::path::absolute(home)?)?;
     println!("testing on {}", ide.name);
@@ -30,7 +31,8 @@ pub(crate) fn run(sh: &Shell, home: &Path, only: Option<&str>) -> Result {
     result
 }
 
-/// The folder of the plugin and the jar of the robot, compiled against the jars of an IDE of today.
+/// Compiles the plugin and the robot against the jars of a present IDE. Returns the plugin's folder
+/// and the robot's jar.
 pub(crate) fn compile(sh: &Shell, ide: &Installed) -> Result<(PathBuf, PathBuf)> {
     let output = sh.current_dir().join(OUTPUT);
     let compiler = output.join("compiler");
@@ -69,7 +71,7 @@ struct Compiler {
 }
 
 impl Compiler {
-    /// Compiles sets of sources of the plugin into the folder `to`.
+    /// Compiles source sets of the plugin into the folder `to`.
     fn compile(&self, sh: &Shell, sets: &[&str], to: &Path) -> Result {
         sh.remove_path(to)?;
         let compiler = join_paths(&self.jars)?;

@@ -1,4 +1,4 @@
-//! Programs that the checks need and cargo does not bring.
+//! Installs programs that the checks need and cargo does not contain.
 
 use std::path::PathBuf;
 
@@ -6,27 +6,28 @@ use xshell::{Shell, cmd};
 
 use crate::Result;
 
-/// cargo-deny, for the check of licences.
+/// Returns cargo-deny, for the check of licences.
 pub(crate) fn cargo_deny(sh: &Shell) -> Result<PathBuf> {
     cargo_tool(sh, "cargo-deny", "0.20.2")
 }
 
-/// stylua, the formatter of the plugin for Neovim.
+/// Returns stylua, the formatter of the plugin for Neovim.
 pub(crate) fn stylua(sh: &Shell) -> Result<PathBuf> {
     cargo_tool(sh, "stylua", "2.6.0")
 }
 
-/// `emmylua_check`, which checks the types of the plugin for Neovim.
+/// Returns `emmylua_check`, which checks the types of the plugin for Neovim.
 pub(crate) fn emmylua_check(sh: &Shell) -> Result<PathBuf> {
     cargo_tool(sh, "emmylua_check", "0.25.1")
 }
 
-/// cargo-cyclonedx, which lists the parts of a program.
+/// Returns cargo-cyclonedx, which lists the parts of a program.
 pub(crate) fn cargo_cyclonedx(sh: &Shell) -> Result<PathBuf> {
     cargo_tool(sh, "cargo-cyclonedx", "0.5.9")
 }
 
-/// A program of cargo's registry, installed at first need into a cache outside the checkout.
+/// Returns a program from cargo's registry. Installs it when first needed, into a cache outside the
+/// checkout.
 fn cargo_tool(sh: &Shell, name: &str, version: &str) -> Result<PathBuf> {
     let root = cache_dir()?.join(format!("{name}-{version}"));
     let program = root.join("bin").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
@@ -37,7 +38,7 @@ fn cargo_tool(sh: &Shell, name: &str, version: &str) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// The folder with the programs of Python wheels, installed likewise.
+/// Returns the folder with the programs of Python wheels. Installs them in the same way.
 pub(crate) fn wheels(sh: &Shell, wheels: &[&str]) -> Result<PathBuf> {
     let home = cache_dir()?.join(wheels.join("_").replace("==", "-"));
     let complete = home.join(".complete");
@@ -52,7 +53,7 @@ pub(crate) fn wheels(sh: &Shell, wheels: &[&str]) -> Result<PathBuf> {
     Ok(home.join("bin"))
 }
 
-/// The content of a wheel for another platform, fetched by the pip that came with `tools`.
+/// Returns the content of a wheel for another platform, downloaded by the pip of `tools`.
 pub(crate) fn foreign_wheel(
     sh: &Shell,
     wheel: &str,
@@ -77,13 +78,13 @@ pub(crate) fn foreign_wheel(
     Ok(home)
 }
 
-/// Where cargo builds.
+/// Returns cargo's target folder.
 pub(crate) fn target_dir(sh: &Shell) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
     sh.current_dir().join(target)
 }
 
-/// Where downloads and builds that outlive a checkout are kept.
+/// Returns the folder for downloads and builds that outlive a checkout.
 pub(crate) fn cache_dir() -> Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = std::env::home_dir().map(|home| home.join(".cache"));

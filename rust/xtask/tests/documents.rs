@@ -10,7 +10,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The documents that git knows or would add, with their texts.
+/// Returns the documents that git tracks or would add, with their texts.
 fn documents() -> Vec<(PathBuf, String)> {
     let sh = Shell::new().unwrap();
     sh.change_dir(root());
@@ -33,7 +33,7 @@ fn a_reader_gets_through_the_first_documents() {
     }
 }
 
-/// Words per sentence on average, without code, tables and headings.
+/// Returns the average number of words per sentence, without code, tables and headings.
 fn mean_sentence(text: &str) -> usize {
     let mut in_code = false;
     let prose: String = text

@@ -1,4 +1,4 @@
-//! The plugin's icons: each in the old look and in that of today's IDEs, both for light and dark.
+//! Checks the plugin's icons: each for the old and the new look of IDEs, both light and dark.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -10,7 +10,7 @@ const MAPPINGS: &str = "src/current/resources/CompanionIconMappings.json";
 const OLD: &str = "src/main/resources/icons";
 const NEW: &str = "src/current/resources/icons/expui";
 
-/// Today's IDEs recolour an icon by these, and know no others.
+/// New IDEs recolour these colours of an icon, and no others.
 const LIGHT: [&str; 4] = ["#6C707E", "#A8ADBD", "#55A76A", "#E55765"];
 const DARK: [&str; 4] = ["#CED0D6", "#6F737A", "#5FAD65", "#DB5C5C"];
 
@@ -23,7 +23,7 @@ fn names(folder: &str) -> BTreeSet<String> {
     files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// The main toolbar of the new look takes a larger one, if there is one.
+/// The main toolbar of the new look uses a larger icon, if there is one.
 const TOOLBAR: &str = "@20x20";
 
 #[test]

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use xshell::{Shell, cmd};
 
-/// The most that may occur in 1,000 words.
+/// The most hits in 1,000 words.
 const MAX_PER_1000: usize = 1;
 
-/// Whether the word at an index is a hit.
+/// Returns whether the word at an index is a hit.
 type IsHit = fn(words: &[&str], at: usize) -> bool;
 
-/// Each kind of words, by its name in a message.
+/// The kinds of words, by their names in a message.
 const KINDS: [(&str, IsHit); 3] = [
     ("`what` and the like as a noun", |words, at| {
         matches!(words[at], "what" | "whatever" | "whoever" | "whomever")
@@ -33,7 +33,7 @@ fn extension(file: &str) -> &str {
     file.rsplit('.').next().unwrap_or_default()
 }
 
-/// The comments of a source file, or a document without its code.
+/// Returns the comments of a source file, or a document without its code.
 fn prose(file: &str, text: &str) -> String {
     let marks: &[&str] = match extension(file) {
         "md" => return without_code(text),
@@ -49,14 +49,14 @@ fn prose(file: &str, text: &str) -> String {
     without_code(&comments.collect::<Vec<_>>().join("\n"))
 }
 
-/// Text without blocks of code and code in backticks.
+/// Returns a text without code blocks and without code in backticks.
 fn without_code(text: &str) -> String {
     let outside =
         |text: &str, fence: &str| text.split(fence).step_by(2).collect::<Vec<_>>().join(" X ");
     outside(&outside(text, "```"), "`")
 }
 
-/// The project's files and their texts.
+/// Returns the project's files and their texts.
 fn texts() -> Vec<(String, String)> {
     let sh = Shell::new().unwrap();
     sh.change_dir(root());

@@ -1,4 +1,4 @@
-//! House rules that no other tool checks.
+//! Checks house rules that no other tool checks.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 
 use xshell::{Shell, cmd};
 
-/// A newcomer reads a file of this length in one go.
+/// A newcomer can read a file of this length in one go.
 const MAX_LINES: usize = 500;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The files that git knows or would add, with these endings.
+/// Returns the files that git tracks or would add, with these endings.
 fn files(endings: &[&str]) -> Vec<(String, String)> {
     let sh = Shell::new().unwrap();
     sh.change_dir(root());
     let list =
         cmd!(sh, "git ls-files --cached --others --exclude-standard").quiet().read().unwrap();
     let wanted = list.lines().filter(|file| endings.iter().any(|ending| file.ends_with(ending)));
-    // A file that was deleted and not yet committed is listed as well.
+    // The list also contains files whose deletion is not committed.
     wanted
         .filter_map(|file| {
             Some((file.to_owned(), std::fs::read_to_string(root().join(file)).ok()?))
@@ -38,7 +38,7 @@ fn dependencies(krate: &str) -> Vec<String> {
     tree.lines().skip(1).map(|line| line.replace('_', "-")).collect()
 }
 
-/// cli, jni → server, client, setup → protocol, platform, and nothing else.
+/// Checks the layers: cli, jni → server, client, setup → protocol, platform, and nothing else.
 #[test]
 fn arrows_between_crates_point_one_way() {
     let crates = std::fs::read_dir(root().join("rust")).unwrap();
@@ -142,11 +142,11 @@ fn files_are_short_and_begin_with_a_comment() {
 
 #[test]
 fn nothing_is_left_for_later() {
-    // Put together, so that this file does not match.
+    // Put together, so that this file does not match itself.
     let markers = [["TO", "DO"], ["FIX", "ME"], ["XX", "X"]].map(|parts| parts.concat());
     for (file, text) in files(&[".rs", ".mjs", ".kt", ".lua", ".py", ".sh", ".toml", ".kts", ".md"])
     {
-        // As a word of its own: the platform has identifiers with one of them inside.
+        // Only as whole words: identifiers of the platform contain some of them.
         for word in text.split(|c: char| !c.is_alphanumeric()) {
             assert!(!markers.iter().any(|marker| marker == word), "{file} contains {word}");
         }
@@ -161,7 +161,7 @@ fn no_merge_is_half_done() {
     }
 }
 
-/// Code that compiles on one system only is in one place. `cfg!` compiles on all.
+/// Code that compiles on only one system is in one place. `cfg!` compiles on all systems.
 #[test]
 fn what_differs_between_systems_is_in_one_place() {
     const SPLITS: [&str; 7] = [
@@ -173,7 +173,7 @@ fn what_differs_between_systems_is_in_one_place() {
         "std::os::unix",
         "std::os::windows",
     ];
-    // Examples and tests are not in the product, and the developer's commands are for Debian.
+    // Examples and tests are not in the product, and the developer's commands are only for Debian.
     let elsewhere = |file: &str| {
         let parts: Vec<_> = file.split('/').collect();
         file.starts_with("rust/companion-platform/src/")
@@ -190,7 +190,8 @@ fn what_differs_between_systems_is_in_one_place() {
     }
 }
 
-/// The threat model names for each attack the tests that show its result: a file, then names in backticks.
+/// For each attack, the threat model names the tests that show its result: a file, then names in
+/// backticks.
 #[test]
 fn the_tests_that_the_threat_model_names_exist() {
     let model = std::fs::read_to_string(root().join("docs/architecture/threat-model.md")).unwrap();

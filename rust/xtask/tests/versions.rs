@@ -1,4 +1,4 @@
-//! The versions that several builds name are the same in all of them.
+//! Checks that versions which occur in several builds are the same in all of them.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,7 +9,7 @@ fn read(file: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// The text of the first element of this name.
+/// Returns the text of the first element with this name.
 fn element<'a>(pom: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = pom.split_once(&format!("<{name}>"))?;
     rest.split_once(&format!("</{name}>")).map(|(text, _)| text)
@@ -26,7 +26,7 @@ fn maven_and_gradle_build_with_the_same_versions() {
             let version = versions[*name].as_str();
             assert_eq!(element(pom, &format!("{name}.version")), version, "{name}");
         }
-        // All other versions that the catalog and a pom both name.
+        // Compares all other versions that both the catalog and a pom contain.
         for (name, version) in versions {
             let other = element(pom, &format!("{name}.version"));
             assert!(
@@ -49,7 +49,7 @@ fn the_product_has_one_version() {
     }
 }
 
-/// The extension's, for each CLI.
+/// The manifests of the extension, for each CLI.
 const MANIFESTS: [&str; 2] = ["extension/gemini-extension.json", "extension/qwen-extension.json"];
 
 fn json(file: &str) -> serde_json::Value {

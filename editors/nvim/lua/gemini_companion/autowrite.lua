@@ -1,13 +1,13 @@
--- Switches 'autowrite' and 'autowriteall' off while a proposal is in sight. Otherwise `:make` or `:q` would write
--- the proposal, and a write accepts it.
+-- Switches 'autowrite' and 'autowriteall' off while a proposal is visible. Otherwise `:make` or `:q` would write the
+-- proposal, and a write accepts it.
 
 local M = {}
 
---- The views in sight, and the user's values of the options.
+--- The visible views, and the user's values of the options.
 local in_sight = {}
 local before
 
---- Updates the options after a view has come into sight or left it.
+--- Updates the options after a view became visible or hidden.
 ---@param view GeminiCompanion.View
 ---@param is_in_sight boolean
 function M.follow(view, is_in_sight)

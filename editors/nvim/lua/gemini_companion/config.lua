@@ -33,7 +33,7 @@ local types = {
 ---@type GeminiCompanion.Options
 M.options = vim.deepcopy(defaults)
 
---- Sets the user's options. An unknown or mistyped option is an error that names it.
+--- Sets the user's options. Raises an error that names an unknown or mistyped option.
 ---@param options? GeminiCompanion.Options
 function M.set(options)
   for name, value in pairs(options or {}) do
@@ -54,7 +54,7 @@ function M.set(options)
     -- A `silent` or `tell` command of the user stays in force.
     M.options.silent = silent
   end
-  -- A list is one value. A merge by position would keep the tail of the default.
+  -- A list is one value. A merge by position would keep the end of the default list.
   for _, name in ipairs({ 'cmd', 'clients' }) do
     M.options[name] = (options or {})[name] or defaults[name]
   end

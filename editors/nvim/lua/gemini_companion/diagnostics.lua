@@ -11,10 +11,10 @@ local api = vim.api
 
 --- The longest time until an answer. The companion waits for 3 s at most.
 local ANSWER_TIMEOUT_MS = 2300
---- How long no tool must have reported again: several tools may check a file.
+--- The time without further reports after which the tools have finished: several tools may check a file.
 local QUIET_MS = 150
---- The same without diagnostics: a language server may clear those of the old text some time before it reports
---- those of the new text.
+--- The same time if there are no diagnostics. A language server may clear those of the old text some time before it
+--- reports those of the new text.
 local QUIET_WITHOUT_MS = 700
 local POLL_INTERVAL_MS = 25
 
@@ -42,7 +42,7 @@ local function has_tools(buffer)
   return #vim.lsp.get_clients({ bufnr = buffer }) > 0 or checked[buffer] ~= nil or #vim.diagnostic.get(buffer) > 0
 end
 
---- Starts a question about a file: `{path, buffer, waits, incomplete}`.
+--- Starts to collect the diagnostics of a file: `{path, buffer, waits, incomplete}`.
 local function begin(path)
   local buffer, loaded = buffer_of(path)
   local question = { path = path, buffer = buffer }

@@ -103,7 +103,7 @@ local function accept_by_user(proposal, insists)
   return (proposal.orphan or not stale.warn_if_stale(proposal, insists)) and accept(proposal, file.state(proposal.path))
 end
 
---- Keeps the user's changes to a proposal that ends. With `is_dropped` the user rejected it, so Neovim may quit
+--- Keeps the user's changes to a proposal that ends. With `is_dropped` the user rejected it, so that Neovim can quit
 --- without a question about the changes.
 local function keep(proposal, is_dropped)
   local now, changed = proposal.view:proposal()
@@ -150,7 +150,7 @@ local function remind(proposal)
   log.notify(('a proposal waits, :GeminiCompanion show: %s'):format(short(proposal.path)))
 end
 
---- Opens a proposal again after the user went to another buffer in its window. That decides nothing.
+--- Opens a proposal again after the user switched to another buffer in its window, which decides nothing.
 local function reopen(proposal)
   if proposal.decided then
     return
@@ -297,7 +297,7 @@ M.requests = {
   end,
   ['diff/accept'] = function(params, done, fail)
     with_proposal(params, fail, function(proposal)
-      -- The client that asks has not seen the new text of the file.
+      -- The client that accepts has not seen the new text of the file.
       if stale.bytes(proposal.path) ~= proposal.base then
         fail('The file has changed since the diff was opened; only the user can accept it.')
         return
@@ -399,7 +399,7 @@ local function act_on(act)
   end
 end
 
---- Each function takes the path of a proposal, or nil for the one in sight, and `insists` as in `stale.lua`.
+--- Each function takes the path of a proposal, or nil for the visible one, and `insists` as in `stale.lua`.
 --- It returns whether it succeeded, and if there is no proposal, the reason.
 M.accept = act_on(accept_by_user)
 M.reject = act_on(reject_by_user)

@@ -17,8 +17,8 @@ local function parse(line)
   end
 end
 
---- Prepares a view for a command line. Returns whether Neovim may run it. It may not if the proposal can't be
---- accepted, or if the user's changes are not in sight: both would be lost.
+--- Prepares a view for a command line. Returns whether Neovim may run it. It may not if the proposal can't be accepted,
+--- or if the user's changes are not visible: both would be lost.
 local function prepare(view, line)
   local writes_all, insists = parse(line)
   if view.closing then

@@ -4,7 +4,7 @@ local M = {}
 
 local config = require('gemini_companion.config')
 
---- Runs once the current companion has exited.
+--- Called once the current companion has exited.
 local after_exit
 
 --- The variables that CLIs set for the programs that they start: the user's editor, and commands of the model.

@@ -34,7 +34,7 @@ end
 local function set_filetype(buffer, path)
   local edited = file.buffer(path)
   local filetype = edited and vim.bo[edited].filetype or ''
-  -- The user's plugins may fail in a buffer without a file. The proposal must show nevertheless.
+  -- The user's plugins may fail in a buffer without a file. The proposal must be shown anyway.
   pcall(api.nvim_buf_call, buffer, function()
     if filetype ~= '' then
       vim.bo.filetype = filetype

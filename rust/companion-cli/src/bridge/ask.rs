@@ -1,4 +1,4 @@
-//! Sends requests to the companion and returns its answers, across lost connections.
+//! Sends requests to the companion and returns its answers, even if connections break.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,15 +13,15 @@ use super::diffs::{CallEnd, DiffStep};
 use super::link::Up;
 use super::relay::Bridge;
 
-/// How often a request is sent whose connection fails.
+/// The most attempts to send a request.
 const ATTEMPTS: usize = 3;
 
-/// How long an answer may still be on its way after the stream has ended. A companion that stops
-/// ends its streams first.
+/// The time for an answer to arrive after the stream has ended. A stopping companion ends its
+/// streams first.
 const LATE: Duration = Duration::from_secs(10);
 
-/// How long a companion that is out of reach is waited for if it may have closed a diff: no longer than it
-/// keeps the text.
+/// The time to wait for an unreachable companion that may have closed a diff. The companion keeps
+/// the text no longer.
 const KEPT: Duration = Duration::from_mins(1);
 
 impl Bridge {
@@ -39,11 +39,12 @@ impl Bridge {
         });
     }
 
-    /// Sends a request until it is answered, and the client its answer.
+    /// Sends a request until the companion answers, and passes the answer to the client.
     pub(super) async fn ask(&self, id: &Id, message: bytes::Bytes, step: &DiffStep) -> CallEnd {
         let mut reason = String::new();
         let mut maybe_heard = false;
-        // A client that asks again for a file no longer waits for the diff before, which may show.
+        // A client that opens a file again no longer waits for the earlier diff, which may be
+        // shown.
         let replaces = if let DiffStep::Open { companion, .. } = step {
             self.diffs.lock().give_up(companion)
         } else {
@@ -55,25 +56,28 @@ impl Bridge {
                 Err(why) => {
                     reason = format!("No companion can be reached: {why}");
                     let DiffStep::Open { companion, .. } = step else { break };
-                    // The CLI asks in the terminal as well. An error would make the edit fail
-                    // that the user accepts there; this leaves the decision to that.
+                    // The CLI asks in the terminal as well. An error would fail the edit even if
+                    // the user accepts it there. An empty result leaves the decision to the
+                    // terminal.
                     log::info!("{reason}; a diff is for the terminal alone");
                     self.succeed(id, &CallToolResult::empty()).await;
                     let mut diffs = self.diffs.lock();
                     if replaces {
-                        // The one before it may still show, and be decided.
+                        // The earlier diff may still be shown and decided.
                         diffs.give_up(companion);
                     } else {
                         diffs.left_to_terminal(companion, maybe_heard);
                     }
-                    // The companion may show the proposal: it must close the view and return the text.
+                    // The companion may show the proposal. The next `closeDiff` must close the view
+                    // and get the text.
                     return if maybe_heard { CallEnd::Answered } else { CallEnd::NeverOpened };
                 }
             };
             if let DiffStep::Open { client, companion, .. } = step {
                 let is_over = maybe_heard && self.diffs.lock().is_over(companion);
                 if is_over {
-                    // It showed, then, and would show again for nobody.
+                    // The view was shown and decided. A repeated request would show it again
+                    // without a waiter.
                     self.succeed(id, &CallToolResult::empty()).await;
                     return CallEnd::Answered;
                 }
@@ -108,8 +112,8 @@ impl Bridge {
         CallEnd::Answered
     }
 
-    /// Sends a request once, and the client the answer. If the stream is lost meanwhile, the answer may
-    /// have been lost as well, without a word about that.
+    /// Sends a request once, and passes the answer to the client. If the stream is lost meanwhile,
+    /// the answer may have been lost silently.
     async fn attempt(
         &self,
         up: &Up,
@@ -134,15 +138,15 @@ impl Bridge {
         }
     }
 
-    /// Waits until nothing comes any more on the connections that there were.
+    /// Waits until no answer can arrive any more on the connections of `up`.
     pub(super) async fn too_late(&self, up: &Up) {
         self.link.left(up.number).await;
         sleep(LATE).await;
     }
 
-    /// Waits for a companion, but with a diff not longer than until the client closes it.
+    /// Waits for a companion. An `openDiff` waits only until the client closes the diff.
     async fn up(&self, step: &DiffStep, maybe_heard: bool) -> Result<Arc<Up>, Arc<str>> {
-        // The companion may have given the text, and then nobody else has it.
+        // The companion may have returned the text, and only it still has the text.
         let has_text = maybe_heard && matches!(step, DiffStep::Close { .. });
         let patience = if has_text { self.patience.max(KEPT) } else { self.patience };
         let up = self.link.up(patience);
@@ -163,7 +167,7 @@ impl Bridge {
                     DiffStep::Open { companion, .. } if !went_well => {
                         self.diffs.lock().ended(companion);
                     }
-                    // Also one that could not be closed is over for the companion.
+                    // If the close failed, the diff has ended for the companion, too.
                     DiffStep::Close { companion } => {
                         self.diffs.lock().ended(companion);
                     }

@@ -1,5 +1,5 @@
-//! The diffs that went through a bridge: how the client wrote their paths, and which of them
-//! still wait for a decision.
+//! Remembers the diffs that went through a bridge: the client's spelling of each path, and whether
+//! the client waits for a decision.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use tokio::sync::Notify;
 
 use crate::find::is_same_file;
 
-/// How many are remembered. A companion has at most 256 open for one client.
+/// The most diffs that are remembered. A companion has at most 256 open for one client.
 const MAX_DIFFS: usize = 512;
 
-/// Result of a call.
+/// The result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallEnd {
     /// The client has its answer, from the companion or an error.
@@ -31,19 +31,20 @@ pub(super) enum DiffStep {
     Close { companion: String },
 }
 
-/// How a diff stands, as far as the bridge knows.
+/// The state of a diff, as far as the bridge knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// The client waits for a decision.
     Waiting,
-    /// The client waits, and the answer to `openDiff` was lost: the companion may show it or not.
+    /// The client waits. The answer to `openDiff` was lost, so the companion may show the diff or
+    /// not.
     Unsure,
-    /// The client waits no more: it has heard that the call failed, or has asked for the file again.
-    /// The companion may still show it, but its decision is not for the client.
+    /// The client no longer waits: the call failed, or the client opened the file again. The
+    /// companion may still show the diff, but the client must not receive its decision.
     GivenUp,
     /// The companion knows that the client gave up, or has reported the decision.
     Withdrawn,
-    /// It is over; a late notification may still name it.
+    /// The diff has ended. A late notification may still name it.
     Over,
 }
 
@@ -51,9 +52,9 @@ enum State {
 struct RelayedDiff {
     /// The JSON string that the client sent.
     client: Box<RawValue>,
-    /// The path that the companion was sent.
+    /// The path that was sent to the companion.
     companion: String,
-    /// How many came before it.
+    /// The number of earlier diffs.
     number: u64,
     state: State,
 }
@@ -72,7 +73,8 @@ struct Rejected<'a> {
 }
 
 impl RelayedDiffs {
-    /// The client's `client`, a JSON string, is about to be opened as `companion`.
+    /// Notes that the client is about to open a diff. `client` is its path as a JSON string,
+    /// `companion` the path for the companion.
     pub(super) fn opened(&mut self, client: &str, companion: &str) {
         self.all.retain(|diff| diff.companion != companion);
         if self.all.len() >= MAX_DIFFS {
@@ -86,14 +88,15 @@ impl RelayedDiffs {
         self.all.push(RelayedDiff { client, companion, number, state: State::Waiting });
     }
 
-    /// The diff is over: decided, closed, or never opened.
+    /// Notes that the diff has ended: decided, closed, or never opened.
     pub(super) fn ended(&mut self, companion: &str) {
         if let Some(diff) = self.find(companion) {
             diff.state = State::Over;
         }
     }
 
-    /// The companion says that the diff has ended. Whether that is for the client.
+    /// Notes that the companion reported the end. Returns whether the client must receive the
+    /// decision.
     pub(super) fn decided(&mut self, companion: &str) -> bool {
         let Some(diff) = self.find(companion) else { return true };
         let is_for_client = match diff.state {
@@ -104,29 +107,31 @@ impl RelayedDiffs {
         is_for_client
     }
 
-    /// The answer to `openDiff` was lost.
+    /// Notes that the answer to `openDiff` was lost.
     pub(super) fn unsure(&mut self, companion: &str) {
         self.step(companion, &[State::Waiting], State::Unsure);
     }
 
-    /// It is not sent again: the client waits for a decision if the companion may have received it.
+    /// Notes that `openDiff` is not repeated. If the companion may have received it, the client
+    /// waits for a decision.
     pub(super) fn left_to_terminal(&mut self, companion: &str, maybe_heard: bool) {
         let state = if maybe_heard { State::Waiting } else { State::Over };
         self.step(companion, &[State::Unsure], state);
     }
 
-    /// Whether it was decided since its answer was lost.
+    /// Returns whether the diff was decided after its answer was lost.
     pub(super) fn is_over(&mut self, companion: &str) -> bool {
         self.find(companion).is_some_and(|diff| diff.state == State::Over)
     }
 
-    /// The client waits for it no more, but the companion may show it. Whether it may.
+    /// Notes that the client no longer waits. Returns whether the companion may still show the
+    /// diff.
     pub(super) fn give_up(&mut self, companion: &str) -> bool {
         self.step(companion, &[State::Waiting, State::Unsure], State::GivenUp);
         self.find(companion).is_some_and(|diff| diff.state == State::GivenUp)
     }
 
-    /// The paths of those that were given up, and their numbers, which no other has.
+    /// Returns the paths and the unique numbers of the diffs that were given up.
     pub(super) fn given_up(&self) -> Vec<(String, u64)> {
         let given_up = self.all.iter().filter(|diff| diff.state == State::GivenUp);
         given_up.map(|diff| (diff.companion.clone(), diff.number)).collect()
@@ -143,7 +148,7 @@ impl RelayedDiffs {
         }
     }
 
-    /// How the client wrote the path that the companion calls `companion`, as JSON.
+    /// Returns the client's spelling of the path `companion`, as JSON.
     pub(super) fn spelling(&mut self, companion: &str) -> Option<String> {
         self.find(companion).map(|diff| diff.client.get().to_owned())
     }
@@ -155,8 +160,9 @@ impl RelayedDiffs {
         self.all.get_mut(index)
     }
 
-    /// The companion that had them is gone: returns the notifications for the client. The bridge
-    /// sends proposals that may have shown there to the next one.
+    /// Forgets the diffs of a lost companion, and returns the notifications for the client. Forgets
+    /// a diff in state `Unsure` without a notification, because its request is repeated to the next
+    /// companion.
     pub(super) fn lose_all(&mut self) -> Vec<Vec<u8>> {
         let mut messages = Vec::new();
         self.all.retain(|diff| diff.state != State::Unsure);

@@ -1,5 +1,7 @@
-//! Keeps the connection to the companion: begins it as the client does, reads the stream of
-//! notifications, and when it is lost finds the way back, or to the next companion.
+//! Keeps the connection to the companion.
+//!
+//! The keeper connects as the client does, and reads the stream of notifications. If the connection
+//! is lost, it reconnects, or connects to the next companion.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,12 +23,12 @@ use crate::find::{Finder, explain};
 /// Timeout of the bridge's own requests to a companion.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// How long a stream may be silent. The client itself gives a stream up after as long; companions
+/// The longest silence of a stream. The client gives up a stream after the same time. Companions
 /// send something at least every 300 s.
 const SILENCE: Duration = Duration::from_secs(330);
 
-/// How long only the old session is tried. A companion that restarts in its place is back by
-/// then, and another one that would do as well is not mistaken for it.
+/// The time for which only the old session is tried. A restarting companion is back by then, so no
+/// other companion replaces it.
 const SAME_SESSION_GRACE: Duration = Duration::from_secs(1);
 
 /// The first pause between two attempts to connect. It doubles with each attempt, …
@@ -34,7 +36,7 @@ const MIN_RETRY_DELAY: Duration = Duration::from_millis(50);
 /// … up to this pause.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(2);
 
-/// After how long a stream counts as a success.
+/// The duration after which a stream counts as a success.
 const STEADY: Duration = Duration::from_secs(5);
 
 /// Keeps the connection of one client.
@@ -44,11 +46,11 @@ pub(super) struct Keeper {
     pub(super) finder: Arc<Finder>,
     /// How long the client's `initialize` waits for a companion.
     pub(super) first_patience: Duration,
-    /// The session that is to be ended when the client goes.
+    /// The session to end when the client leaves.
     pub(super) session: Arc<Mutex<Option<Session>>>,
 }
 
-/// How the client began, for every session that follows.
+/// The client's first messages, for every later session.
 #[derive(Debug)]
 struct Hello {
     initialize: Vec<u8>,
@@ -70,7 +72,7 @@ impl Known {
 }
 
 impl Keeper {
-    /// Runs for as long as the client is there, and says `hellos`.
+    /// Runs while the client is connected. `hellos` has the client's first messages.
     pub(super) async fn run(self, mut hellos: mpsc::Receiver<Begin>) {
         let Some((hello, session)) = self.begin(&mut hellos).await else { return };
         let refuse = async {
@@ -83,7 +85,8 @@ impl Keeper {
         tokio::join!(self.keep(&hello, session), self.outages(), refuse);
     }
 
-    /// Begins with a companion, and waits until the client is ready; nothing if it never is.
+    /// Connects to a companion, and waits until the client is ready. Returns `None` if the client
+    /// leaves before.
     async fn begin(&self, hellos: &mut mpsc::Receiver<Begin>) -> Option<(Hello, Session)> {
         let (initialize, begun) = loop {
             let Begin::Initialize(id, initialize) = hellos.recv().await? else { continue };
@@ -109,7 +112,7 @@ impl Keeper {
         self.bridge.fail(id, "Invalid Request: the connection has begun already").await;
     }
 
-    /// Begins with the first companion that there is.
+    /// Connects to the first companion that it finds. Retries for `first_patience`.
     async fn first(&self, initialize: &[u8]) -> Result<Initialized, String> {
         let deadline = Instant::now() + self.first_patience;
         let mut pause = MIN_RETRY_DELAY;
@@ -123,7 +126,7 @@ impl Keeper {
         }
     }
 
-    /// Begins with one of the companions that there are now.
+    /// Connects to one of the running companions.
     async fn any(&self, message: &[u8]) -> Result<Initialized, String> {
         let finder = Arc::clone(&self.finder);
         let found = tokio::task::spawn_blocking(move || finder.find()).await;
@@ -177,7 +180,7 @@ impl Keeper {
         }
     }
 
-    /// Opens the stream of the session that there was, or else begins another one.
+    /// Reopens the stream of the known session, or begins another session.
     async fn connect(
         &self,
         hello: &Hello,
@@ -198,7 +201,8 @@ impl Keeper {
             }
         }
         let session = self.any(&hello.initialize).await?.session;
-        // It may be the very one that was out of reach a moment before, and has the diffs.
+        // This may be the same companion, which was unreachable a moment ago and still has the
+        // diffs.
         let absent = absent.filter(|known| known.session.endpoint() == session.endpoint());
         if let Some(known) = absent {
             match known.stream().await {
@@ -222,7 +226,7 @@ impl Keeper {
             }
         };
 
-        // The diffs of the session before went with it.
+        // The diffs of the last session ended with it.
         let rejected = self.bridge.diffs.lock().lose_all();
         for message in rejected {
             self.bridge.output.send(message).await;
@@ -260,7 +264,8 @@ impl Keeper {
         }
     }
 
-    /// Sends the client an empty context whenever the companion has been away for too long. Its diffs wait: they may have been decided, and the terminal asks as well.
+    /// Sends the client an empty context whenever the companion has been away for too long. Keeps
+    /// the diffs, because they may have been decided, and the terminal asks as well.
     async fn outages(&self) {
         loop {
             self.bridge.link.lost(self.bridge.patience).await;
@@ -271,8 +276,9 @@ impl Keeper {
         }
     }
 
-    /// Lets requests go to this session until one fails, once the views are closed whose diffs were
-    /// given up while it was out of reach: their results do not answer later requests.
+    /// Closes the views of diffs that were given up while the companion was unreachable, so that
+    /// their results do not answer later requests. Then lets requests use this session until one
+    /// fails.
     async fn use_until_suspected(&self, session: Session, number: u64) {
         let up = Arc::new(Up { session, number });
         self.bridge.link.set_reconnecting(Arc::clone(&up));
@@ -290,12 +296,12 @@ impl Keeper {
         self.bridge.link.left(number).await;
     }
 
-    /// Closes the views of diffs. A request that arrives late, after its repetition, closes no view
-    /// any more, for it may be the client's next one: it has the id of its diff.
+    /// Closes the views of diffs. Each request has the id of its diff. So if it arrives after its
+    /// repetition, it can't close the client's next view.
     async fn withdraw(&self, session: &Session, diffs: Vec<(String, u64)>) -> Result<(), Error> {
         let mut closings = JoinSet::new();
         for (path, number) in diffs {
-            // Without `suppressNotification`, because nobody takes the text: the editor keeps it.
+            // Without `suppressNotification` the editor keeps the text, which no client takes.
             let params = json!({
                 "name": Tool::CloseDiff.name(),
                 "arguments": { (Tool::CloseDiff.path_argument()): path },
@@ -317,13 +323,13 @@ impl Keeper {
     }
 }
 
-/// The companion has a client less.
+/// Ends a session, so that the companion does not count its client.
 async fn end(session: &Session) {
     let ended = timeout(LIMIT, session.end()).await;
     log::debug!("a session that is not needed was ended: {ended:?}");
 }
 
-/// Sends a message whose answer does not matter.
+/// Sends a message and ignores the answer.
 async fn say(
     session: &Session,
     sent: impl Future<Output = Result<Events, Error>>,
@@ -339,7 +345,7 @@ async fn say(
     })
 }
 
-/// Whether nothing answered at all.
+/// Returns whether the companion did not answer at all.
 fn is_absence(error: &Error) -> bool {
     matches!(
         error,

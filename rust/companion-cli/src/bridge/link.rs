@@ -7,28 +7,28 @@ use companion_client::http::Session;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-/// How long a request may wait for the end of the handshake, which has deadlines of its own.
+/// The longest wait of a request for the handshake, which has its own deadlines.
 const BEGINNING: Duration = Duration::from_secs(30);
 
 /// A session whose stream is open.
 #[derive(Debug)]
 pub(super) struct Up {
     pub(super) session: Session,
-    /// Which stream it is, counted from the start.
+    /// The number of the stream, counted from the start.
     pub(super) number: u64,
 }
 
 #[derive(Clone, Debug)]
 enum State {
-    /// There was none yet.
+    /// No session has begun.
     Beginning,
     Down {
         since: Instant,
         why: Arc<str>,
     },
-    /// The stream is open, and requests are to wait a moment.
+    /// The stream is open, but requests must wait a moment.
     Coming {
-        /// Since when it was down.
+        /// The time when the connection was lost.
         since: Instant,
         up: Arc<Up>,
     },
@@ -50,35 +50,36 @@ impl Link {
         self.state.send_replace(State::Up(up));
     }
 
-    /// It will be up in a moment: requests wait for that, however long it has been down.
+    /// Notes that the connection will be up in a moment. Requests wait for that, however long it
+    /// has been down.
     pub(super) fn set_reconnecting(&self, up: Arc<Up>) {
         self.state.send_modify(|state| *state = State::Coming { since: state.down_since(), up });
     }
 
-    /// It is down because of `why`; since when stays, if it was down before.
+    /// Notes that the connection is down because of `why`. Keeps the time of an earlier loss.
     pub(super) fn set_down(&self, why: &str) {
         self.state.send_modify(|state| {
             *state = State::Down { since: state.down_since(), why: why.into() };
         });
     }
 
-    /// The stream `number` is of no use any more; waiting requests must wait for the next one.
+    /// Notes that the stream `number` is unusable. Requests then wait for the next stream.
     pub(super) fn suspect(&self, number: u64, why: &str) {
         if self.state.borrow().is(number) {
             self.set_down(why);
         }
     }
 
-    /// Waits until the stream `number` is not in use any more.
+    /// Waits until the stream `number` is no longer in use.
     pub(super) async fn left(&self, number: u64) {
-        // The sender is our own, so it can't be gone.
+        // The wait can't fail, because this link owns the sender.
         let _ = self.state.subscribe().wait_for(|state| !state.is(number)).await;
     }
 
-    /// A session. Waits for one until it has been away for `patience`.
+    /// Returns the session. Waits for one until the connection has been down for `patience`.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is no session.
     pub(super) async fn up(&self, patience: Duration) -> Result<Arc<Up>, Arc<str>> {
         let mut states = self.state.subscribe();
         let asked = Instant::now();
@@ -99,7 +100,7 @@ impl Link {
         }
     }
 
-    /// The session whose stream is open now, also if requests are to wait.
+    /// Returns the session with an open stream, even if requests must wait.
     pub(super) fn now(&self) -> Option<Arc<Up>> {
         match &*self.state.borrow() {
             State::Up(up) | State::Coming { up, .. } => Some(Arc::clone(up)),
@@ -107,7 +108,7 @@ impl Link {
         }
     }
 
-    /// Waits until it has been away for `patience` after it was there.
+    /// Waits until the connection has been down for `patience` after it was up.
     pub(super) async fn lost(&self, patience: Duration) {
         let mut states = self.state.subscribe();
         let _ = states.wait_for(|state| matches!(state, State::Up(_))).await;
@@ -118,7 +119,7 @@ impl Link {
 }
 
 impl State {
-    /// Since when it is down, if it is from now on.
+    /// Returns the time of the loss: the known time, or now.
     fn down_since(&self) -> Instant {
         match self {
             Self::Down { since, .. } | Self::Coming { since, .. } => *since,

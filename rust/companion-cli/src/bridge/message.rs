@@ -1,5 +1,6 @@
-//! Where paths stand in messages, and how one is put in place of another. All else of a message
-//! stays byte for byte as it was sent.
+//! Finds paths in messages, and replaces them.
+//!
+//! The rest of a message stays byte for byte as it was sent.
 
 use std::borrow::Cow;
 use std::fmt::{self, Formatter};
@@ -15,9 +16,9 @@ use serde_json::value::RawValue;
 /// A path in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PathField {
-    /// Where its JSON string stands, with the quotes.
+    /// The position of its JSON string, including the quotes.
     pub(super) at: Range<usize>,
-    /// The text.
+    /// The path as text.
     pub(super) path: String,
 }
 
@@ -25,9 +26,9 @@ pub(super) struct PathField {
 #[derive(Debug)]
 pub(super) struct ReportField {
     report: DiagnosticsReport,
-    /// Where that stands as JSON.
+    /// The position of the report as JSON.
     json: Range<usize>,
-    /// Where it stands as a JSON string with the text.
+    /// The position of the report's text as a JSON string.
     text: Range<usize>,
 }
 
@@ -45,12 +46,12 @@ impl ReportField {
     }
 }
 
-/// A message of the client's.
+/// A message of the client.
 #[derive(Debug)]
 pub(super) enum FromClient {
-    /// Wants an answer.
+    /// A request, which needs an answer.
     Request(Id, RequestKind),
-    /// `notifications/initialized`: from now on the client hears notifications.
+    /// `notifications/initialized`: the client can now receive notifications.
     Ready,
     /// Any other notification, or an answer.
     Other,
@@ -61,22 +62,22 @@ pub(super) enum FromClient {
 pub(super) enum RequestKind {
     /// `initialize`.
     Initialize,
-    /// A tool of a companion's, and the path among its arguments.
+    /// A tool of a companion, and the path among its arguments.
     Tool(Tool, PathField),
-    /// Any other tool: asked twice, it may do something twice.
+    /// Any other tool. Repeating the call could repeat its effect.
     OtherTool,
     /// Anything else.
     Other,
 }
 
-/// A message of the companion's.
+/// A message of the companion.
 #[derive(Debug)]
 pub(super) enum FromCompanion {
     /// `ide/contextUpdate`, with the open files.
     Context(Vec<PathField>),
     /// `ide/diffAccepted`, `ide/diffRejected`, and `ide/diffClosed` of older companions.
     DiffEnded(PathField),
-    /// An answer; whether it went well.
+    /// An answer, and whether it is a success.
     Answer(bool),
     /// A successful answer with diagnostics.
     Problems(ReportField),
@@ -200,13 +201,13 @@ fn tool_call<'a>(text: &'a str, params: Params<'a>) -> RequestKind {
     let path = arguments.and_then(|arguments| member(text, arguments, tool.path_argument()));
     match path {
         Some(path) => RequestKind::Tool(tool, path),
-        None if tool.is_read_only() => RequestKind::Other, // of all files
+        None if tool.is_read_only() => RequestKind::Other, // diagnostics of all files
         None => RequestKind::OtherTool,
     }
 }
 
-/// A member of an object, if it is a string. One that is there twice is none: others may not take
-/// the same of the two.
+/// Returns a member of an object if it is a string. Returns `None` if the member occurs twice,
+/// because parsers differ in which one they take.
 fn member(text: &str, object: &RawValue, name: &str) -> Option<PathField> {
     let mut object = serde_json::Deserializer::from_str(object.get());
     field(text, object.deserialize_map(Member(name)).ok()??)
@@ -233,19 +234,19 @@ impl<'de> Visitor<'de> for Member<'_> {
     }
 }
 
-/// `raw`, which was read out of `text`, if it is a string.
+/// Returns `raw`, which is part of `text`, if it is a string.
 fn field(text: &str, raw: &RawValue) -> Option<PathField> {
     let path = serde_json::from_str(raw.get()).ok()?;
     Some(PathField { at: place(text, raw)?, path })
 }
 
-/// Where `raw`, which was read out of `text`, stands in it.
+/// Returns the position of `raw` in `text`.
 fn place(text: &str, raw: &RawValue) -> Option<Range<usize>> {
     let from = raw.get().as_ptr().addr().checked_sub(text.as_ptr().addr())?;
     Some(from..from + raw.get().len())
 }
 
-/// `text` with other JSON at some places, which are in order and do not overlap.
+/// Returns `text` with JSON replaced at some positions, which are in order and do not overlap.
 pub(super) fn replace(text: &str, changes: &[(Range<usize>, String)]) -> String {
     let more: usize = changes.iter().map(|(_, new)| new.len()).sum();
     let mut result = String::with_capacity(text.len() + more);
@@ -259,12 +260,12 @@ pub(super) fn replace(text: &str, changes: &[(Range<usize>, String)]) -> String 
     result
 }
 
-/// A path as JSON.
+/// Returns a path as JSON.
 pub(super) fn to_json(path: &str) -> String {
     serde_json::to_string(path).expect("a string is JSON")
 }
 
-/// `text` as one line. JSON has line breaks between its tokens only.
+/// Returns `text` as one line. JSON has line breaks only between its tokens.
 pub(super) fn to_line(text: &str) -> Cow<'_, str> {
     if text.contains(['\n', '\r']) {
         Cow::Owned(text.replace(['\n', '\r'], " "))
@@ -277,7 +278,7 @@ pub(super) fn to_line(text: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    /// `text` with each path field in capitals, and nothing else changed.
+    /// Returns `text` with each path field in capitals, and nothing else changed.
     fn capitals(text: &str, fields: Vec<PathField>) -> String {
         let change = |field: PathField| (field.at, to_json(&field.path.to_uppercase()));
         replace(text, &fields.into_iter().map(change).collect::<Vec<_>>())

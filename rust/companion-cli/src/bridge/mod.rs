@@ -55,16 +55,16 @@ pub(crate) struct BridgeArgs {
     pub(crate) wait: Option<u64>,
 }
 
-/// Waits this long for a companion when the CLI starts. The CLI takes no prompt meanwhile.
+/// The time to wait for a companion when the CLI starts. The CLI takes no prompt meanwhile.
 const STARTUP_WAIT: Duration = Duration::from_secs(3);
 
-/// Waits this long for a companion that goes away later.
+/// The time to wait for a companion that disappears later.
 const RECONNECT_WAIT: Duration = Duration::from_secs(10);
 
-/// How long the end of the session may take. The client waits for two seconds.
+/// The time for ending the session. The client waits for two seconds.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Runs until the client closes stdin or a signal comes.
+/// Runs until the client closes stdin or a signal arrives.
 pub(crate) fn bridge(args: BridgeArgs) -> Result<(), Box<dyn Error>> {
     let (end, ended) = mpsc::unbounded_channel();
     ctrlc::set_handler(move || {

@@ -19,7 +19,7 @@ use super::message::{
 use crate::find::Mapping;
 use crate::stdio::Output;
 
-/// How many bytes of messages from the client may be under way. Then no more are read.
+/// The most bytes of the client's messages in flight. Above this the bridge reads no more.
 const IN_FLIGHT: usize = 256 << 20;
 
 /// The state that all parts of a bridge share.
@@ -29,34 +29,34 @@ pub(super) struct Bridge {
     pub(super) diffs: Mutex<RelayedDiffs>,
     pub(super) link: Link,
     pub(super) output: Output,
-    /// How long a companion that was there may be away before requests fail.
+    /// How long a known companion may be away before requests fail.
     pub(super) patience: Duration,
 }
 
-/// The beginning of a connection, as the client has it.
+/// The client's messages that begin a connection.
 #[derive(Debug)]
 pub(super) enum Begin {
     /// The request `initialize`.
     Initialize(Id, Vec<u8>),
-    /// The notification that the client hears from now on.
+    /// The notification `notifications/initialized`.
     Ready(Vec<u8>),
 }
 
-/// The messages of the client.
+/// The client's messages, in order.
 #[derive(Debug)]
 pub(super) struct Requests {
     bridge: Arc<Bridge>,
     begin: mpsc::Sender<Begin>,
     budget: Arc<Semaphore>,
-    /// The last call for each path; the next one for it waits for its end.
+    /// The last call for each path. The next call for the path waits for its end.
     calls: HashMap<String, Call>,
 }
 
-/// A call about a path that is under way.
+/// A pending call about a path.
 #[derive(Debug)]
 struct Call {
     end: oneshot::Receiver<CallEnd>,
-    /// Signals that the next call is there and closes the diff.
+    /// Signals that the next call has arrived and closes the diff.
     withdrawn: Arc<Notify>,
 }
 
@@ -66,7 +66,7 @@ impl Requests {
         Self { bridge, begin, budget, calls: HashMap::new() }
     }
 
-    /// Takes a line. Waits while too much is under way.
+    /// Handles a line. Waits while too many bytes are in flight.
     pub(super) async fn take(&mut self, line: Vec<u8>) {
         let Ok(text) = String::from_utf8(line) else {
             log::error!("the client sent a line that is not UTF-8; it is skipped");
@@ -166,15 +166,15 @@ impl Bridge {
         }
     }
 
-    /// Gives the client a message of the companion's. If that is an answer, says whether it is
-    /// one of success.
+    /// Passes a message of the companion to the client. For an answer, returns whether it is a
+    /// success.
     pub(super) async fn deliver(&self, data: &[u8]) -> Option<bool> {
         let text = std::str::from_utf8(data).map_err(|error| error.to_string());
         let read = text.and_then(|text| Ok((text, from_companion(text)?)));
         let (text, message) = match read {
             Ok(read) => read,
             Err(error) => {
-                // The client's connection would end for good by it.
+                // It would end the client's connection for good.
                 log::warn!("the companion sent an invalid message, which is dropped: {error}");
                 return None;
             }
@@ -232,7 +232,7 @@ mod tests {
 
     use super::*;
 
-    /// Creates a bridge without a companion, and its client's end.
+    /// Creates a bridge without a companion, and the client's end of it.
     fn bridge(mapping: Mapping) -> (Bridge, tokio::sync::mpsc::Receiver<Vec<u8>>) {
         let (output, lines) = Output::new();
         let bridge = Bridge {
@@ -259,7 +259,7 @@ mod tests {
         let (bridge, mut lines) = bridge(Mapping::default());
         let message = br#"{"jsonrpc":"2.0","method":"m"}"#;
         let mut sent = 0;
-        // A limit of nothing still tries once.
+        // A timeout of zero still tries once.
         while timeout(Duration::ZERO, bridge.deliver(message)).await.is_ok() {
             sent += 1;
             assert!(sent < 100, "messages pile up");

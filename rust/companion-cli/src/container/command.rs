@@ -5,52 +5,52 @@ use std::path::Path;
 /// The kinds of container programs, by their differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Engine {
-    /// docker and nerdctl: `host.docker.internal` has to be asked for.
+    /// docker and nerdctl: `host.docker.internal` needs an option.
     Docker,
-    /// podman, which knows that name by itself since 4.7.
+    /// podman, which defines that name itself since 4.7.
     Podman,
 }
 
 /// The action on a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
-    /// `run` or `create`: everything can be said.
+    /// `run` or `create`: all options are possible.
     Run,
-    /// `compose run`: the compose file says the rest.
+    /// `compose run`: the compose file has the other options.
     ComposeRun,
-    /// `exec`: the container is there already.
+    /// `exec`: the container exists already.
     Exec,
 }
 
-/// A bind mount that the user asks for.
+/// A bind mount from the user's command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mount {
-    /// On the host, as it is written.
+    /// The path on the host, as the user wrote it.
     pub(super) source: String,
-    /// In the container.
+    /// The path in the container.
     pub(super) target: String,
 }
 
-/// A command line, taken apart.
+/// A parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Invocation {
     pub(super) engine: Engine,
     pub(super) verb: Verb,
     pub(super) words: Vec<String>,
-    /// Where options can be put in: right after the verb.
+    /// The position for further options: right after the verb.
     pub(super) insert_at: usize,
-    /// The last `--network`.
+    /// The value of the last `--network`.
     pub(super) network: Option<String>,
     pub(super) mounts: Vec<Mount>,
-    /// Whether the user says where to work.
+    /// Whether the user sets the working folder.
     pub(super) workdir: bool,
     /// Whether the user's command defines `host.docker.internal`.
     pub(super) host_entry: bool,
-    /// Whether the network is that of a pod.
+    /// Whether the container uses the network of a pod.
     pub(super) pod: bool,
 }
 
-/// Options before the verb that have no value; all others have one.
+/// Options before the verb without a value. All other options have one.
 const GLOBAL_FLAGS: [&str; 20] = [
     "-D",
     "--debug",
@@ -74,7 +74,7 @@ const GLOBAL_FLAGS: [&str; 20] = [
     "--version",
 ];
 
-/// Options of `run`, `create` and `exec` that have no value; all others have one.
+/// Options of `run`, `create` and `exec` without a value. All other options have one.
 const FLAGS: [&str; 26] = [
     "--detach",
     "--interactive",
@@ -104,11 +104,11 @@ const FLAGS: [&str; 26] = [
     "--rootfs",
 ];
 
-/// The same, by one letter.
+/// The one-letter options without a value.
 const SHORT_FLAGS: &str = "ditPq";
 
 impl Invocation {
-    /// Takes a command line apart, which is not empty.
+    /// Parses a command line, which must not be empty.
     pub(super) fn parse(words: &[String]) -> Result<Self, String> {
         let (engine, composes) = engine(&words[0])?;
         let mut at = 1;
@@ -147,7 +147,7 @@ impl Invocation {
         Ok(invocation)
     }
 
-    /// Looks at the options, up to the image.
+    /// Reads the options up to the image.
     fn take_options(&mut self) {
         let words = self.words.clone();
         let mut rest = words[self.insert_at..].iter();
@@ -211,7 +211,7 @@ fn engine(program: &str) -> Result<(Engine, bool), String> {
     }
 }
 
-/// The next word that is no option; `at` is then behind it.
+/// Returns the next word that is not an option, and moves `at` behind it.
 fn verb<'a>(words: &'a [String], at: &mut usize) -> Result<&'a str, String> {
     while let Some(word) = words.get(*at) {
         *at += 1;
@@ -225,14 +225,15 @@ fn verb<'a>(words: &'a [String], at: &mut usize) -> Result<&'a str, String> {
     Err(format!("{} lacks its command, such as run", words[0]))
 }
 
-/// `source:target`, perhaps with options behind; a name is a volume, not a folder.
+/// Parses `source:target`, with or without options. A name in place of a path is a volume, not a
+/// folder.
 fn volume(value: &str) -> Option<Mount> {
     let mut parts = value.split(':');
     let (source, target) = (parts.next()?, parts.next()?);
     Some(Mount { source: source.to_owned(), target: target.to_owned() })
 }
 
-/// `type=bind,source=…,target=…`
+/// Parses `type=bind,source=…,target=…`.
 fn mount(value: &str) -> Option<Mount> {
     let field = |names: &[&str]| {
         value.split(',').find_map(|field| {

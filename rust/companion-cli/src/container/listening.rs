@@ -2,8 +2,8 @@
 
 use std::fs;
 
-/// Whether nobody but this machine itself reaches the port. `None` where that is unknown: on
-/// systems other than Linux, whose containers reach the host's loopback addresses anyway.
+/// Returns whether only this machine can reach the port. Returns `None` if that is unknown, as on
+/// systems other than Linux. There, containers reach the host's loopback addresses anyway.
 pub(super) fn loopback_only(port: u16) -> Option<bool> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
     let tables: Vec<_> = tables.iter().filter_map(|file| fs::read_to_string(file).ok()).collect();
@@ -12,7 +12,7 @@ pub(super) fn loopback_only(port: u16) -> Option<bool> {
     Some(addresses.all(is_loopback))
 }
 
-/// The local addresses of a table that are listened on, in its notation.
+/// Returns the local addresses in a table that listen on the port, in the table's notation.
 fn listeners(table: &str, port: u16) -> impl Iterator<Item = &str> {
     const LISTEN: &str = "0A";
     table.lines().skip(1).filter_map(move |line| {
@@ -24,7 +24,7 @@ fn listeners(table: &str, port: u16) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Each group of 4 bytes is backwards.
+/// Returns whether an address is a loopback address. The bytes of each group of 4 are reversed.
 fn is_loopback(address: &str) -> bool {
     match address.len() {
         8 => address.ends_with("7F"),

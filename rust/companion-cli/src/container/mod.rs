@@ -61,7 +61,7 @@ pub(crate) struct ContainerArgs {
     pub(crate) command: Vec<String>,
 }
 
-/// Starts the command, or prints it. It ends as the command does.
+/// Starts the command, or prints it. Returns the command's exit code.
 pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>> {
     let prepared = if args.no_ide {
         Prepared { words: args.command.clone(), variables: Variables::new(), notes: Vec::new() }
@@ -77,12 +77,12 @@ pub(crate) fn container(args: &ContainerArgs) -> Result<ExitCode, Box<dyn Error>
     }
     let mut command = Command::new(&prepared.words[0]);
     command.args(&prepared.words[1..]);
-    // Removes the terminal's own variables unless the container gets them, so that not even
-    // the user's own `--env` passes them on.
+    // Removes the terminal's own variables, unless the container needs them. Otherwise the user's
+    // `--env` could pass them on.
     for name in dialect::ALL.iter().flat_map(|dialect| dialect.variables.names()) {
         command.env_remove(name);
     }
-    // By their names only on the command line: everybody on this machine can read that.
+    // The command line has only the names, because every user of this machine can read it.
     command.envs(&prepared.variables);
     crate::logging::flush();
     run_instead(command)
@@ -113,7 +113,7 @@ fn with_companion(args: &ContainerArgs) -> Result<Prepared, Box<dyn Error>> {
     Ok(prepare(&invocation, &running, &options)?)
 }
 
-/// Those that are meant: whom the command starts, if it says so.
+/// Returns the selected clients, or else the one that the command starts, or else all.
 fn clients(args: &ContainerArgs) -> Vec<&'static ClientProfile> {
     let is_named = |dialect: &&ClientProfile| args.command.iter().any(|word| word == dialect.id);
     let named: Vec<_> = dialect::ALL.into_iter().filter(is_named).collect();
@@ -128,7 +128,7 @@ fn is_token(name: &str) -> bool {
     dialect::ALL.iter().any(|dialect| dialect.variables.auth_token == Some(name))
 }
 
-/// As one would type it; the token is left out.
+/// Returns the command as a user would type it, without the token.
 fn shown(prepared: &Prepared) -> String {
     let variables = prepared.variables.iter().map(|(name, value)| match *name {
         name if is_token(name) => format!("{name}=***"),

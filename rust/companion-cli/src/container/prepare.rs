@@ -1,4 +1,4 @@
-//! Adds options to a container command. Its only IO is looking at folders.
+//! Adds options to a container command. Its only IO is to check folders.
 
 use std::path::{Path, PathBuf};
 
@@ -8,22 +8,22 @@ use companion_protocol::dialect::{Base, Folder};
 use super::command::{Engine, Invocation, Mount, Verb};
 use crate::running::{Running, Variables, container_marks};
 
-/// Where the bridge is in a container.
+/// The path of the bridge in a container.
 const PROGRAM: &str = "/opt/gemini-companion/gemini-companion";
 
-/// Where the companion's file is in a container, as below a folder for temporary files.
+/// The folder for temporary files in a container, with the companion's discovery file.
 const TEMP_DIR: &str = "/opt/gemini-companion/tmp";
 
 /// The user's options, and facts about the companion.
 #[derive(Debug)]
 pub(super) struct ContainerOptions {
-    /// Where the user is; the container's command is to begin there.
+    /// The user's current folder, and the working folder of the container's command.
     pub(super) folder: PathBuf,
-    /// The program to bring along as a bridge.
+    /// The program to mount as a bridge.
     pub(super) bridge: Option<PathBuf>,
-    /// Whether only this machine itself reaches the companion.
+    /// Whether only this machine can reach the companion.
     pub(super) loopback_only: bool,
-    /// Whether `SELinux` denies containers all mounts without a label.
+    /// Whether `SELinux` denies containers every mount without a label.
     pub(super) needs_labels: bool,
 }
 
@@ -73,16 +73,17 @@ pub(super) fn prepare(
     Ok(Prepared { words, variables, notes })
 }
 
-/// Which network the container has.
+/// The network of the container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Network {
-    /// One of its own, as by default.
+    /// Its own network, which is the default.
     Own,
-    /// The host's.
+    /// The host's network.
     Host,
-    /// None.
+    /// No network.
     None,
-    /// Another container's, or one that a compose file, a pod or an earlier command said.
+    /// The network of another container, of a pod, or one that a compose file or an earlier command
+    /// chose.
     Unknown,
 }
 
@@ -128,10 +129,10 @@ impl Network {
     }
 }
 
-/// Where the project is in the container, if not at its own path.
+/// The path of the project in the container, if it differs from the path on the host.
 #[derive(Debug, Default)]
 struct Mapped {
-    /// Pairs of a path in the container and one on the host.
+    /// Pairs of a path in the container and the path on the host.
     paths: Vec<(String, String)>,
 }
 
@@ -143,7 +144,8 @@ impl Mapped {
     }
 }
 
-/// The variables for all clients; those that take the token from a file get that, too.
+/// Adds discovery files, for clients that read the token only from a file. Returns the variables
+/// for all clients.
 fn give_files(
     invocation: &Invocation,
     running: &[Running],
@@ -205,7 +207,8 @@ fn mount_project(
     mapped
 }
 
-/// The name of a folder below `root`, which may be a link, if that is where it is.
+/// Returns the path of `folder`, beginning with `root`, or `None` if it is elsewhere. Both may be
+/// links.
 fn below(root: &str, folder: &str) -> Option<String> {
     let rest = relative_to(Platform::CURRENT, &real(folder)?, &real(root)?)?.to_owned();
     Some(format!("{root}{rest}"))
@@ -215,7 +218,7 @@ fn real(path: &str) -> Option<String> {
     Some(Path::new(path).canonicalize().ok()?.to_string_lossy().into_owned())
 }
 
-/// Where `root` is in the container by the user's own mounts.
+/// Returns the path of `root` in the container, according to the user's mounts.
 fn theirs(mounts: &[Mount], root: &str) -> Option<String> {
     if mounts.iter().any(|mount| mount.target.trim_end_matches('/') == root) {
         return Some(root.to_owned());
@@ -230,7 +233,7 @@ fn theirs(mounts: &[Mount], root: &str) -> Option<String> {
     places.iter().find(|place| *place == root).or(places.first()).cloned()
 }
 
-/// An option that mounts `source`. Its name may contain any character.
+/// Returns an option that mounts `source`, whose name may contain any character.
 fn bind(source: &str, target: &str, read_only: bool, needs_labels: bool) -> String {
     if !source.contains(':') && !target.contains(':') {
         let modes = [("ro", read_only), ("z", needs_labels)].into_iter();
@@ -247,8 +250,8 @@ fn bind(source: &str, target: &str, read_only: bool, needs_labels: bool) -> Stri
     format!("--mount=type=bind,{source},{target}{mode}")
 }
 
-/// The client passes no variable on to the program that it starts, so the bridge finds the
-/// companion by its file; the client itself gets no port, because it would try that first.
+/// Mounts the bridge. The client passes no variables to the bridge, so the bridge finds the
+/// companion by its file. The client itself gets no port, because it would try the port first.
 fn bring_bridge(
     all: &[Running],
     program: &Path,
@@ -268,7 +271,7 @@ fn bring_bridge(
     }
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let Folder { base, names } = running.dialect.folder;
-    // Without a home folder, as the bridge takes it to be.
+    // With `--temp-dir` the bridge looks for a client's own folder there, not in the home folder.
     let own = if let Base::Own { name, .. } = base { Some(name) } else { None };
     let folders = own.iter().chain(names).copied().collect::<Vec<_>>().join("/");
     let inside = format!("{TEMP_DIR}/{folders}/{name}");

@@ -1,9 +1,9 @@
-//! A fuzzer for all that an editor can say: some thousand lines each time, a million with
-//! `COMPANION_TEST_LONG=1`.
+//! Fuzzes all input of an editor: some thousand lines, or a million with `COMPANION_TEST_LONG=1`.
 //!
-//! A line that is not valid is answered with one error and changes nothing. To see that, a second
-//! server gets only the lines that the first one took without an error, and both must end alike.
-//! Lines that once went wrong are in `corpus/editor`; each of a file `invalid-…` must be refused.
+//! The server answers an invalid line with one error and changes nothing. To check that, a second
+//! server gets only the lines that the first one accepted. Both must reach the same state.
+//!
+//! `corpus/editor` has lines that failed before. Each line of a file `invalid-…` must be refused.
 
 mod lines;
 
@@ -26,7 +26,8 @@ use lines::{FOLDER, Line, line};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/editor");
 
-/// How many lines a pair of servers gets. With more, later lines would hide the effect of earlier ones.
+/// The number of lines for a pair of servers. With more, later lines would hide the effect of
+/// earlier ones.
 const LINES: usize = 100;
 
 /// A server and its output to the editor.
@@ -38,7 +39,7 @@ struct Subject {
 }
 
 impl Subject {
-    /// A server that shows one diff.
+    /// Starts a server that shows one diff.
     fn start(runtime: &Runtime, folder: &Path) -> Self {
         let mut config = Config::new(Settings::default());
         config.discovery_dir = Some(folder.join("discovery"));
@@ -85,7 +86,7 @@ impl Subject {
         self.request("POST /mcp", &session, &body.to_string())
     }
 
-    /// Takes lines, and returns the errors that answer them.
+    /// Sends lines to the server, and returns the errors that answer them.
     fn take(&self, lines: &[u8]) -> Vec<Value> {
         read(&self.server, &self.editor, lines);
         let answers = self.outgoing.try_iter().map(|outgoing| {
@@ -102,13 +103,14 @@ impl Subject {
         errors
     }
 
-    /// The client's final context, without times.
+    /// Returns the client's final context, without times.
     fn told(&self, last: &str) -> Value {
         let focus =
             json!({ "jsonrpc": "2.0", "method": "editor/focused", "params": { "path": last } });
         assert_eq!(self.take(focus.to_string().as_bytes()), [json!(null); 0]);
         let session = format!("mcp-session-id: {}\r\n", self.session);
-        // By lines, because a read with a limit of time may end by a signal, and this goes on then.
+        // Reads whole lines, because a signal may interrupt a read with a timeout. Then this loop
+        // goes on.
         let mut stream = BufReader::new(self.request("GET /mcp", &session, ""));
         let mut text = String::new();
         let begun = Instant::now();
@@ -117,7 +119,7 @@ impl Subject {
             let goes_on = count > 0 && begun.elapsed() < Duration::from_mins(1);
             assert!(goes_on, "the client is not told that {last} has the focus, but {text}");
             let complete = text.rsplit_once("\n\n").map_or("", |(complete, _)| complete);
-            // A decision may stand behind it.
+            // A decision may follow the context.
             let newest = complete.lines().rfind(|line| line.contains("\"ide/contextUpdate\""));
             let newest = newest.map_or("null", |line| &line["data: ".len()..]);
             let mut state: Value = serde_json::from_str(newest).unwrap();
@@ -145,7 +147,7 @@ fn read_all(stream: &mut TcpStream) -> String {
     text
 }
 
-/// Says `lines` to a server, and those that it took to another.
+/// Sends `lines` to a server, and the accepted ones to another server.
 fn try_out(runtime: &Runtime, folder: &Path, lines: &[Line]) {
     let (all, accepted) = (Subject::start(runtime, folder), Subject::start(runtime, folder));
     let mut taken = Vec::new();

@@ -8,7 +8,7 @@ use companion_client::http::Endpoint;
 
 use super::mapping::{Mapping, is_within, list};
 
-/// How to find a companion.
+/// Finds a companion.
 #[derive(Debug)]
 pub(crate) struct Finder {
     /// In the order of the attempts.
@@ -20,17 +20,17 @@ pub(crate) struct Finder {
 pub(super) enum Place {
     /// A port, and its token.
     Port(u16, TokenSource),
-    /// By the discovery files, and then by the environment's variables.
+    /// The discovery files, and then the environment's variables.
     Discovery {
         /// One for each client that may know the companion.
         environments: Vec<Environment>,
-        /// The client's folder as the companion's side sees it, if that differs.
+        /// The client's folder as the companion sees it, if the two paths differ.
         folder: Option<String>,
     },
 }
 
-/// Where a token comes from. A file is read each time, as a companion that was restarted may
-/// have written another.
+/// The source of a token. The file is read each time, because a restarted companion may have
+/// written another token.
 #[derive(Debug)]
 pub(super) enum TokenSource {
     File(PathBuf),
@@ -38,7 +38,7 @@ pub(super) enum TokenSource {
 }
 
 impl Finder {
-    /// By discovery, for a client in the folder of `environment`.
+    /// Finds companions by discovery, for a client in the folder of `environments`.
     pub(super) fn discovery(
         hosts: Vec<String>,
         environments: Vec<Environment>,
@@ -49,10 +49,10 @@ impl Finder {
         Self { hosts, place: Place::Discovery { environments, folder } }
     }
 
-    /// All places where it may be, the likeliest first; never none. It reads files.
+    /// Returns all possible endpoints, the likeliest first. The list is never empty. Reads files.
     ///
     /// # Errors
-    /// A text that says why there is none.
+    /// The reason why there is no endpoint.
     pub(crate) fn find(&self) -> Result<Vec<Endpoint>, String> {
         let found = match &self.place {
             Place::Port(port, token) => vec![(*port, Some(token.read()?))],
@@ -62,8 +62,8 @@ impl Finder {
         };
         let endpoint = |(port, token): (u16, Option<String>), host: &String| {
             let mut endpoint = Endpoint::new(host, port, token);
-            // The check of this header keeps web pages out. A bridge is none, and may come from
-            // where the companion has another name.
+            // The check of this header keeps web pages out. A bridge is not a web page, but may
+            // know the companion by another name.
             endpoint.host_header = Some(format!("127.0.0.1:{port}"));
             endpoint
         };
@@ -109,7 +109,7 @@ fn discover_all(
     if all.is_empty() { Err(none.unwrap_or_default()) } else { Ok(all) }
 }
 
-/// Ports and tokens: first the client's choice, then its alternatives.
+/// Returns ports and tokens: first the client's choice, then its alternatives.
 fn discover(
     environment: &Environment,
     folder: Option<&str>,
@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// Files of companions, as `(pid, port, workspace)`, in a folder for temporary files.
+    /// Creates discovery files, as `(pid, port, workspace)`, in a folder for temporary files.
     fn environment(dir: &Path, files: &[(u32, u16, &str)]) -> Environment {
         let ide = dir.join("gemini/ide");
         std::fs::create_dir_all(&ide).unwrap();

@@ -1,17 +1,19 @@
-//! Path prefixes as each side of a bridge sees them. Pure functions of text: no file is looked
-//! at, and both sides may be of another system than this program.
+//! Maps path prefixes between both sides of a bridge.
+//!
+//! These are pure functions of text. They read no files, and both sides may run on another system
+//! than this program.
 
 use std::fmt;
 use std::str::FromStr;
 
 use companion_protocol::diagnostics::DiagnosticsReport;
 
-/// How a system writes paths.
+/// The path syntax of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
-    /// `/a/b`; case matters.
+    /// `/a/b`, case-sensitive.
     Unix,
-    /// `C:\a\b`, `\\server\share\a`, also with slashes; case does not matter.
+    /// `C:\a\b`, `\\server\share\a`, also with slashes; not case-sensitive.
     Windows,
 }
 
@@ -20,7 +22,8 @@ impl Style {
         character == '/' || (self == Self::Windows && character == '\\')
     }
 
-    /// Of an absolute path. Two separators at its beginning are Windows' way to name a server.
+    /// Returns the style of an absolute path. On Windows, two separators at the beginning name a
+    /// server.
     fn of(path: &str) -> Option<Self> {
         if parts(Self::Windows, path).is_some() {
             Some(Self::Windows)
@@ -40,8 +43,8 @@ impl Style {
     }
 }
 
-/// The parts of an absolute path, each with the place where it ends. The first of a path of
-/// Windows is the drive, or the server with its two separators.
+/// Returns the parts of an absolute path, each with its end position. The first part of a Windows
+/// path is the drive, or the server with its two separators.
 fn parts(style: Style, path: &str) -> Option<Vec<(String, usize)>> {
     let mut names = Vec::new();
     let mut from = 0;
@@ -66,7 +69,7 @@ fn parts(style: Style, path: &str) -> Option<Vec<(String, usize)>> {
         }
         (Style::Windows, 2) => {
             let server = &mut names.first_mut()?.0;
-            // Two names of the same: the files of a Linux in WSL.
+            // Both names mean the files of a Linux system in WSL.
             let is_wsl =
                 ["wsl$", "wsl.localhost"].iter().any(|wsl| Style::Windows.same(server, wsl));
             let name = if is_wsl { "wsl$" } else { server.as_str() };
@@ -81,9 +84,9 @@ fn parts(style: Style, path: &str) -> Option<Vec<(String, usize)>> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Prefix {
     style: Style,
-    /// Without separators at its end.
+    /// Without separators at the end.
     text: String,
-    /// The separator of its parts.
+    /// The separator between parts.
     separator: char,
     parts: Vec<String>,
 }
@@ -100,8 +103,8 @@ impl Prefix {
         })
     }
 
-    /// Returns the rest of `path` after this prefix: nothing, or a separator and more. A path with `..` is
-    /// within nothing, because nobody knows here where it leads.
+    /// Returns the rest of `path` after this prefix: nothing, or a separator and more. A path with
+    /// `..` is not below any prefix, because its target is unknown here.
     fn rest<'a>(&self, path: &'a str) -> Option<&'a str> {
         let parts = parts(self.style, path)?;
         let within = parts.len() >= self.parts.len()
@@ -112,8 +115,8 @@ impl Prefix {
         within.then(|| &path[end..])
     }
 
-    /// The path that has `rest`, written in `style`, behind this prefix. `None` if this side can't
-    /// have such a name.
+    /// Returns this prefix followed by `rest`, which is written in `style`. Returns `None` if the
+    /// name is not valid on this side.
     fn join(&self, rest: &str, style: Style) -> Option<String> {
         let rest = match (style, self.style) {
             (Style::Unix, Style::Windows) => {
@@ -137,14 +140,14 @@ impl Prefix {
     }
 }
 
-/// `FROM=TO`: the same folder as the client sees it, and as the companion does.
+/// A rule `FROM=TO`: the same folder as the client sees it, and as the companion sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
     client: Prefix,
     companion: Prefix,
 }
 
-/// Why a text is no rule.
+/// The reason why a text is not a rule.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotARule(&'static str);
 
@@ -159,7 +162,7 @@ impl std::error::Error for NotARule {}
 impl FromStr for Rule {
     type Err = NotARule;
 
-    /// A path may have a `=` in it, so the one counts that has an absolute path on both sides.
+    /// A path may contain `=`. So the text is split at the `=` with an absolute path on both sides.
     fn from_str(text: &str) -> Result<Self, NotARule> {
         let mut rules = text.match_indices('=').filter_map(|(at, _)| {
             let (client, companion) = (Prefix::new(&text[..at])?, Prefix::new(&text[at + 1..])?);
@@ -175,17 +178,17 @@ impl FromStr for Rule {
     }
 }
 
-/// All rules; the longest prefix counts, and of equal ones the first.
+/// All rules. The longest prefix applies, and among equal ones the first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mapping(pub(crate) Vec<Rule>);
 
 impl Mapping {
-    /// A path of the client, as the companion sees it; `None` if no rule is about it.
+    /// Returns a client's path as the companion sees it, or `None` if no rule applies.
     pub(crate) fn to_companion(&self, path: &str) -> Option<String> {
         self.map(path, |rule| (&rule.client, &rule.companion))
     }
 
-    /// A path of the companion, as the client sees it; `None` if no rule is about it.
+    /// Returns a companion's path as the client sees it, or `None` if no rule applies.
     pub(crate) fn to_client(&self, path: &str) -> Option<String> {
         self.map(path, |rule| (&rule.companion, &rule.client))
     }
@@ -217,7 +220,7 @@ impl Mapping {
     }
 }
 
-/// Whether two paths of one side name the same file, judged by their names only.
+/// Returns whether two paths of one side name the same file, judged by their names only.
 pub(crate) fn is_same_file(a: &str, b: &str) -> bool {
     a == b
         || Style::of(a).is_some_and(|style| {
@@ -229,12 +232,14 @@ pub(crate) fn is_same_file(a: &str, b: &str) -> bool {
         })
 }
 
-/// Whether `path` is `folder` or within it, by their names, in the style of `folder`.
+/// Returns whether `path` is `folder` or within it, judged by their names, in the style of
+/// `folder`.
 pub(crate) fn is_within(path: &str, folder: &str) -> bool {
     Prefix::new(folder).is_some_and(|folder| folder.rest(path).is_some())
 }
 
-/// The folders of a list as the companion's side writes it: with `;` on Windows, else with `:`.
+/// Splits a list of folders as the companion's side writes it: with `;` on Windows, otherwise with
+/// `:`.
 pub(crate) fn list(text: &str) -> impl Iterator<Item = &str> {
     let windows = text.contains(';') || Style::of(text) == Some(Style::Windows);
     text.split(if windows { ';' } else { ':' })

@@ -1,4 +1,4 @@
-//! Tables of paths as both sides write them.
+//! Tests path mapping with tables of paths in the notations of both sides.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn mapping(rules: &[&str]) -> Mapping {
     Mapping(rules.iter().map(|rule| rule.parse().unwrap()).collect())
 }
 
-/// Each pair maps to the other in both directions.
+/// Checks that each pair maps to the other, in both directions.
 fn check_both(rules: &[&str], pairs: &[(&str, &str)]) {
     let mapping = mapping(rules);
     for (client, companion) in pairs {
@@ -129,7 +129,7 @@ fn wsl_files_in_an_editor_on_windows() {
             ],
         );
     }
-    // As JetBrains writes them.
+    // JetBrains IDEs write paths like this.
     check_both(
         &["/home/me=//wsl$/Ubuntu/home/me"],
         &[("/home/me/p/a.kt", "//wsl$/Ubuntu/home/me/p/a.kt")],
@@ -159,7 +159,7 @@ fn the_longest_prefix_counts_and_then_the_first() {
     let rules = ["/a=/1", "/a/b=/2", "/a=/3", "/x=/2"];
     check_to_companion(&rules, &[("/a/c", Some("/1/c")), ("/a/b/c", Some("/2/c"))]);
     check_to_client(&rules, &[("/2/c", Some("/a/b/c")), ("/3/c", Some("/a/c"))]);
-    // Counted in parts, not in letters.
+    // The length of a prefix is its number of parts.
     check_to_client(&["/p=/long-name", "/q=/a/b"], &[("/a/b/c", Some("/q/c"))]);
 }
 

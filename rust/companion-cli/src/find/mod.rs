@@ -1,5 +1,5 @@
-//! Finds the companion for a program that a client starts: its arguments, where the companion is,
-//! and how each side writes paths.
+//! Finds the companion for a program that a client starts: its arguments, its address, and the path
+//! syntax of each side.
 
 mod finder;
 mod mapping;
@@ -61,8 +61,8 @@ impl FindArgs {
         Mapping(self.map.clone())
     }
 
-    /// The same, or else those of the bridge that a client would start from here: where that is how
-    /// the client comes to its companion, nothing else is.
+    /// Returns these arguments. If none is set, returns those of the bridge that a client would
+    /// start here, because only the bridge may reach the companion.
     pub(crate) fn or_of_bridge(self) -> Self {
         if self != Self::default() {
             return self;
@@ -74,7 +74,7 @@ impl FindArgs {
             if !is_ours || args.first()? != "bridge" {
                 return None;
             }
-            // An option of its own says how long it waits.
+            // `--wait` belongs to the bridge, not to these arguments.
             let command = Self::augment_args(clap::Command::new("bridge"));
             let command = command.arg(clap::Arg::new("wait").long("wait"));
             Self::from_arg_matches(&command.try_get_matches_from(args).ok()?).ok()
@@ -102,7 +102,7 @@ impl FindArgs {
             Parent::Client if self.port.is_none() && self.temp_dir.is_none() => {
                 Environment::current(&GEMINI, folder)
             }
-            // The editor's process need not be known, and it takes time to find.
+            // The editor's process is not needed, and finding it takes time.
             Parent::Client | Parent::Shell => Environment::with_vars(&GEMINI, vars(), folder),
         };
         let hosts = self.host.map_or_else(|| hosts(&environment), |host| vec![host]);
@@ -133,13 +133,13 @@ impl FindArgs {
 /// The process that started this program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Parent {
-    /// The client itself, so that the editor is found from here as the client finds it.
+    /// The client itself. So this program finds the editor as the client does.
     Client,
-    /// A shell of the client's: the editor is known only if a variable names its process.
+    /// A shell of the client. The editor is known only if a variable names its process.
     Shell,
 }
 
-/// The variables of this process that are texts.
+/// Returns the variables of this process that are Unicode.
 fn vars() -> BTreeMap<String, String> {
     let text = |(name, value): (OsString, OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -147,8 +147,8 @@ fn vars() -> BTreeMap<String, String> {
     std::env::vars_os().filter_map(text).collect()
 }
 
-/// The client's own choice; in a container also the other one, because the client does not pass
-/// on the variables that say which it is.
+/// Returns the host that the client chooses. In a container it adds the other one, because the
+/// client does not pass on the variables of that choice.
 fn hosts(environment: &Environment) -> Vec<String> {
     let mut hosts = vec![environment.hosts()[0].to_owned()];
     if hosts[0] != "127.0.0.1" {

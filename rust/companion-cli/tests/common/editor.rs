@@ -1,4 +1,4 @@
-//! An editor whose `serve --resume` comes and goes, and a client as bare as it goes over the wire.
+//! Simulates an editor that restarts its `serve --resume`, and a client that writes raw HTTP.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use super::program;
 
 pub(crate) const TEST_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// An editor whose companion comes and goes.
+/// An editor that restarts its companion.
 pub(crate) struct Editor {
     pub(crate) dir: tempfile::TempDir,
     pub(crate) serve: Child,
@@ -59,7 +59,7 @@ impl Editor {
         self.say(&json!({ "jsonrpc": "2.0", "method": "diff/accepted", "params": params }));
     }
 
-    /// Opens a client's proposal.
+    /// Shows a client's proposal.
     pub(crate) fn show(&mut self) {
         let request = loop {
             let message = next_line(&mut self.stdout);
@@ -90,7 +90,7 @@ impl Editor {
         id.unwrap().to_owned()
     }
 
-    /// Opens a diff, and returns once the client has heard that it is open.
+    /// Opens a diff, and returns once the client knows that it is open.
     pub(crate) fn propose(&mut self, session: &str, path: &str) {
         let arguments = json!({ "filePath": path, "newContent": "proposal" });
         let params = json!({ "name": "openDiff", "arguments": arguments });
@@ -107,14 +107,14 @@ impl Editor {
         Stream { reader: self.send("GET", &(of(session) + &last), ""), last: String::new() }
     }
 
-    /// The most memory that the companion has had, in bytes.
+    /// Returns the peak memory of the companion, in bytes.
     pub(crate) fn peak_memory(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.serve.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
     }
 
-    /// Returns the state for the next process.
+    /// Returns the file with the state for the next process.
     pub(crate) fn state(&self) -> PathBuf {
         let dir = self.dir.path().join(".local/state/companion-for-gemini-cli/resume");
         let files = std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
@@ -160,7 +160,7 @@ impl Stream {
         }
     }
 
-    /// The next decision: its method and parameters.
+    /// Returns the next decision: its method and parameters.
     pub(crate) fn decision(&mut self) -> (String, Value) {
         loop {
             let mut message = self.next();

@@ -15,12 +15,12 @@ use serde_json::Value;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gemini-companion");
 
-/// The program under test, in an environment without the developer's own variables.
+/// Returns the program under test, in an environment without the developer's own variables.
 pub(crate) fn program(dir: &Path) -> Command {
     isolated(Path::new(PROGRAM), dir)
 }
 
-/// A copy of it, in the same environment.
+/// Returns a copy of the program, in the same environment.
 pub(crate) fn isolated(program: &Path, dir: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap());
@@ -50,17 +50,17 @@ pub(crate) fn complaints(run: impl Fn(&[&str]) -> Output, cases: &[&[&str]]) -> 
     all
 }
 
-/// The first line that `serve` says, once it is ready.
+/// Returns the first line of `serve`, once it is ready.
 pub(crate) fn first_line(serve: &mut Child) -> Value {
     let mut first = String::new();
     BufReader::new(serve.stdout.take().unwrap()).read_line(&mut first).unwrap();
     serde_json::from_str(&first).unwrap()
 }
 
-/// `serve` with a project, until it is dropped.
+/// A `serve` process with a project. It ends when the value is dropped.
 pub(crate) struct Companion {
     child: Child,
-    /// Of the discovery file, and of all else that the test makes.
+    /// Contains the discovery file, and all other files of the test.
     pub(crate) dir: tempfile::TempDir,
     pub(crate) project: PathBuf,
     /// Its `companion/ready` message.
@@ -68,12 +68,12 @@ pub(crate) struct Companion {
 }
 
 impl Companion {
-    /// One whose project is a folder of this name.
+    /// Starts a companion whose project is a folder with this name.
     pub(crate) fn start(name: &str) -> Self {
         Self::start_by(name, name)
     }
 
-    /// The same, where the editor has opened the project by the name of a link to it.
+    /// Does the same for an editor that opened the project through a link.
     pub(crate) fn start_by(name: &str, opened: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
@@ -102,7 +102,7 @@ impl Companion {
         self.ready["authToken"].as_str().unwrap()
     }
 
-    /// The program, in the project.
+    /// Returns the program with these arguments, in the project.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
         let mut command = program(&self.root());
         command.args(args).current_dir(&self.project);

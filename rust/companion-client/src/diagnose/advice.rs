@@ -187,7 +187,7 @@ fn other_folder(facts: &Facts) -> Vec<String> {
     advice
 }
 
-/// Something is left over from an earlier companion: a file, or the terminal's variables.
+/// Suggests fixes for a discovery file or terminal variables that remain from an earlier companion.
 fn left_over(facts: &Facts) -> Vec<String> {
     let mut advice = Vec::new();
     if facts.tried.iter().any(|tried| tried.outcome == Err(Failure::UnknownHost)) {

@@ -133,7 +133,7 @@ fn chosen_because(reason: Reason) -> &'static str {
     }
 }
 
-/// The beginning of a sentence about a failure goes before it.
+/// Returns the end of a sentence about a failure.
 fn failed(failure: &Failure) -> String {
     match failure {
         Failure::UnknownHost => "the host's name has no address".to_owned(),

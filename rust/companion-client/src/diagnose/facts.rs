@@ -1,4 +1,4 @@
-//! Collects the facts for a diagnosis. Does all IO: reads files and calls companions.
+//! Collects the facts for a diagnosis. Does all IO: it reads files and calls companions.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -10,35 +10,36 @@ use crate::discover::{
     Target, Token,
 };
 
-/// The most discovery files that are asked for an answer; the client's order.
+/// The most discovery files whose companions are called, in the client's order.
 const MAX_ASKED: usize = 16;
 
-/// A way that the client would try, tried.
+/// An attempt of the client to connect, and its result.
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// The way.
+    /// The route of the attempt.
     pub route: Route,
     /// The result of the attempt.
     pub outcome: Probed,
 }
 
-/// Everything that a diagnosis is made from.
+/// All facts for a diagnosis.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// Where the client would run.
+    /// The environment in which the client would run.
     pub environment: Environment,
     /// The client's plan.
     pub plan: Plan,
-    /// Its attempts, in order; the last one may have worked.
+    /// The attempts, in order. The last one may have succeeded.
     pub tried: Vec<Tried>,
-    /// The files' own companions, each asked with its own token; as many as there are files,
-    /// `None` where there was nothing to ask or no time for it.
+    /// The answers of the companions that the files name, each called with the file's token. One
+    /// entry per file; `None` if the file names no companion, or if there was no time for the call.
     pub answers: Vec<Option<Probed>>,
-    /// In a container: the first port, tried at the host that the client does not take.
+    /// In a container: the first port, tried at the host that the client does not use.
     pub other_host: Option<(&'static str, Probed)>,
-    /// The port of the variable, tried with the variable's token, if a file's token goes first.
+    /// The result for the port and the token of the variables, if the client prefers a file's
+    /// token.
     pub own_token: Option<Probed>,
-    /// Files of running companions for this folder, in folders where the client does not look.
+    /// Files of running companions for this folder, in folders that the client does not search.
     pub elsewhere: Vec<PathBuf>,
     /// Whether the client's IDE integration is on.
     pub ide_mode: IdeMode,
@@ -49,7 +50,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Finds out everything. It takes a few seconds at most.
+    /// Collects all facts. Takes a few seconds at most.
     pub fn gather(environment: Environment) -> Self {
         let plan = Plan::of(&environment);
         let (tried, answers, other_host, own_token) = thread::scope(|scope| {
@@ -87,13 +88,13 @@ impl Facts {
         }
     }
 
-    /// The attempt that the client would be content with.
+    /// Returns the successful attempt, if there is one.
     pub fn connected(&self) -> Option<&Tried> {
         self.tried.last().filter(|tried| tried.outcome.is_ok())
     }
 }
 
-/// All ways up to the first that works, as the client does.
+/// Tries all routes up to the first that works, as the client does.
 fn try_routes(environment: &Environment, plan: &Plan) -> Vec<Tried> {
     let bad_proxy = bad_proxy(environment);
     let mut tried = Vec::new();
@@ -124,8 +125,8 @@ fn attempt(
     }
 }
 
-/// The proxy variable whose value is not a URL. The client's HTTP library fails on it. The client
-/// never uses the proxy for a companion (`createProxyAwareFetch`).
+/// Returns the name of a proxy variable whose value is not a URL. The client's HTTP library fails
+/// on it, although the client never uses the proxy for a companion (`createProxyAwareFetch`).
 pub(super) fn bad_proxy(environment: &Environment) -> Option<&'static str> {
     let is_url = |value: &str| {
         let value = value.trim().to_ascii_lowercase();
@@ -138,7 +139,7 @@ pub(super) fn bad_proxy(environment: &Environment) -> Option<&'static str> {
     })
 }
 
-/// Wherever the client looks for it.
+/// Calls a companion at each host where the client looks.
 fn ask(environment: &Environment, port: u16, token: Option<&Token>) -> Probed {
     let (last, others) = environment.hosts().split_last().expect("there is at least one");
     let answer = others.iter().map(|host| over_http(host, port, token)).find(Probed::is_ok);
@@ -175,8 +176,8 @@ fn ask_with_own_token(environment: &Environment, plan: &Plan) -> Option<Probed> 
     })
 }
 
-/// Files in other folders for temporary files: the editor may have been started with another
-/// `TMPDIR` than the terminal.
+/// Finds files in other folders for temporary files. The editor may have another `TMPDIR` than the
+/// terminal.
 fn elsewhere(environment: &Environment) -> Vec<PathBuf> {
     let named = ["TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR"].into_iter();
     let mut dirs: Vec<PathBuf> =
@@ -204,7 +205,7 @@ fn elsewhere(environment: &Environment) -> Vec<PathBuf> {
     found
 }
 
-/// macOS gives each user a folder of its own, which a terminal may have lost.
+/// Returns the user's own folder for temporary files on macOS, which a terminal may not know.
 fn user_temp_dir() -> Option<PathBuf> {
     if !cfg!(target_os = "macos") {
         return None;

@@ -7,7 +7,7 @@ use super::text::place;
 use super::{Diagnosis, Problem, advice, evidence};
 use crate::discover::{CandidateStatus, Origin, Plan, Target, WorkspaceError};
 
-/// Judges the facts.
+/// Finds the problem, and explains it with verdict, advice and evidence.
 pub fn diagnose(facts: &Facts) -> Diagnosis {
     let problem = problem(facts);
     let dialect = facts.environment.dialect;
@@ -58,7 +58,7 @@ fn problem(facts: &Facts) -> Option<Problem> {
     Some(of_failure(first))
 }
 
-/// Some clients pass over files that are for other folders, as if there were none.
+/// Returns the problem if all files are for other folders. Some clients ignore such files silently.
 fn no_folder_fits(plan: &Plan) -> Option<Problem> {
     let passed_over = |wanted: fn(&WorkspaceError) -> bool| {
         let candidates = plan.search.candidates.iter();
@@ -75,8 +75,8 @@ fn no_folder_fits(plan: &Plan) -> Option<Problem> {
     }
 }
 
-/// The first attempt; where a port is tried on several hosts, the one that says most. A host without
-/// an address is then none that the client tries.
+/// Returns the first attempt. If the client tries a port on several hosts, returns the most
+/// informative of these attempts. A host without an address does not count.
 fn most_telling(tried: &[Tried], hosts: usize) -> Option<&Tried> {
     if hosts == 1 {
         return tried.first();
@@ -104,8 +104,8 @@ fn of_failure(tried: &Tried) -> Problem {
     }
 }
 
-/// Returns the first line of the client's own message (`ide-client`, `ide-connection-utils`); not always in
-/// these words in other versions.
+/// Returns the first line of the client's own message (`ide-client`, `ide-connection-utils`). Other
+/// versions may use other words.
 fn client_message(facts: &Facts, problem: Problem) -> String {
     let (dialect, plan) = (facts.environment.dialect, &facts.plan);
     let tried_port = facts.tried.iter().any(|one| matches!(one.route.target, Target::Http { .. }));
@@ -152,7 +152,7 @@ fn client_message(facts: &Facts, problem: Problem) -> String {
     text.to_owned()
 }
 
-/// One sentence.
+/// Returns the verdict, in one sentence.
 fn verdict(facts: &Facts, problem: Option<Problem>) -> String {
     let cwd = facts.environment.cwd.display();
     let name = facts.environment.dialect.name;

@@ -1,8 +1,8 @@
 //! Explains to the user why a client does or does not connect.
 //!
-//! [`Facts`] are gathered once, with all the IO there is; [`diagnose`] judges them and is a pure
-//! function. The result is a [`Diagnosis`]: for programs as JSON, for people by `Display`.
-//! *Invariant:* no token is in it, nor anything that a companion knows of the user's files.
+//! [`Facts`] are collected once, with all IO. [`diagnose`] is a pure function of the facts. The
+//! result is a [`Diagnosis`]: programs read it as JSON, and `Display` formats it for users.
+//! *Invariant:* a diagnosis contains no token, and no data of the user's files.
 
 mod advice;
 mod evidence;
@@ -25,7 +25,7 @@ pub use settings::{Extension, IdeMode, OnOff, installed, user_settings};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Problem {
-    /// No file was found, and the terminal is none that the client takes for an editor's.
+    /// No file was found, and the client does not recognize the terminal as an editor's.
     UnknownTerminal,
     /// The terminal is an editor's, but neither a file nor a variable names a companion.
     NoCompanion,
@@ -33,19 +33,20 @@ pub enum Problem {
     NoFolder,
     /// The client's folder is not in the workspace.
     OtherFolder,
-    /// A companion was found, but it gave neither a port nor a command.
+    /// A companion was found, but without a port or a command.
     NoRoute,
     /// The value of a proxy variable is not a URL, so the client fails to start.
     BadProxy,
-    /// Nobody listens at the port: the file or variable is left over from a companion that has ended.
+    /// No program listens at the port: the file or variable remains from a companion that has
+    /// ended.
     NotRunning,
-    /// A left-over file is chosen, and spoils the connection to the companion that runs.
+    /// The client chooses a stale file, which prevents the connection to the running companion.
     StaleFile,
-    /// The companion does not take the token.
+    /// The companion rejects the token.
     WrongToken,
     /// The companion rejects the host's name.
     WrongName,
-    /// In a container: the name of the host has no address.
+    /// In a container: the host's name has no address.
     UnknownHost,
     /// In a container: the host does not answer at the companion's port.
     HostSilent,
@@ -53,27 +54,28 @@ pub enum Problem {
     LooksOnHost,
     /// In a container: the client looks in the container, but the companion is on the host.
     LooksInContainer,
-    /// Something listens, but it does not answer, or not as a companion does.
+    /// A program listens, but does not answer, or does not answer like a companion.
     NotACompanion,
-    /// The command that is to lead to the companion does not work.
+    /// The command that should connect to the companion does not work.
     BadCommand,
     /// A settings file of the client is not a JSON object, so the client does not start.
     BadSettings,
-    /// The IDE integration is switched off in the client's settings.
+    /// The IDE integration is off in the client's settings.
     SwitchedOff,
-    /// By the client's settings its tools run in a sandbox, and then it has no IDE integration.
+    /// The client's settings run its tools in a sandbox, which disables the IDE integration.
     ToolSandbox,
 }
 
-/// How much a finding matters.
+/// The importance of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// As it should be.
+    /// Everything is right.
     Good,
-    /// Worth knowing.
+    /// Useful to know.
     Note,
-    /// Keeps the client from connecting, or its extension from working, or would in other circumstances.
+    /// Prevents the client from connecting or its extension from working, now or in other
+    /// circumstances.
     Bad,
 }
 
@@ -81,7 +83,7 @@ pub enum Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
-    /// Where the client runs.
+    /// The folder in which the client runs.
     Folder,
     /// The discovery files.
     Files,
@@ -95,14 +97,14 @@ pub enum Subject {
     Editors,
 }
 
-/// One thing that was looked at.
+/// A checked fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The subject.
     pub subject: Subject,
-    /// How much it matters.
+    /// The importance.
     pub level: Level,
-    /// A sentence, or a few.
+    /// One or more sentences.
     pub text: String,
 }
 
@@ -110,16 +112,16 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Diagnosis {
-    /// Which client it is about.
+    /// The id of the client.
     pub client: &'static str,
-    /// The same for people.
+    /// The name of the client for users.
     #[serde(skip)]
     pub name: &'static str,
     /// Whether the client would connect.
     pub connects: bool,
-    /// If not, why.
+    /// The problem, if it would not connect.
     pub problem: Option<Problem>,
-    /// The same in a sentence.
+    /// The verdict, in one sentence.
     pub verdict: String,
     /// The client's own message.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Tries one way to a companion for real: a whole `initialize`, over HTTP or stdio.
+//! Tries one route to a companion with a whole `initialize`, over HTTP or stdio.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio as Pipe};
@@ -10,32 +10,32 @@ use serde_json::{Value, json};
 use crate::discover::{Environment, Stdio, Token};
 use crate::http::{self, Endpoint, Error, ServerInfo, Stage};
 
-/// How long one attempt may take.
+/// The time for one attempt.
 const LIMIT: Duration = Duration::from_secs(4);
 
 /// Maximum length of a server's message in the output.
 const MAX_SHOWN: usize = 200;
 
-/// Why an attempt failed, as far as it makes a difference to the user.
+/// The reason why an attempt failed, as far as it matters to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The host's name has no address here.
     UnknownHost,
-    /// Nobody listens.
+    /// No program listens.
     Refused,
-    /// No way there, or no connection in time.
+    /// No route to the host, or no connection in time.
     Unreachable,
-    /// A connection, but no answer in time.
+    /// The connection succeeded, but no answer arrived in time.
     Silent,
     /// 401.
     WrongToken,
     /// 403, and the server's message.
     WrongName(String),
-    /// An answer that is none of a companion, or none at all.
+    /// The answer is not from a companion, or there is no answer.
     NotACompanion(String),
-    /// The port is no number from 1 to 65535.
+    /// The port is not a number from 1 to 65535.
     BadPort,
-    /// The variable of this name keeps the client from any request.
+    /// The value of this variable prevents every request of the client.
     BadProxy(&'static str),
     /// The program can't be started or does not speak MCP.
     BadCommand(String),
@@ -104,7 +104,7 @@ pub(super) fn over_stdio(environment: &Environment, stdio: &Stdio) -> Probed {
         .spawn()
         .map_err(|error| Failure::BadCommand(format!("it can't be started: {error}")))?;
     let outcome = shake_hands(&mut child);
-    let _ = child.kill(); // it may have ended by itself
+    let _ = child.kill(); // it may have ended already
     let _ = child.wait();
     outcome
 }
@@ -124,7 +124,7 @@ fn shake_hands(child: &mut Child) -> Probed {
     let mut stdin = child.stdin.take().expect("it is a pipe");
     let stdout = child.stdout.take().expect("it is a pipe");
     let (answer, answered) = mpsc::channel();
-    // It ends with the child.
+    // The thread ends with the child.
     std::thread::spawn(move || {
         let lines = BufReader::new(stdout).lines().map_while(Result::ok);
         let mut messages = lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok());

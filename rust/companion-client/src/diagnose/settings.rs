@@ -13,7 +13,7 @@ use crate::discover::Environment;
 /// The name of a settings file.
 const FILE: &str = "settings.json";
 
-/// A switch.
+/// The value of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnOff {
     /// On.
@@ -25,13 +25,15 @@ pub enum OnOff {
 /// Whether the client's IDE integration is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IdeMode {
-    /// This file says so.
+    /// The value in this file.
     Set(OnOff, PathBuf),
-    /// No file says anything, which is off.
+    /// No file sets it, so it is off.
     Unset,
-    /// This file is there, but can't be read as a JSON object. Any such file keeps the client from starting.
+    /// This file is not a JSON object, or can't be read. Any such file prevents the client from
+    /// starting.
     Unreadable(PathBuf),
-    /// By this setting in this file its tools run in a sandbox, and it has no IDE integration.
+    /// The setting with this name, in this file, runs the client's tools in a sandbox. The client
+    /// then has no IDE integration.
     Sandboxed(&'static str, PathBuf),
 }
 
@@ -101,7 +103,7 @@ fn system_defaults(environment: &Environment, system_settings: &Path) -> PathBuf
     }
 }
 
-/// The file of the user's settings.
+/// Returns the file of the user's settings.
 pub fn user_settings(environment: &Environment) -> PathBuf {
     let ClientProfile { folder, installation, .. } = environment.dialect;
     let folder = match folder.base {
@@ -133,8 +135,8 @@ fn parse(text: &str) -> Option<Value> {
     parse_to_serde_value(text, &options).ok()
 }
 
-/// The clients that are installed here: their program is in the PATH, or the folder of their settings is
-/// there, as by npx. If none is, it is the first.
+/// Returns the installed clients. A client is installed if its program is in the PATH, or if the
+/// folder of its settings exists, as with npx. If none is installed, returns the first client.
 pub fn installed(environment: &Environment) -> Vec<&'static ClientProfile> {
     let is_installed = |dialect: &&'static ClientProfile| {
         let there = environment.with_dialect(dialect);
@@ -145,12 +147,12 @@ pub fn installed(environment: &Environment) -> Vec<&'static ClientProfile> {
     if found.is_empty() { dialect::ALL[..1].to_vec() } else { found }
 }
 
-/// The client's program that the shell would start.
+/// Returns the client's program that the shell would start.
 fn program(environment: &Environment) -> Option<PathBuf> {
     find_program(environment, environment.dialect.id)
 }
 
-/// The program of that name that the shell would start.
+/// Returns the program of that name that the shell would start.
 fn find_program(environment: &Environment, name: &str) -> Option<PathBuf> {
     let endings: &[&str] = if cfg!(windows) { &[".cmd", ".exe"] } else { &[""] };
     let dirs = std::env::split_paths(environment.set("PATH")?);
@@ -159,19 +161,19 @@ fn find_program(environment: &Environment, name: &str) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// The companion's extension of a client.
+/// The companion's extension in a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extension {
     /// The file that names its program.
     pub manifest: PathBuf,
-    /// The program, by its path or by its name.
+    /// The program, as a path or a name.
     pub program: String,
     /// Whether the program exists.
     pub is_found: bool,
 }
 
 impl Extension {
-    /// The one in the folder of the user's extensions.
+    /// Reads the extension from the folder of the user's extensions.
     pub(super) fn of(environment: &Environment) -> Option<Self> {
         let name = "gemini-companion";
         let folder = user_settings(environment).with_file_name("extensions").join(name);
@@ -186,12 +188,13 @@ impl Extension {
     }
 }
 
-/// The version of the client that the shell would start, from its package; it is not started.
+/// Returns the version of the client that the shell would start. Reads it from the package, without
+/// starting the client.
 pub(super) fn client_version(environment: &Environment) -> Option<String> {
     let Installation { package, .. } = environment.dialect.installation;
     let real = program(environment)?.canonicalize().ok()?;
     real.ancestors().skip(1).take(4).find_map(|dir| {
-        // npm's starter on Windows lies beside the folder of its packages.
+        // On Windows npm's starter is next to the folder of its packages.
         [dir.join("package.json"), dir.join("node_modules").join(package).join("package.json")]
             .iter()
             .find_map(|file| package_version(file, package))

@@ -1,4 +1,4 @@
-//! Tests the text for each problem. The facts are made up, so nothing depends on the machine.
+//! Tests the text for each problem. The facts are invented, so nothing depends on the machine.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -49,7 +49,7 @@ fn candidate(pid: u32, port: u16, ide: &str, standing: CandidateStatus) -> Candi
     }
 }
 
-/// One editor, one file, and a client that connects by it.
+/// Returns facts with one editor, one file, and a client that connects by the file.
 fn connected() -> Facts {
     let chosen = candidate(4100, 41234, "IntelliJ IDEA", CandidateStatus::Chosen(Reason::OnlyOne));
     Facts {
@@ -91,7 +91,7 @@ fn var(facts: &mut Facts, name: &str, value: &str) {
     facts.environment.vars.insert(name.to_owned(), value.to_owned());
 }
 
-/// Nothing that the client could find.
+/// Returns facts without anything that the client could find.
 fn nothing() -> Facts {
     let mut facts = connected();
     facts.plan.search.candidates.clear();
@@ -105,7 +105,7 @@ fn nothing() -> Facts {
     facts
 }
 
-/// The only way fails.
+/// Returns facts in which the only route fails.
 fn failing(failure: Failure) -> Facts {
     let mut facts = connected();
     facts.answers = vec![Some(Err(failure.clone()))];
@@ -113,7 +113,7 @@ fn failing(failure: Failure) -> Facts {
     facts
 }
 
-/// The same in a container, where the client goes to the host.
+/// Returns the same facts in a container, where the client connects to the host.
 fn failing_in_container(failure: Failure) -> Facts {
     let mut facts = failing(failure);
     facts.environment.container = Some("/.dockerenv");

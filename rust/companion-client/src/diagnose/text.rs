@@ -46,13 +46,13 @@ fn title(subject: Subject, client: &'static str) -> &'static str {
     }
 }
 
-/// Paths with commas in between, as the client writes them.
+/// Joins paths with commas, as the client does.
 pub(super) fn list(paths: &[PathBuf]) -> String {
     let paths: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
     paths.join(", ")
 }
 
-/// A path as a shell takes it.
+/// Quotes a path for a shell.
 pub(super) fn quoted(path: &Path) -> String {
     let text = path.to_string_lossy();
     let plain = |c: char| c.is_alphanumeric() || "/._-+@:,%".contains(c);
@@ -63,7 +63,7 @@ pub(super) fn quoted(path: &Path) -> String {
     }
 }
 
-/// A target as people write it. A command's arguments may be private.
+/// Describes a target for users. Omits a command's arguments, which may be private.
 pub(super) fn place(target: &Target) -> String {
     match target {
         Target::Http { host, port } => format!("{host}:{port}"),

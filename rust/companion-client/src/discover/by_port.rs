@@ -1,4 +1,4 @@
-//! Which file a client takes that has the port in the files' names
+//! Chooses the discovery file as clients do that have the port in the files' names
 //! (`getConnectionConfigFromFile` of `ide-client.ts`).
 
 use std::cmp::Reverse;
@@ -8,9 +8,14 @@ use std::time::SystemTime;
 use super::files::{Candidate, CandidateStatus, Reason, Search, candidate, names};
 use super::{Environment, WorkspaceError};
 
-/// First the file of the terminal's port, then those of the old form, then the one that was
-/// written last. Of each sort it takes only one whose workspace has the client's folder; all but
-/// the last sort may also have none.
+/// Finds and judges the files. The client tries three groups in this order:
+///
+/// 1. The file for the terminal's port.
+/// 2. The files with names of the old form.
+/// 3. The file that was written last.
+///
+/// A file is chosen only if its workspace contains the client's folder. In the first two groups it
+/// may also have no workspace.
 pub(super) fn search(environment: &Environment, dir: PathBuf, old_prefix: &str) -> Search {
     let port = terminal_port(environment);
     let at = |path: PathBuf| candidate(environment, path, None);
@@ -57,7 +62,7 @@ pub(super) fn search(environment: &Environment, dir: PathBuf, old_prefix: &str) 
     Search { dir, listed, candidates }
 }
 
-/// The port that the terminal names, if it is one.
+/// Returns the port that the terminal's variable names, if it is valid.
 pub(super) fn terminal_port(environment: &Environment) -> Option<u16> {
     let port = environment.set(environment.dialect.variables.port)?;
     let digits = port.bytes().all(|byte| byte.is_ascii_digit());
@@ -69,13 +74,14 @@ fn fits_or_names_none(one: &Candidate) -> bool {
     matches!(one.standing, Outranked | Workspace(WorkspaceError::Unknown))
 }
 
-/// The client removes such files, unless it takes one before it looks at the others.
+/// Returns whether the client removes this file. It does so only if no file of an earlier group was
+/// chosen.
 fn is_stale(one: &Candidate) -> bool {
     let Some(connection) = &one.connection else { return false };
     if connection.ppid.is_some() {
         return !one.alive;
     }
-    // Of several roots this is no path.
+    // A list of several roots is not a path.
     let workspace = connection.workspace_path.as_deref().filter(|path| !path.is_empty());
     workspace.is_some_and(|path| !Path::new(path).exists())
 }

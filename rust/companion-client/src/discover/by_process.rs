@@ -1,4 +1,4 @@
-//! Which file a client takes that has the editor's process in the files' names
+//! Chooses the discovery file as clients do that have the editor's process in the files' names
 //! (`getConnectionConfigFromFile`).
 
 use std::cmp::Reverse;
@@ -22,7 +22,7 @@ pub(super) fn search(environment: &Environment, dir: PathBuf, prefix: &str) -> S
     };
     let process = |name: String| {
         let pid = naming.parse(&name)?.pid?;
-        // No process has a larger number, so it is none that runs.
+        // No process has a larger number, so such a process does not run.
         Some((pid.parse().unwrap_or(u32::MAX), name))
     };
     let mut of_processes: Vec<_> = names.into_iter().filter_map(process).collect();

@@ -12,25 +12,25 @@ use companion_protocol::dialect::{Base, ClientProfile, Folder, Naming, Surroundi
 use super::ide_process::ide_process;
 use super::{Stdio, Token};
 
-/// The input of the client's decisions. All can be set, for tests and for an environment that
-/// is not that of this process.
+/// The inputs of the client's decisions. Tests and callers can set each of them, for an environment
+/// other than this process's.
 #[derive(Clone, Debug)]
 pub struct Environment {
-    /// Which client it is.
+    /// The client.
     pub dialect: &'static ClientProfile,
-    /// The environment variables. Values that are not Unicode are left out.
+    /// The environment variables, except values that are not Unicode.
     pub vars: BTreeMap<String, String>,
-    /// Where the client was started.
+    /// The folder in which the client was started.
     pub cwd: PathBuf,
     /// The value of Node's `os.tmpdir()`.
     pub temp_dir: PathBuf,
-    /// To whom discovery files must belong; `None` where the client does not ask.
+    /// The required owner of discovery files; `None` if the client does not check the owner.
     pub uid: Option<u32>,
     /// The process that the client takes for the editor.
     pub ide_pid: u32,
     /// Whether a process runs.
     pub is_alive: fn(u32) -> bool,
-    /// The file by whose existence the client detects a container.
+    /// The file that shows the client that it runs in a container.
     pub container: Option<&'static str>,
 }
 
@@ -41,7 +41,7 @@ const HERE: &str = "127.0.0.1";
 const HOST: &str = "host.docker.internal";
 
 impl Environment {
-    /// That of a client which is started now, in `cwd`, where this process was.
+    /// Returns the environment of a client that is started in `cwd`, in place of this process.
     pub fn current(dialect: &'static ClientProfile, cwd: PathBuf) -> Self {
         let vars = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -51,8 +51,8 @@ impl Environment {
         environment
     }
 
-    /// That of a client of this user with these variables. The editor's process is the one that
-    /// they name, or none.
+    /// Returns the environment of a client of this user with these variables. The editor's process
+    /// is the one that they name, or none.
     pub fn with_vars(
         dialect: &'static ClientProfile,
         vars: BTreeMap<String, String>,
@@ -66,7 +66,7 @@ impl Environment {
             temp_dir,
             uid: current_user().filter(|_| dialect.asks_owner),
             ide_pid: 0,
-            // On Windows a client that has processes in names takes each of them for alive.
+            // On Windows a client with processes in file names considers each process alive.
             is_alive: match dialect.naming {
                 Naming::Process { .. } if cfg!(windows) => |pid| pid > 0,
                 _ => is_process_alive,
@@ -77,7 +77,7 @@ impl Environment {
         environment
     }
 
-    /// That of another client at the same place.
+    /// Returns the environment of another client in the same place.
     #[must_use]
     pub fn with_dialect(&self, dialect: &'static ClientProfile) -> Self {
         let other = Self::with_vars(dialect, self.vars.clone(), self.cwd.clone());
@@ -85,9 +85,10 @@ impl Environment {
         Self { temp_dir: self.temp_dir.clone(), container: self.container, ide_pid, ..other }
     }
 
-    /// The same with the files of another machine, whose folder for temporary files is seen at
-    /// `temp_dir`: neither its processes nor its users can be asked for here, and a client's own
-    /// folder is where it is without a home folder.
+    /// Returns the same environment with the discovery files of another machine. `temp_dir` is that
+    /// machine's folder for temporary files, as seen from here. Its processes and users can't be
+    /// checked here, so every process counts as alive. A client's own folder is looked up in
+    /// `temp_dir`, as without a home folder.
     #[must_use]
     pub fn with_files_of_another_machine(mut self, temp_dir: PathBuf) -> Self {
         if let Base::Own { variable, .. } = self.dialect.folder.base {
@@ -99,22 +100,22 @@ impl Environment {
         Self { temp_dir, uid: None, is_alive: |_| true, ..self }
     }
 
-    /// The value of a variable, which may be empty.
+    /// Returns the value of a variable, which may be empty.
     pub fn var(&self, name: &str) -> Option<&str> {
         self.vars.get(name).map(String::as_str)
     }
 
-    /// The value of a variable that is not empty; an empty one is none for the client.
+    /// Returns the value of a variable. The client ignores empty values.
     pub fn set(&self, name: &str) -> Option<&str> {
         self.var(name).filter(|value| !value.is_empty())
     }
 
-    /// The token of the variable for it, if the client reads one.
+    /// Returns the token from its variable, if the client reads one.
     pub fn token(&self) -> Option<Token> {
         Some(self.var(self.dialect.variables.auth_token?)?.to_owned().into())
     }
 
-    /// The program that variables name as a companion.
+    /// Returns the program that the variables name as a companion.
     pub fn stdio(&self) -> Option<Stdio> {
         let names = &self.dialect.variables;
         let command = self.set(names.stdio_command)?.to_owned();
@@ -129,7 +130,7 @@ impl Environment {
         names.iter().fold(self.folder(base), |dir, name| dir.join(name))
     }
 
-    /// Where a folder of the client's begins.
+    /// Returns the folder above the client's discovery folder.
     pub(crate) fn folder(&self, base: Base) -> PathBuf {
         let home = self.home();
         let around = Surroundings {
@@ -140,12 +141,12 @@ impl Environment {
         base.path(around, |name| self.vars.get(name).cloned())
     }
 
-    /// The user's home folder.
+    /// Returns the user's home folder.
     pub(crate) fn home(&self) -> Option<String> {
         home_dir(Platform::CURRENT, |name| self.vars.get(name).cloned())
     }
 
-    /// The editor's process if the variable for it names one.
+    /// Returns the editor's process, if its variable names one.
     pub fn named_ide_process(&self) -> Option<u32> {
         super::leading_number(self.set(self.dialect.variables.pid?)?)
     }
@@ -158,7 +159,7 @@ impl Environment {
             .find(|name| self.set(name).is_some())
     }
 
-    /// The companion's possible hosts, in the client's order (`getIdeServerHost`).
+    /// Returns the possible hosts of the companion, in the client's order (`getIdeServerHost`).
     pub fn hosts(&self) -> &'static [&'static str] {
         match (self.container, self.dialect.variables.stay_local) {
             (None, _) => &[HERE],

@@ -1,4 +1,4 @@
-//! The discovery files as a client reads them, in its order and with its judgement of each.
+//! Reads the discovery files as a client does, in its order and with its judgement of each.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ use super::{Environment, Stdio, Token, WorkspaceError, validate};
 /// The fields that the client reads from a discovery file. The client accepts almost any value.
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
-    /// As it is written there; the client takes a text as well.
+    /// As written in the file. The client accepts a number or a text.
     pub port: Option<String>,
     /// A program in place of a port.
     pub stdio: Option<Stdio>,
@@ -24,7 +24,7 @@ pub struct Connection {
     pub auth_token: Option<Token>,
     /// The editor's process ID, if the file names it.
     pub ppid: Option<u32>,
-    /// Which editor it is, if both names are there.
+    /// The editor, if the file has both names.
     pub ide_info: Option<IdeInfo>,
 }
 
@@ -58,22 +58,22 @@ impl Connection {
         })
     }
 
-    /// The port if JavaScript takes it for true.
+    /// Returns the port if it is truthy in JavaScript.
     pub(super) fn truthy_port(&self) -> Option<&str> {
         self.port.as_deref().filter(|port| !["", "0", "false"].contains(port))
     }
 }
 
-/// A file that the client looks at.
+/// A file that the client checks.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// Where it is.
+    /// The path.
     pub path: PathBuf,
-    /// The editor's process, by the file's name or content.
+    /// The editor's process, from the file's name or content.
     pub ide_pid: Option<u32>,
     /// Whether that process runs, as far as is known.
     pub alive: bool,
-    /// Its content, if it could be read and made sense.
+    /// The content, if it could be read and parsed.
     pub connection: Option<Connection>,
     /// The client's verdict on the file.
     pub standing: CandidateStatus,
@@ -82,42 +82,43 @@ pub struct Candidate {
 /// The client's verdict on a discovery file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CandidateStatus {
-    /// The client connects by it.
+    /// The client connects by this file.
     Chosen(Reason),
-    /// It belongs to another user, whose id this is; the client does not read it.
+    /// The file belongs to the user with this id, so the client does not read it.
     NotOurs(u32),
-    /// It can't be opened.
+    /// The file can't be opened.
     Unreadable(String),
-    /// It is not a JSON object.
+    /// The file is not a JSON object.
     Malformed,
-    /// The client's folder is not in its workspace.
+    /// The client's folder is not in the file's workspace.
     Workspace(WorkspaceError),
-    /// It would do, but another was chosen.
+    /// The file would be valid, but another one was chosen.
     Outranked,
-    /// Its process has ended, or its folder is gone. The client removes it.
+    /// The editor's process has ended, or the folder is gone. The client removes the file.
     Stale,
 }
 
-/// Why a file was chosen.
+/// The reason why a file was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It has a name of the old form with the editor's process; the client asks for nothing more.
+    /// The file's name has the old form with the editor's process. The client makes no further
+    /// checks.
     OldName,
-    /// It is the only one whose workspace has the client's folder.
+    /// It is the only file whose workspace contains the client's folder.
     OnlyOne,
-    /// The variable for the port has its port.
+    /// Its port equals the port of the variable.
     Port,
-    /// Several would do, and it is the first of them: of the editor's process, alive, of the newest
-    /// process; or the one that was written last.
+    /// Several files are valid, and this is the first of them: of the editor's process, alive, of
+    /// the newest process; or the one that was written last.
     First,
-    /// None would do. It is taken so that the client can name the folders that are open.
+    /// No file is valid. This one is chosen so that the client can name the open folders.
     NoneFits,
 }
 
-/// All files that the client looks at.
+/// All files that the client checks.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// Where it looks.
+    /// The searched folder.
     pub dir: PathBuf,
     /// Whether the folder could be listed.
     pub listed: Result<(), io::ErrorKind>,
@@ -126,7 +127,7 @@ pub struct Search {
 }
 
 impl Candidate {
-    /// The port as it is written there.
+    /// Returns the port as written in the file.
     pub(super) fn port(&self) -> Option<&str> {
         self.connection.as_ref()?.port.as_deref()
     }
@@ -139,7 +140,7 @@ impl Search {
     }
 }
 
-/// The files of the folder whose names the client expects, in Node's order.
+/// Returns the names in the folder that match the client's pattern, in Node's order.
 pub(super) fn names(naming: Naming, dir: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(dir)? {
@@ -152,8 +153,8 @@ pub(super) fn names(naming: Naming, dir: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The file as the client reads it; `Outranked` until there is a choice. `ide_pid` is the editor's
-/// process if the name has it.
+/// Reads and judges a file as the client does. The status is `Outranked` until a file is chosen.
+/// `ide_pid` is the editor's process, if the name contains it.
 pub(super) fn candidate(
     environment: &Environment,
     path: PathBuf,

@@ -2,23 +2,23 @@
 
 use companion_platform::{ProcessInfo, process_info};
 
-/// The client gives up after so many steps.
+/// The most steps, after which the client gives up.
 const MAX_DEPTH: usize = 32;
 
 const SHELLS: [&str; 8] = ["zsh", "bash", "sh", "tcsh", "csh", "ksh", "fish", "dash"];
 
-/// The process that a client takes for the editor if it is started where this process was, and no
-/// variable names one: the shell's grandparent.
+/// Returns the process that a client considers the editor, if it is started in place of this
+/// process and no variable names one. It is the shell's grandparent.
 pub(super) fn ide_process() -> u32 {
     ide_process_from(std::process::id(), cfg!(windows), process_info)
 }
 
-/// The same for a client with the id `pid`, in the tree of processes from `info`.
+/// Does the same for a client with the id `pid`, in the process tree from `info`.
 pub fn ide_process_from(pid: u32, windows: bool, info: impl Fn(u32) -> Option<ProcessInfo>) -> u32 {
     if windows { from_root(pid, info) } else { from_shell(pid, info) }
 }
 
-/// The grandparent of the first shell above, or the topmost process there is.
+/// Returns the grandparent of the nearest shell, or else the topmost process.
 fn from_shell(mut pid: u32, info: impl Fn(u32) -> Option<ProcessInfo>) -> u32 {
     for _ in 0..MAX_DEPTH {
         let Some(ProcessInfo { parent, command }) = info(pid) else { break };
@@ -35,7 +35,7 @@ fn from_shell(mut pid: u32, info: impl Fn(u32) -> Option<ProcessInfo>) -> u32 {
     pid
 }
 
-/// The great-grandchild of the root.
+/// Returns the great-grandchild of the root.
 fn from_root(pid: u32, info: impl Fn(u32) -> Option<ProcessInfo>) -> u32 {
     let mut ancestors = Vec::new();
     let mut next = Some(pid);

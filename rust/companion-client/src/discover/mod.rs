@@ -1,9 +1,9 @@
-//! Where a client would connect, and why: its own decisions, taken again step by step.
+//! Predicts the client's connection attempts, by repeating its decisions step by step.
 //!
-//! Source: the client's `ide-client.js` (`connect`), `ide-connection-utils.js`, `detect-ide.js`
-//! and `process-utils.js`, in the versions that the dialect names. Everything depends only on an
-//! [`Environment`] and on the files in the folder that it names. Nothing here talks to a
-//! companion, and nothing changes a file.
+//! Source: the client's `ide-client.js` (`connect`), `ide-connection-utils.js`, `detect-ide.js` and
+//! `process-utils.js`, in the versions that the dialect names. All results depend only on an
+//! [`Environment`] and on the files in the folder that it names. This module does not connect to
+//! companions, and does not change files.
 
 mod by_port;
 mod by_process;
@@ -25,12 +25,12 @@ pub use files::{Candidate, CandidateStatus, Connection, Reason, Search};
 pub use ide_process::ide_process_from;
 pub use workspace::{WorkspaceError, normalize, resolve_to_real_path, validate};
 
-/// A bearer token. It is not shown by `Debug`, so that no log has it by accident.
+/// A bearer token. `Debug` does not show it, so that no log contains it by accident.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// For the `Authorization` header only.
+    /// Returns the token, only for the `Authorization` header.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -57,26 +57,26 @@ pub struct Stdio {
     pub args: Vec<String>,
 }
 
-/// Where a [`Route`] comes from.
+/// The source of a [`Route`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// From the discovery file that was chosen.
+    /// The chosen discovery file.
     File,
-    /// From an environment variable.
+    /// An environment variable.
     Variable,
 }
 
-/// One way to a companion.
+/// An address of a companion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// `http://host:port/mcp`.
     Http {
-        /// `127.0.0.1`, or `host.docker.internal` from within a container.
+        /// `127.0.0.1`, or `host.docker.internal` in a container.
         host: &'static str,
         /// 1 to 65535.
         port: u16,
     },
-    /// A port that the client refuses because it is none.
+    /// A port that the client refuses because it is not valid.
     BadPort(String),
     /// A program that the client starts.
     Stdio(Stdio),
@@ -85,38 +85,38 @@ pub enum Target {
 /// One attempt of the client to connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// Where to.
+    /// The address.
     pub target: Target,
     /// The source of the value.
     pub origin: Origin,
-    /// A token that is sent there instead of the plan's.
+    /// A token that replaces the plan's token for this attempt.
     pub token: Option<Token>,
 }
 
-/// The client's plan: it tries `routes` in order, unless `workspace` is an error or
-/// `ide` is `None`. Then it tries nothing at all.
+/// The client's plan. The client tries `routes` in order. It tries nothing if `workspace` is an
+/// error or if `ide` is `None`.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// All discovery files, with the client's judgement of each.
     pub search: Search,
-    /// The client's name for the editor; `None`: "IDE integration is not supported in your
-    /// current environment".
+    /// The client's name for the editor. With `None` the client reports "IDE integration is not
+    /// supported in your current environment".
     pub ide: Option<String>,
-    /// Whether the client's folder is in the workspace that the editor has open.
+    /// Whether the client's folder is in the editor's workspace.
     pub workspace: Result<(), WorkspaceError>,
-    /// Sent with every HTTP route, wherever the route's port comes from: the file's token, and
-    /// only without one the variable's.
+    /// The token of every HTTP route: the file's token, or else the variable's. The source of the
+    /// port does not matter.
     pub token: Option<Token>,
-    /// Where that token comes from.
+    /// The source of that token.
     pub token_origin: Origin,
     /// In the client's order.
     pub routes: Vec<Route>,
-    /// A file that is for another folder came before the chosen one, which some clients remark.
+    /// Whether a file for another folder came before the chosen file. Some clients report that.
     pub rejected: bool,
 }
 
 impl Plan {
-    /// The folders that editors have open, if the client's is none of them.
+    /// Returns the folders that editors have open, if the client's folder is not among them.
     pub fn open_folders(&self) -> Vec<PathBuf> {
         if let Err(WorkspaceError::Elsewhere(folders)) = &self.workspace {
             return folders.clone();
@@ -146,7 +146,7 @@ impl Plan {
         let workspace = validate(environment.dialect.roots, workspace_path, &environment.cwd);
 
         let mut routes = Vec::new();
-        // The last token that was found is kept.
+        // The client keeps the last token that it finds.
         let mut own_token = None;
         if let Some(connection) = chosen {
             let targets = connection.truthy_port().map(|port| http(environment, port));
@@ -172,8 +172,9 @@ impl Plan {
     }
 }
 
-/// Adds the files that a client tries after the chosen file, if file names have the port: first
-/// the others for its folder, then those without a folder. Returns its final token.
+/// Adds the files that a client with ports in file names tries after the chosen file. Files for its
+/// folder come first, then files without a workspace. Returns the token that the client uses in the
+/// end.
 fn add_others(
     environment: &Environment,
     search: &Search,
@@ -202,8 +203,8 @@ fn add_others(
     token
 }
 
-/// The files that a client has passed over by now because they are for other folders. One that has
-/// the port in the files' names leaves their ports alone.
+/// Returns the files for other folders that the client has skipped, if the files' names have the
+/// port.
 fn rejected<'a>(
     environment: &Environment,
     search: &'a Search,
@@ -221,7 +222,7 @@ fn http(environment: &Environment, text: &str) -> Vec<Target> {
     }
 }
 
-/// JavaScript's `parseInt(text, 10)`, if that is more than 0.
+/// Returns the result of JavaScript's `parseInt(text, 10)`, if it is above 0.
 fn leading_number(text: &str) -> Option<u32> {
     let text = text.trim_start();
     let text = text.strip_prefix('+').unwrap_or(text);
@@ -230,7 +231,7 @@ fn leading_number(text: &str) -> Option<u32> {
 }
 
 impl Search {
-    /// All files that a client in this environment looks at.
+    /// Finds all files that a client in this environment checks.
     pub(crate) fn of(environment: &Environment) -> Self {
         let dir = environment.discovery_dir();
         match environment.dialect.naming {

@@ -5,7 +5,7 @@ use companion_protocol::ide::IdeInfo;
 
 use super::Environment;
 
-/// The editor's name for people. The file's, else the client's guess from the variables.
+/// Returns the editor's name for users: the file's, or else the client's guess from the variables.
 pub(super) fn detect(environment: &Environment, from_file: Option<&IdeInfo>) -> Option<String> {
     if let Some(info) = from_file {
         return Some(info.display_name.clone());

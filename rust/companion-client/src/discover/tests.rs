@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A process that runs, by [`is_alive`].
+/// A running process, according to [`is_alive`].
 const ALIVE: u32 = 500;
 const DEAD: u32 = 901;
 
@@ -22,7 +22,7 @@ fn is_alive(pid: u32) -> bool {
     pid < 900
 }
 
-/// Folders `tmp`, `project`, `project/sub` and `other`, and an environment in `project`.
+/// The folders `tmp`, `project`, `project/sub` and `other`, and an environment in `project`.
 struct Scene {
     root: TempDir,
     environment: Environment,
@@ -61,7 +61,7 @@ impl Scene {
         fs::write(self.environment.discovery_dir().join(name), content).unwrap();
     }
 
-    /// A file as a companion writes it, for the folder `workspace` of the scene.
+    /// Writes a file like a companion, for the folder `workspace` of the scene.
     fn file(&self, pid: u32, port: u16, workspace: &str) -> &Self {
         let name = format!("gemini-ide-server-{pid}-{port}.json");
         self.write(&name, &content(port, &self.path(workspace)).to_string());
@@ -72,7 +72,7 @@ impl Scene {
         Plan::of(&self.environment)
     }
 
-    /// The ports of the files in the client's order, and the verdict on each.
+    /// Returns the ports of the files in the client's order, and the verdict on each.
     fn standings(&self) -> Vec<(String, CandidateStatus)> {
         let candidates = self.plan().search.candidates;
         let port = |one: &Candidate| {
@@ -119,7 +119,7 @@ fn files_are_ordered_by_process_life_and_number() {
     scene.var(GEMINI.variables.port, "99");
     assert_eq!(scene.standings()[0], ("3".to_owned(), Chosen(Reason::First)));
 
-    // The process named by the terminal comes first even if it is dead.
+    // The process that the terminal names comes first, even if it has ended.
     scene.environment.ide_pid = DEAD;
     assert_eq!(scene.standings()[0], ("1".to_owned(), Chosen(Reason::First)));
 }

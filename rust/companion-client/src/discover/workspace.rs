@@ -1,4 +1,4 @@
-//! Whether a folder is in a workspace (`validateWorkspacePath`, and `utils/paths.js`).
+//! Checks whether a folder is in a workspace (`validateWorkspacePath`, and `utils/paths.js`).
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use companion_platform::{Platform, is_absolute, relative_to};
 use companion_protocol::dialect::Roots;
 
-/// Why the client does not connect from its folder.
+/// The reason why the client does not connect from its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkspaceError {
     /// Neither a file nor a variable names a workspace.
     Unknown,
     /// The editor has no folder open.
     Empty,
-    /// The editor has other folders open: these, with links resolved.
+    /// The editor has other folders open: these, with resolved links.
     Elsewhere(Vec<PathBuf>),
 }
 
-/// Whether `cwd` is in one of the folders of the list `workspace_path`, links resolved.
+/// Checks that `cwd` is in one of the folders of the list `workspace_path`. Resolves links.
 pub fn validate(
     rules: Roots,
     workspace_path: Option<&str>,
@@ -58,9 +58,8 @@ fn contains(root: &Path, path: &Path) -> bool {
     relative_to(Platform::CURRENT, &path, &root).is_some()
 }
 
-/// The real place of a path as the client reads it: `file://` is cut off, percent signs are
-/// decoded if they all can be, a relative path begins at `cwd`, and links are resolved as far as
-/// there is something.
+/// Resolves a path as the client does. It removes `file://`, and decodes percent signs if all of
+/// them are valid. A relative path starts at `cwd`. Links are resolved as far as the path exists.
 pub fn resolve_to_real_path(text: &str, cwd: &Path) -> PathBuf {
     let local = text.strip_prefix("file://").filter(|path| path.starts_with('/')).unwrap_or(text);
     let decoded = decode_uri_component(local);
@@ -68,7 +67,7 @@ pub fn resolve_to_real_path(text: &str, cwd: &Path) -> PathBuf {
     real_path(&normalize(&path), 0)
 }
 
-/// JavaScript's `decodeURIComponent`; `None` where that throws.
+/// Does the same as JavaScript's `decodeURIComponent`. Returns `None` if that throws.
 fn decode_uri_component(text: &str) -> Option<String> {
     let mut bytes = text.bytes();
     let mut decoded = Vec::with_capacity(text.len());
@@ -83,7 +82,7 @@ fn decode_uri_component(text: &str) -> Option<String> {
     String::from_utf8(decoded).ok()
 }
 
-/// Without `.` and `..`, purely by name, as Node's `path.resolve`.
+/// Removes `.` and `..` by name only, like Node's `path.resolve`.
 pub fn normalize(path: &Path) -> PathBuf {
     use std::path::Component;
     let mut normal = PathBuf::new();
@@ -97,7 +96,7 @@ pub fn normalize(path: &Path) -> PathBuf {
     normal
 }
 
-/// Links are followed to something that is not there, too; the depth ends a circle of them.
+/// Resolves links, even to missing targets. `depth` ends a cycle of links.
 fn real_path(path: &Path, depth: usize) -> PathBuf {
     const MAX_DEPTH: usize = 64;
     match path.canonicalize() {
@@ -122,7 +121,7 @@ fn real_path(path: &Path, depth: usize) -> PathBuf {
     }
 }
 
-/// Windows' `\\?\C:\a` and `\\?\UNC\server\share`, as people write them.
+/// Converts Windows' `\\?\C:\a` and `\\?\UNC\server\share` to the usual form.
 fn strip_verbatim(path: PathBuf) -> PathBuf {
     if !cfg!(windows) {
         return path;

@@ -1,4 +1,4 @@
-//! One request on one connection: from the name of the host to the head of the answer.
+//! Sends one request on one connection: from the lookup of the host to the head of the answer.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -18,10 +18,10 @@ use tokio::time::timeout;
 
 use super::{Endpoint, Error, Stage};
 
-/// How long an address may take to accept a connection.
+/// The time for an address to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How much is read of the body of a refusal.
+/// The most bytes that are read of the body of a refusal.
 const MAX_REFUSAL: usize = 64 << 10;
 
 /// Sends a request and waits for the head of its answer. A refusal is an error.
@@ -52,7 +52,7 @@ pub(super) async fn exchange(
 
     let (mut sender, connection) =
         http1::handshake(TokioIo::new(stream)).await.map_err(|error| broken(&error))?;
-    // It ends by itself once the answer has been read or dropped.
+    // The task ends when the answer has been read or dropped.
     tokio::spawn(connection);
     let response = sender.send_request(request).await.map_err(|error| {
         if error.is_parse() {

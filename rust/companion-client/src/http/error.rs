@@ -5,9 +5,9 @@ use std::io;
 /// The stage of a request that timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The connection: nobody answers at that address, or a firewall drops it.
+    /// The connection: no program answers at that address, or a firewall drops the packets.
     Connect,
-    /// The answer: something listens there and says nothing.
+    /// The answer: a program listens there and sends nothing.
     Answer,
 }
 
@@ -20,13 +20,13 @@ pub enum Error {
         /// The name.
         host: String,
     },
-    /// Nobody listens on that port.
+    /// No program listens on that port.
     #[error("nobody listens at {authority}")]
     Refused {
         /// `host:port`.
         authority: String,
     },
-    /// There is no way to that address.
+    /// There is no route to that address.
     #[error("{authority} can't be reached: {source}")]
     Unreachable {
         /// `host:port`.
@@ -34,7 +34,7 @@ pub enum Error {
         /// The system's error.
         source: io::Error,
     },
-    /// It took too long.
+    /// A timeout.
     #[error("{authority} {}", match stage {
         Stage::Connect => "did not take the connection in time",
         Stage::Answer => "took the connection but did not answer in time",
@@ -45,19 +45,19 @@ pub enum Error {
         /// The stage that timed out.
         stage: Stage,
     },
-    /// 401: the token is missing or is not this server's.
+    /// 401: the token is missing or wrong.
     #[error("the token was refused (401)")]
     Unauthorized {
         /// The server's message.
         message: String,
     },
-    /// 403: by a companion, for the `Host` header or an `Origin`.
+    /// 403 by a companion, because of the `Host` header or an `Origin`.
     #[error("the request was refused (403): {message}")]
     Forbidden {
         /// The server's message.
         message: String,
     },
-    /// 404 or 400 to a session that was there before: it has ended.
+    /// 404 or 400 for a known session: it has ended.
     #[error("the session has ended")]
     SessionEnded,
     /// Any other status.
@@ -68,7 +68,7 @@ pub enum Error {
         /// The server's message; may be empty.
         message: String,
     },
-    /// A request of ours was answered with a JSON-RPC error.
+    /// The answer to a request is a JSON-RPC error.
     #[error("the server refused: {message} ({code})")]
     Rpc {
         /// The JSON-RPC code.
@@ -76,7 +76,7 @@ pub enum Error {
         /// The server's message.
         message: String,
     },
-    /// Something else than a companion listens there.
+    /// A program other than a companion listens there.
     #[error("what listens there is no companion: {reason}")]
     NotACompanion {
         /// The evidence.
@@ -85,10 +85,10 @@ pub enum Error {
     /// The server sent a message that is longer than [`super::MAX_MESSAGE`].
     #[error("the server sent a message that is too long")]
     TooLong,
-    /// The connection broke after the request had been sent; it may or may not have been heard.
+    /// The connection broke after the request was sent. The server may have received it.
     #[error("the connection broke: {reason}")]
     Broken {
-        /// How.
+        /// The reason.
         reason: String,
     },
     /// The client could not be set up.
@@ -97,8 +97,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the server certainly did not act on the request, so that it can be asked
-    /// again.
+    /// Returns whether the server certainly did not act on the request, so that it can be repeated.
     pub fn is_safe_to_retry(&self) -> bool {
         match self {
             Self::UnknownHost { .. }

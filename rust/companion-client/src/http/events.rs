@@ -1,4 +1,4 @@
-//! The messages of one answer, whether it is one JSON text or a stream of events.
+//! Reads the messages of one answer, which is one JSON text or an event stream.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::connection::broken;
 use super::sse::{self, Event};
 use super::{Error, MAX_MESSAGE};
 
-/// The messages of one answer, read as they are asked for. Dropped, it closes the connection.
+/// The messages of one answer, which are read on demand. Dropping this value closes the connection.
 #[derive(Debug)]
 pub struct Events {
     body: Body,
@@ -37,7 +37,8 @@ impl Events {
         Self { body, ready: VecDeque::new() }
     }
 
-    /// The next message; nothing when the answer is over, which for an empty one is at once.
+    /// Reads the next message. Returns `None` at the end of the answer; an empty answer ends at
+    /// once.
     ///
     /// # Errors
     /// [`Error::Broken`] and [`Error::TooLong`].
@@ -74,7 +75,7 @@ impl Events {
         }
     }
 
-    /// How long the server wants its client to wait before it opens the stream again.
+    /// Returns how long the server wants the client to wait before it reopens the stream.
     pub fn retry(&self) -> Option<Duration> {
         match &self.body {
             Body::Json(_) => None,
@@ -83,7 +84,7 @@ impl Events {
     }
 }
 
-/// Whether the answer is a stream of events.
+/// Returns whether the answer is an event stream.
 pub(super) fn is_stream(response: &Response<Incoming>) -> bool {
     let media_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     media_type.is_some_and(|value| {

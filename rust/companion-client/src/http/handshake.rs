@@ -15,18 +15,18 @@ use super::{Endpoint, Error, Events, Session, Stage, connection};
 /// The server that answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerInfo {
-    /// For programs.
+    /// The server's name for programs.
     pub name: String,
-    /// Of the server.
+    /// The server's version.
     pub version: String,
-    /// The revision of MCP that it chose.
+    /// The MCP revision that the server chose.
     pub protocol_version: String,
 }
 
 /// A session that has begun.
 #[derive(Debug)]
 pub struct Initialized {
-    /// It still wants the notification `notifications/initialized`.
+    /// The session, which still needs the notification `notifications/initialized`.
     pub session: Session,
     /// The whole response, as the server wrote it.
     pub response: Bytes,
@@ -34,10 +34,10 @@ pub struct Initialized {
     pub server: ServerInfo,
 }
 
-/// Begins a session with `message`, a whole request `initialize`. It takes at most `limit`.
+/// Begins a session with `message`, a whole request `initialize`. Takes at most `limit`.
 ///
 /// # Errors
-/// Any but [`Error::SessionEnded`].
+/// Any except [`Error::SessionEnded`].
 pub async fn initialize(
     endpoint: &Endpoint,
     message: Bytes,
@@ -51,10 +51,10 @@ pub async fn initialize(
     begun.await.unwrap_or_else(|_| Err(too_late(Stage::Answer)))
 }
 
-/// Begins a session of our own, for no client. It takes at most `limit`.
+/// Begins a session of this program's own, without a client. Takes at most `limit`.
 ///
 /// # Errors
-/// Any but [`Error::SessionEnded`].
+/// Any except [`Error::SessionEnded`].
 pub async fn connect(endpoint: &Endpoint, limit: Duration) -> Result<Initialized, Error> {
     let params = json!({
         "protocolVersion": "2025-06-18",
@@ -66,21 +66,21 @@ pub async fn connect(endpoint: &Endpoint, limit: Duration) -> Result<Initialized
     initialize(endpoint, message.into(), limit).await
 }
 
-/// Whether a companion answers there: begins a session and ends it. It takes at most `limit`,
-/// and needs no runtime of the caller's.
+/// Checks whether a companion answers: begins a session and ends it. Takes at most `limit`, and
+/// needs no runtime.
 ///
 /// # Errors
-/// Any but [`Error::SessionEnded`].
+/// Any except [`Error::SessionEnded`].
 pub fn probe(endpoint: &Endpoint, limit: Duration) -> Result<ServerInfo, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Error::Local)?;
     let server = runtime.block_on(async {
         let begun = connect(endpoint, limit).await?;
-        // A server that keeps the session for a while is none the worse.
+        // If this fails, the server keeps the session for a while, which does no harm.
         let _ = timeout(Duration::from_secs(1), begun.session.end()).await;
         Ok(begun.server)
     });
-    // A lookup of the host's name may still be under way, and is not worth waiting for.
+    // Don't wait for a lookup of the host's name that may still be pending.
     runtime.shutdown_background();
     server
 }
@@ -128,7 +128,7 @@ struct Implementation {
     version: String,
 }
 
-/// The result, if this is the response and not a message that came before it.
+/// Returns the result if this message is the response. Earlier messages may precede it.
 fn answer(data: &[u8]) -> Result<Option<InitializeResult>, Error> {
     match serde_json::from_slice(data) {
         Ok(Response { result: Some(result), .. }) => Ok(Some(result)),

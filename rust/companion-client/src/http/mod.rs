@@ -1,8 +1,9 @@
-//! Talks to a companion: MCP over Streamable HTTP, as far as companions and Gemini CLI use it.
+//! Connects to a companion: MCP over Streamable HTTP, as far as companions and Gemini CLI use it.
 //!
 //! [`probe`] checks whether a companion answers; it needs no runtime. [`initialize`] begins a
-//! lasting [`Session`], which posts messages and reads notifications; [`connect`] does so without
-//! a client's parameters. Each request has its own connection, so none waits for another.
+//! lasting [`Session`], which posts messages and reads notifications. [`connect`] does the same
+//! without a client's parameters. Each request has its own connection, so that no request waits for
+//! another.
 
 mod connection;
 mod error;
@@ -21,37 +22,37 @@ pub use hook::post_hook;
 pub use session::Session;
 pub use sse::Event;
 
-/// The longest message that is read, in bytes. The largest request of a companion by default is
-/// 64 MB, and an answer has to carry the same text, with escapes.
+/// The longest message, in bytes. By default a companion's largest request has 64 MB, and an answer
+/// must carry the same text, with escapes.
 pub const MAX_MESSAGE: usize = 256 << 20;
 
 /// The address and credentials of a companion.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// A name or an address; one of IPv6 without brackets.
+    /// A name or an address; an IPv6 address without brackets.
     pub host: String,
     /// The port.
     pub port: u16,
     /// The bearer token; `None` sends no `Authorization`.
     pub token: Option<String>,
-    /// The `Host` header; `None`: `host:port`, as Gemini CLI sends.
+    /// The `Host` header. `None` means `host:port`, as Gemini CLI sends it.
     pub host_header: Option<String>,
 }
 
 impl Endpoint {
-    /// `host:port` with a token, as Gemini CLI would connect to it.
+    /// Creates an endpoint from `host:port` and a token, as Gemini CLI uses it.
     pub fn new(host: impl Into<String>, port: u16, token: Option<String>) -> Self {
         Self { host: host.into(), port, token, host_header: None }
     }
 
-    /// `host:port`, with brackets around an address of IPv6.
+    /// Returns `host:port`, with brackets around an IPv6 address.
     pub fn authority(&self) -> String {
         let Self { host, port, .. } = self;
         if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
     }
 }
 
-/// Without the token.
+/// Omits the token.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")

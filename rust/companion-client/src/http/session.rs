@@ -1,4 +1,4 @@
-//! A session with a companion: messages to it, and the stream of notifications from it.
+//! Holds a session with a companion: posts messages, and reads the stream of notifications.
 
 use std::time::Duration;
 
@@ -21,20 +21,20 @@ const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-versi
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const REPEATED: HeaderName = HeaderName::from_static(mcp::REPEATED);
 
-/// How long a companion may take to open the stream.
+/// The time for a companion to open the stream.
 const STREAM_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A session; several requests may be under way at once.
+/// A session. Several requests may be in progress at once.
 #[derive(Clone, Debug)]
 pub struct Session {
     endpoint: Endpoint,
-    /// A server may do without.
+    /// Some servers use no id.
     id: Option<HeaderValue>,
     protocol_version: Option<HeaderValue>,
 }
 
 impl Session {
-    /// One that has not begun: `initialize` is the first thing to post.
+    /// Creates a session that has not begun: `initialize` must be the first message.
     pub(super) fn new(endpoint: Endpoint) -> Self {
         Self { endpoint, id: None, protocol_version: None }
     }
@@ -44,21 +44,22 @@ impl Session {
         self.protocol_version = HeaderValue::from_str(protocol_version).ok();
     }
 
-    /// Where it is.
+    /// Returns the address of the companion.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// Sends a message, byte for byte, and waits for the head of the answer. There is no limit
-    /// on that time: a request may wait for a user.
+    /// Sends a message, byte for byte, and waits for the head of the answer. The wait has no
+    /// timeout, because a request may wait for a user.
     ///
     /// # Errors
-    /// Any but [`Error::Rpc`]; [`Error::is_safe_to_retry`] says which ones allow to send it again.
+    /// Any except [`Error::Rpc`]. After some of them the message can be sent again; see
+    /// [`Error::is_safe_to_retry`].
     pub async fn post(&self, message: Bytes) -> Result<Events, Error> {
         self.send(self.post_request(message)).await
     }
 
-    /// Repeats a request whose connection broke. A companion gives the first request's answer.
+    /// Repeats a request whose connection broke. A companion returns the first request's answer.
     ///
     /// # Errors
     ///
@@ -74,7 +75,7 @@ impl Session {
         Ok(Events::new(sent.map_err(|error| self.ended(error))?))
     }
 
-    /// Asks for something and waits for the result, for as long as the server takes.
+    /// Sends a request and waits for its result, without a timeout.
     ///
     /// # Errors
     /// Any.
@@ -87,7 +88,7 @@ impl Session {
         let mut events = self.post(message.expect("our messages are JSON").into()).await?;
         let none = |reason: &str| Error::NotACompanion { reason: reason.to_owned() };
         while let Some(event) = events.next().await? {
-            // Before the answer there may be notifications.
+            // Notifications may precede the answer.
             if let Ok(Payload::Single(Message::Response { result, .. })) =
                 jsonrpc::parse(&event.data)
             {
@@ -100,7 +101,7 @@ impl Session {
         Err(none(&format!("it did not answer `{method}`")))
     }
 
-    /// That of `initialize`, which says that requests are sent again.
+    /// Returns the `initialize` request, with a header that announces repeated requests.
     pub(super) fn first_request(&self, message: Bytes) -> Request<Full<Bytes>> {
         let mut request = self.post_request(message);
         request.headers_mut().insert(REPEATED, HeaderValue::from_static("false"));
@@ -116,11 +117,11 @@ impl Session {
         request
     }
 
-    /// Opens the stream of notifications. With the id of the last event of the stream before,
-    /// the server resends lost events.
+    /// Opens the stream of notifications. With the id of the last event of the earlier stream, the
+    /// server resends lost events.
     ///
     /// # Errors
-    /// Any but [`Error::Rpc`].
+    /// Any except [`Error::Rpc`].
     pub async fn stream(&self, last_event_id: Option<&str>) -> Result<Events, Error> {
         let mut request = self.request(Method::GET, Full::default());
         let headers = request.headers_mut();
@@ -145,7 +146,7 @@ impl Session {
     /// Ends the session on the server.
     ///
     /// # Errors
-    /// Any but [`Error::Rpc`].
+    /// Any except [`Error::Rpc`].
     pub async fn end(&self) -> Result<(), Error> {
         let request = self.request(Method::DELETE, Full::default());
         connection::send(&self.endpoint, request).await.map(drop)
@@ -161,8 +162,8 @@ impl Session {
         request
     }
 
-    /// Whether `error` means that the server does not know the session any more. MCP wants 404
-    /// there; the VS Code companion answers 400 with a text about the session.
+    /// Converts `error` if it means that the server does not know the session. MCP requires 404.
+    /// The VS Code companion answers 400 with a text about the session.
     fn ended(&self, error: Error) -> Error {
         match error {
             Error::Status { status: 404, .. } if self.id.is_some() => Error::SessionEnded,

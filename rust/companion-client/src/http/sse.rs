@@ -9,25 +9,25 @@ use super::{Error, MAX_MESSAGE};
 pub struct Event {
     /// ID of the last event, to resume the stream after it.
     pub id: Option<String>,
-    /// JSON, if the server does as it should.
+    /// The data, usually JSON.
     pub data: Bytes,
 }
 
-/// Takes bytes, gives events.
+/// Converts bytes to events.
 #[derive(Debug, Default)]
 pub(super) struct Parser {
-    /// Of the line that is not over yet.
+    /// The bytes of the incomplete line.
     line: Vec<u8>,
-    /// Of the event that is not over yet; each line's with a line break.
+    /// The data of the incomplete event, with a line break after each line.
     data: Vec<u8>,
-    /// The id of the newest event; it stays for events that have none of their own.
+    /// The id of the newest event. Later events without an id keep it.
     id: Option<String>,
     retry: Option<u64>,
     after_cr: bool,
 }
 
 impl Parser {
-    /// Takes the next bytes, and gives each event that they complete to `event`.
+    /// Takes the next bytes, and passes each completed event to `event`.
     pub(super) fn push(
         &mut self,
         mut bytes: &[u8],
@@ -55,7 +55,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The pause that the server asked for before the stream is opened again, in milliseconds.
+    /// Returns the delay that the server requested before the stream is reopened, in milliseconds.
     pub(super) fn retry(&self) -> Option<u64> {
         self.retry
     }

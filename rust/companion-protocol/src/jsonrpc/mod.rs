@@ -134,9 +134,9 @@ pub enum Message<'a> {
         /// The parameters.
         params: Params<'a>,
     },
-    /// The answer to a request of ours.
+    /// The answer to a request of the companion.
     Response {
-        /// The id of our request; `None` if the peer could not read it.
+        /// The id of the request; `None` if the peer could not read it.
         id: Option<Id>,
         /// The result or the error.
         result: Result<&'a RawValue, ErrorObject>,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Id, Version, code};
 
-/// A request of ours.
+/// A request that the companion sends.
 #[derive(Debug, Serialize)]
 pub struct Request<P> {
     jsonrpc: Version,
@@ -20,7 +20,7 @@ impl<P: Serialize> Request<P> {
     }
 }
 
-/// A notification of ours.
+/// A notification that the companion sends.
 #[derive(Debug, Serialize)]
 pub struct Notification<P> {
     jsonrpc: Version,

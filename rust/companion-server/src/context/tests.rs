@@ -170,7 +170,8 @@ proptest! {
                 prop_assert!(!file.is_active || position == 0);
                 prop_assert!(file.is_active || file.cursor.is_none());
                 prop_assert!(file.is_active || file.selected_text.is_none());
-                // As JavaScript counts. Half a pair can't be in a text of Rust's.
+                // The client counts UTF-16 code units. A Rust string can't contain half of a
+                // surrogate pair.
                 if let Some(text) = &file.selected_text {
                     prop_assert!(!text.is_empty());
                     prop_assert!(text.encode_utf16().count() <= MAX_SELECTED_TEXT);
@@ -189,7 +190,7 @@ proptest! {
     }
 }
 
-/// A server in paused time with one connected client, and an open file that exists.
+/// Starts a server in paused time, with one connected client and an open file that exists.
 async fn connected() -> (Rig, Stream, String, tempfile::NamedTempFile) {
     let rig = Rig::start();
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -217,7 +218,7 @@ async fn a_burst_is_told_once_and_50_ms_after_its_last_event() {
     }
     assert_eq!(line(&stream.context().await), 4);
     let since_last = stream.arrived - last;
-    // The last milliseconds pass on a thread that does not know of the paused time.
+    // The last milliseconds pass on a thread that does not use the paused clock.
     assert!(
         since_last <= QUIET_TIME && QUIET_TIME <= since_last + TIMER_LATENESS,
         "{since_last:?}"
@@ -281,7 +282,7 @@ async fn a_slow_client_skips_what_is_stale() {
     stream.nothing_for(Duration::from_secs(1)).await;
 }
 
-/// In real time: a clock that is paused stands still while a thread is busy.
+/// Runs in real time: a paused clock stands still while a thread is busy.
 #[tokio::test]
 async fn a_disk_that_does_not_answer_holds_up_nothing_but_new_files() {
     static DEAD: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
@@ -318,7 +319,7 @@ async fn a_disk_that_does_not_answer_holds_up_nothing_but_new_files() {
     }
 }
 
-/// In real time, too.
+/// Runs in real time, too.
 #[tokio::test]
 async fn on_a_dead_disk_other_rules_take_back_everything() {
     static DEAD: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
@@ -357,7 +358,7 @@ async fn a_rule_that_comes_just_before_its_folder_is_watched_counts() {
     let at = |name| dir.path().join(name).to_str().unwrap().to_owned();
     let (key, last) = (at("x.key"), at("last"));
     let privacy = Arc::new(Privacy::new(Arc::new(Mutex::new(vec![dir.path().to_owned()]))));
-    // By the last file the folder's rules have been looked at.
+    // The scan has already read the folder's rules when it checks the last file.
     let is_file = |path: &str| {
         if let Some(dir) = path.strip_suffix("last") {
             std::fs::write(format!("{dir}.geminiignore"), "*.key").unwrap();
@@ -370,7 +371,7 @@ async fn a_rule_that_comes_just_before_its_folder_is_watched_counts() {
     assert_eq!((&seen.told, &seen.private), (&vec![last], &vec![key]));
 }
 
-/// Windows watches whole roots.
+/// Windows watches whole roots, so this does not apply there.
 #[cfg(not(windows))]
 #[tokio::test(start_paused = true)]
 async fn what_the_system_does_not_watch_is_looked_at_by_the_clock() {

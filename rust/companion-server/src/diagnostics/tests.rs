@@ -1,4 +1,4 @@
-//! The tool `getDiagnostics`, from the call to the editor and back.
+//! Tests the tool `getDiagnostics`, from the call to the editor and back.
 
 use companion_protocol::diagnostics::{Diagnostic, DiagnosticsRequest, FileDiagnostics, Severity};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::known::{KnownProblems, MAX_FILES, MAX_PROBLEMS};
 use crate::host::DiagnosticsResponder;
 use crate::testing::{EditorCall, Rig};
 
-/// A server for a folder that has the files `a` and `b`, and a client of it.
+/// A server for a folder with the files `a` and `b`, and one client.
 struct Scene {
     rig: Rig,
     session: String,
@@ -34,7 +34,7 @@ impl Scene {
         self.rig.call(&self.session, "getDiagnostics", arguments).await
     }
 
-    /// Calls the tool, and has the editor answer the request.
+    /// Calls the tool, and makes the editor answer the request.
     async fn asked(
         &self,
         arguments: &Value,
@@ -49,7 +49,7 @@ impl Scene {
         tokio::join!(self.call(arguments), editor).0
     }
 
-    /// The answer's text about the file `a`, which has errors with these messages.
+    /// Reports errors with these messages for the file `a`. Returns the answer's text.
     async fn has(&self, arguments: &Value, messages: &[&str], incomplete: Option<&str>) -> String {
         let mut file = json!({ "path": self.path("a"), "diagnostics": errors(messages) });
         if let Some(why) = incomplete {
@@ -72,7 +72,7 @@ fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap()
 }
 
-/// The sentence of a call that failed.
+/// Returns the error message of a failed call.
 fn failure(result: &Value) -> &str {
     assert_eq!(result["isError"], true, "{result}");
     text(result)
@@ -181,7 +181,7 @@ async fn what_is_not_asked_for_is_not_forgotten() {
     assert_eq!(has(&all, &warning).await, "a: 1 problem was there before.");
 }
 
-/// How many of so many problems of the file are new.
+/// Returns how many of `count` problems of the file are new.
 fn new(known: &mut KnownProblems, path: &str, count: usize) -> usize {
     let one: Diagnostic = serde_json::from_value(errors(&["bad"])[0].take()).unwrap();
     let diagnostics =
@@ -235,7 +235,7 @@ fn as_many_problems_and_files_are_remembered_as_may_be() {
     assert_eq!(new(&mut known, "1", 1), 1, "it was asked about first");
 }
 
-/// The editor may take all the time there is, and its answer is to be looked through still.
+/// The editor may use its whole time, and the server must still read the answer.
 #[tokio::test(start_paused = true)]
 async fn an_answer_in_the_last_moment_is_told() {
     let x = Scene::start().await;
@@ -289,7 +289,7 @@ async fn whatever_an_editor_says_of_a_failure_is_one_line_of_a_bounded_length() 
 async fn an_editor_that_does_not_answer_is_not_asked_again_until_it_has() {
     let x = Scene::start().await;
     let arguments = json!({ "filePath": x.path("a") });
-    // As many as it is asked at a time.
+    // As many calls as the editor gets at a time.
     let call = || x.call(&arguments);
     let results = tokio::join!(call(), call(), call(), call());
     for result in <[_; 4]>::from(results) {

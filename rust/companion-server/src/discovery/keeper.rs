@@ -1,4 +1,4 @@
-//! Keeps the discovery files in place, on a thread of its own.
+//! Keeps the discovery files in place, on a separate thread.
 //!
 //! A disk may take any time, and only this thread waits for it. Other threads send it commands, and
 //! decide how long they wait for the answer.

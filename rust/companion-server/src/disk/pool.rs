@@ -1,4 +1,4 @@
-//! Runs the blocking disk access of one server on a few threads of its own.
+//! Runs the blocking disk access of one server on a few separate threads.
 //!
 //! A disk that does not answer blocks only the window that uses it.
 

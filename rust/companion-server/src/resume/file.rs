@@ -71,7 +71,7 @@ impl ResumeFile {
     ///
     /// # Errors
     ///
-    /// If the disk does not take it. Then there is no file: the next process may resend too little,
+    /// If the disk refuses the file. Then there is no file: the next process may resend too little,
     /// but nothing stale.
     pub(super) fn write(&mut self) -> io::Result<()> {
         self.open = None;

@@ -1,8 +1,8 @@
 //! Chooses the resume file of this server.
 //!
-//! No two processes have the same one, and none outlives its use. Several companions may serve the
-//! same folder, such as two Neovims. Each has its own slot, and takes the same slot after a
-//! restart.
+//! No two processes use the same file, and no file outlives its use. Several companions may serve
+//! the same folder, for example two Neovims. Each has its own slot, and takes the same slot again
+//! after a restart.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,9 +16,9 @@ use sha2::{Digest, Sha256};
 use super::lines::{self, Head};
 use crate::diffs::Left;
 
-/// The time after its last record that a server can be resumed: twice `Limits::retry`. Its clients
-/// return once after that time. A longer time would show their token to another program on a port
-/// that was free.
+/// The time after its last record for which a server can be resumed: twice `Limits::retry`. Its
+/// clients return once after `retry`. With a longer time they could show their token to another
+/// program that has taken the port.
 const RESUME_WINDOW: Duration = Duration::from_secs(40);
 /// The most companions of one workspace and editor that can be resumed.
 const MAX_SLOTS: usize = 16;
@@ -43,8 +43,8 @@ impl Slot {
         self.dir.open_to_write(&self.file)
     }
 
-    /// Leaves nothing for the next process. In a read-only folder the file can't be removed, but it
-    /// can be emptied.
+    /// Removes the state for the next process. In a read-only folder the file can't be removed, but
+    /// it can be emptied.
     pub(super) fn clear(&self) -> io::Result<()> {
         self.dir.remove(&self.file).or_else(|error| {
             self.dir.empty(&self.file).map_err(|_| {
@@ -55,7 +55,7 @@ impl Slot {
     }
 }
 
-/// A slot, the state that the last process left in it, and its age, if that suits.
+/// A slot, with the state that the last process left in it, and its age, if the state is usable.
 pub(super) struct Claim {
     pub(super) slot: Slot,
     /// Locked until the server begins to end.
@@ -63,18 +63,19 @@ pub(super) struct Claim {
     pub(super) last: Option<(Head, Left, Duration)>,
 }
 
-/// How well a slot suits. The least value is taken.
+/// How well a slot fits. The smallest value is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// The ended server had this editor.
+    /// The slot belongs to an ended server of this editor.
     Same,
-    /// Its editor has ended. The age of the file.
+    /// The slot's editor has ended. Contains the age of the file.
     Left(Duration),
-    /// It is empty, or its content can't be used.
+    /// The slot is empty, or its content is unusable.
     Empty,
 }
 
-/// Names the files of a workspace. Its further roots may change.
+/// Returns the name of a workspace's files. Only its first root counts, because further roots may
+/// change.
 pub(super) fn key(ide: &str, root: Option<&Path>) -> String {
     let root = root.map(|root| root.to_string_lossy()).unwrap_or_default();
     let hash = Sha256::digest([ide, "\0", &root].concat());
@@ -82,9 +83,9 @@ pub(super) fn key(ide: &str, root: Option<&Path>) -> String {
     format!("{number:032x}")
 }
 
-/// Takes a slot: that of this editor, else one whose editor has ended, else an empty one. An editor
-/// that is alive may return to its own. Removes files that no server will resume. Waits up to
-/// `patience` for a server that is ending, if its slot suits.
+/// Takes a slot: this editor's, or else one whose editor has ended, or else an empty one. A running
+/// editor may return to its own slot. Removes files that no server will resume. If a fitting slot
+/// belongs to a server that is ending, waits up to `patience`.
 pub(super) fn claim(
     dir: PrivateDir,
     key: &str,
@@ -95,7 +96,7 @@ pub(super) fn claim(
     let mut told = false;
     let (name, lock, running, fit) = loop {
         let in_time = begun.elapsed() < patience;
-        // A sweep removes locks that nobody holds, so no process may be about to take one.
+        // A sweep removes unused locks, so no other process may be about to take one.
         let choosing = dir.try_lock(CHOICE_LOCK)?;
         let chosen = match &choosing {
             Some(_) => choose(&dir, key, ide_pid, in_time)?,
@@ -118,13 +119,13 @@ pub(super) fn claim(
         drop(choosing);
         std::thread::sleep(Duration::from_millis(10));
     };
-    // From now on no other process writes it.
+    // From now on no other process writes to it.
     let last = if fit == Fit::Empty { None } else { usable(read(&dir, &name, lines::read)) };
     let last = last.map(|((head, left), age)| (head, left, age));
     Ok(Claim { slot: Slot { dir, file: file_name(&name), _lock: lock }, running, last })
 }
 
-/// The name of the most suitable slot, and its locks. `None` if its server is ending.
+/// Returns the name of the best slot, and its locks. Returns `None` if its server is ending.
 fn choose(
     dir: &PrivateDir,
     key: &str,
@@ -157,7 +158,7 @@ fn choose(
     Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
 }
 
-/// Removes the files that no server will resume: they are too old and nobody holds their lock.
+/// Removes the files that no server will resume, because they are too old and unlocked.
 fn sweep(dir: &PrivateDir) {
     let is_old = |file: &str| dir.written(file).is_ok_and(|at| is_over(age(at)));
     for (files, _lock) in unused(dir, is_old) {
@@ -183,7 +184,7 @@ pub(super) fn remove_ended(dir: &PrivateDir, dry_run: bool) -> io::Result<bool> 
     Ok(true)
 }
 
-/// The files of each slot that nobody holds, if all of them fit, and the slot's lock.
+/// Returns the files of each unlocked slot, and its lock, if `fits` accepts all its files.
 fn unused(dir: &PrivateDir, fits: impl Fn(&str) -> bool) -> Vec<(Vec<String>, File)> {
     let mut slots = BTreeMap::<String, Vec<String>>::new();
     for file in dir.own_files().unwrap_or_default() {
@@ -201,7 +202,7 @@ fn file_name(slot: &str) -> String {
     format!("{slot}.jsonl")
 }
 
-/// Logs a warning if a file can't be used.
+/// Logs a warning if a file is unusable.
 fn usable<T>(last: io::Result<Option<T>>) -> Option<T> {
     last.unwrap_or_else(|error| {
         log::warn!("can't use what the last run left: {error}; starting afresh");
@@ -209,7 +210,7 @@ fn usable<T>(last: io::Result<Option<T>>) -> Option<T> {
     })
 }
 
-/// Reads a slot's file by `parse`, and its age. `None` if there is no file.
+/// Reads a slot's file by `parse`, and its age. Returns `None` if there is no file.
 fn read<T>(
     dir: &PrivateDir,
     name: &str,
@@ -228,13 +229,13 @@ fn read<T>(
     Ok(Some((said, age(written))))
 }
 
-/// Whether a file of this age is too old to be resumed.
+/// Returns whether a file of this age is too old to be resumed.
 pub(super) fn is_over(age: Duration) -> bool {
     age > RESUME_WINDOW
 }
 
-/// The age of a file. A time in the future gives none, or the file would count as new for years.
-/// But the clocks of a disk and of this machine may differ a little.
+/// Returns the age of a file. A time in the future does not count as new, or the file would stay
+/// new for years. Small differences between the clocks of the disk and of this machine are allowed.
 fn age(written: SystemTime) -> Duration {
     match SystemTime::now().duration_since(written) {
         Ok(age) => age,
@@ -262,7 +263,7 @@ mod tests {
         claim(open(dir), "key", ALIVE, patience).map(|claim| claim.slot)
     }
 
-    /// Leaves a file in a slot, as the server of that editor does.
+    /// Leaves a file in a slot, like the server of that editor.
     fn leave(slot: &Slot, ide_pid: u32) {
         let mut lines = Vec::new();
         lines::write_line(&mut lines, &Head::new(ide_pid, true));

@@ -1,4 +1,4 @@
-//! The end of a runtime, with servers on it and threads that wait for a disk.
+//! Tests the end of a runtime, with running servers and with threads that wait for a disk.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -13,7 +13,7 @@ fn a_thread_that_waits_for_a_disk_is_left_behind_and_can_be_waited_for() {
     let at_end = Arc::clone(&done);
     let wait = move || {
         let _ = answer.recv();
-        // Long enough for a thread that does not wait.
+        // Long enough for a wrong `wait` that returns at once.
         (0..10_000).for_each(|_| thread::yield_now());
         at_end.store(true, SeqCst);
     };

@@ -13,7 +13,7 @@ use companion_protocol::editor::CompanionNotification;
 use companion_protocol::settings::Settings;
 use companion_server::{Config, EditorHost, EditorRequest, Responder, Runtime, Server};
 
-/// An editor that shows every diff at once, and takes note of it.
+/// An editor that shows every diff at once, and records it.
 #[derive(Default)]
 struct Editor {
     asked: Mutex<Vec<String>>,
@@ -56,7 +56,7 @@ pub(crate) struct Rig {
 }
 
 impl Rig {
-    /// A server with short times and small bounds.
+    /// Starts a server with short timeouts and small limits.
     pub(crate) fn start() -> Self {
         Self::with(|_| {})
     }
@@ -103,24 +103,24 @@ impl Rig {
         header.unwrap_or_else(|| panic!("{reply}")).to_owned()
     }
 
-    /// Sends and reads until the server closes.
+    /// Sends a request, and reads until the server closes the connection.
     pub(crate) fn exchange(&self, request: impl AsRef<[u8]>) -> String {
         let mut stream = self.connect();
         stream.write_all(request.as_ref()).unwrap();
         read_all(&mut stream)
     }
 
-    /// The requests to the editor since the last call, such as `open /a`.
+    /// Returns the requests to the editor since the last call, such as `open /a`.
     pub(crate) fn asked(&self) -> Vec<String> {
         std::mem::take(&mut self.editor.asked.lock().unwrap())
     }
 
-    /// Has the editor do something, on the server's thread, whenever clients come or go.
+    /// Makes the editor call `then` on the server's thread, whenever the number of clients changes.
     pub(crate) fn when_clients_change(&self, then: impl Fn() + Send + 'static) {
         *self.editor.when_clients_change.lock().unwrap() = Some(Box::new(then));
     }
 
-    /// The server is well if it answers.
+    /// Asserts that the server still answers.
     pub(crate) fn is_well(&self) {
         self.initialize();
     }
@@ -132,7 +132,7 @@ pub(crate) fn read_all(stream: &mut TcpStream) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// Reads until `text` has come.
+/// Reads until `text` has arrived.
 pub(crate) fn read_until(stream: &mut TcpStream, text: &str) -> String {
     let mut seen = String::new();
     let mut buffer = [0; 4096];
@@ -144,7 +144,7 @@ pub(crate) fn read_until(stream: &mut TcpStream, text: &str) -> String {
     seen
 }
 
-/// A call of a tool; `arguments` is JSON, or is not.
+/// Returns a call of a tool. `arguments` may be invalid JSON.
 pub(crate) fn call(tool: &str, arguments: &str) -> String {
     let params = format!(r#"{{"name":"{tool}","arguments":{arguments}}}"#);
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#)
@@ -154,7 +154,7 @@ pub(crate) fn ping(id: u32) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)
 }
 
-/// Whether the tests may take minutes.
+/// Returns whether the tests may take minutes.
 pub(crate) fn is_long() -> bool {
     std::env::var_os("COMPANION_TEST_LONG").is_some_and(|long| long == "1")
 }

@@ -1,5 +1,5 @@
-//! Requests that two readers would take apart in two ways, heads without measure, and bodies that
-//! are more than they seem.
+//! Tests requests with ambiguous framing, heads without end, and bodies that inflate or hide a
+//! second request.
 
 use std::io::Write;
 use std::time::Duration;
@@ -7,12 +7,13 @@ use std::time::Duration;
 use crate::assert_status;
 use crate::common::{Rig, call, ping, read_all};
 
-/// A whole request that opens a diff, to be hidden where no request should be.
+/// Returns a complete request that opens a diff. Tests hide it inside other requests.
 fn hidden(rig: &Rig, session: &str) -> String {
     rig.post(session, &call("openDiff", r#"{"filePath":"/smuggled","newContent":""}"#))
 }
 
-/// Headers, a body, and the status that comes of them, before the end of the connection.
+/// Returns ambiguous headers, a body, and the expected status. The server then closes the
+/// connection.
 fn ambiguous() -> Vec<(&'static str, String, String, &'static str)> {
     let ping = ping(1);
     let chunk = format!("{:x}\r\n{ping}\r\n0\r\n\r\n", ping.len());
@@ -132,7 +133,8 @@ fn a_body_is_a_body_whatever_it_looks_like() {
     assert_status(&rig.exchange(rig.post(&close, &hidden)), "400", "in a body");
     let length = format!("{close}content-length: {}\r\n", hidden.len());
     for request in ["GET /nope", "PUT /mcp", "DELETE /nope", "OPTIONS *"] {
-        // The server may skip unread bytes or close the connection, but they are not a request.
+        // The server may skip unread bytes or close the connection, but it must not read them as a
+        // request.
         let reply = rig.exchange(rig.head(request, &length) + &hidden);
         assert_eq!(reply.matches("HTTP/1.1 40").count(), 1, "{request}: {reply}");
     }
@@ -169,7 +171,7 @@ fn a_head_has_bounds() {
     ];
     for (case, headers, status) in cases {
         let mut stream = rig.connect();
-        // Past the bound nobody reads.
+        // The server does not read beyond its limit, so the write may fail.
         let _ = stream.write_all(post(&headers).as_bytes());
         assert_status(&read_all(&mut stream), status, case);
     }
@@ -203,7 +205,7 @@ fn what_follows_a_body_has_bounds() {
 fn nothing_is_inflated() {
     let rig = Rig::start();
     let session = format!("mcp-session-id: {}\r\nconnection: close\r\n", rig.initialize());
-    // A compressed body of 300 KB would be one of 300 MB.
+    // The body stands for a compressed one: 300 KB that would inflate to 300 MB.
     let body = "\u{1f}\u{8}".repeat(100_000);
     for coding in ["gzip", "br", "deflate, gzip", "x"] {
         let headers = format!("{session}content-encoding: {coding}\r\n");

@@ -1,9 +1,10 @@
-//! Web pages that make a browser connect: by its `Origin`, and by names that lead here.
+//! Tests web pages that make a browser connect: their `Origin`, and host names that resolve to this
+//! machine.
 
 use crate::assert_status;
 use crate::common::{Rig, ping};
 
-/// A ping with this as its first line, and with these headers besides the token.
+/// Sends a ping with this first line, and with these headers besides the token.
 fn send(rig: &Rig, session: &str, first: &str, headers: &str) -> String {
     let (token, ping) = (rig.server.token(), ping(1));
     let length = ping.len();
@@ -28,7 +29,7 @@ fn only_names_of_this_machine_with_our_port_are_a_host() {
         check(&format!("{host}:{port}"), "200");
     }
     for name in [
-        // names that a DNS server of the attacker's leads here
+        // names that an attacker's DNS server resolves to this machine
         "evil.example",
         "127.0.0.1.nip.example",
         "localhost.evil.example",
@@ -38,7 +39,7 @@ fn only_names_of_this_machine_with_our_port_are_a_host() {
         "localhost.",
         ".localhost",
         "",
-        // other ways to write the address, which a browser sends as they are or not at all
+        // other spellings of the address, some of which a browser sends unchanged
         "2130706433",
         "0x7f000001",
         "0177.0.0.1",
@@ -102,7 +103,7 @@ fn a_host_is_named_once_and_the_same_everywhere() {
         let first = format!("POST {target} HTTP/1.1");
         assert_status(&send(&rig, &session, &first, &host), status, &target);
     }
-    // Headers of a reverse proxy are ignored here.
+    // Headers of a reverse proxy are ignored.
     let forwarded =
         format!("{evil}x-forwarded-host: 127.0.0.1:{port}\r\nforwarded: host=localhost\r\n");
     assert_status(&send(&rig, &session, POST, &forwarded), "403", "forwarded");
@@ -127,7 +128,7 @@ fn a_web_page_gets_nothing_wherever_it_is_from() {
         let reply = send(&rig, &session, POST, &format!("{host}origin: {origin}\r\n"));
         assert_status(&reply, "403", &origin);
         assert!(!reply.to_ascii_lowercase().contains("access-control"), "{reply}");
-        // The browser's question before, which has no token.
+        // The browser's preflight request, which has no token.
         let preflight = format!(
             "OPTIONS /mcp HTTP/1.1\r\n{host}origin: {origin}\r\naccess-control-request-method: POST\r\n\
              access-control-request-headers: authorization\r\nconnection: close\r\n\r\n"
@@ -164,7 +165,7 @@ fn a_token_is_right_as_a_whole_or_not_at_all() {
         let reply = rig.exchange(format!("{head}authorization: {value}\r\n\r\n"));
         assert_status(&reply, "401", &value);
         assert!(!reply.contains(&token[..8]), "{reply}");
-        // Nor does it count in a place where others may see it.
+        // The token does not count in a header that others may see.
         let elsewhere = format!("{head}cookie: token={token}\r\nx-token: {token}\r\n\r\n");
         assert_status(&rig.exchange(elsewhere), "401", "elsewhere");
     }

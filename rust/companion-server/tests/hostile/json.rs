@@ -1,9 +1,9 @@
-//! JSON that is too deep, too wide, too large, or read by everybody in another way.
+//! Tests JSON that is too deep, too wide or too large, or that parsers read differently.
 
 use crate::assert_status;
 use crate::common::{Rig, call, is_long};
 
-/// The reply to a body that is sent within a session.
+/// Posts a body within a session, and returns the reply.
 fn post(rig: &Rig, session: &str, body: &[u8]) -> String {
     let length = body.len();
     let headers =
@@ -116,7 +116,7 @@ fn half_a_character_is_no_text() {
     assert_eq!(rig.asked(), [""; 0]);
 }
 
-/// At the limit that users have, 64 MB, if there is time.
+/// Long runs test the default limit of 64 MB, short runs 4 MB.
 #[test]
 fn bombs_at_the_limit_do_not_go_off() {
     let limit = if is_long() { 64 << 20 } else { 4 << 20 };

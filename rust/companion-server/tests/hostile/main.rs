@@ -11,7 +11,7 @@ mod json;
 mod paths;
 mod slow;
 
-/// Status line and body of each reply.
+/// Checks the status line and the body of each reply.
 fn assert_status(reply: &str, status: &str, case: &str) {
     assert!(reply.starts_with(&format!("HTTP/1.1 {status}")), "{case}: {reply}");
     assert_eq!(reply.matches("HTTP/1.").count(), 1, "{case}: {reply}");

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::common::{Rig, call, read_until};
 
-/// The result of a tool for a path.
+/// Calls a tool with a path, and returns the reply.
 fn call_tool(rig: &Rig, session: &str, tool: &str, path: &str) -> String {
     let arguments = json!({ "filePath": path, "newContent": "" }).to_string();
     let headers = format!("mcp-session-id: {session}\r\nconnection: close\r\n");
@@ -55,8 +55,8 @@ fn a_path_that_can_be_none_is_refused_by_name() {
     rig.is_well();
 }
 
-/// The client pairs the answer with its path byte for byte, so a path is never made prettier.
-/// Where it leads is for the editor to find out, which has to look at the file anyway.
+/// The client pairs the answer with its path byte for byte, so the server never normalizes a path.
+/// The editor resolves it, because it must open the file anyway.
 #[test]
 fn a_path_is_passed_on_as_it_is() {
     let rig = Rig::start();
@@ -89,7 +89,7 @@ fn a_path_is_passed_on_as_it_is() {
     }
 }
 
-/// Only regular files are sent, and none is opened for the check: a FIFO would never answer.
+/// Only regular files are sent. The check opens none: a FIFO would never answer.
 #[test]
 fn what_is_no_file_is_not_told() {
     let rig = Rig::start();

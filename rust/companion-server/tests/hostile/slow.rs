@@ -1,4 +1,4 @@
-//! Peers that take their time.
+//! Tests peers that send slowly.
 
 use std::io::{Read, Write};
 use std::thread;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::common::Rig;
 
-/// Writes a byte every so often until the server has had enough. Returns whether it said so.
+/// Writes a byte every 20 ms until the server closes. Returns whether the server sent a reply.
 fn drip(rig: &Rig, begun: &str, byte: u8) -> bool {
     let mut stream = rig.connect();
     stream.write_all(begun.as_bytes()).unwrap();
@@ -22,7 +22,7 @@ fn drip(rig: &Rig, begun: &str, byte: u8) -> bool {
     told
 }
 
-/// Starts this many peers at once, while a client is served. Returns which of them got a reply.
+/// Starts these peers at once, while a client is served. Returns which of them received a reply.
 fn drip_all(rig: &Rig, begun: &[&str], byte: u8) -> Vec<bool> {
     thread::scope(|scope| {
         let peers: Vec<_> =
@@ -51,7 +51,7 @@ fn slow_bodies_are_let_go_and_hold_up_nobody() {
     let chunks = format!("{chunks}186a0\r\n");
     let stranger = length.replace("Bearer ", "Bearer x");
     let begun = [length.as_str(), &chunks, &stranger].repeat(15);
-    // None pauses for too long; all take too long in total.
+    // No pause is too long, but all bodies take too long in total.
     assert_eq!(drip_all(&rig, &begun, b' '), [true; 45], "who asks is told");
     rig.is_well();
 }

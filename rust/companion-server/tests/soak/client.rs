@@ -13,14 +13,15 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::support::{Connection, Event, EventStream, Session, Target, WAIT_TIMEOUT, answer_ping};
 use crate::world::{Waiters, World, number, proposal};
 
-/// How long views wait for a client without a stream, in this test, and then its session.
+/// How long views wait for a client without a stream, in this test. Afterwards its session stays as
+/// long again.
 pub(crate) const SESSION_AWAY: Duration = Duration::from_secs(10);
 
 /// The state that the reader of a stream shares with the client.
 pub(crate) struct Inbox {
     world: World,
     target: Target,
-    /// Some clients don't.
+    /// Some clients do not answer pings.
     answers_pings: bool,
     session: Rc<str>,
     waiters: RefCell<Waiters>,
@@ -35,7 +36,7 @@ impl Inbox {
         Rc::new(Self { world, target, answers_pings, session, waiters, last_id, context })
     }
 
-    /// Reads a stream until it ends, and says whether it did so in order.
+    /// Reads a stream until it ends. Returns whether the stream ended in order.
     async fn listen(self: Rc<Self>, mut stream: EventStream) -> bool {
         let first = Cell::new(true);
         loop {
@@ -81,7 +82,7 @@ impl Inbox {
                 let (target, session) = (self.target.clone(), Rc::clone(&self.session));
                 spawn_local(async move {
                     let status = answer_ping(&target, &session, &message["id"]).await;
-                    // It may have left meanwhile.
+                    // The session may have ended meanwhile.
                     assert!(matches!(status, Ok(202 | 404)), "{status:?}");
                 });
             }
@@ -108,7 +109,7 @@ pub(crate) struct Client {
     target: Target,
     world: World,
     rng: fastrand::Rng,
-    /// The files it edits; some are edited by others, too.
+    /// The files that this client edits. Other clients edit some of them, too.
     paths: Vec<String>,
     session: Session,
     pub(crate) inbox: Rc<Inbox>,
@@ -137,7 +138,7 @@ impl Client {
         self.inbox.waiters.borrow().open()
     }
 
-    /// Does something that takes no longer than the editor may.
+    /// Does something that takes no longer than the editor may take.
     pub(crate) async fn step(&mut self) {
         let path = self.rng.choice(&self.paths).unwrap().clone();
         match self.rng.u32(0..100) {
@@ -210,7 +211,7 @@ impl Client {
                 waiters.remove(path, mine);
                 self.world.count(|counts| counts.closed += 1);
             }
-            Some(_) => {} // Another client's; this one was rejected and is notified.
+            Some(_) => {} // It belongs to another client; this one was rejected and is notified.
             None => {
                 // The editor failed, or the diff had ended before and this is its notification.
                 waiters.remove(path, mine);
@@ -224,7 +225,7 @@ impl Client {
         self.session.call(tool, &json!({ "filePath": path })).await.unwrap();
     }
 
-    /// Breaks off in the middle of a call.
+    /// Breaks the connection in the middle of a call.
     async fn break_call(&mut self, path: String) {
         let (number, rejecting) = self.world.asks(&self.session.id, &path);
         rejecting.for_ever();
@@ -253,10 +254,10 @@ impl Client {
         sleep(Duration::from_millis(pause)).await;
     }
 
-    /// Opens a stream while one is open, which then ends in order.
+    /// Opens a second stream. The server then ends the first one in order.
     async fn replace_stream(&mut self) {
         let before = self.stream.take().expect("checked by the caller");
-        // From now on, events of the old stream come again on the new one.
+        // From now on, events of the old stream may be resent on the new one.
         self.inbox.waiters.borrow_mut().expect_late_all(self.paths.iter().cloned());
         let last = self.inbox.last_id.borrow().clone();
         let stream = self.open_stream(last.as_deref()).await.expect("the session is in use");
@@ -265,14 +266,14 @@ impl Client {
         self.stream = Some(spawn_local(Rc::clone(&self.inbox).listen(stream)));
     }
 
-    /// Connects if it is not connected.
+    /// Opens a stream if there is none.
     pub(crate) async fn ensure_stream(&mut self) {
         if self.stream.as_ref().is_some_and(|stream| !stream.is_finished()) {
             return;
         }
         let mut last = self.inbox.last_id.borrow().clone();
         if self.rng.u32(0..10) == 0 {
-            // A client that forgets its last event receives it again.
+            // A client that forgets the id of its last event receives that event again.
             last = None;
             self.inbox.waiters.borrow_mut().expect_late_all(self.paths.iter().cloned());
         }
@@ -281,7 +282,7 @@ impl Client {
         match opened {
             Ok(stream) => {
                 if away > SESSION_AWAY {
-                    // On a busy machine. Its views did not wait for it.
+                    // On a busy machine. The server may have rejected its diffs meanwhile.
                     self.paths.iter().for_each(|path| drop(self.world.rejects(path, None)));
                 }
                 self.stream = Some(spawn_local(Rc::clone(&self.inbox).listen(stream)));
@@ -303,7 +304,7 @@ impl Client {
         Ok(stream)
     }
 
-    /// Connects, and resolves its uncertain calls.
+    /// Opens a stream, and resolves the uncertain calls.
     pub(crate) async fn settle(&mut self) {
         self.ensure_stream().await;
         for path in std::mem::take(&mut self.uncertain) {
@@ -319,16 +320,16 @@ impl Client {
         }
     }
 
-    /// Ends, saying so.
+    /// Ends the session by a DELETE.
     pub(crate) async fn leave(&mut self) {
-        // It may have been stopped within a call, even the one that ended the session.
+        // A call may have been interrupted, even the one that ended the session.
         self.session.hang_up();
         let status = self.session.delete().await.unwrap();
         assert!(matches!(status, 204 | 404), "{status}");
         self.session.hang_up();
     }
 
-    /// Nothing is open any more, and nothing is on its way.
+    /// Forgets all paths: nothing is open, and nothing is on its way.
     pub(crate) fn forget(&self) {
         let waiters = &mut *self.inbox.waiters.borrow_mut();
         assert!(waiters.open().is_empty());

@@ -19,9 +19,9 @@ pub(crate) struct Files {
     server: Server,
     dir: tempfile::TempDir,
     rng: fastrand::Rng,
-    /// Newest focus first.
+    /// The newest focus is first.
     open: Vec<File>,
-    /// The first has the focus.
+    /// Whether the first file has the focus.
     active: bool,
     last_name: u32,
 }
@@ -32,7 +32,7 @@ impl Files {
         Self { server, dir, rng, open: Vec::new(), active: false, last_name: 0 }
     }
 
-    /// Something happens.
+    /// Changes the open files at random.
     pub(crate) fn step(&mut self) {
         match self.rng.u32(0..100) {
             _ if self.open.is_empty() => self.open_new(),
@@ -110,7 +110,7 @@ impl Files {
         self.open.remove(file)
     }
 
-    /// The final context of every client, without times.
+    /// Returns the final context of every client, without times.
     pub(crate) fn expected(&self) -> Value {
         let told = self.open.iter().take(MAX_OPEN_FILES).enumerate().map(|(position, file)| {
             let mut told = json!({ "path": file.path });
@@ -129,7 +129,8 @@ impl Files {
     }
 }
 
-/// A received context without the times, which must not increase; `null` if there is none yet.
+/// Returns a received context without its times, after checking that they do not increase. Returns
+/// `null` if there is no context yet.
 pub(crate) fn without_times(context: &Value) -> Value {
     let mut told = context["workspaceState"]["openFiles"].clone();
     let Some(files) = told.as_array_mut() else { return told };

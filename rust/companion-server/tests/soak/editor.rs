@@ -1,4 +1,4 @@
-//! An editor whose user decides at random, and which is slow, fails and forgets at random.
+//! Simulates an editor that is slow, fails and forgets at random, and a user who decides at random.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ pub(crate) struct Asked {
     responder: Responder,
 }
 
-/// The server's end: hands everything to the test's thread.
+/// The server's side of the editor. It passes all requests to the test's thread.
 pub(crate) struct Link {
     asked: UnboundedSender<Asked>,
     connected: AtomicUsize,
@@ -41,7 +41,7 @@ impl Link {
         (Arc::new(Self { asked, connected: AtomicUsize::new(0) }), receiver)
     }
 
-    /// The last number of clients that the server sent.
+    /// Returns the last number of clients that the server sent.
     pub(crate) fn connected(&self) -> usize {
         self.connected.load(Ordering::Relaxed)
     }
@@ -72,9 +72,9 @@ pub(crate) struct Editor {
     server: Server,
     world: World,
     rng: RefCell<fastrand::Rng>,
-    /// The proposals that show, by path.
+    /// The shown proposals, by path.
     views: RefCell<HashMap<String, String>>,
-    /// Requests about one path are done in order.
+    /// Requests about one path are carried out in order.
     queues: RefCell<HashMap<String, Rc<Mutex<()>>>>,
     pending: Cell<usize>,
 }
@@ -105,7 +105,7 @@ impl Editor {
         editor
     }
 
-    /// Nothing shows, and nothing is being done.
+    /// Returns whether no proposal is shown and no request is pending.
     pub(crate) fn is_idle(&self) -> bool {
         self.pending.get() == 0 && self.views.borrow().is_empty()
     }
@@ -122,7 +122,7 @@ impl Editor {
     async fn answer(self: Rc<Self>, Asked { path, what, responder }: Asked) {
         let queue = Rc::clone(self.queues.borrow_mut().entry(path.clone()).or_default());
         let turn = queue.lock().await;
-        // Now and then slower than the server waits.
+        // Now and then the editor is slower than the server waits.
         let longest = match self.rng.borrow_mut().u32(0..100) {
             0..60 => 0,
             60..97 => 40,
@@ -131,14 +131,15 @@ impl Editor {
         self.pause(longest).await;
         let lucky = self.rng.borrow_mut().u32(0..100);
         if lucky < 6 {
-            // It opens nothing, or closes without a word, or leaves the proposal as it is.
+            // The editor fails to open, closes without returning the text, or leaves the proposal
+            // as it is.
             if matches!(what, What::Open(_) | What::Close) {
                 self.views.borrow_mut().remove(&path);
             }
             if lucky > 0 {
                 responder.fail("The editor of the test can't.");
             } else {
-                // It never answers.
+                // The editor never answers.
                 std::mem::forget(responder);
             }
         } else {
@@ -178,7 +179,7 @@ impl Editor {
         }
     }
 
-    /// The user decides, if a proposal shows.
+    /// Decides for the user. Returns false if no proposal is shown.
     fn decide(&self, path: &str, accept: bool) -> bool {
         let Some(mut text) = self.views.borrow_mut().remove(path) else { return false };
         let number = number(&text);
@@ -196,7 +197,7 @@ impl Editor {
         true
     }
 
-    /// The user decides about everything that shows.
+    /// Decides about all shown proposals for the user.
     pub(crate) fn decide_all(&self) {
         let paths: Vec<_> = self.views.borrow().keys().cloned().collect();
         for path in paths {

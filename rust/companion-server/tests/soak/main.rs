@@ -1,5 +1,5 @@
-//! Simulates hours of use in short: clients that connect, leave and break off at random, and an
-//! editor that is slow and fails at random. It checks these invariants:
+//! Simulates hours of use in a short time. Clients connect, leave and break off at random; the
+//! editor is slow and fails at random. The test checks these invariants:
 //!
 //! - Each diff ends exactly once, and only for its client.
 //! - In the end every client knows the open files of the editor.
@@ -36,7 +36,7 @@ use support::{Window, long, process, until, variable};
 use world::World;
 
 const CLIENTS: usize = 20;
-/// How long all is let go its way before it is looked at.
+/// The time between two checks.
 const STRETCH: Duration = Duration::from_secs(4);
 
 #[test]
@@ -57,7 +57,7 @@ async fn soak(duration: Duration, mut rng: fastrand::Rng) -> String {
     limits.keep_alive = Duration::from_secs(1);
     limits.session_away = SESSION_AWAY;
     limits.session_gone = 2 * SESSION_AWAY;
-    // Or those that left with decisions to hear would cost others, back at once, their place.
+    // Otherwise sessions that left with undelivered decisions would evict returning clients.
     limits.idle_sessions = 1024;
     let (link, asked) = Link::new();
     let window = Window::open(Arc::<Link>::clone(&link), limits);
@@ -65,7 +65,7 @@ async fn soak(duration: Duration, mut rng: fastrand::Rng) -> String {
     let world = World::default();
     let editor = Editor::start(window.server.clone(), world.clone(), rng.fork(), asked);
     let files = Rc::new(Mutex::new(Files::new(window.server.clone(), rng.fork())));
-    // Every action holds this for reading; a writer finds all at rest.
+    // Every action holds this for reading. A writer therefore sees all actions at rest.
     let rest = Rc::new(RwLock::new(()));
 
     let mut tasks = vec![spawn_local(use_editor(
@@ -125,7 +125,7 @@ async fn soak(duration: Duration, mut rng: fastrand::Rng) -> String {
     format!("{}\n{}", world.counts(), growth(&memory))
 }
 
-/// Lets things happen in the editor.
+/// Simulates the use of the editor.
 async fn use_editor(
     files: Rc<Mutex<Files>>,
     rest: Rc<RwLock<()>>,
@@ -143,7 +143,8 @@ async fn use_editor(
     }
 }
 
-/// While nobody does anything, every open diff ends for its client, and all know the context.
+/// Checks the invariants while no action runs: every open diff ends for its client, and all clients
+/// know the context.
 async fn look(
     window: &Window,
     link: &Link,
@@ -164,7 +165,7 @@ async fn look(
         let client = client.lock().await;
         until("every asker knows how its diff ended", || client.open_waiters().is_empty()).await;
     }
-    // A client's events are in order: with this context, all earlier ones have arrived.
+    // A client's events are in order: with this context, all earlier events have arrived.
     files.move_caret();
     let expected = files.expected();
     for client in clients {
@@ -180,7 +181,7 @@ async fn look(
     world.count(|counts| counts.checks += 1);
 }
 
-/// The slope of the memory in use, by least squares, once everything has happened once.
+/// Returns the slope of the memory in use, by least squares, without the start-up phase.
 #[expect(clippy::cast_precision_loss, reason = "a few numbers, none large")]
 fn growth(memory: &[(f64, u64)]) -> String {
     let settled = &memory[memory.len() / 5..];

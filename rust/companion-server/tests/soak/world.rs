@@ -4,21 +4,21 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// A diff that a client asked for.
+/// A diff that a client proposed.
 #[derive(Debug)]
 pub(crate) struct Diff {
-    /// The session that asked.
+    /// The session of that client.
     asker: Rc<str>,
     path: String,
-    /// When it was asked for.
+    /// The time of the proposal, as a counter.
     asked: u64,
-    /// The decision that the server took from the editor.
+    /// The decision that the server received from the editor.
     decided: Option<Decided>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Decided {
-    /// With this text in the end.
+    /// With this final text.
     Accepted(String),
     Rejected,
 }
@@ -41,13 +41,13 @@ pub(crate) struct Counts {
     pub(crate) checks: u64,
 }
 
-/// Something that rejects a diff, if there is one.
+/// An event that rejects a diff, if one is open.
 #[derive(Debug)]
 struct Cause {
     path: String,
-    /// Whose diff it does not reject.
+    /// The session whose diffs it does not reject.
     spares: Option<Rc<str>>,
-    /// When it was over; nothing while it may still happen.
+    /// The time when it was over. `None` while it may still take effect.
     over: Option<u64>,
 }
 
@@ -73,7 +73,8 @@ impl World {
         format!("{:?}", self.0.borrow().counts)
     }
 
-    /// A client is about to open a diff. Returns its number, and the effect on others' diffs.
+    /// Notes that a client is about to open a diff. Returns its number, and the effect on others'
+    /// diffs.
     pub(crate) fn asks(&self, asker: &Rc<str>, path: &str) -> (u64, Rejecting) {
         let rejecting = self.rejects(path, Some(asker));
         let mut state = self.0.borrow_mut();
@@ -85,7 +86,8 @@ impl World {
         (number, rejecting)
     }
 
-    /// Something begins that rejects a diff for `path`, unless it is one that `spares` asked for.
+    /// Notes an event that begins now and rejects a diff for `path`, unless `spares` proposed the
+    /// diff.
     pub(crate) fn rejects(&self, path: &str, spares: Option<&Rc<str>>) -> Rejecting {
         let mut state = self.0.borrow_mut();
         state.clock += 1;
@@ -94,7 +96,7 @@ impl World {
         Rejecting { world: self.clone(), cause: state.causes.len() - 1, for_ever: false }
     }
 
-    /// The server has taken the user's decision about a diff.
+    /// Notes that the server has received the user's decision about a diff.
     pub(crate) fn decided(&self, number: u64, decided: Decided) {
         let path = self.0.borrow().diffs[&number].path.clone();
         if decided == Decided::Rejected {
@@ -106,8 +108,8 @@ impl World {
         diff.decided = Some(decided);
     }
 
-    /// A client received the acceptance of this text. Returns the diff's number, or nothing if it
-    /// is older than the last rest.
+    /// Notes that a client received the acceptance of this text. Returns the diff's number, or
+    /// nothing if it is older than the last check.
     pub(crate) fn told_accepted(&self, session: &str, path: &str, text: &str) -> Option<u64> {
         let number = number(text);
         let mut state = self.0.borrow_mut();
@@ -120,7 +122,7 @@ impl World {
         Some(number)
     }
 
-    /// Whether there is a reason to reject this proposal of a client.
+    /// Returns whether an event may have rejected this proposal of a client.
     pub(crate) fn was_rejected(&self, session: &str, path: &str, number: u64) -> bool {
         let state = self.0.borrow();
         let diff = &state.diffs[&number];
@@ -133,7 +135,7 @@ impl World {
         caused && !matches!(diff.decided, Some(Decided::Accepted(_)))
     }
 
-    /// Nothing is open any more, so ended diffs can be forgotten.
+    /// Forgets ended diffs. No diff may be open.
     pub(crate) fn forget(&self) {
         let mut state = self.0.borrow_mut();
         state.diffs.clear();
@@ -141,7 +143,7 @@ impl World {
     }
 }
 
-/// Lasts as long as the action that may reject a diff.
+/// Lasts as long as the event that may reject a diff.
 pub(crate) struct Rejecting {
     world: World,
     cause: usize,
@@ -149,7 +151,7 @@ pub(crate) struct Rejecting {
 }
 
 impl Rejecting {
-    /// It is not known whether it happens, or when.
+    /// Keeps the event for ever: nobody knows whether or when it takes effect.
     pub(crate) fn for_ever(mut self) {
         self.for_ever = true;
     }
@@ -165,26 +167,26 @@ impl Drop for Rejecting {
     }
 }
 
-/// The text of a new proposal.
+/// Returns the text of a new proposal.
 pub(crate) fn proposal(number: u64, length: usize) -> String {
     format!("{number}\n{}", "ä line\n".repeat(length / 7))
 }
 
-/// The number of the diff whose proposal became `text`.
+/// Returns the number of the diff whose proposal became `text`.
 pub(crate) fn number(text: &str) -> u64 {
     text.split('\n').next().and_then(|line| line.parse().ok()).expect("a proposal of this test")
 }
 
-/// The waiters of one client, as the real one keeps them: one per path.
+/// The waiters of one client. Like the real client, it has one per path.
 #[derive(Default)]
 pub(crate) struct Waiters {
     by_path: HashMap<String, u64>,
-    /// Paths with a possible late decision that nobody waits for.
+    /// Paths for which a late decision without a waiter may arrive.
     late: HashSet<String>,
 }
 
 impl Waiters {
-    /// The client asks, which replaces the waiter for the path.
+    /// Notes a proposal of the client, which replaces the waiter for the path.
     pub(crate) fn insert(&mut self, path: &str, number: u64) {
         if self.by_path.insert(path.to_owned(), number).is_some() {
             self.late.insert(path.to_owned());
@@ -195,19 +197,19 @@ impl Waiters {
         self.by_path.get(path).copied()
     }
 
-    /// The diff has ended otherwise than by a notification.
+    /// Removes the waiter of a diff that ended without a notification.
     pub(crate) fn remove(&mut self, path: &str, number: u64) {
         if self.get(path) == Some(number) {
             self.by_path.remove(path);
         }
     }
 
-    /// A decision for the path may come that nobody waits for.
+    /// Notes that a decision for the path may arrive without a waiter.
     pub(crate) fn expect_late(&mut self, path: &str) {
         self.late.insert(path.to_owned());
     }
 
-    /// The same for every path that the client has ever asked about.
+    /// Does the same for every path that the client has ever asked about.
     pub(crate) fn expect_late_all(&mut self, paths: impl IntoIterator<Item = String>) {
         self.late.extend(paths);
     }

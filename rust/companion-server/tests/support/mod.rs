@@ -1,4 +1,4 @@
-//! Provides a server in this process, clients that write bare bytes, and the system's data on the
+//! Provides a server in this process, clients that write raw bytes, and resource counts of the
 //! process, for tests with many clients.
 
 #![allow(
@@ -18,7 +18,7 @@ use companion_protocol::settings::Settings;
 use companion_server::{Config, EditorHost, Limits, Runtime, Server};
 pub(crate) use wire::{Connection, Event, EventStream, Session, Target, answer_ping};
 
-/// The timeout of a test. Far above the needs of a busy machine.
+/// The timeout of a test. It is far above the needs of a busy machine.
 pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The window of an editor: a server in this process.
@@ -41,24 +41,24 @@ impl Window {
         Self { server, _runtime: runtime, _dir: dir }
     }
 
-    /// Where clients find it.
+    /// Returns the address of the server, with its token.
     pub(crate) fn target(&self) -> Target {
         Target { port: self.server.port(), token: self.server.token().into() }
     }
 }
 
-/// Whether the test is to take minutes, as `cargo xtask test --long` wants it.
+/// Returns whether the test may take minutes, as with `cargo xtask test --long`.
 pub(crate) fn long() -> bool {
     std::env::var("COMPANION_TEST_LONG").is_ok_and(|value| value == "1")
 }
 
-/// The number in an environment variable.
+/// Returns the number in an environment variable.
 pub(crate) fn variable(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
     Some(value.parse().unwrap_or_else(|_| panic!("{name} is {value}, which is no number")))
 }
 
-/// Waits until `condition` holds, in vain for [`WAIT_TIMEOUT`] at most.
+/// Waits until `condition` holds. Panics after [`WAIT_TIMEOUT`].
 pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = tokio::time::Instant::now() + WAIT_TIMEOUT;
     while !condition() {
@@ -67,28 +67,28 @@ pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// The system's data on this process.
+/// Reads the resources of this process from the system.
 #[cfg(target_os = "linux")]
 pub(crate) mod process {
     use std::fs;
 
-    /// How many files and sockets are open.
+    /// Returns the number of open files and sockets.
     pub(crate) fn descriptors() -> usize {
         fs::read_dir("/proc/self/fd").unwrap().count()
     }
 
-    /// Whether clients have left none, if there were that many `before`. The server itself opens one or
-    /// two by and by, and three for its watch of ignore files.
+    /// Returns whether clients have left no descriptors open, if there were `before` at the start.
+    /// The server itself opens one or two later, and three for its watch of ignore files.
     pub(crate) fn are_closed(before: usize) -> bool {
         descriptors() <= before + 6
     }
 
-    /// How many threads run.
+    /// Returns the number of threads.
     pub(crate) fn threads() -> usize {
         fs::read_dir("/proc/self/task").unwrap().count()
     }
 
-    /// The memory in use, in KB.
+    /// Returns the memory in use, in KB.
     pub(crate) fn memory() -> u64 {
         let status = fs::read_to_string("/proc/self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();

@@ -1,4 +1,4 @@
-//! HTTP, MCP and Server-Sent Events by hand.
+//! Writes and reads HTTP, MCP and Server-Sent Events by hand.
 
 use std::io;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use socket2::SockRef;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-/// Where a server is found.
+/// The address of a server.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) port: u16,
@@ -18,7 +18,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The head of a request.
+    /// Returns the head of a request.
     fn head(&self, request: &str, session: Option<&str>, more: &str) -> String {
         let Self { port, token } = self;
         let session = session.map(|id| format!("mcp-session-id: {id}\r\n")).unwrap_or_default();
@@ -47,7 +47,7 @@ impl Connection {
         Ok(Self(BufReader::new(stream)))
     }
 
-    /// Has it end by RST instead of FIN.
+    /// Makes the connection end by RST instead of FIN.
     pub(crate) fn end_by_rst(&self) {
         SockRef::from(self.0.get_ref()).set_linger(Some(Duration::ZERO)).unwrap();
     }
@@ -61,7 +61,7 @@ impl Connection {
         self.0.get_mut().write_all(bytes).await
     }
 
-    /// The next line, without its end.
+    /// Reads the next line, without its end.
     async fn line(&mut self) -> io::Result<String> {
         let mut line = String::new();
         self.0.read_line(&mut line).await?;
@@ -86,7 +86,7 @@ impl Connection {
         }
     }
 
-    /// The JSON-RPC response to a request that was sent.
+    /// Reads the JSON-RPC response to a request.
     pub(crate) async fn response(&mut self) -> io::Result<Value> {
         Ok(serde_json::from_slice(&self.reply().await?.1)?)
     }
@@ -114,7 +114,7 @@ impl Connection {
     }
 }
 
-/// A client that has shaken hands.
+/// A client that has completed the handshake.
 pub(crate) struct Session {
     pub(crate) target: Target,
     pub(crate) id: Rc<str>,
@@ -133,12 +133,12 @@ impl Session {
         Ok(Self { target: target.clone(), id: id.into(), connection, last_request: 0 })
     }
 
-    /// Forgets its connection, which is opened again at need.
+    /// Drops the connection. The session reconnects when needed.
     pub(crate) fn hang_up(&mut self) -> Option<Connection> {
         self.connection.take()
     }
 
-    /// The request of a tool, as it goes over the wire.
+    /// Returns the bytes of a tool call.
     pub(crate) fn call_request(&mut self, tool: &str, arguments: &Value) -> String {
         self.request("tools/call", &json!({ "name": tool, "arguments": arguments }))
     }
@@ -150,7 +150,7 @@ impl Session {
         post(&self.target, Some(&self.id), &body)
     }
 
-    /// Asks and returns the result.
+    /// Sends a request and returns the result.
     pub(crate) async fn ask(&mut self, method: &str, params: &Value) -> io::Result<Value> {
         let request = self.request(method, params);
         let (head, body) = self.exchange(&request).await?;
@@ -160,12 +160,12 @@ impl Session {
         Ok(response["result"].take())
     }
 
-    /// The result of a tool.
+    /// Calls a tool and returns its result.
     pub(crate) async fn call(&mut self, tool: &str, arguments: &Value) -> io::Result<Value> {
         self.ask("tools/call", &json!({ "name": tool, "arguments": arguments })).await
     }
 
-    /// Says that the client is done.
+    /// Ends the session by a DELETE. Returns the status.
     pub(crate) async fn delete(&mut self) -> io::Result<u16> {
         let request = self.target.head("DELETE /mcp", Some(&self.id), "");
         Ok(self.exchange(&request).await?.0.status)
@@ -196,7 +196,7 @@ pub(crate) struct Event {
     pub(crate) message: Value,
 }
 
-/// Answers a ping, over a connection of its own.
+/// Answers a ping, over a separate connection.
 pub(crate) async fn answer_ping(target: &Target, session: &str, id: &Value) -> io::Result<u16> {
     let answer = json!({ "jsonrpc": "2.0", "id": id, "result": {} });
     let request = post(target, Some(session), &answer);
@@ -209,7 +209,7 @@ pub(crate) struct EventStream {
 }
 
 impl EventStream {
-    /// Opens it, or returns the status of the refusal.
+    /// Opens a stream, or returns the status of the refusal.
     pub(crate) async fn open(
         target: &Target,
         session: &str,
@@ -223,7 +223,7 @@ impl EventStream {
         Ok(if status == 200 { Ok(Self { connection }) } else { Err(status) })
     }
 
-    /// The next event; comments are skipped. Nothing at the end.
+    /// Reads the next event, and skips comments. Returns `None` at the end.
     pub(crate) async fn next(&mut self) -> io::Result<Option<Event>> {
         let (mut id, mut data) = (None, String::new());
         loop {

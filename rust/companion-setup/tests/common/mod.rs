@@ -1,4 +1,4 @@
-//! Machines that are made up, in a folder for temporary files.
+//! Creates made-up machines in a folder for temporary files.
 
 #![allow(dead_code, reason = "each test file uses what it needs")]
 
@@ -14,12 +14,12 @@ use tempfile::TempDir;
 use zip::CompressionMethod::Stored;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-/// A machine that is made up.
+/// A made-up machine.
 pub(crate) struct Made {
     dir: TempDir,
     pub(crate) machine: Machine,
     pub(crate) clients: Vec<Client>,
-    /// The program that is to be found, if any.
+    /// The program that setup installs, if there is one.
     pub(crate) program: Option<PathBuf>,
 }
 
@@ -48,24 +48,24 @@ impl Made {
         self.machine.env.insert(name.to_owned(), value);
     }
 
-    /// A folder of another user.
+    /// Returns a folder of another user.
     #[cfg(unix)]
     pub(crate) fn of_another_user(&self) -> PathBuf {
         let dir = self.root("foreign");
         fs::create_dir(&dir).unwrap();
-        // Only root may give a folder away. For all others, the root folder is another user's.
+        // Only root may change an owner. For other users, the root folder belongs to another user.
         match std::os::unix::fs::chown(&dir, Some(4321), None) {
             Ok(()) => dir,
             Err(_) => "/".into(),
         }
     }
 
-    /// An IDE whose `product-info.json` is in that folder.
+    /// Writes the `product-info.json` of an IDE into the folder `info`.
     pub(crate) fn ide(info: &Path, name: &str, build: &str, data: &str) -> PathBuf {
         Self::product(info, name, build, data, &json!({}))
     }
 
-    /// The same, with further fields.
+    /// Does the same with further fields.
     pub(crate) fn product(
         info: &Path,
         name: &str,
@@ -84,7 +84,7 @@ impl Made {
         info.to_owned()
     }
 
-    /// The plugin's zip.
+    /// Returns the plugin's zip.
     pub(crate) fn package(&self, version: &str) -> Package {
         let file = self.root(&format!("plugin-{version}.zip"));
         fs::write(&file, plugin_zip("companion-for-gemini-cli", "dev.companion.gemini", version))
@@ -123,7 +123,7 @@ impl Made {
         Setup::remove(&self.machine, true).unwrap()
     }
 
-    /// Writes into the record that a folder of files was brought as it is now.
+    /// Changes the record: setup installed the files of this folder as they are now.
     pub(crate) fn brought_as_it_is(&self, dir: &Path) {
         let hash = |bytes: &[u8]| {
             let digits = |hex, byte: &u8| format!("{hex}{byte:02x}");
@@ -143,12 +143,12 @@ impl Made {
         });
     }
 
-    /// Writes into the record that a program of that version has brought all.
+    /// Changes the record: a program of that version installed all items.
     pub(crate) fn brought_by(&self, version: &str) {
         self.change_record(|brought| brought["version"] = version.into());
     }
 
-    /// Writes into the record that each thing was about to be replaced by another one.
+    /// Changes the record: a run was about to replace each item.
     pub(crate) fn was_replacing(&self) {
         self.change_record(|brought| {
             let what = brought["what"].as_object_mut().unwrap().values_mut().next().unwrap();
@@ -159,7 +159,7 @@ impl Made {
         });
     }
 
-    /// Writes into the record that each thing was about to be brought, where nothing was.
+    /// Changes the record: a run was about to install each item where none was.
     pub(crate) fn was_bringing(&self) {
         self.change_record(|brought| brought["pending"] = true.into());
     }
@@ -172,7 +172,7 @@ impl Made {
         fs::write(file, record.to_string()).unwrap();
     }
 
-    /// Every file below the machine's root with its content, but for the zips.
+    /// Returns all files below the machine's root with their content, except zips.
     pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files = Vec::new();
         list(&self.machine.root, &mut files);
@@ -182,7 +182,7 @@ impl Made {
     }
 }
 
-/// Every file below a folder, by its name there.
+/// Returns all files below a folder, with their names relative to the folder.
 pub(crate) fn below(dir: &Path) -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
     let mut dirs = vec![dir.to_owned()];
@@ -213,7 +213,7 @@ fn list(dir: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-/// Writes a file, and the folders above it.
+/// Writes a file, and creates the folders above it.
 pub(crate) fn write(path: impl AsRef<Path>, content: &str) -> PathBuf {
     let path = path.as_ref();
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -221,7 +221,7 @@ pub(crate) fn write(path: impl AsRef<Path>, content: &str) -> PathBuf {
     path.to_owned()
 }
 
-/// A zip as the plugin's.
+/// Returns a zip like the plugin's.
 pub(crate) fn plugin_zip(root: &str, id: &str, version: &str) -> Vec<u8> {
     let xml = format!(
         "<idea-plugin><id>{id}</id><version>{version}</version>\

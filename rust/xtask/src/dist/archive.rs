@@ -1,5 +1,4 @@
-//! Archives that are the same bytes whenever and wherever they are packed: sorted, without times
-//! and owners.
+//! Packs archives whose bytes are always the same: sorted, without times and owners.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -14,7 +13,7 @@ use super::VERSION;
 use super::system::System;
 use crate::Result;
 
-/// Packs the program with its licence, as users of the system expect archives to be.
+/// Packs the program with its licence, in the usual form of the system.
 pub(super) fn program(sh: &Shell, program: &Path, system: System, to: &Path) -> Result {
     let (root, name) = names(system, VERSION);
     let files = [sh.current_dir().join("LICENSE"), program.to_owned()].map(|file| {
@@ -27,7 +26,7 @@ pub(super) fn program(sh: &Shell, program: &Path, system: System, to: &Path) -> 
         return zip(&files, &archive);
     }
     let archive = File::create(archive)?;
-    // Zero means that there is no time. The builder would take the present otherwise.
+    // Zero means no time. By default the builder would write the present time.
     let gzip = GzBuilder::new().mtime(0).write(archive, Compression::best());
     let mut tar = tar::Builder::new(gzip);
     for (name, file) in files {
@@ -40,7 +39,7 @@ pub(super) fn program(sh: &Shell, program: &Path, system: System, to: &Path) -> 
     Ok(tar.into_inner()?.finish()?.flush()?)
 }
 
-/// The one folder in the archive of a system, and the archive's name.
+/// Returns the name of the only folder in a system's archive, and the name of the archive.
 fn names(system: System, version: &str) -> (String, String) {
     let root = format!("gemini-companion-{version}-{system}");
     let ending = if system.is_windows() { "zip" } else { "tar.gz" };
@@ -48,18 +47,18 @@ fn names(system: System, version: &str) -> (String, String) {
     (root, name)
 }
 
-/// Packs all below `folder`, whose name is the first part of all names.
+/// Packs all files below `folder`. All names begin with the folder's name.
 pub(crate) fn zip_folder(sh: &Shell, folder: &Path, to: &Path) -> Result {
     let parent = folder.parent().ok_or("a folder with a name is in another")?;
     zip(&files_below(sh, folder, parent)?, to)
 }
 
-/// Packs all below `folder` into a jar.
+/// Packs all files below `folder` into a jar.
 pub(crate) fn jar(sh: &Shell, folder: &Path, to: &Path) -> Result {
     zip(&files_below(sh, folder, folder)?, to)
 }
 
-/// The files below `folder`, sorted, with their names from `parent`.
+/// Returns the files below `folder`, sorted, with their names relative to `parent`.
 fn files_below(sh: &Shell, folder: &Path, parent: &Path) -> Result<Vec<(String, PathBuf)>> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -79,7 +78,7 @@ fn files_below(sh: &Shell, folder: &Path, parent: &Path) -> Result<Vec<(String, 
 
 fn zip(files: &[(String, PathBuf)], to: &Path) -> Result {
     let mut zip = ZipWriter::new(File::create(to)?);
-    // 1980, when the time of zips begins.
+    // 1980 is the first year of times in zips.
     let options = SimpleFileOptions::default()
         .last_modified_time(DateTime::default())
         .unix_permissions(0o644);
@@ -101,7 +100,7 @@ mod tests {
     use super::super::system::System;
     use super::{names, zip_folder};
 
-    /// cargo-binstall finds the archive for the user's system by the manifest.
+    /// cargo-binstall finds the archive for the user's system through the manifest.
     #[test]
     fn binstall_finds_the_archive_of_each_system() {
         let manifest: toml::Table =

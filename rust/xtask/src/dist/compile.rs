@@ -1,10 +1,10 @@
-//! The program and the library of any system, compiled and linked on Debian.
+//! Compiles and links the program and the library for any system, on Debian.
 //!
-//! The compiler builds its own standard library for each system (`-Zbuild-std`), so it must have the
-//! sources of that. rustup's has them after `rustup component add rust-src`; without a network that
-//! reaches rustup's server, Debian's packages of another Rust have them. Zig links, and brings
-//! the C library of each system; for Windows on x64 it is Debian's gcc, because Debian's Rust asks
-//! for a library that Zig lacks.
+//! The compiler builds its own standard library for each system (`-Zbuild-std`), so it needs the
+//! sources of the library. rustup installs them by `rustup component add rust-src`. Without access
+//! to rustup's server, Debian's packages of another Rust contain them. Zig links, and contains the
+//! C library of each system. For Windows on x64, Debian's gcc links, because Debian's Rust needs a
+//! library that Zig lacks.
 
 use std::env::{home_dir, var_os};
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ impl Compiler {
     ) -> Result {
         let folder = self.compile(sh, system, package, options)?;
         sh.create_dir(to.parent().ok_or("a file is in a folder")?)?;
-        // Removed first: a process that has the old one loaded keeps it.
+        // Removed first: a process that has loaded the old file keeps it.
         sh.remove_path(to)?;
         sh.copy_file(folder.join(to.file_name().unwrap_or_default()), to)?;
         if system.is_macos() {
@@ -71,8 +71,8 @@ impl Compiler {
         Ok(())
     }
 
-    /// Compiles a package, and returns its output folder. Linker options come after `--`:
-    /// everything below the package is then shared with others of the same target.
+    /// Compiles a package, and returns its output folder. Linker options follow `--`, so that
+    /// packages of the same target share everything below them.
     fn compile(
         &self,
         sh: &Shell,
@@ -87,14 +87,15 @@ impl Compiler {
         if system.is_linux() && is_library {
             linker = format!("{target}.{}.{}", GLIBC.0, GLIBC.1);
         } else if system.is_linux() {
-            // Zig brings the C library, not Rust, and needs the option that a static program may lie anywhere.
+            // Zig contains the C library, but not Rust's own, and needs an option for
+            // position-independent static programs.
             link = ["-Clink-self-contained=no", "-Clink-arg=-pie"].map(String::from).to_vec();
         } else if system.is_macos() {
             let stubs = sh.current_dir().join("tools/macos-stubs");
             let stubs = stubs.display();
             link = vec![format!("-Lframework={stubs}"), format!("-Lnative={stubs}/lib")];
             if is_library {
-                // Otherwise it would be the path here.
+                // Otherwise it would be the path on this machine.
                 let name = format!("@rpath/{}", system.library());
                 link.push(format!("-Clink-arg=-Wl,-install_name,{name}"));
             }
@@ -105,14 +106,15 @@ impl Compiler {
         let compile = cmd!(sh, "{cargo} rustc {always...} {options...} --config {trim}")
             .args(["--target", &linker, "--package", package, "--"])
             .args(link)
-            // Cargo strips for macOS with a program that only rustup brings.
+            // For macOS, cargo would strip with a program that only rustup installs.
             .env("CARGO_PROFILE_RELEASE_STRIP", (!system.is_macos()).to_string())
             .env("CARGO_TARGET_DIR", &built);
         self.environment(compile)?.run()?;
         Ok(built.join(target).join("release"))
     }
 
-    /// Of the cargo that runs this, nothing gets in: it may be another one.
+    /// Removes the variables of the cargo that runs this, because the compiling cargo may be
+    /// another one.
     fn environment<'a>(&self, compile: Cmd<'a>) -> Result<Cmd<'a>> {
         let path = var_os("PATH").unwrap_or_default();
         let path =
@@ -132,7 +134,7 @@ impl Compiler {
     }
 }
 
-/// The folder of a compiler that has the sources of its standard library.
+/// Returns the folder of a compiler with the sources of its standard library.
 pub(crate) fn with_sources(sh: &Shell) -> Option<PathBuf> {
     let cargo_home = var_os("CARGO_HOME").map(PathBuf::from);
     let cargo_home = cargo_home.or_else(|| Some(home_dir()?.join(".cargo")))?;
@@ -144,13 +146,13 @@ pub(crate) fn with_sources(sh: &Shell) -> Option<PathBuf> {
     })
 }
 
-/// Removes symbols, and sees that the signature was renewed: without a right one, macOS ends the
-/// program as it starts.
+/// Removes symbols, and checks that the signature was renewed: without a valid one, macOS ends the
+/// program when it starts.
 fn strip_for_macos(sh: &Shell, file: &Path, system: System) -> Result {
     cmd!(sh, "llvm-strip -x {file}").quiet().run()?;
     match signature::wrong_pages(&sh.read_binary_file(file)?) {
         Some(0) => Ok(()),
-        // Macs with an Intel processor run programs without one.
+        // Macs with an Intel processor run unsigned programs.
         None if system == System::MacosX64 => Ok(()),
         None => Err(format!("{} is not signed", file.display()).into()),
         Some(wrong) => {

@@ -1,7 +1,7 @@
-//! The extension for Gemini CLI and Qwen Code, as they take it from a release.
+//! Packs the extension for a release, as Gemini CLI and Qwen Code expect it.
 //!
-//! Of a release with several files they take the one whose name begins with Node's name for their
-//! system. The extension is the same for all.
+//! From a release with several files they take the one whose name begins with Node's name for their
+//! system. The extension is the same for all systems.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::npm::names_in_npm;
 use super::system::System;
 use crate::Result;
 
-/// Packs it into the folder `to`, once for each system.
+/// Packs the extension into the folder `to`, once for each system.
 pub(crate) fn pack(sh: &Shell, to: &Path) -> Result {
     sh.create_dir(to)?;
     let extension = sh.current_dir().join("extension");

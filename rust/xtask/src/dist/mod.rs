@@ -1,11 +1,11 @@
-//! `cargo xtask dist`: all that is released, for all systems, built on one machine.
+//! Builds all released files, for all systems, on one machine (`cargo xtask dist`).
 //!
 //! - [`system`]: the systems, and the names of their artefacts.
 //! - [`compile`]: the program and the library of a system.
-//! - [`inspect`]: the checks that need no running.
-//! - [`signature`]: that of a file for macOS.
+//! - [`inspect`]: the checks that do not run the files.
+//! - [`signature`]: the signature of a file for macOS.
 //! - [`run`]: the tests with the real client and in a JVM, on a [`machine`] of the system.
-//! - [`archive`]: files of the same bytes whenever and wherever they are packed.
+//! - [`archive`]: archives whose bytes are always the same.
 //! - [`npm`]: the packages for npm.
 //! - [`extension`]: the archives of the extension for the CLIs.
 //! - [`sbom`]: the parts of the program and the library.
@@ -66,7 +66,8 @@ impl Args {
     }
 }
 
-/// Builds for the named systems, or for all, and then also the artefacts that consist of all.
+/// Builds for the named systems, or for all. For all, it also builds the artefacts that contain all
+/// systems.
 pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
     let all = args.targets.is_empty();
     let out = Output { home: sh.current_dir().join("target/dist") };
@@ -91,7 +92,7 @@ pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
             plugin::release_zip(sh, gradle, &out.libraries(), &out.plugin(), &out.release())?;
         let programs: Vec<_> =
             args.systems().iter().map(|&system| (system, out.program(system))).collect();
-        // The plugin for 2018.3 is of no use to those who install by npm.
+        // Users of npm can't use the plugin for 2018.3.
         let plugin = gradle.then_some(&*plugin);
         npm::pack(sh, &programs, plugin, &out.home.join("npm"))?;
         extension::pack(sh, &out.release())?;
@@ -104,13 +105,13 @@ pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
     Ok(())
 }
 
-/// The time of the commit, in seconds of Unix, for all files with a time: so two builds of a commit
-/// are the same.
+/// Returns the time of the commit, in Unix seconds, for all files with a time. So two builds of a
+/// commit are the same.
 fn source_date(sh: &Shell) -> Result<String> {
     Ok(cmd!(sh, "git log -1 --format=%ct").quiet().read()?)
 }
 
-/// Runs the artefacts of [`dist`] for the named systems, or for all.
+/// Tests the artefacts of [`dist`] for the named systems, or for all.
 pub(crate) fn test(sh: &Shell, args: &Args, program_only: bool) -> Result {
     let out = Output { home: sh.current_dir().join("target/dist") };
     for &system in args.systems() {
@@ -145,29 +146,29 @@ impl Output {
         self.libraries().join(system.to_string()).join(system.library())
     }
 
-    /// As the plugin's folder `native` has them.
+    /// Returns the libraries, in the structure of the plugin's folder `native`.
     fn libraries(&self) -> PathBuf {
         self.home.join("native")
     }
 
-    /// The plugin for 2018.3, as the folder that its zip is of.
+    /// Returns the folder of the plugin for 2018.3, which its zip contains.
     fn plugin(&self) -> PathBuf {
         self.home.join("plugin").join(plugin::NAME)
     }
 
-    /// The files that users download.
+    /// Returns the folder of the files for download.
     fn release(&self) -> PathBuf {
         self.home.join("release")
     }
 }
 
-/// The hashes of all files in a folder, as `sha256sum --check` takes them.
+/// Writes the hashes of all files in a folder, in the format of `sha256sum --check`.
 fn sums(sh: &Shell, folder: &Path) -> Result {
     let _dir = sh.push_dir(folder);
     let files = sh.read_dir(".")?;
     let names = files.iter().filter_map(|file| file.file_name());
     let sums = cmd!(sh, "sha256sum").args(names).quiet().read()?;
-    // And beside each of them its own, for who fetches only that.
+    // Also writes one file per hash, for users who download only one file.
     for line in sums.lines() {
         let (_, name) = line.split_once("  ").ok_or("sha256sum has said something else")?;
         sh.write_file(format!("{name}.sha256"), format!("{line}\n"))?;

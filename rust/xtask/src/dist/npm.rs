@@ -1,7 +1,7 @@
-//! The packages for npm: one name, with the program of each system as a version of its own.
+//! Packs the npm packages: one name, with the program of each system as a separate version.
 //!
-//! npm installs of the optional dependencies those that are for its system. Nothing is run while
-//! it does, and nothing fetched beside them.
+//! Of the optional dependencies, npm installs only the one for its system. The installation runs no
+//! scripts and downloads nothing else.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::{Result, e2e, plugin, tools};
 
 const NAME: &str = "gemini-companion";
 
-/// Packs the launcher, the programs, and `plugin` if there is one, into the folder `to`.
+/// Packs the launcher, the programs, and `plugin`, if there is one, into the folder `to`.
 pub(crate) fn pack(
     sh: &Shell,
     programs: &[(System, PathBuf)],
@@ -55,7 +55,7 @@ pub(crate) fn pack(
     pack_folder(sh, &folder, &manifest, to)
 }
 
-/// Packs the program of this machine alone, and the plugin in the folder `plugin`.
+/// Packs only the program of this machine, and the plugin in the folder `plugin`.
 pub(crate) fn pack_for_tests(
     sh: &Shell,
     program: PathBuf,
@@ -70,8 +70,8 @@ pub(crate) fn pack_for_tests(
     pack(sh, &[(host, program)], plugin.map(|_| &*zip), to)
 }
 
-/// Publishes the packages of the tested program to a registry on this machine, installs them
-/// from there and starts it, as users do.
+/// Publishes the packages of the tested program to a registry on this machine, installs them from
+/// there and starts the program, like a user.
 pub(crate) fn test(sh: &Shell) -> Result {
     let packages = sh.current_dir().join("target/npm");
     pack_for_tests(sh, e2e::build(sh)?, None, &packages)?;
@@ -82,16 +82,16 @@ pub(crate) fn test(sh: &Shell) -> Result {
     Ok(tests.run()?)
 }
 
-/// Passes the packages to `tests`, and the command that publishes them to a registry of theirs.
+/// Passes the packages to `tests`, with the command that publishes them to the tests' own registry.
 pub(crate) fn with_registry<'a>(sh: &Shell, tests: Cmd<'a>, packages: &Path) -> Result<Cmd<'a>> {
     e2e::install_in(sh, "e2e/npm-tests")?;
-    // Not by `current_exe`: `cargo test` may have put another one in its place.
+    // Does not use `current_exe`: `cargo test` may have replaced that file.
     let xtask = tools::target_dir(sh).join(format!("debug/xtask{}", std::env::consts::EXE_SUFFIX));
     Ok(tests.env("COMPANION_NPM", packages).env("COMPANION_XTASK", xtask))
 }
 
-/// Publishes the packages of `dist --gradle`, or those in a folder: the launcher last,
-/// because it needs the others. Published packages stay, so this can be run again after an error.
+/// Publishes the packages of `dist --gradle`, or those in a folder. The launcher is last, because
+/// it needs the others. Published packages stay, so this can be repeated after an error.
 pub(crate) fn publish(sh: &Shell, folder: Option<&Path>, dry_run: bool) -> Result {
     let release = sh.current_dir().join("target/dist/npm");
     let launcher = format!("{NAME}-{VERSION}.tgz");
@@ -130,35 +130,35 @@ pub(crate) fn publish(sh: &Shell, folder: Option<&Path>, dry_run: bool) -> Resul
     Ok(())
 }
 
-/// The packages among files, the launcher at last.
+/// Returns the packages among files, with the launcher last.
 fn in_order(mut files: Vec<PathBuf>, launcher: &str) -> Vec<PathBuf> {
     files.retain(|file| file.extension() == Some("tgz".as_ref()));
     files.sort_by_key(|file| file.ends_with(launcher));
     files
 }
 
-/// The tag of a version. Without a tag npm takes `latest`, which is a launcher.
+/// Returns the tag of a version. Without a tag npm uses `latest`, which must be a launcher.
 fn tag<'a>(version: &'a str, of_launcher: &str) -> &'a str {
     let system = version.strip_prefix(of_launcher).and_then(|rest| rest.strip_prefix('-'));
     system.unwrap_or(if of_launcher.contains('-') { "next" } else { "latest" })
 }
 
-/// The hash of a version that npm has.
+/// Returns npm's hash of a version.
 fn published(sh: &Shell, version: &str) -> Result<Option<String>> {
     let view = cmd!(sh, "{NPM} view --json {NAME}@{version} dist.integrity");
     let output = view.quiet().ignore_status().output()?;
     let told = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
     match told {
         Value::String(hash) => Ok(Some(hash)),
-        // Of a package that is there it says nothing of a version that is not.
+        // For a missing version of an existing package, npm prints nothing.
         Value::Null if output.status.success() => Ok(None),
         told if told["error"]["code"] == "E404" => Ok(None),
-        // It prints an error as JSON.
+        // npm prints an error as JSON.
         told => Err(format!("npm view: {told} {}", String::from_utf8_lossy(&output.stderr)).into()),
     }
 }
 
-/// Whether the plugin is packed in a launcher.
+/// Returns whether a launcher contains the plugin.
 fn has_plugin(launcher: &Path) -> Result<bool> {
     let mut archive = Archive::new(GzDecoder::new(File::open(launcher)?));
     for entry in archive.entries()? {
@@ -171,7 +171,7 @@ fn has_plugin(launcher: &Path) -> Result<bool> {
     Ok(false)
 }
 
-/// The fields of all manifests. npm compares the repository with its provenance.
+/// Returns the common fields of all manifests. npm compares the repository with the provenance.
 fn manifest(version: &str) -> Value {
     let mut manifest = json!({
         "name": NAME,
@@ -185,7 +185,7 @@ fn manifest(version: &str) -> Value {
     manifest
 }
 
-/// `process.platform` and `process.arch` in Node.
+/// Returns `process.platform` and `process.arch` of Node.
 pub(super) fn names_in_npm(system: System) -> (&'static str, &'static str) {
     match system {
         System::LinuxX64 => ("linux", "x64"),

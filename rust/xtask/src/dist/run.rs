@@ -1,4 +1,4 @@
-//! Runs the artefacts: the program with the real client, the library in a JVM of its system.
+//! Tests the artefacts: the program with the real client, the library in a JVM of its system.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::machine::Machine;
 use super::system::System;
 use crate::{Result, e2e, kotlin};
 
-/// Whether the program serves the client.
+/// Tests that the program serves the client.
 pub(super) fn program(sh: &Shell, out: &Output, machine: &Machine, system: System) -> Result {
     println!("{system}: the program, with the real client");
     let program = machine.script(sh, &out.program(system), "", &scripts(sh, system))?;
@@ -23,20 +23,20 @@ pub(super) fn program(sh: &Shell, out: &Output, machine: &Machine, system: Syste
     }
 }
 
-/// Whether the library passes the tests of the boundary, and lets no panic into the JVM.
+/// Tests that the library passes the tests of the boundary, and lets no panic into the JVM.
 pub(super) fn library(sh: &Shell, out: &Output, machine: &Machine, system: System) -> Result {
     println!("{system}: the library, in a JVM");
     let scripts = scripts(sh, system);
     let jvm =
         Jvm { machine, java: machine.java(sh, &scripts)?, tests: kotlin::boundary_tests(sh)? };
-    // As it is released, it has nothing that panics.
+    // The released library has no functions that panic.
     jvm.test(sh, &out.library(system), system, "--exclude-methodname")?;
     let panicking = scripts.join(system.library());
     Compiler::find(sh)?.build_library(sh, system, &panicking, &["--features", "test-entry"])?;
     jvm.test(sh, &panicking, system, "--include-methodname")
 }
 
-/// Where the scripts are that run programs of another system.
+/// Returns the folder of the scripts that run programs of another system.
 fn scripts(sh: &Shell, system: System) -> PathBuf {
     sh.current_dir().join("target/dist-run").join(system.to_string())
 }
@@ -50,7 +50,7 @@ struct Jvm<'a> {
 }
 
 impl Jvm<'_> {
-    /// Runs the tests, with those that panic or without.
+    /// Runs the tests, with or without those that panic.
     fn test(&self, sh: &Shell, library: &Path, system: System, panicking: &str) -> Result {
         let plugin = sh.current_dir().join("target/dist-run/plugin");
         sh.remove_path(&plugin)?;
@@ -60,15 +60,15 @@ impl Jvm<'_> {
         let class_path: Vec<_> = self.tests.iter().map(|path| self.machine.path(path)).collect();
         let class_path = class_path.join(self.machine.separator());
         let home = format!("-Dcompanion.plugin.home={}", self.machine.path(&plugin));
-        // An emulated processor is fast enough for the quick compiler only.
+        // On an emulated processor only the quick compiler is fast enough.
         let options = ["-Xcheck:jni", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8"];
-        // QEMU gives back no memory of ended threads.
+        // QEMU does not release the memory of ended threads.
         let emulated = ["--exclude-methodname", ".*thousand servers leave no.*"];
         let is_emulated = matches!(self.machine, Machine::Qemu);
         let left_out = if is_emulated { &emulated[..] } else { &[] };
         let launcher = "org.junit.platform.console.ConsoleLauncher";
         let java = &self.java;
-        // Where Maven runs them.
+        // Maven runs them in this folder, too.
         let _dir = sh.push_dir("plugin-kotlin");
         let tests = cmd!(sh, "{java} {options...} {home} -cp {class_path} {launcher} execute")
             .args(["--disable-banner", "--disable-ansi-colors", "--details=summary"])
@@ -88,7 +88,7 @@ impl Jvm<'_> {
     }
 }
 
-/// Whether a test has run at all: no test is no failure to the launcher.
+/// Returns whether any test has run. The launcher does not fail without tests.
 fn counts_some(summary: &str) -> bool {
     let passed = summary.lines().find(|line| line.contains(" tests successful "));
     passed.is_some_and(|line| !line.contains(" 0 "))

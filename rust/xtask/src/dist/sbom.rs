@@ -7,14 +7,15 @@ use xshell::{Shell, cmd};
 use super::VERSION;
 use crate::{Result, tools};
 
-/// Writes one for each of them. The plugin has nothing but the library and our own classes.
+/// Writes one file for each of them. The plugin contains only the library and its own classes.
 pub(super) fn write(sh: &Shell, to: &Path) -> Result {
     let cyclonedx = tools::cargo_cyclonedx(sh)?;
     for (package, name) in
         [("companion-cli", "gemini-companion"), ("companion-jni", "companion-jni")]
     {
         let manifest = format!("rust/{package}/Cargo.toml");
-        // Beside each manifest below this one; `--target all` covers the needs of any system.
+        // The tool writes a file next to each manifest. `--target all` includes the dependencies
+        // for all systems.
         let made = "sbom-in-the-making";
         let options = ["--quiet", "--format", "json", "--spec-version", "1.5", "--target", "all"];
         cmd!(sh, "{cyclonedx} cyclonedx {options...} --manifest-path {manifest}")
@@ -32,7 +33,7 @@ pub(super) fn write(sh: &Shell, to: &Path) -> Result {
             }
         }
         let sbom = sbom.ok_or_else(|| format!("cargo cyclonedx has said nothing of {package}"))?;
-        // Where the sources lie here is nobody's matter, and would make each machine's another.
+        // Removes the path of the sources, which is private and differs between machines.
         let here = format!("path+file://{}", sh.current_dir().display());
         let sbom = sbom.replace(&here, "path+file://");
         sh.write_file(to.join(format!("{name}-{VERSION}.cdx.json")), sbom)?;

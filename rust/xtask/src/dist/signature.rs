@@ -1,11 +1,13 @@
-//! The ad-hoc signature of a file for macOS: hashes of its pages, without which nothing runs on arm64.
+//! Checks the ad-hoc signature of a file for macOS: hashes of its pages. On arm64 macOS runs only
+//! signed files.
 
 use sha2::{Digest, Sha256};
 
 const LC_CODE_SIGNATURE: u32 = 0x1D;
 const CODE_DIRECTORY: u32 = 0xFADE_0C02;
 
-/// How many pages have another hash than the signature says; nothing, if there is no signature.
+/// Returns the number of pages whose hash differs from the signature, or `None` without a
+/// signature.
 pub(super) fn wrong_pages(file: &[u8]) -> Option<usize> {
     let signature = signature(file)?;
     let blobs = big(signature, 8)?;
@@ -14,7 +16,7 @@ pub(super) fn wrong_pages(file: &[u8]) -> Option<usize> {
         let blob = signature.get(at..)?;
         (big(blob, 0)? == CODE_DIRECTORY as usize).then_some(blob)
     })?;
-    // A CodeDirectory, version 0x20400: the fields behind its magic and length.
+    // A CodeDirectory, version 0x20400: the fields after its magic and length.
     let (hashes, pages, limit) = (big(directory, 16)?, big(directory, 28)?, big(directory, 32)?);
     let (hash_size, page_shift) = (*directory.get(36)?, *directory.get(39)?);
     let page_size = 1_usize.checked_shl(page_shift.into())?;
@@ -26,7 +28,7 @@ pub(super) fn wrong_pages(file: &[u8]) -> Option<usize> {
     (limit.div_ceil(page_size) == pages).then_some(wrong)
 }
 
-/// The superblob that the load commands point to.
+/// Returns the superblob that the load commands point to.
 fn signature(file: &[u8]) -> Option<&[u8]> {
     let mut at = 32;
     for _ in 0..little(file, 16)? {
@@ -56,7 +58,8 @@ mod tests {
     const PAGE_SHIFT: u8 = 8;
     const PAGES: usize = 3;
 
-    /// A file of three pages with a signature behind them, which has only the fields that are read.
+    /// Returns a file of three pages with a signature, which has only the fields that this module
+    /// reads.
     fn signed() -> Vec<u8> {
         let limit = PAGES << PAGE_SHIFT;
         let mut file = vec![7; limit];

@@ -1,4 +1,4 @@
-//! Lists the systems that have artefacts, and the names of these.
+//! Lists the systems that have artefacts, with the names of the artefacts.
 
 use std::fmt;
 
@@ -6,7 +6,8 @@ use clap::ValueEnum;
 
 use crate::kotlin;
 
-/// As the plugin's folder of libraries, the archives and the npm packages name it.
+/// A system. Its name occurs in the plugin's folder of libraries, in the archives and in the npm
+/// packages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum System {
     LinuxX64,
@@ -18,7 +19,7 @@ pub(crate) enum System {
 }
 
 impl System {
-    /// This machine's, if it is one of them.
+    /// Returns this machine's system, if it has artefacts.
     pub(crate) fn host() -> Option<Self> {
         let host = kotlin::system();
         Self::value_variants().iter().copied().find(|system| system.to_string() == host)
@@ -36,7 +37,8 @@ impl System {
         matches!(self, Self::WindowsX64 | Self::WindowsArm64)
     }
 
-    /// The target of the program. On Linux it is static, and runs with any C library or none.
+    /// Returns the target of the program. On Linux it is static, and runs with any C library or
+    /// none.
     pub(crate) fn program_target(self) -> &'static str {
         match self {
             Self::LinuxX64 => "x86_64-unknown-linux-musl",
@@ -45,7 +47,7 @@ impl System {
         }
     }
 
-    /// The target of the library. On Linux it shares glibc with the JVM that loads it.
+    /// Returns the target of the library. On Linux it shares glibc with the JVM that loads it.
     pub(crate) fn library_target(self) -> &'static str {
         match self {
             Self::LinuxX64 => "x86_64-unknown-linux-gnu",

@@ -1,4 +1,4 @@
-//! Libraries made up for every system, by the linker that Rust brings.
+//! Tests made-up libraries for every system, which Rust's own linker creates.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A library with these natives and this number.
+/// Links a library with these natives and this number.
 fn link(home: &Path, system: System, natives: &BTreeSet<String>, abi: i32) {
     let (format, architecture) = (format(system), architecture(system));
     let mut object = Object::new(

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-/// Stands for a folder with files in it.
+/// Stands for a folder that contains files.
 pub(super) const FOLDER: &str = "{folder}";
 
 /// A line, and whether it is valid, if that is known.
@@ -86,7 +86,7 @@ fn text() -> BoxedStrategy<String> {
     prop::collection::vec(any::<char>(), 0..12).prop_map(String::from_iter).boxed()
 }
 
-/// A notification or answer as an editor sends it.
+/// Generates a valid notification or answer of an editor.
 fn valid() -> BoxedStrategy<Vec<u8>> {
     let note = |method: &'static str, params: Value| {
         json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string().into_bytes()
@@ -125,7 +125,7 @@ fn valid() -> BoxedStrategy<Vec<u8>> {
     .boxed()
 }
 
-/// Invalid lines of an editor.
+/// Generates invalid lines of an editor.
 fn invalid() -> BoxedStrategy<String> {
     let wrong = [
         ("editor/opened", "{}"),

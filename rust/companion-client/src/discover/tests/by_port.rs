@@ -1,4 +1,4 @@
-//! Tests files that have the port in their names.
+//! Tests files with the port in their names.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,7 +6,7 @@ use companion_protocol::dialect::QWEN;
 
 use super::*;
 
-/// A client whose home folder contains `.qwen/ide`.
+/// Creates a client whose home folder contains `.qwen/ide`.
 fn scene() -> Scene {
     let mut scene = Scene::new();
     scene.environment.dialect = &QWEN;
@@ -16,7 +16,7 @@ fn scene() -> Scene {
     scene
 }
 
-/// A file for the folder `workspace` of the scene, the newer the larger its port.
+/// Writes a file for the folder `workspace` of the scene. A file with a larger port is newer.
 fn lock(scene: &Scene, port: u16, workspace: &str, ppid: Option<u32>) {
     let mut content = content(port, &scene.path(workspace));
     content["ppid"] = json!(ppid);

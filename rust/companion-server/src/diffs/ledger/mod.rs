@@ -1,16 +1,17 @@
-//! Decides how each diff ends: which are open, for which client, and which decisions have not
-//! arrived. All races are decided here.
+//! Decides how each diff ends.
 //!
-//! A state machine without IO, clock or lock: every step returns its consequences as [`Effect`]s,
-//! in order. Each diff ends exactly once, and each call is answered exactly once, in any order of
-//! requests, user, editor and leaving clients. `tests/exhaustive` tries all orders of a few
-//! steps, over restarts.
+//! The ledger knows which diffs are open, for which client, and which decisions have not arrived.
+//! It resolves all races.
+//!
+//! It is a state machine without IO, clock or lock. Every step returns its consequences as
+//! [`Effect`]s, in order. Each diff ends exactly once, and each call is answered exactly once, in
+//! any order of requests, user, editor and leaving clients. `tests/exhaustive` tries all orders of
+//! a few steps, over restarts.
 //!
 //! The key of a diff is its path, byte for byte as the client wrote it, because the client keeps
 //! one waiter per path (`ide-client.js`, `diffResponses`). If a client opens a path again, a late
-//! decision would answer the wrong question. So an open or a close of a path discards the
-//! decision before it, and the effect of a call is recorded for the next process before the call
-//! is answered.
+//! decision would answer the wrong question. So an open or a close of a path discards the earlier
+//! decision. The effect of a call is recorded for the next process before the call is answered.
 
 mod delivery;
 mod editor_answers;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Lets the user accept `content` at its own path.
+/// Makes the user accept `content` at its own path.
 fn accept(book: &mut Book, path: &str, content: &str) {
     let (path, call) = (Arc::from(path), book.call());
     book.ledger.open(book.a, &path, proposed(), call);
@@ -10,20 +10,20 @@ fn accept(book: &mut Book, path: &str, content: &str) {
     book.ledger.user_decided(&path, Decision::Accepted(text(content)));
 }
 
-/// Accepts, and sends the decision on stream 1.
+/// Accepts a diff, and sends the decision on stream 1.
 fn accepted(book: &mut Book, path: &str, content: &str) {
     accept(book, path, content);
     book.ledger.next(book.a, 1).0.unwrap();
 }
 
-/// By then a connected client would have acknowledged its decisions.
+/// Prunes twice. By then a connected client would have acknowledged its decisions.
 fn prune_sent(book: &mut Book) {
     for _ in 0..2 {
         book.ledger.prune_sent();
     }
 }
 
-/// The paths of the decisions that a client receives again if it returns and acknowledges
+/// Returns the paths of the decisions that a client receives again if it returns and acknowledges
 /// nothing.
 fn told_again(book: &mut Book, stream: u64) -> Vec<Arc<str>> {
     let a = book.a;
@@ -67,7 +67,7 @@ fn a_server_that_stops_waits_until_a_text_has_been_sent_and_has_arrived() {
     assert!(!book.ledger.is_any_on_its_way());
 }
 
-/// A response stream has no event ids.
+/// A response stream has no event ids, so the client must acknowledge by a ping.
 #[test]
 fn a_client_that_is_told_of_a_rejection_with_an_answer_shows_that_even_to_a_server_that_stops() {
     let mut book = Book::new();
@@ -135,7 +135,7 @@ fn what_was_on_its_way_to_a_client_that_stays_away_waits_for_it() {
     assert_eq!(told_again(&mut book, 2), all.map(Arc::from));
 }
 
-/// Neither its memory nor its time is unlimited.
+/// The server limits the memory of decisions for such a client.
 #[test]
 fn of_a_client_that_answers_no_ping_the_newest_decisions_are_kept() {
     let mut book = Book::new();
@@ -146,7 +146,7 @@ fn of_a_client_that_answers_no_ping_the_newest_decisions_are_kept() {
     assert_eq!((&*again[0], again.len()), ("/144", 256));
 }
 
-/// The client receives it when it opens its own stream, and not before.
+/// The client receives the decision when it opens its own stream, and not before.
 #[test]
 fn a_decision_of_the_last_process_is_not_dropped_for_later_ones() {
     let mut book = Book::new();

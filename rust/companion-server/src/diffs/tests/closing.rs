@@ -20,7 +20,7 @@ fn closing_gives_the_final_text_and_tells_nobody_who_asks_not_to() {
     assert_eq!(result(&closed("as \"edited\"")), json!({ "content": said }));
 }
 
-/// After the answer, a client that is being disabled stops listening.
+/// A client that is being disabled stops listening after the answer.
 #[test]
 fn who_wants_to_be_told_of_the_end_is_told_before_the_answer() {
     for arrives in [true, false] {
@@ -77,7 +77,7 @@ fn who_has_no_stream_is_answered_at_once() {
     assert_eq!(*answer(&effects, call), Answer::Closed(None), "it is rejected");
 }
 
-/// A stopping server rejects without a ping, so nobody acknowledges.
+/// A stopping server rejects without a ping, so no client acknowledges.
 #[test]
 fn who_wants_to_be_told_by_a_stream_that_ends_is_answered_then() {
     for stops in [true, false] {
@@ -127,7 +127,7 @@ fn a_text_accepted_while_the_diff_is_being_closed_is_not_lost() {
     assert!(book.ledger.failed(call, "no such view").is_empty());
 }
 
-/// The notification of a decision, and the answer to `closeDiff`.
+/// Returns the notification of a decision, and the answer to `closeDiff`.
 fn heard(proposal: &str, empty_is_unchanged: bool, left: &str) -> [Option<String>; 2] {
     let mut book = Book::new();
     let proposed =
@@ -202,7 +202,7 @@ fn closing_gives_the_text_of_which_the_asker_has_not_heard_and_it_is_told_no_mor
     assert_eq!(book.ledger.next(a, 3).0, None);
 }
 
-/// If it received the answer first, it could ask again before it receives the decision.
+/// A client with the answer could propose again before it receives the decision.
 #[test]
 fn closing_waits_for_a_decision_that_is_on_its_way() {
     for arrives in [true, false] {
@@ -238,7 +238,7 @@ fn who_has_not_heard_of_its_own_diff_closes_no_other_one() {
     assert_eq!(book.ledger.count(b), 1);
 }
 
-/// The stream is down when the user accepts. Then the user lets the editor write the text.
+/// The user accepts while the stream is down. Then the user lets the editor write the text.
 #[test]
 fn an_acceptance_that_the_editor_carries_out_is_not_carried_out_again() {
     let mut book = Book::new();
@@ -271,7 +271,7 @@ fn an_acceptance_that_the_editor_carries_out_is_not_carried_out_again() {
     assert_eq!(book.ledger.next(book.a, 2).0.unwrap().decision, sent.decision);
 }
 
-/// The editor may keep it, if it could not open the view of the first one.
+/// The editor may still show that view, if it could not open the first client's view.
 #[test]
 fn the_text_in_the_view_of_another_client_is_no_answer() {
     let close = |mut book: Book| {

@@ -1,9 +1,9 @@
-//! Tests random orders of steps of several clients, the user, the editor and the network, from
-//! the request to the stream: no client waits for ever, and none gets another's answer.
+//! Tests random orders of steps of several clients, the user, the editor and the network, from the
+//! request to the stream. No client waits for ever, and none gets another's answer.
 //!
-//! The clients behave as the real one (`ide-client.js`): one waiter per path, set before the
-//! request is sent and ended by the first notification for that path, for any question. So a
-//! stale notification is detected.
+//! The clients behave like the real one (`ide-client.js`). They set one waiter per path before they
+//! send the request. The first notification for that path ends the waiter, even if it is for
+//! another question. So the test detects stale notifications.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -39,7 +39,7 @@ enum Op {
         path: usize,
         accept: bool,
     },
-    /// The user decides a shown view.
+    /// The user decides about a shown view.
     User {
         path: usize,
         accept: bool,
@@ -88,14 +88,14 @@ fn op() -> impl Strategy<Value = Op> {
 struct Client {
     session: String,
     stream: Option<Stream>,
-    /// The number of broken streams.
+    /// How many streams have broken.
     broken: usize,
     last_id: Option<String>,
-    /// Path → the proposed text, which identifies the diff.
+    /// The proposed text by path. The text identifies the diff.
     waiters: BTreeMap<&'static str, String>,
-    /// The texts whose views were shown, as far as it knows.
+    /// The texts whose views were shown, as far as the client knows.
     shown: BTreeSet<String>,
-    /// The paths that it is closing.
+    /// The paths that the client is closing.
     closing: BTreeSet<&'static str>,
 }
 
@@ -104,7 +104,7 @@ struct World {
     clients: Rc<RefCell<Vec<Client>>>,
     calls: Vec<JoinHandle<()>>,
     asks: VecDeque<EditorCall>,
-    /// Path → text of the shown view.
+    /// The text of the shown view by path.
     views: HashMap<String, String>,
     /// The accepted texts that the server took.
     accepted: Rc<RefCell<BTreeSet<String>>>,
@@ -177,7 +177,7 @@ impl World {
         let text = format!("{}{}", own(client), self.opened);
         {
             let client = &mut self.clients.borrow_mut()[client];
-            // The real one asks again only after an answer.
+            // The real client asks again only after an answer.
             let waits = client.waiters.contains_key(path) || client.closing.contains(path);
             if client.stream.is_none() || waits {
                 return;
@@ -216,7 +216,7 @@ impl World {
                     |text| client.shown.contains(text) && client.waiters.get(path) == Some(text);
                 assert!(!asked.as_ref().is_some_and(waits), "it stops to listen before it is told");
             }
-            // Without `suppress` its waiter is notified of the end.
+            // Without `suppress` the client's waiter is notified of the end.
             let waiter = if suppress { client.waiters.remove(path) } else { None };
             let Some(waiter) = waiter else { return };
             let closed = result["content"][0]["text"].as_str().unwrap_or_default();
@@ -256,12 +256,12 @@ impl World {
                 self.decide_view(&path, false);
                 responder.complete(None);
             }
-            // A dropped request fails.
+            // The request is dropped, which fails it.
             _ => {}
         }
     }
 
-    /// Lets a client take up to `limit` messages from its stream.
+    /// Makes a client take up to `limit` messages from its stream.
     fn read(&self, client: usize, limit: usize) {
         for _ in 0..limit {
             let mut clients = self.clients.borrow_mut();
@@ -315,7 +315,7 @@ impl World {
     }
 }
 
-/// The prefix of a client's texts.
+/// Returns the prefix of a client's texts.
 fn own(client: usize) -> String {
     format!("proposal of {client}: ")
 }

@@ -8,10 +8,10 @@ use crate::diffs::{Decision, DiffId, Journal, Left, Record, TextId};
 use crate::mcp::session::{ClientTraits, SessionId};
 use crate::text::HeldTexts;
 
-/// The records of the book's two clients.
+/// The number of records of the book's two clients.
 const BEGUN: u64 = 2;
 
-/// Queues the records of `effects`; they are saved when the disk answers.
+/// Queues the records of `effects`. They are saved when the disk answers.
 fn append(journal: &Journal, effects: Vec<Effect>) {
     journal.append(effects.into_iter().filter_map(|effect| match effect {
         Effect::Record(record) => Some(record),

@@ -1,4 +1,4 @@
-//! Tests the ledger, step by step and in any order.
+//! Tests the ledger, for single steps and for all orders.
 
 mod arriving;
 mod closing;
@@ -105,12 +105,12 @@ impl Book {
     }
 }
 
-/// An acceptance of a text, or else a rejection.
+/// Returns an acceptance of a text, or else a rejection.
 fn decision<T>(accepted: Option<T>) -> Decision<T> {
     accepted.map_or(Decision::Rejected, Decision::Accepted)
 }
 
-/// The only answer to a call among effects.
+/// Returns the only answer to a call among effects.
 fn answer(effects: &[Effect], to: CallId) -> &Answer {
     let answers: Vec<_> = effects
         .iter()
@@ -124,7 +124,7 @@ fn answer(effects: &[Effect], to: CallId) -> &Answer {
     answer
 }
 
-/// The result that a client reads for an answer.
+/// Returns the result that a client reads for an answer.
 fn result(answer: &Answer) -> Value {
     let response = ToolResult::from(answer.clone()).into_response(&Id::from(1));
     serde_json::from_slice::<Value>(&response.into_bytes()).unwrap()["result"].take()
@@ -287,7 +287,7 @@ fn a_client_that_is_gone_for_good_leaves_no_view_behind() {
     assert_eq!(book.told(&effects), ["1 Closed", "abandon"]);
 }
 
-/// The server may have looked at one of its requests before it left.
+/// The server may have begun to handle one of its requests before the client left.
 #[test]
 fn a_client_that_is_gone_for_good_opens_nothing() {
     let mut book = Book::new();
@@ -297,7 +297,7 @@ fn a_client_that_is_gone_for_good_opens_nothing() {
     assert_eq!(*answer(&effects, call), Answer::Failed("The session has ended.".to_owned()));
 }
 
-/// It was suspended for longer than its views wait.
+/// The client was suspended for longer than its views wait.
 #[test]
 fn a_client_that_was_away_hears_that_its_diffs_are_rejected() {
     let mut book = Book::new();
@@ -355,7 +355,7 @@ fn event_ids_name_what_was_told_until_that_is_saved() {
     assert_eq!(EventId::parse("x.-.1.ffffffffffffffff.").to_string(), "1.ffffffffffffffff");
 }
 
-/// An editor that does not read must not cost memory for each of them.
+/// Otherwise an editor that does not read would cost memory for each call.
 #[test]
 fn only_so_many_tools_wait_for_one_decision() {
     let mut book = Book::new();

@@ -20,7 +20,7 @@ fn closed(text: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": text }] })
 }
 
-/// A call about `path`, by the request `id`.
+/// Returns a call about `path`, by the request `id`.
 fn request(tool: &str, id: impl Into<Value>, path: &str) -> Value {
     let id = id.into();
     let arguments =
@@ -29,7 +29,7 @@ fn request(tool: &str, id: impl Into<Value>, path: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
-/// The answer to a body, which may be a repetition.
+/// Posts a body, which may be a repetition, and returns the answer.
 async fn post(rig: &Rig, session: &str, body: &Value, is_repeated: bool) -> Value {
     let mut headers = vec![("mcp-session-id", session)];
     headers.extend(is_repeated.then_some(("companion-repeated", "true")));
@@ -38,7 +38,7 @@ async fn post(rig: &Rig, session: &str, body: &Value, is_repeated: bool) -> Valu
     serde_json::from_slice(&body).unwrap()
 }
 
-/// The result of a call about [`PATH`], by the request `id`.
+/// Calls a tool about [`PATH`], by the request `id`, and returns the result.
 async fn call(
     rig: &Rig,
     session: &str,
@@ -49,7 +49,7 @@ async fn call(
     post(rig, session, &request(tool, id, PATH), is_repeated).await["result"].take()
 }
 
-/// The editor answers its next request; a closed diff has this text.
+/// Makes the editor answer its next request. A closed diff has this text.
 async fn answer(rig: &Rig, text: &str) {
     match rig.asked().await {
         EditorCall::Open(responder, _) => responder.complete(None),
@@ -58,7 +58,7 @@ async fn answer(rig: &Rig, text: &str) {
     }
 }
 
-/// A call that the editor answers; a closed diff has this text.
+/// Calls a tool, and makes the editor answer. A closed diff has this text.
 async fn answered(rig: &Rig, session: &str, tool: &str, id: impl Into<Value>, text: &str) -> Value {
     tokio::join!(call(rig, session, tool, id, false), answer(rig, text)).0
 }
@@ -124,7 +124,7 @@ async fn what_is_kept_is_not_the_length_of_an_id() {
     let rig = Rig::start();
     let session = rig.initialize_bridge().await;
     for (length, is_kept) in [(128, true), (129, false), (1_000_000, false)] {
-        // With its quotes.
+        // The length includes the quotes.
         let id = "1".repeat(length - 2);
         assert_eq!(answered(&rig, &session, "openDiff", 1, "").await, empty());
         assert_eq!(answered(&rig, &session, "closeDiff", &*id, "text").await, closed("text"));
@@ -313,7 +313,7 @@ async fn what_a_client_had_that_has_ended_takes_no_text_from_another() {
     assert_eq!(call(&rig, &stays, "closeDiff", 2, true).await, closed(&text));
 }
 
-/// Nobody would need the texts of these proposals and answers.
+/// No client would need the texts of these proposals and answers.
 #[tokio::test(start_paused = true)]
 async fn for_a_client_that_repeats_nothing_no_answer_is_kept() {
     let rig = Rig::start();

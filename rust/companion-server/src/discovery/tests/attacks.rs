@@ -15,7 +15,7 @@ fn refusal(dialect: &'static ClientProfile, tmp: &Path) -> String {
     place_below(dialect, tmp).1.open().unwrap_err().to_string()
 }
 
-/// The folders of a client that are to be for us alone or at least ours, below `tmp`.
+/// Returns the folders below `tmp` that must be private, or at least belong to the user.
 fn folders(dialect: &'static ClientProfile, tmp: &Path) -> [PathBuf; 2] {
     let path = place_below(dialect, tmp).1.path();
     [path.parent().unwrap().to_owned(), path]
@@ -60,7 +60,7 @@ fn a_symbolic_link_is_refused_at_each_level() {
     assert!(names(elsewhere.path()).is_empty());
 }
 
-/// As `/tmp` is on macOS.
+/// `/tmp` is such a link on macOS.
 #[test]
 fn the_folder_above_may_be_a_link() {
     for dialect in dialect::ALL {
@@ -131,7 +131,7 @@ async fn whatever_is_put_in_the_place_of_a_file_is_replaced() {
         let victim = kept.at("victim");
         let copy = kept.wanted();
         fs::write(&victim, &copy).unwrap();
-        // In one step: a file that is missing comes back at once.
+        // In one step, because the server restores a missing file at once.
         let other = kept.at("other");
         let replace = || fs::rename(&other, kept.file()).unwrap();
         let link = || {
@@ -167,7 +167,7 @@ async fn a_link_in_the_place_of_the_folder_is_not_followed() {
     }
 }
 
-/// In a folder where everybody may rename everything the file can be hidden, but is safe.
+/// In a folder where everybody may rename everything, others can hide the file, but not read it.
 #[test]
 fn a_folder_without_a_sticky_bit_is_used_and_warned_of() {
     let tmp = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! Tests how the server keeps the file while it runs, and that it leaves it alone after it
-//! stopped.
+//! Tests that the server keeps the file in place while it runs, and no longer after it has stopped.
 
 use std::fs;
 use std::time::Duration;
@@ -9,10 +8,10 @@ use tokio::time::{sleep, timeout};
 
 use super::*;
 
-/// Longer than a busy machine needs, shorter than the interval of the unprompted check.
+/// Longer than a busy machine needs, shorter than the interval of the regular check.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// A file that is kept, in a folder of its own.
+/// A file that is kept in place, in a separate temporary folder.
 pub(super) struct Kept {
     tmp: TempDir,
     dialect: &'static ClientProfile,
@@ -21,7 +20,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// The file of a client that is used here.
+    /// Starts to keep the file of a client that is used here.
     pub(super) fn start(dialect: &'static ClientProfile) -> Self {
         let tmp = tempfile::tempdir().unwrap();
         fs::create_dir_all(place_below(dialect, tmp.path()).1.path()).unwrap();
@@ -35,7 +34,7 @@ impl Kept {
         Self { tmp, dialect, discovery, runtime }
     }
 
-    /// Waits until nobody looks after the file any more.
+    /// Waits until no thread keeps the file any more.
     fn ended(self) -> TempDir {
         if let Some(remaining) = self.runtime.end() {
             remaining.wait();
@@ -43,29 +42,29 @@ impl Kept {
         self.tmp
     }
 
-    /// A path below the folder of its own.
+    /// Returns a path below the temporary folder.
     pub(super) fn at(&self, path: &str) -> PathBuf {
         self.tmp.path().join(path)
     }
 
-    /// The folder of the file.
+    /// Returns the folder of the file.
     fn folder(&self) -> PathBuf {
         place_below(self.dialect, self.tmp.path()).1.path()
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub(super) fn file(&self) -> PathBuf {
         self.folder().join(self.dialect.naming.file_name(7, 4000))
     }
 
-    /// Its expected content.
+    /// Returns its expected content.
     pub(super) fn wanted(&self) -> Vec<u8> {
         let (dialect, place) = place_below(self.dialect, self.tmp.path());
         let ppid = Entry::new(dialect, place, 7, 4000).published_process();
         json(&DiscoveryFile { ppid, ..content(4000) })
     }
 
-    /// Waits until the file is there and as it should be.
+    /// Waits until the file exists with its expected content.
     pub(super) async fn in_place(&self) {
         let wanted = self.wanted();
         until("the file is in place", || {
@@ -75,7 +74,8 @@ impl Kept {
         .await;
     }
 
-    /// Does something to the file, twice: of the second time only the watch can know.
+    /// Attacks the file twice, and waits for its return. Only the watch can notice the second
+    /// attack.
     pub(super) async fn survives(&self, attack: impl Fn()) {
         for _ in 0..2 {
             self.in_place().await;
@@ -141,7 +141,7 @@ async fn a_folder_that_is_moved_away_is_made_again() {
     }
 }
 
-/// Who does not use a client is not to find a folder of it.
+/// Users who don't use a client must not find a folder for it.
 #[tokio::test]
 async fn a_clients_own_folder_is_not_made_and_is_not_missed() {
     let kept = Kept::start_in(tempfile::tempdir().unwrap(), &QWEN);
@@ -157,7 +157,7 @@ async fn a_clients_own_folder_is_not_made_and_is_not_missed() {
     }
 }
 
-/// It may be named by a variable, and any folder above it may come later.
+/// A variable may name the folder, and any folder above it may be created later.
 #[tokio::test]
 async fn a_clients_own_folder_may_come_bit_by_bit() {
     let tmp = tempfile::tempdir().unwrap();
@@ -188,7 +188,7 @@ async fn what_could_not_be_written_is_tried_again() {
     }
 }
 
-/// A problem with one client's folder does not affect another's.
+/// A problem with one client's folder does not affect another client's.
 #[tokio::test]
 async fn each_file_is_kept_whatever_becomes_of_the_others() {
     let tmp = tempfile::tempdir().unwrap();
@@ -214,7 +214,7 @@ async fn nothing_brings_the_file_back_after_the_end() {
     for dialect in [dialect::ALL; 10].as_flattened() {
         let kept = Kept::start(dialect);
         kept.in_place().await;
-        // The watch is about to notice that the file is gone, and so is the folder's owner.
+        // The watch and the keeper are about to notice that the file is gone.
         fs::remove_file(kept.file()).unwrap();
         drop(kept.discovery.remove());
         kept.discovery.set_workspace_path("/late".to_owned()).unwrap();
@@ -232,7 +232,7 @@ async fn thousands_of_stale_files_hold_up_nothing() {
     fs::create_dir_all(&folder).unwrap();
     let port = closed_port();
     for pid in 0..STALE {
-        // Above all that are given to processes.
+        // Larger than all process ids of the system.
         let pid = 2_000_000_000 + u32::try_from(pid).unwrap();
         let file = folder.join(GEMINI.naming.file_name(pid, port));
         fs::write(&file, "{}").unwrap();

@@ -1,4 +1,4 @@
-//! The discovery file: by the rules of the client that reads it.
+//! Tests the discovery file against the rules of the client that reads it.
 
 #[cfg(unix)]
 mod attacks;
@@ -33,7 +33,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// A process that has ended.
+/// Returns the id of a process that has ended.
 fn dead_pid() -> u32 {
     let mut child = std::process::Command::new(std::env::current_exe().unwrap())
         .arg("--list")
@@ -44,12 +44,12 @@ fn dead_pid() -> u32 {
     child.id()
 }
 
-/// A port without a listener.
+/// Returns a port without a listener.
 fn closed_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Where the clients of a dialect look if they are to look below `tmp`.
+/// Returns the folder where the clients of a dialect look, moved below `tmp`.
 fn place_below(
     dialect: &'static ClientProfile,
     tmp: &Path,
@@ -61,7 +61,7 @@ fn place_below(
     (dialect, DiscoveryDir::below(&dialect.folder, base))
 }
 
-/// Where the file is if it is there.
+/// Returns the path of the file if it is in place.
 fn in_place(discovery: &Discovery) -> Option<PathBuf> {
     discovery.files().into_iter().find(|file| file.in_place).map(|file| file.path.into())
 }
@@ -103,13 +103,13 @@ fn a_server_stands_in_for_an_editor_that_is_not_seen_to_run() {
     assert_eq!(file.ppid, Some(std::process::id()));
 }
 
-/// As if the file had been written that long ago.
+/// Sets the file's time to `age` ago.
 fn set_age(file: &Path, age: Duration) {
     let file = std::fs::File::options().write(true).open(file).unwrap();
     file.set_modified(SystemTime::now() - age).unwrap();
 }
 
-/// Files in a folder that is swept, and which of them are to stay.
+/// The files of a folder that is swept, and which of them must stay.
 struct Swept {
     dir: tempfile::TempDir,
     kept: Vec<String>,
@@ -129,7 +129,7 @@ impl Swept {
             .unwrap();
     }
 
-    /// One that was written just now.
+    /// Adds a file that was just written.
     fn young(&mut self, name: String, content: &str) {
         let file = self.dir.path().join(&name);
         self.stays(name, content);
@@ -163,7 +163,7 @@ fn stale_files_go_and_all_others_stay() {
         format!("gemini-ide-server-{dead}.json"),
         format!("gemini-ide-server-{dead}-{closed}.json.tmp"),
         format!("gemini-ide-server-{ours}-{closed}.json"),
-        // Of one that was killed, whom we follow.
+        // The file of a killed server with the same port.
         format!("gemini-ide-server-{dead}-{our_port}.json"),
     ] {
         swept.goes(name, "{}");
@@ -172,7 +172,7 @@ fn stale_files_go_and_all_others_stay() {
         format!("gemini-ide-server-{alive}-4000.json"),
         format!("gemini-ide-server-{alive}.json"),
         format!("gemini-ide-server-{ours}-{open}.json"),
-        // Where process ids are not shared, one that lives only seems to be dead.
+        // Containers may not share process ids. So a running process may seem to be dead.
         format!("gemini-ide-server-{dead}-{open}.json"),
         format!("gemini-ide-server-{dead}-{closed}.json.bak"),
         format!("gemini-ide-server-{dead}-x.json"),
@@ -180,7 +180,7 @@ fn stale_files_go_and_all_others_stay() {
     ] {
         swept.stays(name, "{}");
     }
-    // Its process and its port may be those of another container.
+    // The process and the port may belong to another container.
     swept.young(format!("gemini-ide-server-{}-{closed}.json", dead_pid()), "{}");
     swept.check(&GEMINI, ours, our_port);
 }
@@ -193,7 +193,7 @@ fn a_file_that_tells_its_process_is_swept_only_if_a_server_like_this_wrote_it() 
     let json = |port: u16, pid: u32| {
         serde_json::to_string(&DiscoveryFile { ppid: Some(pid), ..content(port) }).unwrap()
     };
-    // All at once, so that they are different ones.
+    // All ports are bound at once, so that they differ.
     let closed = [(); 10].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
     let closed = closed.map(|one| one.local_addr().unwrap().port());
     let lock = |port: u16| format!("{port}.lock");
@@ -254,7 +254,7 @@ async fn the_end_waits_for_a_disk_that_does_not_answer_until_its_time_is_up() {
     assert!(Instant::now() < end, "others have their time, too");
     silent.end(end).await;
     assert!(Instant::now() >= end);
-    // One that answers at once has nothing to be waited for.
+    // If the removal is done at once, there is nothing to wait for.
     let (gone, mut done) = removal();
     gone.send(()).unwrap();
     let begun = Instant::now();
@@ -264,7 +264,7 @@ async fn the_end_waits_for_a_disk_that_does_not_answer_until_its_time_is_up() {
 }
 
 impl Removal {
-    /// Waits until it is done.
+    /// Waits until the removal is done.
     fn gone(self) {
         let _ = self.gone.blocking_recv();
     }

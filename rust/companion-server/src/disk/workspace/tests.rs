@@ -1,4 +1,5 @@
-//! Which files a client may accept in the user's place: by name, by links, and by a dead disk.
+//! Tests which files a client may accept in place of the user: by name, by links, and on a dead
+//! disk.
 
 use std::fs::{create_dir, write};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use crate::diffs::Decision;
 use crate::disk::pool::BlockingPool;
 use crate::testing::{EditorCall, Rig};
 
-/// A server whose only root is `project`, beside `other` and `projectile`, and a client.
+/// A server and a client. The only root is `project`, next to `other` and `projectile`.
 struct Scene {
     rig: Rig,
     session: String,
@@ -43,14 +44,14 @@ impl Scene {
         format!("{}/{name}", self.base.to_str().unwrap())
     }
 
-    /// Opens a diff and has it accepted by the tool. Nothing if it was, else why it wasn't.
+    /// Opens a diff and accepts it by the tool. Returns the refusal, if there is one.
     async fn accept(&self, path: &str) -> Option<String> {
         let (rig, session) = (&self.rig, &self.session);
         let arguments = json!({ "filePath": path, "newContent": "new" });
         let calls = async {
             rig.call(session, "openDiff", &arguments).await;
             let result = rig.call(session, "acceptDiff", &arguments).await;
-            // If it is open still, it is closed for the next one.
+            // The diff may still be open. Closes it for the next case.
             rig.call(session, "closeDiff", &arguments).await;
             result
         };
@@ -133,9 +134,9 @@ async fn a_link_in_the_project_helps_nobody_out_of_it() {
         .refuses(&["project/to-file", "alias/to-file", "project/to-sub/../to-file"], OUTSIDE)
         .await;
     scene.refuses(&["project/new/../to-other/a.txt"], OUTSIDE).await;
-    // Some editors look where the link leads, others go by the name: neither may lead out.
+    // Some editors follow the link first, others remove `..` by name. Neither may lead out.
     scene.refuses(&["project/to-other/../x", "other/to-sub/../x"], OUTSIDE).await;
-    // Who writes to a link that leads nowhere makes a file there.
+    // A write to a link without target creates the target.
     let nowhere = "the path leads nowhere, or can't be followed";
     scene.refuses(&["project/to-new", "project/to-new/x", "project/loop"], nowhere).await;
     scene.refuses(&["project/a.txt/x"], nowhere).await;
@@ -159,7 +160,7 @@ async fn the_roots_of_the_moment_count() {
     scene.refuses(&["project/a.txt", "other/a.txt"], "no folder is open in the editor").await;
 }
 
-/// In real time: a clock that is paused stands still while a thread is busy.
+/// Runs in real time: a paused clock stands still while a thread is busy.
 #[tokio::test]
 #[expect(
     clippy::await_holding_lock,
@@ -193,7 +194,7 @@ async fn problems_of_open_files_are_not_told_while_their_disk_does_not_answer() 
     rig.state.context.update(|model| model.focused(&path, 1));
     let empty = json!({});
     let call = || rig.call(&scene.session, "getDiagnostics", &empty);
-    // As a look does that waits for the disk.
+    // Stands for a check that waits for the disk.
     let wait = || Arc::clone(&rig.state.workspace.looking).try_acquire_owned().unwrap();
     let silent = "getDiagnostics: the disk does not answer";
 

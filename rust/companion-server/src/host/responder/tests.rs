@@ -1,4 +1,4 @@
-//! Requests by number.
+//! Tests requests that are kept by number, and the threads that answer them.
 
 use std::task::{Context, Waker};
 use std::time::Duration;
@@ -70,7 +70,7 @@ async fn only_requests_that_somebody_waits_for_are_kept() {
         responders.take(number).unwrap().fail("no");
     }
 
-    // Who asks for problems may leave.
+    // A client that asks for diagnostics may leave.
     let (gone, waits) = (oneshot::channel(), oneshot::channel());
     let number = responders.add(DiagnosticsResponder::new(gone.0));
     drop(gone.1);
@@ -94,18 +94,18 @@ async fn no_other_thread_than_the_servers_asks_the_editor() {
         panic!()
     };
     std::thread::spawn(|| responder.unreadable("no text")).join().unwrap();
-    // Another client's openDiff could be on its way to the editor by now.
+    // By now another client's openDiff could be on its way to the editor.
     let asked = std::pin::pin!(rig.asked()).poll(&mut Context::from_waker(Waker::noop()));
     assert!(asked.is_pending());
     assert_eq!(call.await["content"][0]["text"], "no text");
     assert!(matches!(rig.asked().await, testing::EditorCall::Close(..)));
 }
 
-/// Who asks the editor again once a request has failed.
+/// An owner that could ask the editor again as soon as a request has failed.
 #[derive(Default)]
 struct AsksAgain {
     responders: Responders,
-    /// For each failure, whether the editor could be asked at once.
+    /// For each failure, whether the lock was free, so that the editor could be asked.
     could_ask: Mutex<Vec<bool>>,
 }
 

@@ -12,7 +12,7 @@ use super::*;
 
 const MEGABYTE: usize = 1 << 20;
 
-/// A body that does not say how large it is, and whose end comes a moment later.
+/// A body without an announced length, whose end comes a moment later.
 struct Chunked {
     bytes: Option<Bytes>,
     ends: bool,
@@ -49,13 +49,13 @@ fn bytes(size: usize) -> Bytes {
     vec![b'x'; size].into()
 }
 
-/// A body that says how large it is, once it has been read. Nothing if it has to wait.
+/// Reads a body with an announced length. Returns `None` if it has to wait.
 async fn announced(bodies: &BodyBudget, size: usize) -> Option<BufferedBody> {
     let read = timeout(Duration::from_secs(1), bodies.read(Full::new(bytes(size))));
     read.await.ok().map(Result::unwrap)
 }
 
-/// The same of one that does not say it.
+/// Does the same for a body without an announced length.
 async fn chunked(bodies: &BodyBudget, size: usize) -> Option<BufferedBody> {
     let read = timeout(Duration::from_secs(1), bodies.read(Chunked::new(size)));
     read.await.ok().map(Result::unwrap)

@@ -23,9 +23,9 @@ const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 /// The interval of the log line while `accept` fails.
 const LOG_INTERVAL: Duration = Duration::from_mins(1);
 
-/// The largest head of a request, together with the bytes that are read ahead of a body, give or
-/// take one read. Anybody who connects can take this memory. Node allows half of it; a client's
-/// head has 1 KB.
+/// The largest head of a request, including bytes that are read ahead of a body; one read may
+/// exceed it. Anybody who connects can take this memory. Node allows half of it; a client's head
+/// has 1 KB.
 const MAX_HEAD: usize = 32 << 10;
 
 /// Accepts connections until the server stops. While it can't accept, peers wait in the system's
@@ -85,7 +85,8 @@ where
         }
     };
     if let Err(error) = served {
-        // A broken client is not an error of ours, and the error's text may contain its bytes.
+        // A broken client is not an error of the server, and the error's text may contain the
+        // client's bytes.
         log::debug!("a connection ended early: {}", kind(&error));
     }
 }
@@ -99,17 +100,17 @@ fn kind(error: &hyper::Error) -> &'static str {
     }
 }
 
-/// The time for a peer to read our last bytes.
+/// The time for a peer to read the last bytes.
 const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Closes a stream in two steps: first our side, then the whole stream, when the peer has closed
-/// its side or after [`LINGER_TIMEOUT`].
+/// Closes a stream in two steps: first the server's side, then the whole stream, when the peer has
+/// closed its side or after [`LINGER_TIMEOUT`].
 ///
 /// A close with unread bytes sends an RST. The peer would lose the reply with the reason (413,
 /// 401).
 struct Lingering<S> {
     stream: S,
-    /// The end of the second step, once our side is closed.
+    /// The end of the second step, once the server's side is closed.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 

@@ -1,4 +1,4 @@
-//! How much of ignore files counts, and for how long: each bound at its very edge.
+//! Tests the limits of ignore files at their exact values: size, depth, memory and time.
 
 use std::ffi::OsStr;
 
@@ -23,14 +23,14 @@ async fn ignore_files_may_take_all_of_their_memory_and_no_more() {
     let rule = "a".repeat(100) + "\n";
     let size = RULE_SIZE + COMPILED_BYTE * 100 + rule.len();
     let many = rule.repeat(MAX_COMPILED / size / 3);
-    // All that is left.
+    // Uses all remaining memory.
     let last =
         many.clone() + "#" + &"#".repeat(MAX_COMPILED - size * (many.len() / rule.len()) * 3 - 1);
     for (folder, text) in [("project", &many), ("project/b", &many), ("project/b/c", &last)] {
         scene.write(&format!("{folder}/.geminiignore"), text);
     }
     scene.check(&[], &["project/b/c/x"]);
-    // Nothing had to be forgotten for them, not even the rule that was replaced.
+    // All rules fit without dropping others, even the rule that was replaced.
     scene.check(&["project/x.key"], &[]);
     scene.write("project/b/c/.geminiignore", &(last + "#"));
     scene.check(&["project/b/c/x"], &["project/b/x"]);
@@ -93,7 +93,7 @@ fn a_file_that_is_found_has_nothing_to_settle() {
     assert_eq!(look.again(), None);
 }
 
-/// Windows watches whole roots.
+/// Windows watches whole roots, so this does not apply there.
 #[cfg(not(windows))]
 #[tokio::test(start_paused = true)]
 async fn folders_that_can_not_be_watched_are_tried_again_but_not_all_the_time() {
@@ -110,7 +110,7 @@ async fn folders_that_can_not_be_watched_are_tried_again_but_not_all_the_time() 
     }
 }
 
-/// As on some disks of Windows. Here no name may be so long.
+/// On some disks of Windows no path can be resolved. Here the name is too long for that.
 #[cfg(unix)]
 #[test]
 fn below_a_root_that_can_not_be_followed_a_file_is_judged_by_its_name() {

@@ -112,19 +112,20 @@ async fn rules_are_followed_through_everything_that_happens_to_their_file() {
     told.focus(TEXT);
     told.focus(KEY);
     told.files(&[TEXT]).await;
-    // As editors save.
+    // Editors save like this.
     rename(&other, &rules).unwrap();
     told.files(&[KEY]).await;
     rename(&rules, &other).unwrap();
     told.files(&[KEY, TEXT]).await;
     rename(&other, folder.join(".aiexclude")).unwrap();
     told.files(&[KEY]).await;
-    // The folder goes, and another one comes in its place.
+    // The folder is renamed, and another folder takes its place.
     rename(&folder, at("project/b")).unwrap();
     told.files(&[]).await;
     told.scene.write(KEY, "");
     told.scene.write(TEXT, "");
-    // Nothing else says that they are there again. The one that has the focus can't get it.
+    // Without these events the server does not notice the new files. `KEY` already has the focus,
+    // so `TEXT` gets it first.
     told.focus(TEXT);
     told.focus(KEY);
     told.files(&[KEY, TEXT]).await;
@@ -146,7 +147,7 @@ async fn rules_that_a_link_leads_to_are_followed() {
         told.files(&[KEY, TEXT]).await;
         told.scene.write(target, "*.key");
         told.files(&[TEXT]).await;
-        // Meanwhile nothing is sent, and then the rules have changed.
+        // Nothing is sent at first. Then the rules have changed.
         remove_file(told.scene.base.join(target)).unwrap();
         told.files(&[]).await;
         told.scene.write(target, "*.txt");

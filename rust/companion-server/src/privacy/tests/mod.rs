@@ -1,4 +1,4 @@
-//! Which files stay private, in real folders; and that a change counts.
+//! Tests which files stay private in real folders, and that changes take effect.
 
 mod bounds;
 mod context;
@@ -11,7 +11,7 @@ use tokio::time::advance;
 
 use super::*;
 
-/// Folders whose root is `project`.
+/// Folders with the root `project`.
 struct Scene {
     privacy: Privacy,
     base: PathBuf,
@@ -130,7 +130,7 @@ fn a_link_hides_nothing_and_reveals_nothing() {
     }
     let private = ["project/link/a.txt", "project/a.txt", "other/x.txt", "alias/x.key"];
     scene.check(&private, &["alias/open.txt", "other/b.txt"]);
-    // The folder's name in the project counts, and the rules there.
+    // The folder's name in the project counts, and so do the rules there.
     scene.check(&["project/hidden-link", "project/to-other/b.txt"], &["project/to-other/c"]);
     assert!(scene.privacy.look().is_private(&scene.at("project/loop")).is_err());
     scene.roots(&["alias"]);
@@ -168,7 +168,7 @@ fn what_can_not_be_read_hides_everything_below_its_folder() {
             remove_file(scene.base.join(file)).unwrap();
         }
     }
-    // Many that are not too much each, but all together.
+    // No file alone is too large, but all together are.
     let rules = "folder/file*.txt\n".repeat(1400);
     for folder in ["project", "project/b", "project/b/c"] {
         scene.write(&format!("{folder}/.geminiignore"), &rules);
@@ -182,7 +182,7 @@ fn what_can_not_be_read_hides_everything_below_its_folder() {
 async fn rules_that_go_hold_until_things_have_settled() {
     let scene = Scene::new(&[("project/.geminiignore", "*.key"), ("project/a/.aiignore", "")]);
     scene.check(&["project/x.key"], &["project/x"]);
-    // As a program writes that empties the file first, or removes it.
+    // Some programs empty or remove the file before they write it.
     for empty in [Some(""), None] {
         match empty {
             Some(text) => scene.write("project/.geminiignore", text),
@@ -192,7 +192,7 @@ async fn rules_that_go_hold_until_things_have_settled() {
         assert!(look.is_private(&scene.at("project/x.key")).unwrap());
         assert!(look.again().is_some());
     }
-    // A new file counts at once.
+    // A new file takes effect at once.
     scene.write("project/.geminiignore", "*.txt");
     scene.check(&["project/x.key", "project/x.txt"], &["project/x"]);
     advance(files::SETTLE_TIME).await;
@@ -227,7 +227,7 @@ async fn rules_that_go_hold_for_as_long_as_something_happens() {
     scene.check(&[], &["project/x.key"]);
 }
 
-/// As when another branch is checked out.
+/// Checking out another branch replaces the files like this.
 #[tokio::test(start_paused = true)]
 async fn the_rules_of_all_files_that_go_at_the_same_time_hold_until_things_have_settled() {
     let files = ["project/.geminiignore", "project/a/.geminiignore", "project/b/.geminiignore"];

@@ -1,4 +1,4 @@
-//! Tests that clients notice nothing of a restart except their pending decisions.
+//! Tests that clients notice nothing of a restart except the delivery of pending decisions.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
@@ -12,7 +12,7 @@ use crate::diffs::Decision;
 use crate::shutdown::shut_down;
 use crate::testing::{Rig, Stream};
 
-/// The pending diffs of the file: the path, and the text if it was accepted.
+/// Returns the pending diffs of the file: the path, and the text if it was accepted.
 fn left(dir: &TempDir) -> Value {
     let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
     let text = fs::read_to_string(file).unwrap();
@@ -40,18 +40,18 @@ pub(super) async fn becomes(dir: &TempDir, wanted: Value) {
     timeout(Duration::from_mins(1), saved).await.expect("it is saved");
 }
 
-/// The next message on a stream.
+/// Reads the next message on a stream.
 pub(super) async fn told(stream: &mut Stream) -> Value {
     let message = timeout(Duration::from_mins(1), stream.message()).await;
     message.expect("a client waits for it").expect("the stream has not ended")
 }
 
-/// Ends a process as hard as possible from within: its memory is lost. `killed.rs` among the
-/// tests of companion-cli kills real ones.
+/// Simulates a killed process: its memory is lost. `killed.rs` among the tests of companion-cli
+/// kills real processes.
 pub(super) async fn kill(dir: &TempDir, rig: Rig) {
     let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
     let content = fs::read(file).unwrap();
-    // The kernel gives the lock back; here the orderly end does, which also writes.
+    // The kernel would release the lock. Here the orderly end does, which also writes.
     rig.state.release_lock();
     let journal = rig.state.journal.clone().unwrap();
     journal.end();
@@ -69,7 +69,7 @@ async fn an_open_diff_is_in_the_file_before_the_client_takes_it_for_open() {
     rig.state.diffs.user_decided("/a \"é\"", Decision::Accepted("line\n“two”".to_owned()));
     becomes(&dir, json!([["/a \"é\"", "line\n“two”"]])).await;
 
-    // EditorCall again, the earlier decision is none for this question.
+    // The client proposes again. The earlier decision does not answer the new question.
     rig.open(&session, "/a \"é\"").await;
     assert_eq!(left(&dir), json!([["/a \"é\""]]));
 }
@@ -94,7 +94,7 @@ async fn the_next_process_tells_what_the_last_one_could_not() {
         assert_eq!(told[0]["params"], json!({ "filePath": "/accepted", "content": "text" }));
         assert_eq!(told[1]["method"], "ide/diffRejected");
         assert_eq!(told[1]["params"], json!({ "filePath": "/open" }));
-        // Nobody knows whether they arrived.
+        // The arrival of the decisions is unknown.
         kill(&dir, rig).await;
     }
 
@@ -103,7 +103,7 @@ async fn the_next_process_tells_what_the_last_one_could_not() {
     stream.context().await;
     told(&mut stream).await;
     told(&mut stream).await;
-    // The client comes back and shows that they did.
+    // The client returns and acknowledges them.
     let last = stream.last_id.clone();
     drop(rig.stream_after(&session, last.as_deref()).await);
     shut_down(&rig.state, None).await;
@@ -129,7 +129,7 @@ async fn a_server_that_is_stopped_leaves_what_it_could_not_tell() {
     assert_eq!(told(&mut stream).await["params"], json!({ "filePath": "/a" }));
 }
 
-/// The client got them, and the process was killed before it could know.
+/// The client received them, and the process was killed before it could know.
 #[tokio::test]
 async fn what_a_client_shows_to_have_got_from_the_last_process_is_not_told_again() {
     let dir = TempDir::new().unwrap();
@@ -154,7 +154,7 @@ async fn what_a_client_shows_to_have_got_from_the_last_process_is_not_told_again
     becomes(&dir, json!([["/c"]])).await;
 }
 
-/// It acknowledges only when it opens its stream.
+/// The client acknowledges only when it opens its stream.
 #[tokio::test]
 async fn a_client_that_asks_first_hears_nothing_of_the_last_process_with_the_answer() {
     let dir = TempDir::new().unwrap();
@@ -184,7 +184,7 @@ async fn a_client_that_asks_first_hears_nothing_of_the_last_process_with_the_ans
     assert_eq!(stream.message_now(), None);
 }
 
-/// Texts belong to the user; delivered ones must not stay.
+/// Texts belong to the user, so delivered ones must not stay.
 #[tokio::test]
 async fn no_text_stays_on_the_disk_that_its_client_has_got() {
     let dir = TempDir::new().unwrap();
@@ -204,7 +204,7 @@ async fn no_text_stays_on_the_disk_that_its_client_has_got() {
     becomes(&dir, json!([])).await;
     let content = fs::read_to_string(&files(dir.path(), ".jsonl")[0]).unwrap();
     assert!(!content.contains("text"), "{content}");
-    // And the ids of events need not say it any more.
+    // The ids of events need not name them any more, either.
     let mut last_id = None;
     while last_id.as_deref() != Some("-") {
         let mut stream = rig.stream(&session).await;
@@ -278,7 +278,7 @@ async fn a_client_that_asks_before_it_listens_again_hears_the_decision_with_the_
     assert_eq!(answer.last_id, None, "or the client would come back for each answer");
     assert_eq!(*rig.counts.lock(), [1]);
 
-    // Another answer needs no stream, and the client's own takes the place of this one.
+    // Further answers need no stream. The client's own stream replaces this one.
     assert!(!rig.call(&session, "closeDiff", &json!({ "filePath": "/x" })).await.is_null());
     let mut stream = rig.stream(&session).await;
     assert_eq!(answer.message().await, None);
@@ -311,14 +311,14 @@ async fn only_what_this_process_has_to_tell_comes_with_an_answer() {
     answer.context().await;
     assert_eq!(told(&mut answer).await["params"]["content"], "edited");
 
-    // Once the client has listened, decisions are its stream's matter.
+    // Once the client has its own stream, only that stream has decisions.
     drop((answer, rig.stream(&session).await));
     rig.open(&session, "/b").await;
     rig.state.diffs.user_decided("/b", Decision::Rejected);
     assert_eq!(ask().await.headers()["content-type"], "application/json");
 }
 
-/// By the file's time, for the next process.
+/// The file's time shows it to the next process.
 #[tokio::test]
 async fn a_server_that_has_clients_gives_a_sign_of_life_as_often_as_they_come_back() {
     let dir = TempDir::new().unwrap();
@@ -328,7 +328,7 @@ async fn a_server_that_has_clients_gives_a_sign_of_life_as_often_as_they_come_ba
     let [path] = &*files(dir.path(), ".jsonl") else { panic!() };
     let old = SystemTime::now() - Duration::from_mins(6);
     let file = fs::File::options().append(true).open(path).unwrap();
-    // The keep-alives come each 20.48 s; the clock stands still while the disk is busy.
+    // Keep-alives are sent every 20.48 s; the clock stands still while the disk is busy.
     pause();
     for _ in 0..3 {
         file.set_modified(old).unwrap();

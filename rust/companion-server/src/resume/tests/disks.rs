@@ -21,7 +21,7 @@ fn diff(number: &str) -> DiffId {
     DiffId::parse(number).unwrap()
 }
 
-/// A client has come and asked, and the user has accepted.
+/// Returns the records of a client that proposed an edit that the user accepted.
 fn accepted(text: &str) -> Vec<Record> {
     let session = SessionId::new();
     let opened = Record::Opened(diff("1"), session, "/a".into());
@@ -32,7 +32,7 @@ fn accepted(text: &str) -> Vec<Record> {
     ]
 }
 
-/// A client has asked about so many files, and the user has accepted each with such a text.
+/// Returns the records of a client whose proposals the user accepted with these texts.
 fn all_accepted(texts: &[&Text]) -> Vec<Record> {
     let session = SessionId::new();
     let mut records = vec![Record::Session(session, ClientTraits::default())];
@@ -44,12 +44,12 @@ fn all_accepted(texts: &[&Text]) -> Vec<Record> {
     records
 }
 
-/// The state that the next process takes over.
+/// Returns the state that the next process takes over.
 fn left(dir: &TempDir) -> Left {
     Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap().left
 }
 
-/// Makes a rewrite necessary and impossible, as a disk that is full does after a failed append.
+/// Makes a rewrite necessary and impossible, as a full disk does after a failed append.
 fn obstruct(dir: &TempDir, saving: &mut Saving) -> PathBuf {
     saving.file.open = None;
     let obstacle = file(dir).with_extension("jsonl.tmp");
@@ -57,7 +57,7 @@ fn obstruct(dir: &TempDir, saving: &mut Saving) -> PathBuf {
     obstacle
 }
 
-/// It would answer the next question about the file.
+/// A stale decision would answer the next question about the file.
 #[test]
 fn a_text_is_gone_from_the_disk_once_its_end_can_not_be_saved() {
     let dir = TempDir::new().unwrap();
@@ -112,12 +112,12 @@ fn in_a_folder_that_has_become_read_only_the_file_is_emptied() {
     assert_eq!(left(&dir), Left::default());
 }
 
-/// The next process would not read it, and know nothing.
+/// The next process would not read such a file, and so know nothing.
 #[test]
 fn of_more_than_is_read_the_longest_text_is_not_saved() {
     let dir = TempDir::new().unwrap();
     let (token, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
-    // As JSON it is six times as long.
+    // The text is six times as long as JSON.
     let long = Text::from("\u{1}".repeat(45_000_000));
     let short = Text::from("the user’s text".to_owned());
     assert!(take(&mut saving, all_accepted(&[&long, &short])));
@@ -198,7 +198,7 @@ fn a_text_that_is_erased_in_part_counts_for_nothing() {
     assert_eq!(left, [None]);
 }
 
-/// Records that no longer count stay in the file until then.
+/// Obsolete records stay in the file until it is rewritten.
 #[test]
 fn the_file_is_rewritten_once_it_has_doubled_and_grown_by_64_kb() {
     for written in [0, 200_000] {

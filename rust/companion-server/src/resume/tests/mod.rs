@@ -1,4 +1,4 @@
-//! Processes one after the other and side by side.
+//! Tests processes that run one after the other and side by side.
 
 mod clients;
 mod disks;
@@ -32,25 +32,25 @@ fn begin(last: Resume, port: u16) -> (String, Saving) {
     (token.expose().to_owned(), runtime.handle().block_on(saving).unwrap())
 }
 
-/// A process that listens on `port`, until the returned value is dropped: then it was killed.
+/// Starts a process that listens on `port`. Dropping the returned value kills it.
 fn run(dir: &TempDir, config: &Config, port: u16) -> (String, Saving) {
     let last = Resume::try_claim(Some(dir.path().to_owned()), config).unwrap();
     begin(last, port)
 }
 
-/// The token of the next process, and the port that it tries first.
+/// Returns the token of the next process, and the port that it tries first.
 fn next(dir: &TempDir, config: &Config) -> (String, u16) {
     let last = Resume::try_claim(Some(dir.path().to_owned()), config).unwrap();
     (last.head.token.expose().to_owned(), last.head.port)
 }
 
-/// The one file that there is.
+/// Returns the only file.
 fn file(dir: &TempDir) -> PathBuf {
     let [file] = &*files(dir.path(), ".jsonl") else { panic!() };
     file.clone()
 }
 
-/// The files in the state directory `dir` that end so.
+/// Returns the files in the state directory `dir` with this ending.
 fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     let files = fs::read_dir(dir.join("companion-for-gemini-cli/resume")).unwrap();
     let files = files.map(|file| file.unwrap().path());

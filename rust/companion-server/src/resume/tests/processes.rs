@@ -27,7 +27,7 @@ fn change(dir: &TempDir, change: impl FnOnce(&mut Value)) {
     fs::write(file, format!("{head}\n{records}")).unwrap();
 }
 
-/// Makes it look as if the file had been written that long ago.
+/// Makes the file look as old as `age`.
 fn prune_sent(file: &Path, age: Duration) {
     set_time(file, SystemTime::now() - age);
 }
@@ -50,7 +50,7 @@ fn the_next_process_of_a_folder_is_the_last_one_again() {
     let dir = TempDir::new().unwrap();
     let (token, killed) = run(&dir, &config("/a", DEAD), 4001);
     drop(killed);
-    // The editor was started anew, and has another folder open besides.
+    // The editor was restarted with another folder.
     let mut next_config = config("/a", ALIVE);
     next_config.settings.workspace.push("/b".into());
     assert_eq!(next(&dir, &next_config), (token.clone(), 4001));
@@ -100,7 +100,7 @@ fn whoever_comes_while_the_last_one_is_ending_waits_for_it() {
     let config = config("/a", ALIVE);
     std::thread::scope(|scope| {
         let next = scope.spawn(|| next(&dir, &config));
-        // Right in any order; so it most likely comes first.
+        // The result is right in any order. The pause makes it likely that the claim starts first.
         std::thread::sleep(Duration::from_millis(50));
         drop(running);
         assert_eq!(next.join().unwrap(), (token, 4001));
@@ -110,7 +110,7 @@ fn whoever_comes_while_the_last_one_is_ending_waits_for_it() {
 #[test]
 fn what_was_left_long_ago_is_not_taken_up() {
     let (now, minute) = (SystemTime::now(), Duration::from_mins(1));
-    // Two clocks may differ a little; a time that is yet to come would be young for ever.
+    // Two clocks may differ a little. A time far in the future would stay young for ever.
     let times = [
         (now, true),
         (now - minute / 2, true),
@@ -130,7 +130,7 @@ fn what_was_left_long_ago_is_not_taken_up() {
     }
 }
 
-/// A start that may yet fail, as for its port, must not leave it to a later one.
+/// This start may still fail, for example for lack of a port. A later start must not use the state.
 #[test]
 fn what_one_start_does_not_resume_no_later_one_does() {
     let dir = TempDir::new().unwrap();
@@ -155,7 +155,7 @@ fn files_that_no_server_will_resume_are_removed() {
         all.into_iter().find(has)
     };
     let left = by_port(4003).unwrap();
-    // The part that a killed process had written, and the file of an earlier version.
+    // An unfinished file of a killed process, and the file of an earlier version.
     let stem = left.with_extension("");
     let others = [stem.with_extension("jsonl.tmp"), stem.with_extension("json")];
     for file in &others {
@@ -166,7 +166,7 @@ fn files_that_no_server_will_resume_are_removed() {
     for file in group.chain(by_port(4001)) {
         prune_sent(&file, Duration::from_mins(1));
     }
-    // The clock has been set back since.
+    // The clock has been set back since then.
     set_time(&left, SystemTime::now() + Duration::from_hours(1));
     let (_, _next) = run(&dir, &config("/next", ALIVE), 4004);
     assert!(by_port(4001).is_some(), "its process lives");
@@ -177,7 +177,7 @@ fn files_that_no_server_will_resume_are_removed() {
     drop(running);
 }
 
-/// Without a word of its clients, a server says by the file's time that it lives.
+/// While its clients are silent, the file's time shows that a server is alive.
 #[test]
 fn a_server_that_has_nothing_to_save_gives_a_sign_of_life() {
     let dir = TempDir::new().unwrap();
@@ -222,13 +222,13 @@ fn a_line_that_was_not_finished_counts_for_nothing() {
     }
 }
 
-/// A disk that is full may take half of a line.
+/// A full disk may take half of a line.
 #[test]
 fn after_an_append_that_failed_the_file_is_written_again_as_a_whole() {
     let dir = TempDir::new().unwrap();
     let (_, mut saving) = run(&dir, &config("/a", ALIVE), 4001);
     fs::File::options().append(true).open(file(&dir)).unwrap().write_all(b"{\"sess").unwrap();
-    // It takes nothing more.
+    // The file takes no further data.
     saving.file.open = Some(fs::File::open(file(&dir)).unwrap());
     let sessions = [true, false].map(|of| {
         (SessionId::new(), ClientTraits { replays_edits: of, ..ClientTraits::default() })
@@ -256,7 +256,8 @@ fn clients_that_have_edits_reviewed_here_lose_a_server_that_does_not() {
     assert_eq!(next(&dir, &with_diffs).0, second, "they are only told more");
 }
 
-/// The next process listens at `wanted`, or where clients know it. Where it does, and its token.
+/// Starts the next process, which listens at `wanted` or at the known port. Returns its port and
+/// its token.
 fn bind(dir: &TempDir, wanted: u16) -> (io::Result<u16>, String) {
     let last = Resume::try_claim(Some(dir.path().to_owned()), &config("/a", ALIVE)).unwrap();
     let (listeners, last) = last.bind(&Runtime::start().unwrap(), wanted, &[]);
@@ -275,7 +276,7 @@ fn a_port_that_is_taken_costs_the_secret_too() {
     assert_ne!(next, token);
 }
 
-/// A process that had the port may know the token.
+/// Another process that had the port may know the token.
 #[test]
 fn a_start_that_finds_the_port_taken_and_fails_costs_the_secret_too() {
     let dir = TempDir::new().unwrap();

@@ -1,5 +1,5 @@
-//! Tests requests that a bridge repeats because the first process was killed. The decision and
-//! the answer arrive on separate connections, in any order.
+//! Tests requests that a bridge repeats because the first process was killed. The decision and the
+//! answer arrive on separate connections, in any order.
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -10,7 +10,7 @@ use crate::testing::Rig;
 
 const PATH: &str = "/a";
 
-/// Sends the request for [`PATH`] again; the editor is not to be asked anything.
+/// Repeats the request for [`PATH`]. The server must not ask the editor.
 async fn ask_again(rig: &Rig, session: &str) {
     let arguments = json!({ "filePath": PATH, "newContent": "new" });
     let params = json!({ "name": "openDiff", "arguments": arguments });
@@ -23,7 +23,7 @@ async fn ask_again(rig: &Rig, session: &str) {
     }
 }
 
-/// A process with an open diff for [`PATH`], and the session of its client.
+/// Starts a process with an open diff for [`PATH`]. Returns it with the session of its client.
 async fn open(dir: &TempDir) -> (Rig, String) {
     let rig = Rig::resume(dir.path());
     let session = rig.initialize_bridge().await;

@@ -1,5 +1,5 @@
-//! Behaves as the client (`ide-client.js`, `streamableHttp.js`): one waiter per path; the first
-//! notification for that path ends it, for any question.
+//! Models the client (`ide-client.js`, `streamableHttp.js`). It has one waiter per path. The first
+//! notification for that path ends the waiter, even if it is for another question.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::text::Text;
 /// The outcome of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Outcome {
-    /// Accepted with that text, or unchanged.
+    /// Accepted with that text, or with the proposed text.
     Accepted(Option<Text>),
     Rejected,
     Failed,
@@ -18,9 +18,9 @@ pub(super) enum Outcome {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Stream {
-    /// It reads this stream, and received this id last.
+    /// It reads this stream. Its last received id is this one.
     Up(u64, EventId),
-    /// It will return with that id.
+    /// It will reconnect with that id.
     Down(EventId),
     /// It has requested the next stream with that id. The server gave the stream this number.
     Coming(EventId, Option<u64>),
@@ -36,7 +36,7 @@ pub(super) struct Client {
     /// and those that it is reporting to the server.
     pub(super) closing: Vec<Question>,
     stream: Stream,
-    /// A request failed. It asks again only after its user types `/ide enable`.
+    /// A request failed. The client proposes again only after its user types `/ide enable`.
     pub(super) is_cut: bool,
 }
 
@@ -53,8 +53,9 @@ impl Client {
         }
     }
 
-    /// Whether it may ask the next question. It asks about one path after the other. It does not
-    /// ask about a path while an answer in the terminal is under way, as the CLI waits for that.
+    /// Returns whether the client may ask the next question. It has at most one open question per
+    /// path. It does not ask about a path while its answer in the terminal is under way, because
+    /// the CLI waits for that.
     pub(super) fn can_ask(&self, script: &Script) -> bool {
         let Some(path) = script.paths.get(self.asked) else { return false };
         let is_busy = |question: &Question| script.paths[*question] == *path;
@@ -74,7 +75,7 @@ impl Client {
         question < self.asked
     }
 
-    /// The user answers in the terminal.
+    /// Answers a question in the terminal for the user.
     pub(super) fn close(&mut self, question: Question, accept: bool) -> Request {
         self.closing.push(question);
         self.terminal.push(question);
@@ -90,7 +91,7 @@ impl Client {
         Some(question)
     }
 
-    /// Takes note of the id of an event.
+    /// Receives the id of an event.
     pub(super) fn take_id(&mut self, stream: u64, id: EventId) {
         self.reads(stream);
         if let Stream::Up(number, last) = &mut self.stream
@@ -123,7 +124,7 @@ impl Client {
         }
     }
 
-    /// A promise is settled once.
+    /// Ends a question. Only its first outcome counts, as a promise is settled once.
     fn end(&mut self, question: Question, outcome: Outcome) {
         self.outcomes[question].get_or_insert(outcome);
     }
@@ -165,7 +166,7 @@ impl Client {
         }
     }
 
-    /// An event arrives on a stream.
+    /// Receives an event on a stream.
     fn reads(&mut self, stream: u64) {
         if let Stream::Coming(_, Some(number)) = self.stream
             && number == stream
@@ -175,7 +176,7 @@ impl Client {
     }
 }
 
-/// The user's final text of a question.
+/// Returns the user's final text of a question.
 pub(super) fn text(question: Question) -> Text {
     format!("text {question}").into()
 }
@@ -185,12 +186,12 @@ impl Script {
         question % 2 == self.unchanged
     }
 
-    /// The text that the client proposes.
+    /// Returns the text that the client proposes.
     pub(super) fn proposed(self, question: Question) -> String {
         if self.is_unchanged(question) { text(question).to_string() } else { "proposed".to_owned() }
     }
 
-    /// The content of the acceptance.
+    /// Returns the content of the acceptance.
     pub(super) fn content(self, question: Question) -> Text {
         if self.is_unchanged(question) { Text::default() } else { text(question) }
     }

@@ -2,9 +2,13 @@
 //! question, no decision is lost, no client waits for ever, and no text is written that nobody
 //! accepted. The file's text that stands for a rejection arrives at once or not at all. Another client asks about the same file.
 //!
-//! The ledger, its records and the next process's use of them are the real ones. [`world`] is
-//! their environment: the editor, the disk, the network, and [`client`], which behaves as the
-//! real client.
+//! - No client receives a decision about another question.
+//! - No decision is lost.
+//! - No client waits for ever.
+//! - No text is written that the user has not accepted.
+//!
+//! The ledger, its records and the code that resumes them are the real ones. [`world`] models their
+//! environment: the editor, the disk and the network. [`client`] models the real client.
 
 mod client;
 mod world;
@@ -19,7 +23,7 @@ fn explore(script: &Script) -> usize {
     let hasher = RandomState::new();
     let first = World::new(script);
     let mut seen = HashSet::from([hasher.hash_one(&first)]);
-    // Depth first, because a path then explains itself and costs little memory.
+    // Depth first: the path then shows the steps that led to a state, and costs little memory.
     let steps = first.steps(script);
     let mut path = vec![(first, Step::Send, steps)];
     while let Some((world, step, rest)) = path.last_mut() {
@@ -46,8 +50,8 @@ const ONE: &[&str] = &["/p"];
 const TWO: &[&str] = &["/p", "/p"];
 const THREE: &[&str] = &["/p", "/q", "/p"];
 
-/// Some thousand states of each kind; with `COMPANION_TEST_LONG=1` tens of millions, in hours, or ten
-/// times as fast with `--release`.
+/// Usually tests some thousand states of each kind. `COMPANION_TEST_LONG=1` tests tens of millions,
+/// which takes hours; `--release` is ten times faster.
 #[test]
 fn in_any_order_nothing_is_lost_invented_or_replayed() {
     let script = |paths, breaks, kills, stops, closes| Script {

@@ -1,4 +1,4 @@
-//! Large bodies while the editor is silent.
+//! Tests large bodies while the editor does not answer.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn call(tool: &str, path: &str, text: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })
 }
 
-/// Sends a body, filled up with spaces until it has the length. Returns status and text.
+/// Sends a body, padded with spaces to this length. Returns status and text.
 async fn send(rig: &Rig, session: &str, body: &Value, length: usize) -> (u16, String) {
     let mut body = body.to_string().into_bytes();
     body.resize(length.max(body.len()), b' ');
@@ -26,7 +26,7 @@ async fn send(rig: &Rig, session: &str, body: &Value, length: usize) -> (u16, St
     (status, String::from_utf8(text.into()).unwrap())
 }
 
-/// A server whose editor shows `/a`, and the session that has proposed it.
+/// Starts a server whose editor shows `/a`. Returns it with the session that proposed `/a`.
 async fn showing() -> (Rig, String) {
     let rig = Rig::limits(|limits| {
         limits.body = LIMIT;
@@ -38,7 +38,7 @@ async fn showing() -> (Rig, String) {
     (rig, session)
 }
 
-/// The editor is asked to reject, and leaves that to its user.
+/// Returns the request to reject, which the editor leaves unanswered.
 async fn leave(rig: &Rig) -> EditorCall {
     let asked = rig.asked().await;
     assert!(matches!(asked, EditorCall::Reject(..)));

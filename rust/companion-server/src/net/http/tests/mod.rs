@@ -1,4 +1,4 @@
-//! The HTTP side, without sockets: every reply, streams, and all that takes time.
+//! Tests the HTTP side without sockets: replies, streams, sessions and timeouts.
 
 mod bodies;
 mod fuzz;

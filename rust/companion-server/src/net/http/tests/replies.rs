@@ -1,4 +1,4 @@
-//! Every reply of PROTOCOL §1 and §2, as it goes over the wire.
+//! Tests every reply of PROTOCOL §1 and §2, as its bytes are sent.
 
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ impl Exchanges {
         Self::with(Rig::start()).await
     }
 
-    /// Sends exactly these headers.
+    /// Sends a request with exactly these headers.
     async fn send(&mut self, what: &str, method: &str, uri: &str, headers: &str, body: &str) {
         let mut request = Request::builder().method(method).uri(uri);
         for header in headers.split('|').filter(|header| !header.is_empty()) {

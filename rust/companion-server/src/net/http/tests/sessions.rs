@@ -38,7 +38,7 @@ async fn the_oldest_idle_session_goes_first() {
     assert_eq!(alive, [true, true, false, true, true], "the first has a stream");
 }
 
-/// Its stream broke before the decision had arrived.
+/// The stream broke before the decision arrived.
 #[tokio::test(start_paused = true)]
 async fn a_session_goes_last_whose_client_may_not_have_got_a_decision() {
     let rig = Rig::limits(|limits| limits.idle_sessions = 2);
@@ -70,7 +70,7 @@ async fn a_session_goes_last_whose_diff_is_open() {
     assert_eq!(status(&rig, &waiting).await, 200);
 }
 
-/// It proposes, and has no stream for a moment.
+/// The client proposes, and has no stream for a moment.
 #[tokio::test(start_paused = true)]
 async fn a_newcomer_is_refused_before_a_client_that_waits_for_a_decision_loses_it() {
     let rig = Rig::limits(|limits| limits.sessions = 2);
@@ -128,7 +128,7 @@ async fn a_session_stays_whose_request_is_being_answered() {
     assert_eq!(status(&rig, &others[0]).await, 404);
 }
 
-/// Opens a diff of `/a`. Returns the number of the CLI that the editor receives.
+/// Opens a diff for `/a`. Returns the number of the CLI that the editor receives.
 async fn open(rig: &Rig, session: &str) -> u32 {
     open_at(rig, session, "/a").await
 }
@@ -146,7 +146,7 @@ async fn open_at(rig: &Rig, session: &str, path: &str) -> u32 {
 #[tokio::test]
 async fn proposals_carry_the_lowest_number_that_no_other_client_has() {
     let rig = Rig::start();
-    // Has a question, and never proposes.
+    // This client has a session, but never proposes.
     rig.initialize().await;
     let (one, two, three) =
         (rig.initialize().await, rig.initialize().await, rig.initialize().await);
@@ -156,7 +156,7 @@ async fn proposals_carry_the_lowest_number_that_no_other_client_has() {
     assert_eq!(open_at(&rig, &two, "/two").await, 2);
     assert_eq!(open_at(&rig, &one, "/one/more").await, 1);
 
-    // The first has left, but its proposal is still shown.
+    // The first client has left, but its proposal is still shown.
     drop(stream);
     assert_eq!(open_at(&rig, &three, "/three").await, 3);
     let _stream = rig.stream(&three).await;
@@ -166,7 +166,7 @@ async fn proposals_carry_the_lowest_number_that_no_other_client_has() {
     }
     let four = rig.initialize().await;
     assert_eq!(open_at(&rig, &four, "/four").await, 1);
-    // Should it come back, it is another one.
+    // If the first client returns, it gets another number.
     assert_eq!(open_at(&rig, &one, "/one").await, 4);
     assert_eq!(open_at(&rig, &four, "/four").await, 1);
     assert_eq!(open_at(&rig, &three, "/three").await, 3);
@@ -281,7 +281,7 @@ async fn texts_that_are_not_read_are_bounded_in_bytes() {
     open_at(&rig, &session, "/c").await;
 }
 
-/// A holder of the token can have as many sessions as it likes.
+/// A client with the token can create any number of sessions.
 #[tokio::test]
 async fn texts_of_all_sessions_are_bounded_in_bytes() {
     let rig = Rig::limits(|limits| limits.held_bytes = 1000);
@@ -297,10 +297,10 @@ async fn texts_of_all_sessions_are_bounded_in_bytes() {
         let (result, ()) = tokio::join!(rig.call(session, "openDiff", &arguments), rig.show());
         assert_eq!(result, json!({ "content": [] }));
     };
-    // A proposal that is larger opens all the same, if it is the only one.
+    // A proposal above the limit opens if it is the only one.
     open(&sessions[0], "/a", 2000).await;
     refused(&sessions[1], "/b", 1).await;
-    // It is decided and not read.
+    // The user has decided, and the client has not read the decision.
     rig.state.diffs.user_decided("/a", Decision::Accepted("y".repeat(600)));
     refused(&sessions[1], "/b", 500).await;
     open(&sessions[1], "/b", 400).await;

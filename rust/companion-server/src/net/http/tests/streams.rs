@@ -17,7 +17,7 @@ fn accept(rig: &Rig, content: &str) -> Delivery {
     rig.state.diffs.user_decided("/a", Decision::Accepted(content.to_owned()))
 }
 
-/// The next decision as `method content`.
+/// Reads the next decision, as `method content`.
 async fn decision(stream: &mut Stream) -> String {
     let message = stream.message().await.unwrap();
     let content = message["params"]["content"].as_str().unwrap_or_default();
@@ -82,19 +82,19 @@ async fn what_was_sent_and_did_not_arrive_is_sent_again() {
     let after = first.last_id.clone().unwrap();
     drop(first);
 
-    // The client got the context only.
+    // The client received only the context.
     let mut second = rig.stream_after(&session, Some(&before)).await;
     second.context().await;
     assert_eq!(decision(&mut second).await, "ide/diffAccepted edited");
     drop(second);
 
-    // It has never seen an event, as far as it says.
+    // The client sends no id, as if it had never received an event.
     let mut third = rig.stream(&session).await;
     third.context().await;
     assert_eq!(decision(&mut third).await, "ide/diffAccepted edited");
     drop(third);
 
-    // It got the decision.
+    // The client received the decision.
     let mut fourth = rig.stream_after(&session, Some(&after)).await;
     fourth.context().await;
     rig.open(&session, "/a").await;
@@ -332,7 +332,7 @@ async fn a_client_that_waits_hears_a_decision_at_once() {
     assert_eq!(listening.await.unwrap(), ("ide/diffAccepted edited".to_owned(), decided));
 }
 
-/// Of a client that listens and does not show that it got it.
+/// The client listens, and never acknowledges.
 #[tokio::test(start_paused = true)]
 async fn a_long_text_that_was_sent_is_kept_for_minutes_but_not_for_ever() {
     let long = "x".repeat(2 << 20);

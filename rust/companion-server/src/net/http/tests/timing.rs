@@ -1,4 +1,4 @@
-//! All that takes time, in paused time.
+//! Tests timeouts and other delays, mostly in paused time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ async fn until_closed(connection: &mut DuplexStream) -> (String, Duration) {
     (text, begun.elapsed())
 }
 
-/// A request as it goes over a connection.
+/// Returns the bytes of a request.
 fn post(session: &str, message: &Value) -> String {
     let body = message.to_string();
     format!(
@@ -38,7 +38,7 @@ fn post(session: &str, message: &Value) -> String {
     )
 }
 
-/// The user accepts a proposal of a client.
+/// Proposes an edit, and accepts it for the user.
 async fn propose_and_accept(rig: &Rig, session: &str) {
     rig.open(session, "/a").await;
     rig.state.diffs.user_decided("/a", Decision::Accepted("edited".to_owned()));
@@ -109,7 +109,7 @@ async fn an_editor_that_does_not_close_a_view_fails_the_call() {
     assert_eq!(result["isError"], true);
 }
 
-/// While another call waits longer.
+/// Another call waits longer.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_shows_nothing_is_waited_for_only_a_second() {
     let rig = Rig::start();
@@ -200,7 +200,7 @@ async fn stopping_does_not_wait_for_a_client_that_does_not_read() {
     assert_eq!(begun.elapsed().as_secs(), 1);
 }
 
-/// An answer that finds nobody ends the client's connection for good.
+/// If the client's answer to a ping finds no server, its connection ends for good.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_stops_is_there_for_a_client_that_is_slow_to_show_that_it_heard() {
     let rig = Rig::start();
@@ -231,11 +231,11 @@ async fn a_server_that_stops_is_there_for_a_client_that_is_slow_to_show_that_it_
     assert_eq!(took.as_millis() / 100, 9, "nobody is waited for any longer");
 }
 
-/// In real time: a clock that is paused stands still while anything happens.
+/// Runs in real time: a paused clock stands still while any task runs.
 #[tokio::test]
 async fn a_refused_peer_that_never_stops_sending_is_let_go() {
     let rig = Rig::start();
-    // So large that the server never finds it empty.
+    // So large that the server never finds the buffer empty.
     let (mut ours, theirs) = duplex(8 << 20);
     let head = "POST /mcp HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n";
     ours.write_all(head.as_bytes()).await.unwrap();
@@ -247,7 +247,7 @@ async fn a_refused_peer_that_never_stops_sending_is_let_go() {
     timeout(Duration::from_secs(20), served).await.expect("it has to end");
 }
 
-/// The path is as much in the editor's queue as the text.
+/// The path counts in the editor's queue like the text.
 #[tokio::test(start_paused = true)]
 async fn proposals_without_text_have_no_place_without_end() {
     let rig = Rig::limits(|limits| limits.body = 10_000);
@@ -285,7 +285,7 @@ async fn a_server_that_stops_still_gives_the_text_to_whoever_closes_its_diff() {
     assert!(reply.contains("edited"), "{reply:?}");
 }
 
-/// Stops the server while its editor closes a view for a client, which takes `time`. Returns the
+/// Stops the server while its editor closes a view for a client. That takes `time`. Returns the
 /// client's answer.
 async fn text_of_a_view_that_closes_in(time: Duration) -> Value {
     let rig = Rig::start();
@@ -313,7 +313,7 @@ async fn a_server_that_stops_waits_a_moment_for_the_text_of_a_view_that_closes()
     assert_eq!(text, "The editor is closing.", "the client goes on");
 }
 
-/// Runs `test` in paused time, with the moments when its thread was woken.
+/// Runs `test` in paused time, and records the times when its thread was woken.
 fn with_wake_ups(test: impl AsyncFnOnce(Arc<Mutex<BTreeSet<Instant>>>)) {
     let wake_ups = Arc::new(Mutex::new(BTreeSet::new()));
     let noted = Arc::clone(&wake_ups);
@@ -339,7 +339,7 @@ fn a_quiet_client_wakes_the_processor_a_few_times_for_each_sign_of_life() {
             assert_eq!(stream.block().await.unwrap(), ":");
         }
         let wake_ups = wake_ups.lock().iter().filter(|moment| **moment > first).count();
-        // The levels of Tokio's timer wheel add some to the three.
+        // The levels of Tokio's timer wheel add some wake-ups to the three.
         assert!((3..=12).contains(&wake_ups), "{wake_ups}");
     });
 }
@@ -350,7 +350,7 @@ fn a_server_without_clients_lets_the_processor_sleep() {
         let rig = Rig::start();
         let session = rig.initialize().await;
         rig.send("DELETE", "/mcp", &[("mcp-session-id", &*session)], "").await;
-        // Nobody is there by the next look.
+        // By the next check, no session is left.
         sleep(Duration::from_mins(1)).await;
         wake_ups.lock().clear();
         sleep(Duration::from_mins(10)).await;

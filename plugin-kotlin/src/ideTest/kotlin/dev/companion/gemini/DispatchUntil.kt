@@ -8,10 +8,7 @@ import com.intellij.util.ui.UIUtil
 import java.util.concurrent.Callable
 import java.util.concurrent.TimeUnit
 
-/**
- * Runs the IDE's events until [condition] holds, or fails after [seconds] with [what] as the
- * missing thing.
- */
+/** Runs the IDE's events until [condition] holds. Fails after [seconds] with a message that [what] is missing. */
 fun dispatchUntil(seconds: Long, what: String, condition: () -> Boolean) {
     val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds)
     while (!condition()) {
@@ -21,7 +18,7 @@ fun dispatchUntil(seconds: Long, what: String, condition: () -> Boolean) {
     }
 }
 
-/** Does [work] as while a modal dialog is open. */
+/** Does [work] as if a modal dialog were open. */
 fun belowDialog(work: () -> Unit) {
     LaterInvocator.enterModal(work)
     try {
@@ -31,7 +28,7 @@ fun belowDialog(work: () -> Unit) {
     }
 }
 
-/** Returns the result of [work], which may wait, on its own thread. */
+/** Returns the result of [work], which may wait, from a separate thread. */
 fun <T> offEdt(work: () -> T): T {
     val result = ApplicationManager.getApplication().executeOnPooledThread(Callable(work))
     dispatchUntil(10, "what is done off the EDT", result::isDone)

@@ -54,7 +54,7 @@ open class RecordingCore : CompanionCore {
         return delivery
     }
 
-    /** Whether the CLI has certainly not received an acceptance that is queued. */
+    /** Whether the CLI has certainly not received a queued acceptance. */
     var isUnsent = true
 
     override fun withdrawAcceptance(filePath: String): Boolean {

@@ -4,7 +4,8 @@ use super::{Fate, Question, Script, World, present};
 use crate::diffs::tests::exhaustive::client::Outcome;
 
 impl World {
-    /// Returns the broken invariant of this state. `is_last` if nothing more can happen.
+    /// Returns the broken invariant of this state, if there is one. `is_last` means that no step is
+    /// left.
     pub(crate) fn check(&self, script: &Script, is_last: bool) -> Result<(), String> {
         for (question, outcome) in self.client.outcomes.iter().enumerate() {
             self.check_outcome(script, question, outcome.as_ref())?;

@@ -18,10 +18,10 @@ use crate::mcp::session::{ClientTraits, SessionId};
 use crate::text::Text;
 pub(super) use steps::{Script, Step};
 
-/// Questions are numbered in the order in which they are asked.
+/// The number of a question, in the order of the questions.
 pub(super) type Question = usize;
 
-/// Like the real one.
+/// The traits of the real client.
 const CLIENT: ClientTraits =
     ClientTraits { replays_edits: true, empty_is_unchanged: true, repeats_requests: false };
 
@@ -57,7 +57,7 @@ struct Wire {
     number: u64,
     is_answer: bool,
     is_open: bool,
-    /// It begins when this number of records is saved.
+    /// The stream begins when this number of records is saved.
     begins: u64,
     events: VecDeque<Event>,
 }
@@ -65,7 +65,7 @@ struct Wire {
 /// The user's decision in the editor, and whether the client must receive it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Fate {
-    /// Nothing yet.
+    /// No decision yet.
     Open,
     Accepted,
     Rejected,
@@ -73,7 +73,7 @@ enum Fate {
     Declined(u64),
     /// Its view closed with its process.
     Ended,
-    /// It was accepted, but the process ended before that was saved.
+    /// The user accepted, but the process ended before that was saved.
     Unsaved,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct World {
     last_call: u64,
     /// The request of each call.
     calls: BTreeMap<CallId, Request>,
-    /// Calls that wait for the arrival of a decision.
+    /// Calls that wait for the arrival of a decision, with a short deadline.
     hurried: BTreeSet<CallId>,
     /// Answers that wait until this number of records is saved.
     held: Vec<(u64, Reply)>,
@@ -108,7 +108,7 @@ pub(super) struct World {
     others: u8,
     declines: u8,
     other: SessionId,
-    /// The view of the other client's proposal is shown.
+    /// Whether the view of the other client's proposal is shown.
     is_others_shown: bool,
 }
 
@@ -225,7 +225,7 @@ impl World {
         }
     }
 
-    /// Everything that arrives has arrived long before the next process begins.
+    /// Reads all events. They arrive long before the next process begins.
     fn read_all(&mut self, script: &Script) {
         for index in 0..self.wires.len() {
             while !self.wires[index].events.is_empty() {
@@ -318,7 +318,7 @@ impl World {
 
     /// Whether the user may answer in the terminal.
     fn is_answerable(&self, question: Question) -> bool {
-        // Nobody answers while the question or the result of its view is under way.
+        // The user can't answer while the question or the result of its view is under way.
         let open = Request::Open(question);
         let is_under_way = self.requests.contains(&open)
             || self.replies.iter().any(|reply| reply.request == open)
@@ -327,7 +327,7 @@ impl World {
         self.closes > 0 && !self.client.is_cut && !is_under_way && !is_answered
     }
 
-    /// Whether time has passed: everything that was sent has arrived and is saved.
+    /// Returns whether time has passed: everything that was sent has arrived and is saved.
     fn is_quiet(&self) -> bool {
         self.unsaved.is_empty()
             && self.wires.iter().all(|wire| wire.events.is_empty())

@@ -11,7 +11,7 @@ use crate::diffs::tests::decision;
 use crate::host::CallId;
 use crate::text::Text;
 
-/// The text of its view, which the first client must never get.
+/// Returns the text of the other client's view, which the first client must never get.
 pub(super) fn text() -> Text {
     "of the other client".to_owned().into()
 }
@@ -40,7 +40,7 @@ impl World {
         self.carry_out(effects);
     }
 
-    /// Its own diff may be open. It reads the text only then.
+    /// Closes the other client's diff, which may be open. Only then does that client read the text.
     pub(super) fn close_other(&mut self, script: &Script) {
         let path = Arc::from(script.paths[0]);
         let call = self.next_other_call();

@@ -58,7 +58,7 @@ impl World {
         let unanswered = std::mem::take(&mut self.calls).into_values();
         let unanswered = unanswered.filter(|request| *request != Request::OfOther);
         let held = std::mem::take(&mut self.held).into_iter().map(|(_, reply)| reply.request);
-        // The client learns of both long before the next process starts.
+        // The client notices both long before the next process starts.
         let failed = unanswered.chain(held).map(|request| Reply { request, answer: None });
         for reply in std::mem::take(&mut self.replies).into_iter().chain(failed) {
             self.client.answered(script, &reply);
@@ -79,7 +79,7 @@ impl World {
     /// Closes the views of the process.
     pub(super) fn end_views(&mut self) {
         for (question, fate) in self.fates.iter_mut().enumerate() {
-            // An unreceived request has no view.
+            // The editor has no view for a request that it has not received.
             let is_shown = !self.requests.contains(&Request::Open(question));
             if *fate == Fate::Open && self.client.has_asked(question) && is_shown {
                 *fate = Fate::Ended;

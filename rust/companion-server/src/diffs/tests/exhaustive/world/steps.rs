@@ -1,4 +1,4 @@
-//! Lists and takes the possible next steps.
+//! Lists the possible next steps, and takes them.
 
 use super::{Question, World};
 use crate::host::CallId;
@@ -13,7 +13,7 @@ pub(crate) struct Script {
     pub(crate) breaks: u8,
     pub(crate) kills: u8,
     pub(crate) stops: u8,
-    /// The number of questions that the user answers in the terminal.
+    /// How many questions the user answers in the terminal.
     pub(crate) closes: u8,
     /// How often another client asks about the path of the first question.
     pub(crate) others: u8,
@@ -26,15 +26,15 @@ pub(crate) struct Script {
 /// A step. An index selects a pending item.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// The client asks the next question,
+    /// The client asks the next question.
     EditorCommand,
-    /// or opens its stream again.
+    /// The client opens its stream again.
     ComeBack,
     /// The server takes a request.
     Serve(usize),
-    /// The client gets the answer to one,
+    /// The client gets the answer to a request.
     Reply(usize),
-    /// or reads an event.
+    /// The client reads an event.
     Read(usize),
     /// The server sends an event.
     Send,
@@ -42,7 +42,7 @@ pub(crate) enum Step {
     Save,
     /// The editor carries out a request.
     Edit,
-    /// The user decides in the editor,
+    /// The user decides in the editor.
     Decide(Question, bool),
     /// rejects with a reason,
     Decline(Question),
@@ -55,16 +55,16 @@ pub(crate) enum Step {
     DecideOther(bool),
     /// The client does not acknowledge a decision for too long.
     Expire(CallId),
-    /// The stream breaks after this number of events has arrived,
+    /// The stream breaks after this number of events has arrived.
     Cut(usize),
-    /// or the process is killed.
+    /// The process is killed after this number of events has arrived.
     Kill(usize),
     BeginStop,
     EndStop,
 }
 
 impl World {
-    /// All possible next steps.
+    /// Returns all possible next steps.
     pub(crate) fn steps(&self, script: &Script) -> Vec<Step> {
         let last = self.wires.last().filter(|wire| wire.is_open);
         let arriving = 0..=last.map_or(0, |wire| wire.events.len());

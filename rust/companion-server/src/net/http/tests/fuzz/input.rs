@@ -1,4 +1,4 @@
-//! Generates inputs of the fuzzer: requests that are nearly right, and bytes that are changed
+//! Generates the fuzzer's inputs: requests that are nearly valid, with some bytes changed
 //! afterwards.
 
 use proptest::prelude::*;
@@ -7,14 +7,14 @@ use proptest::sample::select;
 use super::json::{message, text, value};
 use crate::testing::{PORT, TOKEN};
 
-/// Stands for the id of the session that the fuzzer may use.
+/// Stands for the id of the session that the fuzzer uses.
 pub(super) const SESSION: &str = "{session}";
 
 /// All bytes of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Input {
     pub(super) requests: Vec<Request>,
-    /// Of the bytes that the requests make; the outcome is then anybody's guess.
+    /// Changes of the requests' bytes. With changes, the outcome is unknown.
     pub(super) changes: Vec<Change>,
 }
 
@@ -22,14 +22,14 @@ pub(super) struct Input {
 pub(super) struct Request {
     pub(super) method: String,
     pub(super) target: String,
-    /// Names and values, besides the framing.
+    /// Names and values, except those of the framing.
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
-    /// In chunks of this size.
+    /// Sends the body in chunks of this size.
     chunks: Option<usize>,
 }
 
-/// A change of bytes, at a place that is given as a part of the whole.
+/// A change of bytes. Its position is a fraction of the whole input.
 #[derive(Clone, Debug)]
 pub(super) struct Change {
     at: u16,
@@ -46,7 +46,7 @@ enum ChangeKind {
 }
 
 impl Input {
-    /// The bytes, with the changes, and with `session` for [`SESSION`].
+    /// Returns the bytes, with the changes, and with `session` in place of [`SESSION`].
     pub(super) fn bytes(&self, session: &str) -> Vec<u8> {
         let mut bytes = self.requests.iter().flat_map(|request| request.bytes(session)).collect();
         change(&mut bytes, &self.changes);
@@ -55,7 +55,7 @@ impl Input {
 }
 
 impl Request {
-    /// Reads the requests that `bytes` are, if they are written as [`Self::bytes`] writes them.
+    /// Parses `bytes` to requests, if [`Self::bytes`] could have written them.
     pub(super) fn read_all(mut bytes: &[u8]) -> Option<Vec<Self>> {
         let mut requests = Vec::new();
         while !bytes.is_empty() {
@@ -160,7 +160,8 @@ fn a_change() -> BoxedStrategy<Change> {
     (any::<u16>(), kind).prop_map(|(at, kind)| Change { at, kind }).boxed()
 }
 
-/// One of `usual` nine times out of ten, else one of `others`; the empty text is no header.
+/// Chooses one of `usual` in nine of ten cases, otherwise one of `others`. The empty text means no
+/// header.
 fn header(
     name: &'static str,
     usual: &[String],

@@ -1,9 +1,9 @@
-//! Generates JSON of the fuzzer: messages that are nearly right, and text that is not quite JSON.
+//! Generates the fuzzer's JSON: messages that are nearly valid, and text that is not quite JSON.
 
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// A JSON-RPC message, right except for one fault.
+/// Generates a JSON-RPC message with at most one fault.
 pub(super) fn message() -> BoxedStrategy<String> {
     let version = prop_oneof![
         30 => Just(r#""2.0""#.to_owned()),
@@ -40,7 +40,7 @@ fn join(members: &[(&str, String)]) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// Members that should not be there, or not twice.
+/// Generates members that are unknown or occur twice.
 fn extra() -> BoxedStrategy<Option<(&'static str, String)>> {
     let name =
         select(vec!["jsonrpc", "id", "method", "params", "result", "error", "x", "__proto__"]);
@@ -114,7 +114,7 @@ fn path() -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// JSON of any kind, and text that is not quite JSON.
+/// Generates JSON of any kind, and text that is not quite JSON.
 pub(super) fn value() -> BoxedStrategy<String> {
     let odd = [
         "null",

@@ -1,9 +1,12 @@
-//! Fuzzes everything that a client can send, from the first byte of a head to the last argument
-//! of a tool: a few thousand inputs each time, a million with `COMPANION_TEST_LONG=1`.
+//! Fuzzes all input of a client, from the first byte of a head to the last argument of a tool: a
+//! few thousand inputs, or a million with `COMPANION_TEST_LONG=1`.
 //!
-//! The server answers every request once with a fitting status and JSON, a request that gets an
-//! error changes nothing, and another client notices nothing. An input that once failed is in
-//! `corpus/http`, with `{session}` for the id of a session, and is tried first.
+//! - The server answers every request once, with a fitting status and JSON.
+//! - A request that gets an error changes nothing.
+//! - Another client notices nothing.
+//!
+//! `corpus/http` has inputs that failed before, with `{session}` for the id of a session. They are
+//! tried first.
 
 mod input;
 mod json;
@@ -31,16 +34,16 @@ use reply::Reply;
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/http");
 
-/// The file that the other client has open for review.
+/// The file for which the other client has an open diff.
 const OTHERS: &str = "/of/the/other/client";
 
-/// The server closes connections long before.
+/// The timeout of a connection. The server closes connections much earlier.
 const HANG: Duration = Duration::from_mins(5);
 
-/// How the bytes get to the server.
+/// How the bytes are sent to the server.
 #[derive(Clone, Copy)]
 enum Transport {
-    /// Within the process, with a paused clock: long waits take no time.
+    /// Within the process, with a paused clock, so that long waits take no time.
     Memory,
     Sockets,
 }
@@ -52,7 +55,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin> Connection for C {}
 struct World {
     rig: Rig,
     other: Stream,
-    /// Where it listens, if it does.
+    /// The server's port, if it listens.
     port: Option<u16>,
 }
 
@@ -90,13 +93,13 @@ impl World {
         Box::new(ours)
     }
 
-    /// Sends `bytes` on their own connection. Returns the replies, at most `enough`, and the
-    /// requests to the editor, which it carries out.
+    /// Sends `bytes` on a new connection. Carries out the requests to the editor. Returns at most
+    /// `enough` replies, and these requests.
     async fn send(&self, bytes: &[u8], enough: usize) -> (Vec<Reply>, Vec<String>) {
         let (mut from, mut to) = split(self.connect().await);
         let exchange = async {
             let mut replies = std::pin::pin!(reply::read(&mut from, enough));
-            // A server that has heard enough may close, or not read the rest.
+            // The server may close the connection or stop reading before the end.
             tokio::select! {
                 biased;
                 replies = &mut replies => replies,
@@ -159,7 +162,7 @@ impl World {
     }
 }
 
-/// Carries out a request to the editor. Returns it as a text.
+/// Carries out a request to the editor. Returns it as text.
 fn carry_out(rig: &Rig, ask: EditorCall) -> String {
     let diffs = &rig.state.diffs;
     match ask {
@@ -187,13 +190,13 @@ fn carry_out(rig: &Rig, ask: EditorCall) -> String {
     }
 }
 
-/// The expected result of each request, if all are known.
+/// Returns the expected result of each request, if all are known.
 fn expect_all(requests: &[Request]) -> Option<Vec<Expected>> {
     let mut open = BTreeSet::new();
     requests.iter().map(|request| expect(request, &mut open)).collect()
 }
 
-/// Runs `trial` in a world that stays the same while all goes well.
+/// Runs trials in the same world until one fails.
 struct Trials {
     transport: Transport,
     runtime: tokio::runtime::Runtime,
@@ -208,7 +211,7 @@ impl Trials {
     }
 
     fn run(&self, bytes: impl FnOnce(&str) -> Vec<u8>, expected: Option<&[Expected]>) {
-        // Taken out, so that a panic takes the world with it.
+        // Taken out, so that a panic drops the world.
         let world = self.world.borrow_mut().take();
         let world = self.runtime.block_on(async {
             let mut world = match world {
@@ -232,7 +235,7 @@ fn fuzz(transport: Transport, cases: u32) {
         trials.run(|session| replace(&bytes, session), expected.as_deref());
     }
     let config = Config { cases, failure_persistence: None, ..Config::default() };
-    // The usual generator of random numbers takes most of the time when it is not optimised.
+    // The default generator of random numbers takes most of the time in unoptimized builds.
     let rng = TestRng::from_seed(RngAlgorithm::XorShift, Uuid::new_v4().as_bytes());
     let tried = TestRunner::new_with_rng(config, rng).run(&input(), |input| {
         let sure = input.changes.is_empty();

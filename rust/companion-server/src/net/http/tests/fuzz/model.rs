@@ -1,4 +1,4 @@
-//! Models the protocol's answers a second time, without regard to speed.
+//! Models the protocol's answers a second time, simply and without regard to speed.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::input::{Request, SESSION};
 use crate::testing::{PORT, TOKEN};
 
-/// JSON whose objects keep members that are there twice.
+/// JSON that keeps duplicate members of objects.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Json {
     Null,
@@ -22,7 +22,7 @@ pub(super) enum Json {
 }
 
 impl Json {
-    /// The member; not if there are two.
+    /// Returns the member, unless it is missing or occurs twice.
     pub(super) fn get(&self, name: &str) -> Option<&Json> {
         let mut found = self.all(name);
         found.next().filter(|_| found.next().is_none())
@@ -95,7 +95,7 @@ impl<'de> Deserialize<'de> for Json {
 #[derive(Debug, PartialEq)]
 pub(super) struct Expected {
     pub(super) status: u16,
-    /// Refused for its head. An unread body may end the connection.
+    /// Refused because of its head. An unread body may end the connection.
     pub(super) unread: bool,
     /// The answers to the requests of the body, in order.
     pub(super) answers: Vec<Answer>,
@@ -113,7 +113,7 @@ pub(super) struct Answer {
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Kind {
-    /// A result that is no error.
+    /// A result without `isError`.
     Result,
     /// A result with `isError`.
     IsError,
@@ -130,8 +130,8 @@ fn unread(status: u16) -> Expected {
     Expected { unread: true, ..only(status) }
 }
 
-/// Returns the expected result of `request`, if it is known: some JSON has values that only a
-/// JSON parser can judge. `open` are the paths that have a diff.
+/// Returns the expected result of `request`, if it is known: only a JSON parser can judge some
+/// values. `open` are the paths that have a diff.
 pub(super) fn expect(request: &Request, open: &mut BTreeSet<String>) -> Option<Expected> {
     let header = |name| {
         let found = request.headers.iter().find(|(key, _)| key == name);
@@ -142,7 +142,7 @@ pub(super) fn expect(request: &Request, open: &mut BTreeSet<String>) -> Option<E
     if header("origin").is_some() || !hosts.contains(&host) {
         return Some(unread(403));
     }
-    // Spaces around a value are no part of it.
+    // Spaces around a value do not belong to it.
     if header("authorization").map(str::trim) != Some(&format!("Bearer {TOKEN}")) {
         return Some(unread(401));
     }
@@ -197,7 +197,7 @@ pub(super) fn expect(request: &Request, open: &mut BTreeSet<String>) -> Option<E
     Some(expected)
 }
 
-/// Whether a message is a request; nothing if it is no message at all.
+/// Returns whether a message is a request, or `None` if it is not a message.
 fn is_request(message: &Json) -> Option<bool> {
     let twice = message.has_twice(&["jsonrpc", "id", "method", "params", "result", "error"]);
     if !message.is_object() || twice || message.get("jsonrpc")?.text() != Some("2.0") {

@@ -7,11 +7,11 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::model::{Answer, Expected, Json, Kind};
 
-/// All that the server ever says.
+/// All statuses that the server uses.
 const STATUSES: [u16; 15] =
     [200, 202, 204, 400, 401, 403, 404, 405, 406, 408, 413, 414, 415, 431, 501];
 
-/// Statuses without a body, some of them sent by the HTTP library itself.
+/// Statuses without a body. The HTTP library sends some of them itself.
 const BARE: [u16; 5] = [202, 204, 400, 414, 431];
 
 /// One reply.
@@ -27,8 +27,7 @@ impl fmt::Debug for Reply {
     }
 }
 
-/// Reads until the connection ends, an event stream begins, or as many replies have come as are
-/// `enough`.
+/// Reads until the connection ends, an event stream begins, or `enough` replies have arrived.
 pub(super) async fn read(from: &mut (impl AsyncRead + Unpin), enough: usize) -> Vec<Reply> {
     let mut replies = Vec::new();
     let mut bytes = Vec::new();
@@ -50,7 +49,7 @@ pub(super) async fn read(from: &mut (impl AsyncRead + Unpin), enough: usize) -> 
     replies
 }
 
-/// A reply, and how long it is, if it is all there.
+/// Parses a reply, and returns its length too. Returns `None` if it is incomplete.
 fn parse(bytes: &[u8]) -> Option<(Reply, usize)> {
     let end = bytes.windows(4).position(|part| part == b"\r\n\r\n")? + 4;
     let head = std::str::from_utf8(&bytes[..end]).expect("a head is ASCII").to_owned();
@@ -94,7 +93,7 @@ impl Reply {
         self.head.contains("\r\ncontent-type: text/event-stream\r\n")
     }
 
-    /// A status that we give, and JSON if anything.
+    /// Asserts that the server uses this status, and that a body is JSON.
     pub(super) fn has_good_form(&self) {
         assert!(STATUSES.contains(&self.status), "{self:?}");
         if self.is_stream() {
@@ -118,13 +117,13 @@ impl Reply {
         }
     }
 
-    /// Whether the request was refused and changed nothing.
+    /// Returns whether the request was refused and changed nothing.
     pub(super) fn is_error(&self) -> bool {
         let failed = |response: &Response<'_>| response.kind() != Kind::Result;
         self.status >= 400 || (!self.body.is_empty() && self.responses().iter().all(failed))
     }
 
-    /// Whether it is the expected reply.
+    /// Asserts that this is the expected reply.
     pub(super) fn is_as(&self, expected: &Expected) {
         assert_eq!(self.status, expected.status, "{expected:?}\n{self:?}");
         let new_session = self.head.contains("\r\nmcp-session-id: ");

@@ -10,18 +10,17 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.vfs.VirtualFile
 
 object CodeAnalysis {
-    /** Whether the daemon has come to its end in [editor]. In a read action. */
+    /** Returns whether the daemon has finished in [editor]. In a read action. */
     fun isComplete(project: Project, editor: TextEditor): Boolean =
         DaemonCodeAnalyzerEx.isHighlightingCompleted(editor, project)
 
     /**
-     * Analyzes a file as the daemon would, on this thread: not the EDT, without a lock, below a
-     * progress indicator. User actions interrupt it, and it starts again. Null if the IDE does not
-     * analyze such a file.
+     * Analyzes a file as the daemon does, on this thread: off the EDT, without a lock, and under a progress indicator.
+     * User actions interrupt the analysis, and it starts again. Returns null if the IDE does not analyze such a file.
      */
     fun run(project: Project, file: VirtualFile): List<HighlightInfo>? =
         MainPassesRunner(project, "", null).runMainPasses(listOf(file)).values.firstOrNull()
 
-    /** The id of the inspection, for suppression. */
+    /** Returns the id of the inspection, for suppression. */
     fun rule(info: HighlightInfo): String? = info.inspectionToolId
 }

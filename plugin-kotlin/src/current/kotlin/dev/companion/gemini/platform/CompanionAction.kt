@@ -1,4 +1,4 @@
-// Declares an action as today's platform wants it.
+// Declares an action for today's platform.
 
 package dev.companion.gemini.platform
 
@@ -6,11 +6,14 @@ import com.intellij.openapi.actionSystem.ActionUpdateThread
 import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.project.DumbAware
 
-/** An action of the plugin's. Its update asks for nothing that could wait. */
+/** An action of the plugin. Its update must not wait for anything. */
 abstract class CompanionAction :
     AnAction(),
     DumbAware {
-    /** Today's platform gives the files of a tree only in the background. */
+    /**
+     * Whether the update needs the selected files. Today's platform provides the files of a tree only in the
+     * background.
+     */
     protected open val asksForFiles: Boolean get() = false
 
     final override fun getActionUpdateThread(): ActionUpdateThread =

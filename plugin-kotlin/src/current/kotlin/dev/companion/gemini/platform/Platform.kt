@@ -1,4 +1,4 @@
-// Calls today's platform where it differs from that of 2018.3.
+// Calls today's platform where it differs from the platform of 2018.3.
 
 package dev.companion.gemini.platform
 
@@ -34,11 +34,14 @@ object Platform {
     fun stickyNotificationGroup(): NotificationGroup =
         NotificationGroupManager.getInstance().getNotificationGroup("Companion for Gemini CLI: proposals")
 
-    /** Whether the user trusts the project. 2024.2 and 2024.3 lack the successor, `TrustedProjects.isProjectTrusted`. */
+    /**
+     * Returns whether the user trusts the project. 2024.2 and 2024.3 lack the successor,
+     * `TrustedProjects.isProjectTrusted`.
+     */
     @Suppress("DEPRECATION")
     fun isTrusted(project: Project): Boolean? = project.isTrusted()
 
-    /** Calls [changed], on any thread, when the user comes to trust a project or no longer does, until [parent] ends. */
+    /** Calls [changed] on any thread when the user starts or stops trusting a project, until [parent] is disposed. */
     fun onTrustChanged(project: Project, parent: Disposable, changed: () -> Unit) {
         val listener = object : TrustedProjectsListener {
             override fun onProjectTrusted(project: Project) = tell(project)
@@ -53,12 +56,12 @@ object Platform {
         connection.subscribe(TrustedProjectsListener.TOPIC, listener)
     }
 
-    /** Its tab is never a preview, which the next file would replace. The key moved to another class in 2025. */
+    /** Prevents a preview tab, which the next file would replace. The key moved to another class in 2025. */
     @Suppress("UNCHECKED_CAST", "DEPRECATION")
     fun forbidPreview(file: VirtualFile) =
         (Key.findKeyByName("FORBID_PREVIEW_TAB") as Key<Boolean>?)?.let { file.putUserData(it, true) } ?: Unit
 
-    /** [text] as the message of a dialog, which takes any message for HTML. */
+    /** Returns [text] as a dialog message. The dialog reads each message as HTML. */
     fun dialogMessage(text: String): String = "<html>${XmlStringUtil.escapeString(text).replace("\n", "<br>")}</html>"
 
     /** Calls [before] and [after] around each action that the user performs, until [parent] is disposed. EDT. */

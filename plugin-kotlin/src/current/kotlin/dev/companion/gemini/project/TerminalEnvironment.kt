@@ -1,5 +1,4 @@
-// Sets variables of the IDE's terminal, so that a CLI in it finds the server. Loaded only with the
-// Terminal plugin.
+// Sets the variables of the IDE's terminal, so that a CLI in it finds the server. Loaded only with the Terminal plugin.
 
 package dev.companion.gemini.project
 
@@ -8,11 +7,13 @@ import dev.companion.gemini.terminal.CliPlace
 import org.jetbrains.plugins.terminal.LocalTerminalCustomizer
 
 /**
- * Every terminal asks it, also the newest: that prefers an interface which 2024.2 lacks, and still asks this class.
- * Not the EDT, as far as was read; there it would not wait for a server that starts.
+ * Adds the server's variables to each new terminal. All terminals of the IDE call this class, even the newest, which
+ * prefers an interface that 2024.2 lacks.
  *
- * A shell in WSL gets none: there another 127.0.0.1 answers, if any, and the paths are others. The README says how a CLI
- * gets from there to here.
+ * Called off the EDT, as far as known. On the EDT it would not wait for a server that is starting.
+ *
+ * A shell in WSL gets no variables, because its 127.0.0.1 and its paths differ. The README explains how a CLI connects
+ * from there.
  */
 class TerminalEnvironment : LocalTerminalCustomizer() {
     override fun customizeCommandAndEnvironment(

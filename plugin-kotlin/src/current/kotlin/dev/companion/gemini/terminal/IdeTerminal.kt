@@ -1,4 +1,4 @@
-// Uses the terminal of the IDE. Loaded only together with the Terminal plugin.
+// Uses the terminal of the IDE. Loaded only with the Terminal plugin.
 
 package dev.companion.gemini.terminal
 
@@ -10,7 +10,7 @@ import org.jetbrains.plugins.terminal.TerminalToolWindowManager
 import org.jetbrains.plugins.terminal.TerminalUtil
 import java.io.IOException
 
-/** Opens a tab of the terminal that the user has. */
+/** Opens a tab of the terminal that the user has chosen. */
 class IdeTerminal : CliTerminal {
     override fun run(project: Project, command: String): String? {
         val tab = CompanionBundle.message("terminal.tab")
@@ -32,7 +32,7 @@ class IdeTerminal : CliTerminal {
 
     override fun findRunning(project: Project, then: (CliTab?) -> Unit) = CliTabs.findRunning(project, then)
 
-    /** The classic terminal's. */
+    /** A program in the classic terminal. */
     private class Program(private val widget: TerminalWidget) : TabProgram {
         override val terminal get() = widget
 

@@ -26,7 +26,7 @@ import java.nio.file.Paths
 class CaretCost : ContextTestCase() {
     private val thread = ManagementFactory.getThreadMXBean()
 
-    /** Time between the probes: that of the clock, and that of the EDT alone, while nothing else has its processor. */
+    /** The times at the last probe: of the clock, and of the EDT alone, without waiting for the processor. */
     private var began = LongArray(2)
     private var spent = LongArray(2)
 
@@ -84,7 +84,7 @@ class CaretCost : ContextTestCase() {
             NativeCompanionCore.start(settings, RecordingRequests()) { _, _ -> }
         }
 
-    /** Takes the time before or after the handlers, and before or after their postponed work. */
+    /** Takes the time before or after the handlers, or before or after their postponed work. */
     private inner class Probe(private val take: () -> Unit) :
         CaretListener,
         SelectionListener,

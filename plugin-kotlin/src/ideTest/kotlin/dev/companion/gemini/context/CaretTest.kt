@@ -12,7 +12,7 @@ import dev.companion.gemini.belowDialog
 import javax.swing.SwingConstants
 
 class CaretTest : ContextTestCase() {
-    /** Opens a file with [text], moves the caret to the `|` in it, and returns the calls since. */
+    /** Opens a file with [text], moves the caret to the `|` in it, and returns the calls since then. */
     private fun caretIn(text: String, prepare: (Editor) -> Unit = {}): String {
         val offset = text.indexOf('|')
         val editor = edit(file("a.txt", text.removeRange(offset, offset + 1)))

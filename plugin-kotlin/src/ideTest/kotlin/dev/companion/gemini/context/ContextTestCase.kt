@@ -15,7 +15,7 @@ import com.intellij.util.ui.UIUtil
 import dev.companion.gemini.RecordingCore
 import java.io.File
 
-/** The window's tabs without a window: this is the manager that the IDE has, not the one of light tests. */
+/** The window's tabs without a window. Unlike light tests, this uses the IDE's real manager. */
 abstract class ContextTestCase : FileEditorManagerTestCase() {
     protected val core = RecordingCore()
     private lateinit var root: File
@@ -45,7 +45,7 @@ abstract class ContextTestCase : FileEditorManagerTestCase() {
         }
     }
 
-    /** A file on the disk; [path] is relative. */
+    /** Creates a file on the disk. [path] is relative. */
     protected fun file(path: String, text: String = ""): VirtualFile = file(path, text.toByteArray())
 
     protected fun file(path: String, content: ByteArray): VirtualFile {
@@ -69,7 +69,7 @@ abstract class ContextTestCase : FileEditorManagerTestCase() {
         core.forget()
     }
 
-    /** Lets everything happen that is on its way in the event queue. */
+    /** Runs all pending events. */
     protected fun settle() = UIUtil.dispatchAllInvocationEvents()
 
     /** Opens a file in a tab, as a double click in the project view does. */
@@ -78,7 +78,7 @@ abstract class ContextTestCase : FileEditorManagerTestCase() {
         settle()
     }
 
-    /** The same, for a text. */
+    /** Opens a text file, and returns its editor. */
     protected fun edit(file: VirtualFile): Editor {
         show(file)
         return (myManager.getSelectedEditor(file) as TextEditor).editor

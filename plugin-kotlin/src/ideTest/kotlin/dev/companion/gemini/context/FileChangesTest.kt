@@ -87,7 +87,7 @@ class FileChangesTest : ContextTestCase() {
         write { a.delete(this) }
         assertEquals(listOf("deleted dir/a.txt"), told)
         forget()
-        // A window closes the tab by itself.
+        // In a window the platform closes the tab.
         close(a)
         assertEquals(listOf("closed dir/a.txt"), told)
     }

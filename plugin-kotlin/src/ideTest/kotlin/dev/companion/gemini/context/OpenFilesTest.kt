@@ -57,7 +57,7 @@ class OpenFilesTest : ContextTestCase() {
 
     fun `test a file that is closed again before the focus has settled does not count as open`() {
         myManager = object : FileEditorManagerImpl(project, DockManager.getInstance(project)) {
-            /** In a window, events wait for the focus; without one, they do not. */
+            /** Without a window these events do not wait for the focus, so the test delays them. */
             override fun notifyPublisher(runnable: Runnable): ActionCallback {
                 ApplicationManager.getApplication().invokeLater(runnable)
                 return ActionCallback.DONE

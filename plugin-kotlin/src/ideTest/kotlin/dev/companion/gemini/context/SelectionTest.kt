@@ -18,7 +18,7 @@ class SelectionTest : ContextTestCase() {
         return editor
     }
 
-    /** The selections that were sent since the last call. */
+    /** Returns the selections that were sent since the last call. */
     private fun selected(): String {
         settle()
         val selections = told.filter { it.startsWith("selection a.txt ") }

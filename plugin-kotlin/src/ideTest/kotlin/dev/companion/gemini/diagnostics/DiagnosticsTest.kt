@@ -1,4 +1,4 @@
-// Tests answers to requests for problems: from the disk, from the daemon, and in time.
+// Tests answers to requests for diagnostics: from the disk, from the daemon, and in time.
 
 package dev.companion.gemini.diagnostics
 
@@ -30,7 +30,7 @@ import dev.companion.gemini.dispatchUntil
 import java.io.File
 import java.util.concurrent.TimeUnit
 
-/** The answer that a request got, or nothing as long as it got none. Each is to be answered once. */
+/** Records the answer to a request, if there is one. A second answer fails the test. */
 private class Answered : DiagnosticsResponder {
     @Volatile
     var files: List<FileDiagnostics>? = null
@@ -120,7 +120,7 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
         write("busy.json", "{\"a\": }\n")
         val answer = ask("busy.json")
         val deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10)
-        // The test is on the EDT, which does nothing else meanwhile.
+        // The test blocks the EDT until then.
         while (answer.files == null && System.nanoTime() < deadline) Thread.sleep(1)
         assertNotNull("no answer in time", answer.files)
         assertEquals("the analysis has not finished", answer.file().incomplete)
@@ -198,7 +198,7 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
         }
     }
 
-    @Suppress("DEPRECATION") // its successors are newer than 2018.3
+    @Suppress("DEPRECATION") // its replacement is newer than 2018.3
     private fun withFilesOfABackend(use: () -> Unit) {
         val types = FileTypeManagerEx.getInstanceEx()
         WriteAction.run<RuntimeException> {
@@ -246,7 +246,7 @@ class DiagnosticsTest : FileEditorManagerTestCase() {
 
     private fun document(file: VirtualFile) = checkNotNull(FileDocumentManager.getInstance().getDocument(file))
 
-    /** Analyzes a file as the daemon does, except in tests. */
+    /** Analyzes a file as the daemon does outside of tests. */
     private fun analyze(file: VirtualFile) {
         PsiDocumentManager.getInstance(project).commitAllDocuments()
         val editor = myManager.getEditors(file).filterIsInstance<TextEditor>().single().editor

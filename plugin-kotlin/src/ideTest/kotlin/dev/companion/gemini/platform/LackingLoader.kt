@@ -8,7 +8,7 @@ import com.intellij.openapi.util.Disposer
 import org.picocontainer.MutablePicoContainer
 import kotlin.reflect.KClass
 
-/** Loads the plugin's classes once more, except those that a test shares with them. The class [missing] does not exist. */
+/** Loads the plugin's classes again, except those that a test shares with them. The class [missing] does not exist. */
 class LackingLoader(private val missing: String) : ClassLoader(LackingLoader::class.java.classLoader) {
     override fun loadClass(name: String, resolve: Boolean): Class<*> =
         when {
@@ -23,7 +23,7 @@ class LackingLoader(private val missing: String) : ClassLoader(LackingLoader::cl
         return defineClass(name, bytes, 0, bytes.size)
     }
 
-    /** Makes the [project]'s service of that [type], with these further [arguments], until the project ends. */
+    /** Creates the [project]'s service of this [type] with these [arguments], until the project ends. */
     fun install(project: Project, type: KClass<*>, vararg arguments: Any): Any {
         val name = type.java.name
         val constructor = loadClass(name).constructors.single { it.parameterCount == 1 + arguments.size }

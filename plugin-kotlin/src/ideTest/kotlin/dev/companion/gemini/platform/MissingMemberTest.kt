@@ -1,4 +1,4 @@
-// Tests that a class that the IDE lacks is named at once, to the CLI and to the user.
+// Tests that the CLI and the user see at once which class the IDE lacks.
 
 package dev.companion.gemini.platform
 
@@ -43,7 +43,7 @@ class MissingMemberTest : ServiceTestCase() {
         super.tearDown()
     }
 
-    /** The names of internal methods have the module's behind them. */
+    /** Names of internal methods end with the module's name. */
     private fun Any.call(name: String, vararg arguments: Any): Any? {
         val method = javaClass.methods.first {
             it.name.substringBefore('$') == name &&

@@ -27,7 +27,7 @@ class CompanionServiceTest : ServiceTestCase() {
 
     private fun file(state: CompanionState.Running) = File(state.status.discoveryFiles.first().path)
 
-    /** All that this process has published. */
+    /** Returns all discovery files of this process. */
     private fun discoveryFiles(state: CompanionState.Running): List<File> {
         val mine = "gemini-ide-server-${ProcessHandle.current().pid()}-"
         return file(state).parentFile.listFiles().orEmpty().filter { it.name.startsWith(mine) }
@@ -51,7 +51,7 @@ class CompanionServiceTest : ServiceTestCase() {
         repeat(20) { service.start() }
         repeat(3) { service.restart() }
         start()
-        // One server after the other comes and goes. If two were left, it would never be one file.
+        // Servers start and stop one after the other. With two of them there would always be two files.
         await { (service.state as? CompanionState.Running)?.let { discoveryFiles(it) == listOf(file(it)) } == true }
     }
 
@@ -213,13 +213,13 @@ private class Cli(published: JsonObject) {
         comeBack()
     }
 
-    /** Opens the stream, also after it has ended. */
+    /** Opens the stream, even if it has ended before. */
     fun comeBack() {
         val stream = connection(session).inputStream.bufferedReader()
         thread(isDaemon = true) { stream.lineSequence().filter { it.startsWith("data:") }.forEach(told::add) }
     }
 
-    /** The last context that it received. */
+    /** Returns the last context that it received. */
     fun context() = told.lastOrNull().orEmpty()
 
     private fun connection(session: String?) =

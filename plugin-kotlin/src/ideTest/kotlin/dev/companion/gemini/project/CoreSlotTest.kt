@@ -1,4 +1,4 @@
-// Tests that there is never more than one server, no needless restart, and an end.
+// Tests that at most one server runs, that it restarts only when needed, and that it stops in the end.
 
 package dev.companion.gemini.project
 

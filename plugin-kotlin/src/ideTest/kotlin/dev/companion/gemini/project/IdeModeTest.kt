@@ -1,4 +1,4 @@
-// Tests where the plugin starts no server.
+// Tests the modes of the IDE in which the plugin starts no server.
 
 package dev.companion.gemini.project
 

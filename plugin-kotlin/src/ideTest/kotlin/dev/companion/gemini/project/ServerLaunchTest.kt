@@ -12,7 +12,7 @@ class ServerLaunchTest : PlatformTestCase() {
     }
 
     fun testWhatCanBeExpectedIsNoErrorOfTheIDE() {
-        // The platform's tests throw errors that are logged.
+        // In the platform's tests, logging an error throws it.
         ServerLaunch.report(IllegalStateException("the companion could not be started: No space left on device"))
         assertThrows("panic") { ServerLaunch.report(RuntimeException("panic")) }
     }

@@ -24,7 +24,7 @@ abstract class ServiceTestCase : PlatformTestCase() {
 
     protected fun set(change: CompanionSettings.Values.() -> Unit) = settings.set(settings.values.copy().apply(change))
 
-    /** The project's service from now on, with servers of [launch]. */
+    /** Replaces the project's service by one that starts servers with [launch]. */
     protected fun serviceWith(launch: (ServerSettings, EditorRequests) -> CompanionCore): CompanionService {
         val service = CompanionService(project, launch)
         Disposer.register(project, service)
@@ -35,7 +35,7 @@ abstract class ServiceTestCase : PlatformTestCase() {
         return service
     }
 
-    /** Lets the IDE go on until [expected] holds. */
+    /** Runs the IDE's events until [expected] holds. */
     protected fun await(expected: () -> Boolean) {
         dispatchUntil(20, "what the test expects", expected)
         UIUtil.dispatchAllInvocationEvents()

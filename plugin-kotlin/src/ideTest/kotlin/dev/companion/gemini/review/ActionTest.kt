@@ -1,4 +1,4 @@
-// Tests the actions on proposals, and when Esc does something else.
+// Tests the actions on proposals, and the other uses of Esc.
 
 package dev.companion.gemini.review
 
@@ -23,7 +23,7 @@ class ActionTest : DiffTestCase() {
     private val reject: AnAction get() = ActionManager.getInstance().getAction("Companion.RejectProposal")
 
     private fun event(action: AnAction, focus: Component, key: Boolean = true): AnActionEvent {
-        // The user has seen the newest view.
+        // By then the user has seen the newest view.
         val seen = System.currentTimeMillis() + 5_000
         val press = if (key) KeyEvent(focus, KeyEvent.KEY_PRESSED, seen, 0, KeyEvent.VK_ENTER, '\n') else null
         val data = mapOf(
@@ -40,7 +40,7 @@ class ActionTest : DiffTestCase() {
     private fun isEnabled(action: AnAction, focus: Component, key: Boolean = true) =
         event(action, focus, key).presentation.isEnabled
 
-    /** The action that Esc has in the tab. */
+    /** Returns the action for Esc in the tab. */
     private fun escape(view: View): AnAction =
         ActionUtil
             .getActions(view.component)

@@ -1,4 +1,4 @@
-// Tests when proposals that arrive while the IDE is in the background alert the user.
+// Tests the alerts for proposals that arrive while the IDE is in the background.
 
 package dev.companion.gemini.review
 
@@ -56,7 +56,7 @@ class BackgroundAlertTest : DiffTestCase() {
     }
 
     private companion object {
-        /** Nobody looks at it. */
+        /** A frame that is never used. */
         val ANY_FRAME = java.lang.reflect.Proxy
             .newProxyInstance(
                 IdeFrame::class.java.classLoader,

@@ -247,7 +247,7 @@ class DecisionTest : DiffTestCase() {
         assertEquals(Answer.DONE, answer { service.open(next, it, diff(path("a.txt"), "two")) })
         service.endOfClosed()
         val view = view("a.txt")
-        // Later requests are carried out later.
+        // Waits until the earlier requests have been carried out.
         assertEquals(Answer.DONE, answer { service.open(next, it, diff(path("b.txt"), "two")) })
         view.click("Accept")
         assertEquals(listOf("accepted ${path("a.txt")} 'two'"), next.calls)

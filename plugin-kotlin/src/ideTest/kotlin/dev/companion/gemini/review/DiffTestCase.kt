@@ -36,7 +36,7 @@ import java.io.File
 import javax.swing.JComponent
 import javax.swing.JLabel
 
-/** The answer that a request got, or nothing as long as it got none. Each is to be answered once. */
+/** Records the answer to a request, if there is one. A second answer fails the test. */
 class Answer(private val answered: () -> Unit = {}) : EditorRequest {
     @Volatile
     var text: String? = null
@@ -91,7 +91,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
 
     protected fun path(name: String): String = File(root, name).path
 
-    /** A file on the disk, with its bytes as given. */
+    /** Creates a file on the disk with exactly this text. */
     protected fun file(name: String, text: String): File =
         File(root, name).also {
             it.parentFile.mkdirs()
@@ -101,17 +101,17 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
     protected fun virtualFile(file: File): VirtualFile =
         checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByIoFile(file))
 
-    /** As a server would say it. */
+    /** Opens a proposal, like a request of the server. */
     internal fun ProposalService.open(request: EditorRequest, path: String, text: String, cli: Int = 1) =
         open(core, request, diff(path, text).copy(cli = cli))
 
     protected fun diff(path: String, text: String) =
         OpenDiff(path, text, if (File(path).exists()) ProposalKind.CHANGE else ProposalKind.CREATE)
 
-    /** Waits for [condition], and lets the IDE go on meanwhile. */
+    /** Runs the IDE's events until [condition] holds. */
     protected fun await(what: String, condition: () -> Boolean) = dispatchUntil(10, what, condition)
 
-    /** The final answer to a request. */
+    /** Returns the final answer to a request. */
     protected fun answer(request: (EditorRequest) -> Unit): String {
         val answer = Answer()
         request(answer)
@@ -119,7 +119,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
         return checkNotNull(answer.text)
     }
 
-    /** The server asks to show [text] for the file [name], and it shows. */
+    /** Opens a proposal of [text] for the file [name], and returns its view. */
     protected fun propose(name: String, text: String, cli: Int = 1): View {
         assertEquals(Answer.DONE, answer { service.open(it, path(name), text, cli) })
         return view(name)
@@ -128,7 +128,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
     protected fun tabs(): List<ProposalFile> =
         FileEditorManager.getInstance(project).openFiles.filterIsInstance<ProposalFile>()
 
-    /** The tab of the proposal that waits for the file [name]. */
+    /** Returns the view of the waiting proposal for the file [name]. */
     protected fun view(name: String) =
         View(tabs().single { it.targetPath == path(name) && it.proposal?.state == Proposal.State.OPEN })
 
@@ -143,7 +143,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
 
         val tooltip: String get() = notification().toolTipText.orEmpty()
 
-        /** Replaces all of the proposal as a user does by typing. */
+        /** Replaces the whole text of the proposal by typing. */
         fun type(text: String) {
             right.selectionModel.setSelection(0, right.document.textLength)
             text.forEach { EditorTestUtil.performTypingAction(right, it) }
@@ -151,7 +151,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
 
         fun click(link: String) = link(link).doClick()
 
-        /** The second of two clicks; the IDE knows its time. */
+        /** Sends the second of two clicks, at the IDE's present time. */
         fun doubleClick(link: String) = IdeEventQueue.getInstance().dispatchEvent(SecondClick(link(link)))
 
         private fun link(text: String) =
@@ -159,7 +159,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
                 .findComponentsOfType(notification(), HyperlinkLabel::class.java)
                 .single { it.text.startsWith(text) }
 
-        /** The user closes the tab. */
+        /** Closes the tab as the user does. */
         fun close() {
             val action = ActionManager.getInstance().getAction(IdeActions.ACTION_CLOSE_EDITOR)
             val data = mapOf(
@@ -173,7 +173,7 @@ abstract class DiffTestCase : FileEditorManagerTestCase() {
             UIUtil.dispatchAllInvocationEvents()
         }
 
-        /** The platform closes the tab. */
+        /** Closes the tab as the platform does. */
         fun lose() {
             myManager.closeFile(file)
             UIUtil.dispatchAllInvocationEvents()

@@ -32,7 +32,7 @@ abstract class QuestionTestCase : DiffTestCase() {
         super.tearDown()
     }
 
-    /** The user's choice when asked; [meanwhile] runs while the question is open. */
+    /** Makes the user choose [choice] when asked. [meanwhile] runs while the question is open. */
     protected fun answering(choice: Int, meanwhile: () -> Unit = {}) =
         Messages.setTestDialog {
             questions += it
@@ -40,17 +40,17 @@ abstract class QuestionTestCase : DiffTestCase() {
             choice
         }
 
-    /** The user types in the file [name]. */
+    /** Types in the file [name]. */
     protected fun change(name: String, text: String) =
         WriteCommandAction.runWriteCommandAction(project) {
             checkNotNull(FileDocumentManager.getInstance().getDocument(virtualFile(File(path(name))))).setText(text)
         }
 
     protected companion object {
-        /** The first answer, which changes nothing. */
+        /** The first choice, which changes nothing. */
         const val CANCEL = 0
 
-        /** The second. */
+        /** The second choice. */
         const val ALL = 1
     }
 }

@@ -1,4 +1,4 @@
-// Tests several proposals: the way through them, and bulk decisions.
+// Tests several proposals: moving between them, and bulk decisions.
 
 package dev.companion.gemini.review
 
@@ -87,7 +87,7 @@ class SeveralTest : QuestionTestCase() {
         answering(ALL) {
             service.open(late, path("late.txt"), "late")
             service.open(again, path("a.txt"), "not asked about")
-            // Longer than both take to be prepared: they wait for the end of the question.
+            // The preparation of both takes less time. They wait for the answer to the question.
             repeat(20) {
                 Thread.sleep(10)
                 UIUtil.dispatchAllInvocationEvents()
@@ -177,7 +177,7 @@ class SeveralTest : QuestionTestCase() {
         assertEquals("decided once", 2, told.size)
     }
 
-    /** Whether the second click of two would decide [view], however long the test has taken since the first. */
+    /** Returns whether the second of two clicks would decide [view], however long ago the first one was. */
     private fun decidesBySecondClick(view: View): Boolean {
         val proposal = checkNotNull(view.file.proposal)
         val click = MouseEvent(view.component, MouseEvent.MOUSE_CLICKED, begun, 0, 1, 1, 2, false)
@@ -187,7 +187,7 @@ class SeveralTest : QuestionTestCase() {
     fun `test the second of two clicks decides nothing that came under the mouse by the first`() {
         listOf("a.txt", "b.txt").forEach { propose(it, "new") }
         assertEquals("b.txt", shown())
-        // The focus is elsewhere, so the platform chooses the next tab.
+        // The focus is elsewhere, so the platform selects the next tab.
         view("b.txt").click("Accept")
         assertEquals("a.txt", shown())
         assertFalse(decidesBySecondClick(view("a.txt")))

@@ -1,4 +1,4 @@
-// Tests proposals whose file has changed since they came.
+// Tests proposals whose file has changed since they arrived.
 
 package dev.companion.gemini.review
 

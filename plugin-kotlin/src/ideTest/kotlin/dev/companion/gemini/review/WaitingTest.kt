@@ -19,7 +19,7 @@ import dev.companion.gemini.tabs.ProposalTitleProvider
 import java.lang.ref.WeakReference
 
 class WaitingTest : QuestionTestCase() {
-    /** Those that show. */
+    /** The visible notifications. */
     private val notices get() = notified.filterNot { it.isExpired }.map { it.content }
 
     private fun follow(notification: Notification) {
@@ -28,7 +28,7 @@ class WaitingTest : QuestionTestCase() {
         UIUtil.dispatchAllInvocationEvents()
     }
 
-    /** Waits until nothing holds the result of [make]. */
+    /** Waits until no reference to the result of [make] is left. */
     private fun awaitGone(what: String, make: () -> Any) {
         val reference = WeakReference(make())
         await("the end of $what") {
@@ -39,7 +39,7 @@ class WaitingTest : QuestionTestCase() {
 
     private fun edited(name: String) = propose(name, "two").also { it.type("mine") }
 
-    /** The text that the last notification offers. */
+    /** Returns the text that the last notification offers. */
     private fun givenBack(): String? {
         follow(notified.last { it.actions.single().templatePresentation.text == "Show Your Edits" })
         val tab = myManager.openFiles.last { it.name.contains("(your edits)") }
@@ -206,13 +206,13 @@ class WaitingTest : QuestionTestCase() {
         project.messageBus.connect(testRootDisposable).subscribe(topic, host)
         service.open(answers[0], path("a.txt"), "two")
         await("all answers") { answers.all { it.text != null } }
-        // A view that was never shown is given up at once.
+        // A view that was never shown is closed at once.
         assertEquals(listOf("opening a.txt", "still opening, 2 done"), seen)
         assertEquals(listOf(false, true, false), answers.map { it.text == Answer.DONE })
         await("the end of the first") { tabs().map { it.name } == listOf("b.txt") }
     }
 
-    /** Whether earlier background tasks are done: a request that fails passes all their stages. */
+    /** Returns whether earlier background tasks are done. It uses a request that fails after all stages. */
     private fun background(): Boolean {
         val last = Answer()
         service.open(last, "no path", "")

@@ -1,4 +1,4 @@
-// Tests how the user takes single changes back, and goes on from the last one to the next proposal.
+// Tests reverting single changes, and moving from the last change to the next proposal.
 
 package dev.companion.gemini.tabs
 

@@ -1,4 +1,4 @@
-// Tests of a proposal's tab with a diff viewer that comes late, or not at all.
+// Tests a proposal's tab whose diff viewer appears late, or not at all.
 
 package dev.companion.gemini.tabs
 
@@ -35,7 +35,7 @@ class ProposalViewerTest : DiffTestCase() {
         super.tearDown()
     }
 
-    /** Makes each viewer after the first only when a test says so. */
+    /** Creates each viewer after the first only when a test asks for it. */
     private class LateViewers : DiffManagerImpl() {
         var isLate = false
         val late = ArrayList<() -> Unit>()

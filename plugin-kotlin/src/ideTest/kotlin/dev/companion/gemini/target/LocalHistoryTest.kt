@@ -1,4 +1,4 @@
-// Tests that the Local History has a label before a proposal gets into its file.
+// Tests that the Local History gets a label before a proposal is written to its file.
 
 package dev.companion.gemini.target
 

@@ -1,4 +1,4 @@
-// Tests the file of a proposal: files that cannot be shown, changes meanwhile, and writing.
+// Tests the file of a proposal: files that can't be shown, later changes, and writing.
 
 package dev.companion.gemini.target
 
@@ -158,7 +158,7 @@ class TargetTest : DiffTestCase() {
         assertEquals(emptyList<String>(), told)
     }
 
-    /** A separate service, for a platform that writes later, and its later writes. */
+    /** Creates a separate service whose platform writes later. [flush] waits for these writes. */
     private fun postponing(flush: (VirtualFile) -> Unit) {
         service = ProposalService(project, flush).also { Disposer.register(testRootDisposable, it) }
     }
@@ -279,7 +279,7 @@ class TargetTest : DiffTestCase() {
         assertEquals("caf\u00e9!", file.readText(Charsets.ISO_8859_1))
     }
 
-    /** A link to a folder with a file. */
+    /** Creates a link to a folder with a file. */
     private fun linked(): Path {
         file("real/a.txt", "one")
         return Files.createSymbolicLink(Paths.get(path("link")), Paths.get(path("real")))
@@ -335,7 +335,7 @@ class TargetTest : DiffTestCase() {
         }
     }
 
-    /** As today's platform shows a notebook, whose file is JSON. */
+    /** Shows a file as today's platform shows a notebook, whose file is JSON. */
     private class Presenting : DiffContentFactoryImpl() {
         override fun createEditable(project: Project?, text: String, fileType: FileType?): DocumentContent =
             super.createEditable(project, if (fileType is XmlFileType) "#%%" else text, fileType)

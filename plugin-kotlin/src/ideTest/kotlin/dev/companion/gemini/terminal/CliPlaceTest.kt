@@ -1,4 +1,4 @@
-// Tests where a CLI is found, for the terminals of all systems.
+// Tests the search for a CLI, in the terminals of all systems.
 
 package dev.companion.gemini.terminal
 

@@ -10,7 +10,7 @@ class PromptTextTest : TestCase() {
     private fun naming(path: String, isFolder: Boolean = false, lines: IntRange? = null, isWindows: Boolean = false) =
         PromptText.naming(path, "/home/me/project", isFolder, lines, isWindows)
 
-    @Suppress("DEPRECATION") // the new form of it is newer than the platform's Gson
+    @Suppress("DEPRECATION") // its replacement is newer than the platform's Gson
     fun testTheTextsAreThoseThatTheRealCLIsUnderstand() {
         val file = checkNotNull(javaClass.getResourceAsStream("/prompt-texts.json"))
         val cases = InputStreamReader(file, Charsets.UTF_8).use { JsonParser().parse(it).asJsonArray }

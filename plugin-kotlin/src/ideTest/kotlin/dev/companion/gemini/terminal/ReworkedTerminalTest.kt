@@ -22,7 +22,7 @@ class ReworkedTerminalTest : PlatformTestCase() {
     private val calls get() = TerminalToolWindowTabsManager.calls
     private lateinit var contents: ContentManager
 
-    @Suppress("DEPRECATION") // its successors are newer than 2018.3
+    @Suppress("DEPRECATION") // its replacement is newer than 2018.3
     override fun setUp() {
         super.setUp()
         val windows = ToolWindowManager.getInstance(project)

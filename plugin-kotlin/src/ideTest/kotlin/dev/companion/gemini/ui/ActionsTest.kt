@@ -89,7 +89,7 @@ class ActionsTest : ServiceTestCase() {
         await { CopyPasteManager.getInstance().getContents<String>(DataFlavor.stringFlavor) == expected }
     }
 
-    /** With the real server, for it has a real token. */
+    /** Uses the real server, because it has a real token. */
     fun testDiagnosticsHelpAndHaveNothingSecret() {
         set {
             cliCommand = "GEMINI_API_KEY=secret gemini"

@@ -111,7 +111,7 @@ class CliActionsTest : ServiceTestCase() {
         }
     }
 
-    /** Of the keymaps that this platform brings; those of today's are read, see platform-behaviours.md. */
+    /** Checks the keymaps of this platform. platform-behaviours.md lists today's, which were read only. */
     fun testTheKeyIsNoOtherActionsInAnyKeymap() {
         for (keymap in KeymapManagerEx.getInstanceEx().allKeymaps) {
             val shortcuts = keymap.getShortcuts("Companion.RunCli").filterIsInstance<KeyboardShortcut>()

@@ -56,7 +56,7 @@ class StatusTest : ServiceTestCase() {
         missing: List<String> = emptyList(),
     ) = Running(ServerStatus(1, listening, missing, files(file), connected))
 
-    /** One for a client that is used here; without a name it could not be written. */
+    /** Returns the file of a client that is used here. Without [path] the file could not be written. */
     private fun files(path: String?) = listOf(DiscoveryFile("gemini", path ?: "/gone", inPlace = path != null))
 
     private fun actions(notification: Notification): List<String?> =

@@ -37,15 +37,15 @@ class EditorContext(
     private val project: Project,
     private val core: CompanionCore,
 ) : Disposable {
-    /** The selected tab, or the last one that was. Written on the EDT; documents may change on other threads. */
+    /** The tab that was selected last. Written on the EDT; documents may change on other threads. */
     @Volatile
     private var focus: Focus? = null
 
-    /** Caret and selection are sent after the current events. */
+    /** Whether the caret and the selection will be sent after the current events. */
     @Volatile
     private var caretPending = false
 
-    /** It is being put off; the platform asks [noLongerPending] then, too. */
+    /** Whether sending is being scheduled. The platform then also evaluates [noLongerPending]. */
     @Volatile
     private var puttingOff = false
 
@@ -55,8 +55,8 @@ class EditorContext(
     }
 
     /**
-     * The platform also evaluates this when it skips the runnable, because a dialog is open or
-     * because it cancels the work of the event. The next event must not wait for it then.
+     * The platform also evaluates this if it skips the runnable, because a dialog is open or because it cancels the
+     * event's work. Then the next event must not wait for the runnable.
      */
     private val noLongerPending = Condition<Any?> {
         if (!puttingOff) caretPending = false
@@ -80,7 +80,7 @@ class EditorContext(
         focus = null
     }
 
-    /** Visible files come first: a file that is sent earlier counts as used more recently. */
+    /** Sends visible files first, because a file that is sent earlier counts as used more recently. */
     private fun tellOpenFiles() {
         val manager = FileEditorManager.getInstance(project)
         val selected = manager.selectedFiles
@@ -99,7 +99,7 @@ class EditorContext(
         tellCaret()
     }
 
-    /** A file or directory has another path now. */
+    /** Handles a new path of a file or directory. */
     private fun renamed() {
         focus = focus?.let { Focus(it.file, systemPath(it.file), it.editor) }
     }
@@ -109,8 +109,8 @@ class EditorContext(
     }
 
     /**
-     * Once for the many events that a keystroke, a drag of the mouse or a change in many places brings. In the midst of
-     * them it is not yet settled which caret is the primary one, and in a bulk update no offset is.
+     * Sends the caret once for the many events of a keystroke, a drag or a change in many places. During these events
+     * the primary caret is not settled, and in a bulk update the offsets are invalid.
      */
     private fun tellCaretLater() {
         if (caretPending) return
@@ -132,7 +132,7 @@ class EditorContext(
         core.selectionChanged(focus.path, text(document, caret.selectionStart, caret.selectionEnd))
     }
 
-    /** At most the size that the CLI receives, without half a surrogate pair at the end. */
+    /** Returns at most as much text as the CLI receives, without half a surrogate pair at the end. */
     private fun text(document: Document, start: Int, end: Int): String {
         if (start == end) return ""
         val all = document.immutableCharSequence
@@ -147,21 +147,21 @@ class EditorContext(
         val editor: Editor?,
     )
 
-    /** Some of these events wait until the focus has settled: then the file may be closed again. */
+    /** Some of these events wait until the focus has settled. The file may be closed by then. */
     private inner class Tabs : FileEditorManagerListener {
         override fun fileOpened(source: FileEditorManager, file: VirtualFile) {
             if (file.isInLocalFileSystem) core.fileOpened(systemPath(file))
         }
 
         override fun fileClosed(source: FileEditorManager, file: VirtualFile) {
-            if (source.isFileOpen(file)) return // in another split
+            if (source.isFileOpen(file)) return // the file is open in another split
             if (focus?.file == file) focus = null
             if (file.isInLocalFileSystem) core.fileClosed(systemPath(file))
         }
 
         override fun selectionChanged(event: FileEditorManagerEvent) {
             val file = event.newFile ?: return
-            // An event that waited may come after that of a later selection.
+            // A delayed event may arrive after the event of a later selection.
             if (file in event.manager.selectedFiles) focused(file, event.newEditor)
         }
     }
@@ -178,9 +178,9 @@ class EditorContext(
         override fun selectionChanged(event: SelectionEvent) = caretOrSelectionChanged(event.editor)
     }
 
-    /** The text of a selection may change, and that before the caret, while neither of them moves. */
+    /** Watches documents: the text of the selection or before the caret may change while caret and selection stay. */
     private inner class Documents : DocumentListener {
-        /** Any thread: documents of files are also changed by background write actions. */
+        /** Any thread: background write actions also change documents. */
         override fun documentChanged(event: DocumentEvent) {
             val look = Runnable { if (event.document === focus?.editor?.document) tellCaretLater() }
             if (EventQueue.isDispatchThread()) {

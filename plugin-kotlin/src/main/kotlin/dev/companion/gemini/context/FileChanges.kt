@@ -11,16 +11,14 @@ import com.intellij.openapi.vfs.newvfs.events.VFileMoveEvent
 import com.intellij.openapi.vfs.newvfs.events.VFilePropertyChangeEvent
 import dev.companion.gemini.core.CompanionCore
 
-/** As the system writes it: the virtual file system has `/` everywhere. */
+/** Returns the path in the system's own form. The virtual file system always uses `/`. */
 internal fun systemPath(file: VirtualFile) = systemPath(file.path)
 
 private fun systemPath(path: String) = FileUtil.toSystemDependentName(path)
 
 /**
- * Reports files and directories, open or not: the core knows the open ones. Called in a write
- * action.
- *
- * It listens after the change, because only then do events have both the old path and the new one.
+ * Reports files and directories, open or not, because the server knows which ones are open. Called in a write action,
+ * after the change: only then do events have both the old path and the new one.
  */
 internal class FileChanges(
     private val core: CompanionCore,

@@ -2,28 +2,28 @@
 
 package dev.companion.gemini.core
 
-/** The delivery of a decision. The order is that of `Delivery` in Rust. */
+/** The delivery of a decision, in the order of `Delivery` in Rust. */
 enum class Delivery {
     /** The CLI is connected and receives it. */
     DELIVERED,
 
-    /** The CLI is disconnected; it receives the decision when it reconnects. */
+    /** The CLI is disconnected. It receives the decision when it reconnects. */
     QUEUED,
 
-    /** Nobody waits for it any more. */
+    /** No CLI waits for it any more. */
     UNKNOWN,
 }
 
-/** A request of a CLI's to the editor about a proposal; each is answered once, by [complete] or [fail]. */
+/** A CLI's request to the editor about a proposal. Answer it once, by [complete] or [fail]. */
 interface EditorRequest {
-    /** Done. [text] is the proposal's, and only asked for by [EditorRequests.closeDiff]. */
+    /** Completes the request. Only [EditorRequests.closeDiff] needs [text], the proposal's text. */
     fun complete(text: String? = null)
 
-    /** Not done; the CLI shows [message] to its user. */
+    /** Fails the request. The CLI shows [message] to its user. */
     fun fail(message: String)
 }
 
-/** The way to answer a [DiagnosticsRequest], once, by [complete] or [fail]. */
+/** Answers a [DiagnosticsRequest], once, by [complete] or [fail]. */
 interface DiagnosticsResponder {
     fun complete(diagnostics: Diagnostics)
 
@@ -31,49 +31,47 @@ interface DiagnosticsResponder {
     fun fail(message: String)
 }
 
-/**
- * The requests of CLIs to the editor. All calls come from one thread of the server and return at
- * once.
- */
+/** The requests of CLIs to the editor. All calls come from one thread of the server and must return at once. */
 interface EditorRequests {
-    /** Show a proposal, in place of one that shows for the same path. Its decision is for [core], perhaps not started yet. */
+    /**
+     * Shows a proposal, in place of an open one for the same path. The decision goes to [core], which may not have
+     * started yet.
+     */
     fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff)
 
-    /** Close the proposal for [filePath] without a decision, and complete with its text. */
+    /** Closes the proposal for [filePath] without a decision, and completes with its text. */
     fun closeDiff(request: EditorRequest, filePath: String)
 
-    /** Accept in the user's place, and write the file. */
+    /** Accepts the proposal as the user would, and writes the file. */
     fun acceptDiff(request: EditorRequest, filePath: String)
 
-    /** Reject in the user's place. */
+    /** Rejects the proposal as the user would. */
     fun rejectDiff(request: EditorRequest, filePath: String)
 
-    /**
-     * Reports the problems of files, for the texts on the disk: those that are known within 2.5 s.
-     */
+    /** Reports the diagnostics of files, for their texts on the disk. After 2.5 s reports only the known ones. */
     fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest)
 
-    /** So many CLIs are connected now. */
+    /** Receives the number of connected CLIs. */
     fun connectedChanged(count: Int)
 }
 
 /**
- * A running server. Once closed, events are ignored: listeners may still be on their way.
+ * A running server. After [close] it ignores events, because listeners may still send some.
  *
  * Paths are absolute and in the system's own form, as the CLI writes them.
  */
 interface CompanionCore : AutoCloseable {
     val isClosed: Boolean
 
-    /** The server's status; after it closed, the status of a server that does not run. */
+    /** The server's status. After [close] it is the status of a server that does not run. */
     val status: ServerStatus
 
-    /** Variables for terminals, so that the CLI finds the server. Contains the token. */
+    /** Variables for terminals, so that a CLI finds the server. Contains the token. */
     val terminalEnvironment: Map<String, String>
 
     /**
-     * The report of `gemini-companion doctor` for a CLI in the IDE's terminal; empty after close.
-     * It contains names of folders but no token. Takes seconds: not for the EDT.
+     * The report of `gemini-companion doctor` for a CLI in the IDE's terminal; empty after [close]. It contains names
+     * of folders, but no token. Takes seconds, so don't call it on the EDT.
      */
     fun diagnosis(): String
 
@@ -83,24 +81,24 @@ interface CompanionCore : AutoCloseable {
 
     fun fileFocused(path: String)
 
-    /** Both 1-based; [character] counts UTF-16 units from the start of the line. */
+    /** [line] and [character] are 1-based; [character] counts UTF-16 units from the start of the line. */
     fun caretMoved(path: String, line: Int, character: Int)
 
-    /** At most [MAX_SELECTION] characters are looked at; empty clears it. */
+    /** Only the first [MAX_SELECTION] characters count. An empty text clears the selection. */
     fun selectionChanged(path: String, text: String)
 
-    /** A file or directory. */
+    /** [from] and [to] are files or directories. */
     fun fileRenamed(from: String, to: String)
 
-    /** A file or directory. */
+    /** [path] is a file or directory. */
     fun fileDeleted(path: String)
 
-    /** Writes a file. */
+    /** Replaces the workspace's roots. Writes a file, so don't call it on the EDT. */
     fun rootsChanged(roots: List<String>)
 
     fun trustChanged(trusted: Boolean)
 
-    /** Whether CLIs receive no context and no problems. */
+    /** Sets whether CLIs receive no context and no diagnostics. */
     fun silenceChanged(silent: Boolean)
 
     fun diffAccepted(filePath: String, text: String): Delivery
@@ -108,12 +106,12 @@ interface CompanionCore : AutoCloseable {
     fun diffRejected(filePath: String): Delivery
 
     /**
-     * Turns an acceptance that is [Delivery.QUEUED] into a rejection, because the text is about to be written here: the CLI
-     * would make the edit a second time. Returns whether it is certain that the CLI does not.
+     * Turns a [Delivery.QUEUED] acceptance into a rejection, because the IDE writes the text itself now: the CLI would
+     * make the edit a second time. Returns whether it is certain that the CLI does not.
      */
     fun withdrawAcceptance(filePath: String): Boolean
 
-    /** Stops it, within 2 s. */
+    /** Stops the server, within 2 s. */
     override fun close()
 
     companion object {

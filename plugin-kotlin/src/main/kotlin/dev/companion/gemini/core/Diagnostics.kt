@@ -1,10 +1,10 @@
-// Declares requests and answers about problems, in the shapes of `diagnostics` in rust/companion-protocol.
+// Declares requests and answers about diagnostics, in the shapes of `diagnostics` in rust/companion-protocol.
 
 package dev.companion.gemini.core
 
 import com.google.gson.annotations.SerializedName
 
-/** How bad a problem is, the worst first. */
+/** The severity of a diagnostic, the most severe first. */
 enum class Severity {
     @SerializedName("error")
     ERROR,
@@ -16,32 +16,32 @@ enum class Severity {
     @SerializedName("information")
     INFORMATION,
 
-    /** A matter of taste, spelling among them. */
+    /** A matter of style or spelling. */
     @SerializedName("hint")
     HINT,
 }
 
-/** Which problems are asked for. */
+/** A request for diagnostics. */
 data class DiagnosticsRequest(
     /** Absolute, as the CLI or the IDE wrote them. */
     val paths: List<String> = emptyList(),
-    /** The least severe that are wanted. */
+    /** The least severe diagnostics to return. */
     val severity: Severity = Severity.INFORMATION,
 )
 
 /** The known diagnostics of the requested files. */
 data class Diagnostics(val files: List<FileDiagnostics> = emptyList())
 
-/** The problems of a file. */
+/** The diagnostics of a file. */
 data class FileDiagnostics(
-    /** As it was asked for. */
+    /** The path from the request, byte for byte. */
     val path: String = "",
     val diagnostics: List<Diagnostic> = emptyList(),
-    /** Why there may be more, as a clause: "the IDE is still indexing". */
+    /** Why the list may be incomplete, as a clause: "the IDE is still indexing". */
     val incomplete: String? = null,
 )
 
-/** A problem. [message] is plain text; [source] is who found it, [code] the name of the rule. */
+/** A diagnostic. [message] is plain text, [source] the tool that found it, [code] the name of the rule. */
 data class Diagnostic(
     val severity: Severity,
     val message: String,
@@ -50,7 +50,7 @@ data class Diagnostic(
     val code: String? = null,
 )
 
-/** A part of a text; [end] is the first place that is not in it. */
+/** A part of a text. [end] is the first position after it. */
 data class Range(
     val start: Position,
     val end: Position,

@@ -1,4 +1,4 @@
-// Calls one server behind the boundary: converts values, and forgets its number when it is closed.
+// Calls one server behind the boundary: converts values, and drops its number when it is closed.
 
 package dev.companion.gemini.core
 
@@ -7,7 +7,7 @@ import com.google.gson.JsonObject
 import java.util.concurrent.atomic.AtomicLong
 import java.util.logging.Level
 
-/** Takes the lines that Rust logs; [level] is one of java.util.logging. */
+/** Receives the lines that Rust logs. [level] is a level of java.util.logging. */
 fun interface LogSink {
     fun log(level: Level, message: String)
 }
@@ -16,7 +16,7 @@ class NativeCompanionCore private constructor(
     private val requests: EditorRequests,
     private val log: LogSink,
 ) : CompanionCore {
-    /** The server's number; 0 before it has started, and once it is closed. */
+    /** The server's number. It is 0 before the start and after [close]. */
     private val core = AtomicLong()
 
     @Volatile
@@ -62,7 +62,7 @@ class NativeCompanionCore private constructor(
 
     override fun diffRejected(filePath: String) = decide("diff/rejected", mapOf("filePath" to filePath))
 
-    /** A server that is closed sends nothing more. */
+    /** A closed server sends no acceptance, so the withdrawal succeeds. */
     override fun withdrawAcceptance(filePath: String) = ask(true) { NativeCore.withdrawAcceptance(it, filePath) }
 
     override fun close() {
@@ -77,7 +77,7 @@ class NativeCompanionCore private constructor(
     private fun decide(method: String, params: Map<String, Any>, text: String? = null): Delivery =
         ask(Delivery.UNKNOWN) { delivery(NativeCore.notify(it, method, GSON.toJson(params), text?.toByteArray())) }
 
-    /** Asks the server, or returns [otherwise] if it is closed, also in the very moment. */
+    /** Calls the server. Returns [otherwise] if it is closed, even if that happens during the call. */
     private fun <T> ask(otherwise: T, question: (Long) -> T): T {
         val id = core.get()
         if (id == 0L) return otherwise
@@ -126,7 +126,7 @@ class NativeCompanionCore private constructor(
         override fun log(level: Int, message: String) = log.log(LEVELS[level], message)
     }
 
-    /** Needs no server's number: the server asks before [start] has returned that. */
+    /** Needs no server's number, because the server may send a request before [start] has returned the number. */
     private class Request(private val number: Long) : EditorRequest {
         override fun complete(text: String?) = NativeCore.completeRequest(number, text?.toByteArray())
 
@@ -141,7 +141,9 @@ class NativeCompanionCore private constructor(
     }
 
     companion object {
-        /** Starts a server, in the library that [NativeLibrary.load] loaded. Writes files: not for the EDT. */
+        /**
+         * Starts a server in the library that [NativeLibrary.load] loaded. Writes files, so don't call it on the EDT.
+         */
         fun start(settings: ServerSettings, requests: EditorRequests, log: LogSink): CompanionCore {
             assertNotEdt()
             val started = NativeCompanionCore(requests, log)
@@ -150,12 +152,12 @@ class NativeCompanionCore private constructor(
             return started
         }
 
-        /** The error message for the first invalid setting, for the user; null if all are valid. */
+        /** Returns the error message for the first invalid setting, for the user; null if all are valid. */
         fun problem(settings: ServerSettings): String? = NativeCore.settingsProblem(GSON.toJson(settings))
 
         private val GSON = Gson()
 
-        /** By the numbers of Rust's `log::Level`: error is 1. */
+        /** Indexed by the numbers of Rust's `log::Level`: error is 1. */
         private val LEVELS = arrayOf(Level.OFF, Level.SEVERE, Level.WARNING, Level.INFO, Level.FINE, Level.FINER)
 
         private fun read(params: String) = GSON.fromJson(params, JsonObject::class.java)

@@ -23,11 +23,14 @@ internal object NativeCore {
     @JvmStatic
     external fun start(settings: String, callbacks: NativeCallbacks): Long
 
-    /** The error message for the first invalid setting; null if all are valid. */
+    /** Returns the error message for the first invalid setting; null if all are valid. */
     @JvmStatic
     external fun settingsProblem(settings: String): String?
 
-    /** Stops a server: open diffs are rejected, its file goes, its threads end. Twice is fine. */
+    /**
+     * Stops a server: rejects open diffs, removes its discovery files, and ends its threads. A second call does
+     * nothing.
+     */
     @JvmStatic
     external fun stop(core: Long)
 
@@ -42,22 +45,25 @@ internal object NativeCore {
     @JvmStatic
     external fun completeRequest(request: Long, content: ByteArray?)
 
-    /** The CLI shows [message] to its user. */
+    /** Fails a request. The CLI shows [message] to its user. */
     @JvmStatic
     external fun failRequest(request: Long, message: String)
 
     @JvmStatic
     external fun withdrawAcceptance(core: Long, filePath: String): Boolean
 
-    /** Names and values in turn. */
+    /** Returns names and values alternately. */
     @JvmStatic
     external fun terminalEnvironment(core: Long): Array<String>
 
-    /** Whether a CLI in the IDE's terminal would connect, and why not. Asks companions, for a few seconds at most. */
+    /**
+     * Reports whether a CLI in the IDE's terminal would connect, and why not. Calls companions, for a few seconds at
+     * most.
+     */
     @JvmStatic
     external fun diagnosis(core: Long): String
 
-    /** The JSON of a [ServerStatus]. */
+    /** Returns the JSON of a [ServerStatus]. */
     @JvmStatic
     external fun status(core: Long): String
 }

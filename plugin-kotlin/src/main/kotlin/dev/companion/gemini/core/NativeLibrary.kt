@@ -1,4 +1,4 @@
-// Loads the library from the plugin's own folder, once, and only if it fits.
+// Loads the library from the plugin's own folder, once, and only if its version matches.
 
 package dev.companion.gemini.core
 
@@ -6,7 +6,7 @@ import java.nio.file.Files
 import java.nio.file.Path
 
 /**
- * The library can't be used; the message is for the user.
+ * Reports that the library can't be used. The message is for the user.
  *
  * @param restart whether a restart of the IDE helps
  */
@@ -17,7 +17,7 @@ class NativeLibraryException(
 ) : RuntimeException(message, cause)
 
 object NativeLibrary {
-    /** The JVM's message if the plugin was loaded before and a part of it remains. */
+    /** The JVM's message if the plugin was loaded before and was not completely unloaded. */
     private const val HELD = "already loaded in another classloader"
 
     private const val DENIED =
@@ -26,10 +26,10 @@ object NativeLibrary {
     private var loaded = false
 
     /**
-     * Loads `native/<os>-<arch>/` below [pluginDirectory]. Once it is loaded, this does nothing.
+     * Loads `native/<os>-<arch>/` below [pluginDirectory]. If the library is loaded, this does nothing.
      *
-     * System.load must be called from a class of the plugin's class loader: natives are looked up in the libraries of
-     * the loader of their class.
+     * A class of the plugin's class loader must call System.load: the JVM looks up natives in the libraries of their
+     * class's loader.
      */
     @Synchronized
     fun load(pluginDirectory: Path) {
@@ -44,14 +44,14 @@ object NativeLibrary {
             val message = "The library for $folder could not be loaded: ${e.message}"
             throw NativeLibraryException(message, e, restart = HELD in e.message.orEmpty())
         } catch (e: IllegalCallerException) {
-            // Java 24 and newer, if it is configured to deny native access.
+            // This happens in Java 24 and newer, if it is configured to deny native access.
             throw NativeLibraryException(DENIED, e, restart = true)
         }
         check(NativeCore.abiVersion())
         loaded = true
     }
 
-    /** Refuses a library of another version than this class, as a half-done update leaves behind. */
+    /** Refuses a library of another version than this class. An interrupted update leaves such a library. */
     internal fun check(abiVersion: Int) {
         if (abiVersion != NativeCore.ABI_VERSION) {
             throw NativeLibraryException(
@@ -61,7 +61,7 @@ object NativeLibrary {
         }
     }
 
-    /** The folder of a system's library, or nothing for a system without. */
+    /** Returns the folder of a system's library; null for an unsupported system. */
     internal fun folderName(osName: String, osArch: String): String? {
         val os = when {
             osName.startsWith("Linux") -> "linux"

@@ -6,29 +6,29 @@ import com.google.gson.annotations.SerializedName
 
 /** The effect of accepting a proposal. */
 enum class ProposalKind {
-    /** Changes a file that there is. */
+    /** Changes an existing file. */
     @SerializedName("change")
     CHANGE,
 
-    /** Creates a file: it does not exist when the proposal comes. */
+    /** Creates a file that does not exist when the proposal arrives. */
     @SerializedName("create")
     CREATE,
 }
 
-/** Comes from Rust as JSON, but for the text, which comes beside it. */
+/** A proposal from Rust. It arrives as JSON; only the text is passed separately. */
 data class OpenDiff(
-    /** As the CLI wrote it. The CLI identifies the proposal by it. */
+    /** The path as the CLI wrote it. It identifies the proposal for the CLI. */
     val filePath: String = "",
     /** The whole proposed text. */
     val newContent: String = "",
     val kind: ProposalKind = ProposalKind.CHANGE,
-    /** Whether an ignore file lists it, so that the CLI receives nothing else about it. */
+    /** Whether an ignore file matches the file, so that the CLI receives nothing else about it. */
     val private: Boolean = false,
-    /** Which of the connected CLIs it is from. */
+    /** The number of the connected CLI that made the proposal. */
     val cli: Int = 1,
     /**
-     * The CLI writes the file itself once the proposal is accepted. If the user has not changed the proposal, it makes
-     * the model's edit in the file as it is by then.
+     * The CLI writes the file itself after an acceptance. If the user has not changed the proposal, the CLI applies the
+     * model's edit to the file's current text.
      */
     val replaysEdits: Boolean = false,
 )

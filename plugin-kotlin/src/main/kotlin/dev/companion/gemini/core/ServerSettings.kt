@@ -16,26 +16,26 @@ enum class Client {
     QWEN,
 }
 
-/** Goes to Rust as JSON, under these names. A null is omitted and gets Rust's default. */
+/** The settings as JSON for Rust, under these names. A null is omitted, which selects Rust's default. */
 data class ServerSettings(
     /** The roots of the workspace, absolute. */
     val workspace: List<String> = emptyList(),
-    /** For the CLI; it shows the display name, and this one only to itself. */
+    /** The internal name for the CLI, which shows users the display name. */
     val ideName: String? = null,
     val ideDisplayName: String? = null,
-    /** The clients that are to find it. */
+    /** The clients that can find the server. */
     val clients: List<Client> = Client.entries,
     /** Whether the user trusts the workspace; null leaves that to the CLI. */
     val trusted: Boolean? = null,
     /** Whether edits are reviewed in the IDE. */
     val diffs: Boolean = true,
-    /** Whether CLIs may ask for the problems that the IDE knows. */
+    /** Whether CLIs may request the IDE's diagnostics. */
     val diagnostics: Boolean = true,
-    /** Whether CLIs receive no context and no problems for now. Edits are still reviewed. */
+    /** Whether CLIs receive no context and no diagnostics for now. Edits are still reviewed. */
     val silent: Boolean = false,
-    /** Whether it resumes the last server of this folder, so that CLIs stay connected. */
+    /** Whether the server resumes the last server of this folder, so that CLIs stay connected. */
     val resume: Boolean = false,
-    /** Addresses of this machine to listen on besides loopback. One that is not there is no failure. */
+    /** Addresses of this machine to listen on besides loopback. The server also starts if one is missing. */
     val listen: List<String> = emptyList(),
     /** Further host names of this machine that clients may use. */
     val allowedHosts: List<String> = emptyList(),

@@ -2,19 +2,19 @@
 
 package dev.companion.gemini.core
 
-/** Comes from Rust as JSON. The defaults are those of a server that does not run. */
+/** The status from Rust, as JSON. The defaults are those of a server that does not run. */
 data class ServerStatus(
     /** The port of all addresses. */
     val port: Int = 0,
     /** All addresses of the server, with port; loopback is the first. */
     val listening: List<String> = emptyList(),
-    /** Where it does not listen although it was to: a sentence for each address. */
+    /** One sentence for each configured address where the server could not listen. */
     val notListening: List<String> = emptyList(),
-    /** The discovery files; none for clients that nobody here uses. */
+    /** The discovery files; none for clients that are not used on this machine. */
     val discoveryFiles: List<DiscoveryFile> = emptyList(),
-    /** How many CLIs are connected. */
+    /** The number of connected CLIs. */
     val connected: Int = 0,
-    /** How many proposals wait for a decision. */
+    /** The number of proposals that wait for a decision. */
     val openDiffs: Int = 0,
     /** The open files that an ignore file keeps private; the focused file is among them. */
     val privateFiles: List<String> = emptyList(),
@@ -25,6 +25,6 @@ data class DiscoveryFile(
     /** The client's name in [ServerSettings]. */
     val client: String = "",
     val path: String = "",
-    /** Whether it is there; if it could not be written, the log says why. */
+    /** Whether the file is in place. If it could not be written, the log has the reason. */
     val inPlace: Boolean = false,
 )

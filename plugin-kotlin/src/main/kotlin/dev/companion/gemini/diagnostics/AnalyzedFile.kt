@@ -1,4 +1,4 @@
-// Reads the text of a file, the progress of the daemon, and its problems, at one moment.
+// Reads the text of a file, the daemon's progress and its diagnostics at one moment.
 
 package dev.companion.gemini.diagnostics
 
@@ -24,22 +24,19 @@ internal class AnalyzedFile private constructor(
     private val psi: PsiFile,
     private val document: Document,
 ) {
-    /** Also where the IDE has no plugin for the language, or the file is too large for it. */
+    /** Whether the IDE has no plugin for the language, or the file is plain text or too large. */
     val isPlainText get() = psi.viewProvider.baseLanguage === PlainTextLanguage.INSTANCE
 
     /**
-     * Whether another process analyzes it, as in Rider and CLion Nova. The daemon here finds
-     * nothing in it then; the other process's problems only get into visible editors.
+     * Whether another process analyzes the file, as in Rider and CLion Nova. Then the daemon of this process finds
+     * nothing, and the other process's diagnostics appear only in visible editors.
      */
     val isAnalyzedElsewhere get() = psi.viewProvider.baseLanguage.javaClass.name.startsWith("com.jetbrains.rider.")
 
-    /**
-     * Whether the daemon has looked for errors in the present text. Earlier problems belong to
-     * another text.
-     */
+    /** Whether the daemon has looked for errors in the present text. Earlier diagnostics belong to another text. */
     val hasErrors get() = DaemonCodeAnalyzerEx.getInstanceEx(project).isErrorAnalyzingFinished(psi)
 
-    /** Where the daemon looks at it, if it is open. */
+    /** The editor in which the daemon analyzes the file, if the file is open. */
     private val editor: TextEditor?
         get() {
             val editors = FileEditorManager.getInstance(project).getAllEditors(psi.viewProvider.virtualFile)
@@ -48,10 +45,10 @@ internal class AnalyzedFile private constructor(
 
     val isOpen get() = editor != null
 
-    /** Whether it has come to its end. */
+    /** Whether the daemon has finished. */
     val isComplete get() = hasErrors && editor?.let { CodeAnalysis.isComplete(project, it) } == true
 
-    /** The daemon's problems. */
+    /** Returns the daemon's diagnostics. */
     fun diagnostics(least: Severity): List<Diagnostic> {
         val infos = ArrayList<HighlightInfo>()
         DaemonCodeAnalyzerEx.processHighlights(document, project, null, 0, document.textLength) { infos.add(it) }
@@ -62,9 +59,9 @@ internal class AnalyzedFile private constructor(
         Conversion(document, psi.language.displayName).convert(infos, least)
 
     companion object {
-        /** Null if it is nothing that is analyzed. */
+        /** Returns null if the IDE does not analyze the file. */
         fun of(project: Project, file: VirtualFile): AnalyzedFile? {
-            // Who reads a FIFO or a device may never come to its end.
+            // Reading a FIFO or a device may never end.
             if (project.isDisposed || !file.isValid || file.isDirectory || file.`is`(VFileProperty.SPECIAL)) return null
             val psi = PsiManager.getInstance(project).findFile(file) ?: return null
             val document = FileDocumentManager.getInstance().getDocument(file) ?: return null

@@ -24,13 +24,13 @@ internal class Answer(
         found[file.path] = file
     }
 
-    /** Of files that have not been looked at, it says so. */
+    /** Sends the answer. Files that were not analyzed are marked as incomplete. */
     fun send() {
         if (!isSent.compareAndSet(false, true)) return
         responder.complete(Diagnostics(paths.map { found[it] ?: unfinished(it) }))
     }
 
-    /** Says in place of an answer why there is none. */
+    /** Sends an error in place of an answer. */
     fun fail(why: String) {
         if (isSent.compareAndSet(false, true)) responder.fail(why)
     }

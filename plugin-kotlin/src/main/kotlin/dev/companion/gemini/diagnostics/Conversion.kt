@@ -12,12 +12,12 @@ import dev.companion.gemini.core.Range
 import dev.companion.gemini.core.Severity
 import dev.companion.gemini.platform.CodeAnalysis
 
-/** In a read action. [source] says whose diagnostics these are. */
+/** Converts in a read action. [source] is the source of these diagnostics. */
 internal class Conversion(
     private val document: Document,
     private val source: String,
 ) {
-    /** Those of the severity [least] and worse, in the order of the text. */
+    /** Returns those with the severity [least] or worse, in the order of the text. */
     fun convert(infos: List<HighlightInfo>, least: Severity): List<Diagnostic> =
         infos
             .filter { severity(it.severity) <= least }
@@ -41,7 +41,7 @@ internal class Conversion(
     }
 
     companion object {
-        /** Typos are hints; a user-defined severity counts as its neighbor. */
+        /** Returns the severity. Typos are hints; a user-defined severity counts as its neighbor. */
         fun severity(severity: HighlightSeverity): Severity =
             when {
                 severity >= HighlightSeverity.ERROR -> Severity.ERROR
@@ -50,7 +50,7 @@ internal class Conversion(
                 else -> Severity.HINT
             }
 
-        /** A description is plain text, but not every plugin keeps to that. */
+        /** Removes HTML from a description, which should be plain text, but is not in every plugin. */
         private fun plain(description: String): String =
             if (description.startsWith("<html>")) StringUtil.removeHtmlTags(description) else description
     }

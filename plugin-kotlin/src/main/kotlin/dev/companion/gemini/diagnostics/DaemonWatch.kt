@@ -1,4 +1,4 @@
-// Waits for the IDE's own analysis of a file that shows.
+// Waits for the IDE's own analysis of a visible file.
 
 package dev.companion.gemini.diagnostics
 
@@ -18,7 +18,7 @@ internal class DaemonWatch(
     private val file: VirtualFile,
     private val least: Severity,
 ) {
-    /** The daemon's problems when it has finished, or at [end], a time of [System.nanoTime]. */
+    /** Returns the daemon's diagnostics when it has finished, or at [end], a time of [System.nanoTime]. */
     fun find(end: Long): Found {
         val finished = Semaphore(0)
         val parent = Disposer.newDisposable()
@@ -37,7 +37,7 @@ internal class DaemonWatch(
         }
     }
 
-    /** While errors of the present text are unknown, all problems are: older ones may be fixed. */
+    /** If the errors of the present text are unknown, all diagnostics are: earlier ones may have been fixed. */
     private fun look(): Found =
         ApplicationManager.getApplication().runReadAction(
             Computable {

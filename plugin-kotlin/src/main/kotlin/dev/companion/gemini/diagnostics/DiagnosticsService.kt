@@ -1,4 +1,4 @@
-// Answers requests for the problems of a project, in time, with the problems known by then.
+// Answers requests for the diagnostics of a project, in time, with those known by then.
 
 package dev.companion.gemini.diagnostics
 
@@ -16,8 +16,8 @@ import dev.companion.gemini.platform.Platform
 import java.util.concurrent.TimeUnit
 
 /**
- * One file is looked at after the other, on a background thread. While a dialog is open, or the EDT is busy, that
- * thread may wait for long; so it is a timer that answers then.
+ * Analyzes one file after the other, on a background thread. While a dialog is open or the EDT is busy, that thread may
+ * wait for long. Then a timer sends the answer.
  */
 class DiagnosticsService(private val project: Project) : Disposable {
     private val background = AppExecutorUtil.createBoundedApplicationPoolExecutor("Gemini CLI diagnostics", 1)
@@ -25,11 +25,11 @@ class DiagnosticsService(private val project: Project) : Disposable {
     @Volatile
     private var isDisposed = false
 
-    /** Of the request that is under way. */
+    /** The progress indicator of the current request. */
     @Volatile
     private var indicator = ProgressIndicatorBase()
 
-    /** From the server's thread: returns at once. */
+    /** Called on the server's thread, so it returns at once. */
     fun find(responder: DiagnosticsResponder, asked: DiagnosticsRequest) {
         val answer = Answer(responder, asked.paths) { !project.isDisposed && DumbService.isDumb(project) }
         val ownIndicator = ProgressIndicatorBase()
@@ -61,7 +61,7 @@ class DiagnosticsService(private val project: Project) : Disposable {
                 ownIndicator,
             )
         } catch (_: ProcessCanceledException) {
-            // The problems found so far are the answer.
+            // The diagnostics found so far are the answer.
         } catch (e: LinkageError) {
             answer.fail(CompanionBundle.missing(e))
             throw e
@@ -76,7 +76,7 @@ class DiagnosticsService(private val project: Project) : Disposable {
     companion object {
         private const val ANSWER_MILLIS = 2_500L
 
-        /** The wait for the daemon. It leaves time to read the problems. */
+        /** The time to wait for the daemon. It leaves time to read the diagnostics. */
         private const val DAEMON_MILLIS = 2_300L
 
         fun getInstance(project: Project): DiagnosticsService =

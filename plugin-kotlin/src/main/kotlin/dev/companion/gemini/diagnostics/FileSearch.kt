@@ -1,4 +1,4 @@
-// Searches a file on the disk for problems, by the analysis that the IDE has of it.
+// Finds the diagnostics of a file on the disk, by the kind of analysis that the IDE has for it.
 
 package dev.companion.gemini.diagnostics
 
@@ -20,13 +20,13 @@ import dev.companion.gemini.platform.CodeAnalysis
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 
-/** Problems, and a clause that says why there may be more. */
+/** Diagnostics, and a clause that says why there may be more. */
 internal class Found(
     val diagnostics: List<Diagnostic>,
     val incomplete: String? = null,
 )
 
-/** For a background thread that may wait, until [end], a time of [System.nanoTime], and below a progress indicator. */
+/** Runs on a background thread under a progress indicator, and may wait until [end], a time of [System.nanoTime]. */
 internal class FileSearch(
     private val project: Project,
     private val least: Severity,
@@ -57,11 +57,11 @@ internal class FileSearch(
 
     private fun watch(file: VirtualFile) = DaemonWatch(project, file, least).find(end)
 
-    /** Nobody says when the other process has come to its end. */
+    /** Returns incomplete diagnostics, because the other process does not report when it has finished. */
     private fun findElsewhere(file: VirtualFile, isShown: Boolean) =
         Found(if (isShown) watch(file).diagnostics else emptyList(), message("diagnostics.incomplete.elsewhere"))
 
-    /** A new file has the IDE index for a moment, which is waited for. */
+    /** Waits for the indexes, which a new file makes outdated for a moment. */
     private fun isIndexed(): Boolean {
         if (!DumbService.isDumb(project)) return true
         val indexed = CountDownLatch(1)
@@ -69,11 +69,11 @@ internal class FileSearch(
         return indexed.await(end - System.nanoTime(), TimeUnit.NANOSECONDS)
     }
 
-    /** Whether the daemon analyzes it without a request: only visible files. */
+    /** Returns whether the daemon analyzes the file without a request, as it does only for visible files. */
     private fun isWatched(file: VirtualFile) =
         !PowerSaveMode.isEnabled() && file in FileEditorManager.getInstance(project).selectedFiles
 
-    /** The daemon's problems in a hidden tab, if nothing has changed since. */
+    /** Returns the daemon's diagnostics in a hidden tab, if nothing has changed since. */
     private fun known(file: VirtualFile): Found? =
         read(file) { analyzed -> analyzed.takeIf { it.isComplete }?.let { Found(it.diagnostics(least)) } }
 

@@ -1,4 +1,4 @@
-// Makes the IDE take over a file from the disk, without losing unsaved text.
+// Makes the IDE load changes of a file on the disk, without losing unsaved text.
 
 package dev.companion.gemini.disk
 
@@ -16,7 +16,7 @@ import java.nio.file.Paths
 import java.nio.file.attribute.BasicFileAttributes
 
 internal object FileOnDisk {
-    /** Null if no file of this system can have that path: a server takes any. */
+    /** Returns null if no file of this system can have that path. A server accepts any path. */
     fun path(path: String): Path? =
         try {
             Paths.get(path)
@@ -24,19 +24,19 @@ internal object FileOnDisk {
             null
         }
 
-    /** The file as the IDE knows it, whatever its state on the disk. */
+    /** Returns the file as the IDE knows it, whatever its state on the disk. */
     fun known(path: Path): VirtualFile? = LocalFileSystem.getInstance().findFileByIoFile(path.toFile())
 
-    /** Whether it has unsaved changes. */
+    /** Returns whether the file has unsaved changes. */
     fun isUnsaved(file: VirtualFile): Boolean = FileDocumentManager.getInstance().isFileModified(file)
 
-    /** The disk's data on a file, without its text. */
+    /** The metadata of a file on the disk. */
     data class Stamp(
         val modifiedMillis: Long,
         val size: Long,
     )
 
-    /** Null if there is no file. */
+    /** Returns null if the file does not exist. */
     fun stamp(path: Path): Stamp? {
         assertNotEdt()
         return try {
@@ -48,7 +48,7 @@ internal object FileOnDisk {
         }
     }
 
-    /** Its bytes; null if it is no regular file, has more than [most], or can't be read. */
+    /** Returns the bytes; null if it is not a regular file, has more than [most] bytes, or can't be read. */
     fun bytes(path: Path, most: Long): ByteArray? {
         assertNotEdt()
         return try {
@@ -59,12 +59,11 @@ internal object FileOnDisk {
     }
 
     /**
-     * The file, if it exists. Never on the EDT, nor under a lock.
+     * Returns the file, if it exists. Never call it on the EDT, nor under a lock.
      *
-     * The VFS refreshes only differing files. During a refresh, a file that the user renames is
-     * missing at its old path: the VFS would take it for deleted and lose its unsaved changes. A
-     * file with unsaved changes is not refreshed: the platform would ask the user, in a dialog,
-     * which version to keep.
+     * The VFS refreshes only differing files. During a refresh, a file that the user renames is missing at its old
+     * path: the VFS would consider it deleted and lose its unsaved changes. A file with unsaved changes is not
+     * refreshed, because the platform would ask the user, in a dialog, which version to keep.
      */
     fun find(path: Path): VirtualFile? {
         assertNotEdt()
@@ -74,8 +73,8 @@ internal object FileOnDisk {
     }
 
     /**
-     * Reads the disk without a lock, since it may be dead. Only a difference is checked again in
-     * the lock: a concurrent renaming is then over, and [known] may have another path.
+     * Reads the disk without a lock, because the disk may not answer. Only a difference is checked again under the
+     * lock: a concurrent renaming is then complete, and [known] may have another path.
      */
     private fun isOutdated(known: VirtualFile, path: Path): Boolean {
         val differsStill = Computable { known(path) == known && differs(known, path) }

@@ -1,4 +1,4 @@
-// Waits for writes that the IDE has postponed. 2026.2 and newer do so; older platforms lack the method, so it is called by name.
+// Waits for postponed writes, as in 2026.2 and newer. Older platforms lack the method, so it is called by name.
 
 package dev.companion.gemini.disk
 
@@ -9,16 +9,18 @@ import java.io.IOException
 import java.lang.reflect.InvocationTargetException
 
 internal object PostponedWrites {
-    /** Returns once the disk has all that was written into [file]; throws [IOException] if the disk refuses it. */
+    /**
+     * Returns once the disk has all text that was written to [file]. Throws an [IOException] if the disk refuses it.
+     */
     fun flush(file: VirtualFile) = flush(file, ManagingFS::class.java)
 
-    /** [type] is the class that has the methods. Not the EDT, nor under a lock: the disk may not answer. */
+    /** [type] is the class with the methods. Don't call it on the EDT, nor under a lock: the disk may not answer. */
     internal fun flush(file: VirtualFile, type: Class<*>) {
         assertNotEdt()
         val flush = try {
             type.getMethod("flushPendingUpdates", VirtualFile::class.java)
         } catch (_: NoSuchMethodException) {
-            return // the written text is on the disk
+            return // the written text is already on the disk
         }
         try {
             flush.invoke(type.getMethod("getInstance").invoke(null), file)

@@ -32,9 +32,9 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
 
 /**
- * Starts, restarts and stops a project's server. Any thread may call it; nothing here waits. One
- * worker does all tasks that could wait, in order, and brings the server to the state that is
- * wanted then: the last of several quick changes counts.
+ * Starts, restarts and stops a project's server. Any thread may call it, and nothing here waits. One worker does all
+ * blocking tasks in order. It brings the server to the state that is wanted at that time, so only the last of several
+ * quick changes counts.
  */
 class CompanionService internal constructor(
     private val project: Project,
@@ -59,12 +59,12 @@ class CompanionService internal constructor(
     /** Null unless a server runs. */
     val core: CompanionCore? get() = slot.core
 
-    /** Open until the first try to start a server has ended, or there is to be none. */
+    /** Open until the first attempt to start a server has ended, or no server is wanted. */
     private val firstTry = CountDownLatch(1)
 
     /**
-     * The server, or null. Off the EDT this waits, for two seconds at most, for one that starts with the project: terminals
-     * that the IDE restores start as early.
+     * Returns the server, or null. Off the EDT this waits for up to two seconds for a server that starts with the
+     * project, because the IDE restores terminals at the same time.
      */
     fun awaitCore(): CompanionCore? {
         if (!EventQueue.isDispatchThread()) firstTry.await(START_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)
@@ -92,7 +92,7 @@ class CompanionService internal constructor(
 
     constructor(project: Project) : this(project, ServerLaunch::start)
 
-    /** A platform member that the service needs and this IDE lacks. No server starts then. */
+    /** A platform member that the service needs and this IDE lacks. Then no server starts. */
     private var missing: LinkageError? = null
 
     init {
@@ -114,12 +114,12 @@ class CompanionService internal constructor(
         Platform.onTrustChanged(project, this, ::refresh)
     }
 
-    /** Starts the server, unless it runs or the settings ask for none. */
+    /** Starts the server, unless it runs or the settings disable it. */
     fun start() {
         if (mayStart()) refresh()
     }
 
-    /** Ends the server and starts another; CLIs stay connected. */
+    /** Stops the server and starts another. CLIs stay connected. */
     fun restart() {
         if (!mayStart()) return
         worker.execute {
@@ -129,7 +129,7 @@ class CompanionService internal constructor(
         }
     }
 
-    /** Whether the project can have a server; if so, it is to have one from now on. */
+    /** Returns whether the project can have a server. If so, the service keeps one running from now on. */
     private fun mayStart(): Boolean {
         if (project.isDefault || IdeMode.isWelcomeScreen(project)) return false
         if (IdeMode.isRemote()) changeState { CompanionState.Remote } else started = true
@@ -146,17 +146,14 @@ class CompanionService internal constructor(
         }
     }
 
-    /**
-     * EDT. Takes effect at once, even while the worker is busy: data that must not be shared cannot
-     * wait.
-     */
+    /** EDT. Takes effect at once, even while the worker is busy, because private data must not be shared meanwhile. */
     private fun silenceChanged() {
         assertEdt()
         core?.silenceChanged(ProjectSettings.isSilent(project))
         refresh()
     }
 
-    /** The worker. */
+    /** Runs on the worker. */
     private fun bringUpToDate() {
         assertNotEdt()
         if (!started) return
@@ -174,7 +171,7 @@ class CompanionService internal constructor(
         } finally {
             firstTry.countDown()
         }
-        // Its proposals have ended with it, and the IDE may take no more work.
+        // The project's proposals have ended with it, and the IDE may accept no more work.
         if (project.isDisposed) return
         proposals.endOfClosed()
         ApplicationManager.getApplication().invokeLater(::watchEditors)
@@ -212,19 +209,19 @@ class CompanionService internal constructor(
         context.start()
     }
 
-    /** CLIs keep the last context and receive no further one. */
+    /** Stops sending contexts. CLIs keep the last one. */
     private fun forgetFiles(core: CompanionCore) {
         val files = FileEditorManager.getInstance(project).openFiles.filter { it.isInLocalFileSystem }
         files.forEach { core.fileClosed(systemPath(it)) }
     }
 
-    /** EDT. The server is stopped by the worker, or at the latest when the process ends. */
+    /** EDT. The worker stops the server, or the end of the process does. */
     override fun dispose() {
         started = false
         worker.execute(slot::end)
     }
 
-    /** The server's callback thread. */
+    /** Runs on the server's callback thread. */
     private inner class Requests : EditorRequests {
         override fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff) =
             proposals.open(core, request, diff)
@@ -238,7 +235,7 @@ class CompanionService internal constructor(
         override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) =
             diagnostics.find(responder, asked)
 
-        /** The number may be that of a server which is gone, so the present one is asked. */
+        /** Asks the present server for the number, because this call may come from an earlier server. */
         override fun connectedChanged(count: Int) =
             changeState { state ->
                 val connected = slot.core?.status?.connected

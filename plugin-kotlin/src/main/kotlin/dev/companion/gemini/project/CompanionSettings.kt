@@ -1,4 +1,4 @@
-// Keeps the settings and their bounds.
+// Keeps the settings and their limits.
 
 package dev.companion.gemini.project
 
@@ -12,21 +12,21 @@ import dev.companion.gemini.core.LogLevel
 import dev.companion.gemini.core.ServerSettings
 import dev.companion.gemini.platform.Platform
 
-/** Who says whether a project is trusted. */
+/** Who decides whether a project is trusted. */
 enum class TrustSetting { IDE, CLI }
 
 /** Any thread. */
 @State(name = "CompanionForGeminiCli", storages = [Storage("companion-for-gemini-cli.xml")])
 class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
-    /** Kept as XML: members are variable for that, but the values in use never change. */
+    /** Stored as XML, which needs variable members. Values in use never change. */
     data class Values(
         /** Whether CLIs receive open files and the selection. */
         var context: Boolean = true,
         /** Whether edits are reviewed in the IDE. */
         var diffs: Boolean = true,
-        /** Whether CLIs receive the problems that the IDE finds. */
+        /** Whether CLIs receive the IDE's diagnostics. */
         var diagnostics: Boolean = true,
-        /** Whether Gemini CLI is to find the projects, and whether Qwen Code is. */
+        /** Whether Gemini CLI and Qwen Code can find the projects. */
         var gemini: Boolean = true,
         var qwen: Boolean = true,
         var trust: TrustSetting = TrustSetting.IDE,
@@ -61,7 +61,7 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
 
     override fun getState(): Values = values
 
-    /** A file may hold anything, for it can be edited by hand. */
+    /** The file may contain invalid values, because users can edit it. */
     override fun loadState(state: Values) =
         set(
             state.copy(
@@ -85,10 +85,10 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
     companion object {
         const val DEFAULT_COMMAND = "gemini"
 
-        /** In megabytes. A request crosses into Java as one array, which may have 2 GB. */
+        /** In megabytes. A request crosses into Java as one array of at most 2 GB. */
         val BODY_LIMITS = 1..1024
 
-        /** The words of a list, which users separate by commas or spaces. */
+        /** Splits a list at commas and spaces. */
         fun words(list: String): List<String> =
             list.split(',', ';', ' ', '\t', '\n').filter(String::isNotEmpty).distinct()
 

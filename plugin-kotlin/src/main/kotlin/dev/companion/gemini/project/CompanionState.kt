@@ -6,7 +6,7 @@ import com.intellij.util.messages.Topic
 import dev.companion.gemini.core.ServerStatus
 
 sealed class CompanionState {
-    /** There is none: the project has just been opened, or the settings ask for none. */
+    /** No server runs: the project has just been opened, or the settings disable the server. */
     data object Off : CompanionState()
 
     /** In Remote Development no server starts, because this is untested. */
@@ -14,7 +14,7 @@ sealed class CompanionState {
 
     data object Starting : CompanionState()
 
-    /** [status] is from the last start or update of the server, except the number of CLIs. */
+    /** [status] is from the last start or update of the server, except for the number of CLIs. */
     data class Running(val status: ServerStatus) : CompanionState()
 
     /** @param message for the user: problem and fix */

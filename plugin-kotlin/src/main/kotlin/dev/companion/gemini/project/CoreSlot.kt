@@ -6,12 +6,10 @@ import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.ServerSettings
 
 /**
- * Holds at most one server. Starting and stopping write files and may take seconds: not for the
- * EDT.
+ * Holds at most one server. Starting and stopping write files and may take seconds, so don't do it on the EDT.
  *
- * A server that still runs when the JVM ends is stopped by a shutdown hook of the JVM. The
- * platform's shutdown would be too early for a server that was handed to another thread, and does
- * not happen when the process is terminated.
+ * A shutdown hook of the JVM stops a server that still runs when the JVM ends. The platform's shutdown event would be
+ * too early for a server that was passed to another thread, and does not happen if the process is terminated.
  */
 internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
     private class Running(
@@ -34,7 +32,7 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
     /** Any thread. The server's settings, including later updates. */
     val settings: ServerSettings? get() = running?.settings
 
-    /** Sees to it that a server runs with [wanted], in the mildest way; with null, that none runs. */
+    /** Ensures that a server with [wanted] runs, with the smallest change. With null, ensures that none runs. */
     fun bring(wanted: ServerSettings?) =
         synchronized(lock) {
             val current = running
@@ -52,7 +50,7 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
             current?.core?.close() ?: Unit
         }
 
-    /** For good. Twice is fine: the second waits for the first. */
+    /** Stops the server for good. A second call waits for the first. */
     fun end(): Unit =
         synchronized(lock) {
             ended = true
@@ -62,7 +60,7 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
             try {
                 Runtime.getRuntime().removeShutdownHook(atExit)
             } catch (_: IllegalStateException) {
-                // The JVM is ending, perhaps by this very call.
+                // The JVM is ending, perhaps by this call.
             }
         }
 
@@ -82,7 +80,7 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
         atExitAdded = true
     }
 
-    /** Roots, silence and trust can change while the server runs, but for trust that is left to the CLI. */
+    /** Returns whether a running server can take the change: roots, silence, and trust unless it is left to the CLI. */
     private fun canTell(old: ServerSettings, new: ServerSettings) =
         old == new.copy(workspace = old.workspace, silent = old.silent, trusted = old.trusted) &&
             (old.trusted == new.trusted || (old.trusted != null && new.trusted != null))

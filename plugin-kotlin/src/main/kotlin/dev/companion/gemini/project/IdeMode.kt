@@ -1,4 +1,4 @@
-// Asks the platform by name for members that are internal, or missing in 2024.2.
+// Calls platform members by name that are internal, or missing in 2024.2.
 
 package dev.companion.gemini.project
 
@@ -12,10 +12,7 @@ internal object IdeMode {
         System.getProperty("idea.platform.prefix") == CLIENT ||
             asked { Class.forName("com.intellij.idea.AppMode").getMethod("isRemoteDevHost").invoke(null) }
 
-    /**
-     * Whether it is a welcome screen in the form of a project. In PyCharm's, users also write
-     * files.
-     */
+    /** Returns whether [project] is a welcome screen in the form of a project. In PyCharm's, users also write files. */
     fun isWelcomeScreen(project: Project): Boolean =
         asked {
             val provider = Class.forName("com.intellij.openapi.wm.ex.WelcomeScreenProjectProvider")
@@ -23,7 +20,7 @@ internal object IdeMode {
             companion.javaClass.getMethod("isWelcomeScreenProject", Project::class.java).invoke(companion, project)
         }
 
-    /** A missing member means false. */
+    /** Returns the answer to [question], or false if the member is missing. */
     private fun asked(question: () -> Any?): Boolean =
         try {
             question() == true

@@ -16,7 +16,10 @@ import java.nio.file.Path
 import java.nio.file.Paths
 
 internal object ProjectConfig {
-    /** Looks at the disk: not for the EDT. Null if the settings ask for no server, or if the project is closed. */
+    /**
+     * Returns the settings, or null if the settings disable the server or the project is closed. Reads the disk, so
+     * don't call it on the EDT.
+     */
     fun of(project: Project): ServerSettings? {
         assertNotEdt()
         val settings = CompanionSettings.getInstance().values
@@ -32,14 +35,14 @@ internal object ProjectConfig {
         )
     }
 
-    /** [folders] are the project's own and those of its modules, as far as they are on this machine's disks. */
+    /** [folders] are the roots of the project and its modules that are on local disks. */
     private class Facts(
         val folders: List<String>,
         val trusted: Boolean?,
         val silent: Boolean,
     )
 
-    /** Within the read action no project closes. A closed project returns null. */
+    /** Runs in a read action, so that the project does not close meanwhile. Returns null for a closed project. */
     private fun facts(project: Project): Facts? {
         if (project.isDisposed) return null
         val roots = ProjectRootManager.getInstance(project).contentRoots.filter { it.isInLocalFileSystem }
@@ -47,7 +50,7 @@ internal object ProjectConfig {
         return Facts(folders, Platform.isTrusted(project), ProjectSettings.isSilent(project))
     }
 
-    /** The CLI's internal name of a product. It shows the display name to users. */
+    /** Returns the CLI's internal name of a product. The CLI shows users the display name. */
     fun ideName(productCode: String): String =
         when (productCode) {
             "IC", "IU", "IE" -> "intellijidea"
@@ -62,6 +65,6 @@ internal object ProjectConfig {
             else -> "jetbrains"
         }
 
-    /** Null leaves it to the CLI. */
+    /** Returns whether the user trusts the project; null leaves that to the CLI. */
     fun trusted(setting: TrustSetting, trusted: Boolean?): Boolean? = trusted.takeIf { setting == TrustSetting.IDE }
 }

@@ -1,4 +1,4 @@
-// Keeps the settings of one project, in its workspace file, which is not shared.
+// Keeps the settings of one project in its workspace file, which is not shared.
 
 package dev.companion.gemini.project
 
@@ -14,7 +14,7 @@ object ProjectSettings {
     val TOPIC: Topic<CompanionSettings.Listener> =
         Topic.create("Settings of the companion for a project", CompanionSettings.Listener::class.java)
 
-    /** Whether the project's CLIs receive no context and no problems. */
+    /** Returns whether the project's CLIs receive no context and no diagnostics. */
     fun isSilent(project: Project): Boolean = PropertiesComponent.getInstance(project).getBoolean(SILENT)
 
     /** EDT. */

@@ -1,4 +1,4 @@
-// Starts a server: finds its library, sets its log, and explains a failure.
+// Starts a server: loads its library, connects its log, and explains a failure.
 
 package dev.companion.gemini.project
 
@@ -17,30 +17,26 @@ import java.nio.file.Path
 import java.nio.file.Paths
 import java.util.logging.Level
 
-/**
- * An error in the server's log: a fault of its own. Neither the log nor [message] has user data.
- */
+/** Reports an internal error in the server's log. Neither the log nor [message] contains user data. */
 class ServerFault(message: String) : RuntimeException(message)
 
 internal object ServerLaunch {
     private val LOG = Logger.getInstance("#dev.companion.gemini")
 
-    /** Loads a library and writes files: not for the EDT. */
+    /** Loads a library and writes files, so don't call it on the EDT. */
     fun start(settings: ServerSettings, requests: EditorRequests): CompanionCore {
         assertNotEdt()
         NativeLibrary.load(pluginDirectory())
         return NativeCompanionCore.start(settings, requests, ::log)
     }
 
-    /**
-     * The error message for the first wrong host of a list in the settings; null if all are right.
-     */
+    /** Returns the error message for the first invalid host in a list of the settings; null if all are valid. */
     fun hostProblem(list: String): String? = problem(ServerSettings(allowedHosts = CompanionSettings.words(list)))
 
-    /** The same of addresses to listen on. */
+    /** Returns the same for addresses to listen on. */
     fun addressProblem(list: String): String? = problem(ServerSettings(listen = CompanionSettings.words(list)))
 
-    /** Without the library there is no server; that is reported elsewhere. */
+    /** Without the library no server runs, which is reported elsewhere. */
     private fun problem(settings: ServerSettings): String? =
         try {
             NativeLibrary.load(pluginDirectory())
@@ -51,8 +47,8 @@ internal object ServerLaunch {
         }
 
     /**
-     * Logs [failure] and returns the message for the user. An expected failure, such as a used
-     * port, is a warning; any other, such as a panic, is an error. The IDE reports errors.
+     * Logs [failure] and returns the message for the user. An expected failure, such as a port in use, is a warning.
+     * Any other, such as a panic, is an error. The IDE reports errors.
      */
     fun report(failure: Throwable): String {
         val expected = failure is NativeLibraryException || failure is IllegalStateException
@@ -67,14 +63,17 @@ internal object ServerLaunch {
         return CompanionBundle.message(key, failure.message ?: failure.javaClass.simpleName)
     }
 
-    /** The plugin's jar is in its folder `lib`; classes without a jar, as in development, are in the folder itself. */
+    /**
+     * Returns the parent of the jar's folder `lib`. In development the classes have no jar and are in the folder
+     * itself.
+     */
     private fun pluginDirectory(): Path {
         val classes = PathManager.getJarPathForClass(ServerLaunch::class.java)?.let { Paths.get(it) }
         val folder = if (classes == null || Files.isDirectory(classes)) classes else classes.parent?.parent
         return folder ?: throw NativeLibraryException("The plugin's folder can't be found.")
     }
 
-    /** How much there is to log is the settings' to say; the IDE's own switch for debug lines is not asked again. */
+    /** The settings choose the level, so the IDE's own switch for debug lines does not apply. */
     private fun log(level: Level, message: String) =
         when (level) {
             Level.SEVERE -> LOG.error(ServerFault(message))

@@ -1,4 +1,4 @@
-// Decides which proposals a bulk question is about, and which of them stay open.
+// Selects the proposals of a bulk question, and those that stay open.
 
 package dev.companion.gemini.review
 
@@ -9,15 +9,15 @@ import dev.companion.gemini.CompanionBundle.message
  * arrive or change while the question is open.
  */
 internal class BulkReview(waiting: List<Proposal>) {
-    /** Each with its modification stamp at the time of the question. */
+    /** Each proposal, with its modification stamp at the time of the question. */
     private val asked = waiting.associateWith { it.document.modificationStamp }
 
     val all: List<Proposal> = waiting
 
-    /** Proposals that need an individual review are left out. */
+    /** The proposals that need no individual review. */
     val acceptable: List<Proposal> = waiting.filter { it.obstacle == null }
 
-    /** The reason why it cannot be accepted by the bulk answer; null if it can. */
+    /** Returns why the bulk answer can't accept it; null if it can. */
     fun objection(proposal: Proposal): String? =
         when {
             proposal.state != Proposal.State.OPEN -> message("diff.ended")

@@ -1,4 +1,4 @@
-// Notes that a project closes.
+// Detects that a project is closing.
 
 package dev.companion.gemini.review
 
@@ -6,8 +6,8 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.project.ProjectManagerListener
 
 /**
- * [beforeSave] closes tabs: the platform writes open tabs into workspace.xml, and would miss their
- * files at the next start. EDT.
+ * Calls [beforeSave], which closes tabs: the platform writes open tabs into workspace.xml, and would miss their files
+ * at the next start. EDT.
  */
 internal class ClosingProject(
     private val project: Project,

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicReference
 internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disposable {
     private val pending = ConcurrentHashMap.newKeySet<Pending>()
 
-    /** [opens] is the file of the proposal that the request opens. */
+    /** Adds a request. [opens] is the file of the proposal that the request opens. */
     fun add(request: EditorRequest, opens: String? = null): Pending {
         val added = Pending(request, opens)
         pending += added
@@ -44,7 +44,7 @@ internal class PendingRequests(private val deadlineMillis: Long = 25_000) : Disp
         val isWaiting get() = this in pending
 
         /**
-         * The task of the request. With its text it may be large, and a dialog may be open for
+         * The task of the request. It is dropped early, because it may hold a large text, and a dialog may be open for
          * hours.
          */
         private val job = AtomicReference<() -> Unit>()

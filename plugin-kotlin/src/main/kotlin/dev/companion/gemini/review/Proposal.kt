@@ -36,7 +36,7 @@ import dev.companion.gemini.target.read
 import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
 
-/** The CLI's text, ready to be shown. Made off the EDT. */
+/** The CLI's text, ready to be shown. Created off the EDT. */
 internal class ProposedText(
     project: Project,
     target: Target,
@@ -90,7 +90,7 @@ internal class Proposal(
     enum class State {
         OPEN,
 
-        /** The plugin is writing the file in the CLI's place, so nobody can decide the proposal. */
+        /** The plugin is writing the file in place of the CLI, so nobody can decide the proposal. */
         WRITING,
         UNHEARD,
         ENDED,
@@ -253,7 +253,7 @@ internal class Proposal(
         file.editors.forEach(ProposalEditor::showBanner)
     }
 
-    /** The file was created, deleted or moved. */
+    /** Handles a file that was created, deleted or moved. */
     fun retarget(target: Target) {
         assertEdt()
         if (target.file == this.target.file) return
@@ -282,7 +282,7 @@ internal class Proposal(
         file.editors.forEach(ProposalEditor::showBanner)
     }
 
-    /** No CLI has received the acceptance, so the text stays available. */
+    /** Keeps the text available, because no CLI has received the acceptance. */
     fun keepUndelivered(delivery: Delivery) {
         assertEdt()
         state = State.UNHEARD
@@ -301,7 +301,7 @@ internal class Proposal(
         comparison?.cancel(false)
     }
 
-    /** The form of the present file; of a deleted file, the last one. */
+    /** Returns the form of the present file. A deleted file has its last form. */
     private fun form(): TextForm = if (target.file?.isValid == true) target.form(proposed.form) else form
 
     private fun isUnsaved() = target.file?.let(FileOnDisk::isUnsaved) == true

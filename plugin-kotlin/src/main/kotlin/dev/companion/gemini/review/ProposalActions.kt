@@ -30,9 +30,7 @@ internal object ProposalActions {
     /** The actions of the tab's toolbar and keys. */
     val IN_TAB = listOf(ACCEPT, REJECT, PREVIOUS, NEXT)
 
-    /**
-     * Within the tab, the plugin's keys outrank an editor's own, such as Ctrl+Enter for a new line.
-     */
+    /** Registers the plugin's keys. In the tab they outrank an editor's own, such as Ctrl+Enter for a new line. */
     fun register(tab: ProposalPanel, parent: Disposable) {
         for (id in IN_TAB + REVERT) {
             ActionManager.getInstance().getAction(id).registerCustomShortcutSet(tab, parent)
@@ -41,8 +39,7 @@ internal object ProposalActions {
     }
 
     /**
-     * The proposal with the focus. Keys need the focus; menus and Find Action also reach the
-     * visible proposal.
+     * Returns the proposal with the focus. Keys need the focus; menus and Find Action also reach the visible proposal.
      */
     fun proposal(event: AnActionEvent): Proposal? {
         val project = event.project ?: return null
@@ -51,15 +48,11 @@ internal object ProposalActions {
     }
 
     /**
-     * The user's position among all proposals. Showing another one decides nothing, so the key
-     * works anywhere.
+     * Returns the user's position among all proposals. Showing another one decides nothing, so the key works anywhere.
      */
     fun place(event: AnActionEvent, project: Project): Proposal? = focused(event, project) ?: shown(project)
 
-    /**
-     * The focus may be moving away from a tab that is already hidden: the user does not mean a
-     * hidden tab.
-     */
+    /** Returns null for a hidden tab. The focus may still be leaving it, but the user does not mean a hidden tab. */
     private fun focused(event: AnActionEvent, project: Project): Proposal? {
         val panel = ProposalPanel.around(event.getData(PlatformDataKeys.CONTEXT_COMPONENT))
         return panel?.editor?.proposal?.takeIf { it.file in ProposalTabs.inFront(project) }
@@ -137,10 +130,7 @@ private class CloseByEscapeAction(
     tab: ProposalPanel,
     parent: Disposable,
 ) : ProposalAction() {
-    /**
-     * In tool windows and popups, Esc leads to the editor; a repeated Esc must not close the
-     * proposal.
-     */
+    /** Esc moves the focus from tool windows and popups to the editor. A repeated Esc must not close the proposal. */
     private val elsewhere = AccidentalInputFilter()
 
     init {

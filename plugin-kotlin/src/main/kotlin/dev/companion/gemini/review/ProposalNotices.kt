@@ -52,8 +52,7 @@ internal class ProposalNotices(
         val name = ProposalFile.shownName(proposal.path)
         val type = proposal.type.takeUnless { it.isBinary } ?: PlainTextFileType.INSTANCE
         val file = LightVirtualFile(CompanionBundle.message("diff.back.tab", name), type, proposal.document.text)
-        // For copying: text that is typed in a file without a disk would be lost with its tab,
-        // without a question.
+        // The file is only for copying. Typed text would be lost with its tab, without a question.
         file.isWritable = false
         tell(CompanionBundle.message(why, proposal.shownPath), CompanionBundle.message("diff.back.show")) {
             FileEditorManager.getInstance(project).openFile(file, true)

@@ -80,7 +80,7 @@ class ProposalService internal constructor(
         Disposer.register(this) { ProjectManager.getInstance().removeProjectManagerListener(veto) }
     }
 
-    /** A server that has closed no longer waits for its proposals. Any thread. */
+    /** Ends the proposals of closed servers. Any thread. */
     fun endOfClosed() = background.execute { queue.later { proposals.filter { it.core.isClosed }.forEach(::finish) } }
 
     /** Called on the server's thread, as are the next three: returns at once. */
@@ -101,13 +101,12 @@ class ProposalService internal constructor(
         val wasOpening = requests.giveUpOpening(filePath)
         val pending = requests.add(request)
         if (wasOpening) {
-            // Nobody has edited it, so the CLI's own text is right. The proposal that it would have
-            // replaced closes, too.
+            // Nobody has edited it, so the CLI's own text is right. The proposal that this one would have replaced
+            // closes, too.
             pending.fail(CompanionBundle.message("diff.error.none"))
             queue.later { waiting().filter { it.path == filePath }.forEach(::finish) }
         } else {
-            // Without the user's text the CLI would take its own. So this is answered even while a
-            // dialog is open.
+            // Without the user's text the CLI would use its own. So this is answered even while a dialog is open.
             pending.waitFor(::evenBelowDialogs) { closeNow(pending, filePath) }
         }
     }
@@ -164,8 +163,8 @@ class ProposalService internal constructor(
         }
 
     /**
-     * Opens proposals without a tab. If there are none, the notification was late and leads to the
-     * others.
+     * Opens proposals without a tab. If there are none, the notification is outdated, and the other proposals are
+     * shown.
      */
     private fun reviewHidden() = proposals.filterNot { tabs.isOpen(it.file) }.ifEmpty { waiting() }.forEach(::review)
 
@@ -253,7 +252,7 @@ class ProposalService internal constructor(
                 if (!tabs.isOpen(file)) tabs.openAside(file)
             }
         } catch (e: Throwable) {
-            // Then the CLI asks in its terminal.
+            // Now the CLI asks in its terminal.
             endQuietly(proposal)
             throw e
         }
@@ -262,7 +261,7 @@ class ProposalService internal constructor(
     }
 
     /**
-     * [ClosedTabs] knows how it was closed. A move to another window also closes a tab, but opens
+     * Handles a closed tab; [ClosedTabs] knows how it was closed. A move to another window also closes a tab, but opens
      * one at once.
      */
     private fun tabGone(file: ProposalFile, byUser: Boolean) =
@@ -272,7 +271,7 @@ class ProposalService internal constructor(
             changed()
         }
 
-    /** If the CLI does not receive the acceptance, the tab stays, so that no edit is lost. */
+    /** Accepts the proposal. If the CLI does not receive the acceptance, the tab stays, so that no edit is lost. */
     private fun acceptNow(proposal: Proposal, next: Proposal? = null) {
         if (proposal.state != Proposal.State.OPEN) return
         val text = proposal.accepted
@@ -287,7 +286,10 @@ class ProposalService internal constructor(
         changed()
     }
 
-    /** A CLI may write nothing until its last proposal is decided. Qwen Code does so. */
+    /**
+     * Checks later that the CLI has written the text. A CLI such as Qwen Code writes nothing until its last proposal is
+     * decided.
+     */
     private fun expectWritten(proposal: Proposal, text: String): Unit =
         written.expect(proposal.target, text) {
             queue.later {
@@ -307,7 +309,7 @@ class ProposalService internal constructor(
         finish(proposal, next)
     }
 
-    /** The next proposal to show after a decision; none if the focus is elsewhere. */
+    /** Returns the next proposal to show after a decision; none if the focus is elsewhere. */
     private fun nextOf(proposal: Proposal): Proposal? =
         ProposalOrder.step(waiting(), proposal, 1).takeIf { it !== proposal && tabs.hasFocus(proposal.file) }
 
@@ -344,7 +346,7 @@ class ProposalService internal constructor(
             tabs.close(file)
         }
         file.isValid = false
-        // The platform keeps files that were open, but the proposed text must be released.
+        // The platform keeps files that were open, so the proposed text must be released.
         file.proposal = null
         changed()
     }
@@ -362,7 +364,7 @@ class ProposalService internal constructor(
 
     private fun inFront(): List<Proposal> = ProposalTabs.inFront(project).mapNotNull { it.proposal }
 
-    /** Another proposal for a file of the same name may need a distinguishing title. */
+    /** Updates the titles: another proposal for a file of the same name may need a distinguishing title. */
     private fun updateTitles() = ProposalTitles.update(proposals).forEach(tabs::titleChanged)
 
     /** Reports the present proposals and their places. */
@@ -383,7 +385,7 @@ class ProposalService internal constructor(
         proposals.toList().forEach(::endQuietly)
     }
 
-    /** Before it exits, the platform asks twice in one event; the user is asked once. */
+    /** Asks the user once, although the platform asks twice in one event before it exits. */
     private fun mayClose(): Boolean {
         val edited = proposals.filter(Proposal::isEdited)
         if (isClosing || edited.isEmpty()) return true
@@ -398,8 +400,8 @@ class ProposalService internal constructor(
         }
 
     /**
-     * A target that cannot be shown any more, such as a new directory, is detected when the file is
-     * written.
+     * Finds the target again. A target that can't be shown any more, such as a new directory, is detected when the file
+     * is written.
      */
     private fun lookAgain(proposal: Proposal) =
         background.execute {

@@ -17,7 +17,7 @@ internal class UndeliveredProposals(
     private val writer: TargetWriter,
     private val finish: (Proposal) -> Unit,
 ) {
-    /** Asks first if a text would be lost. */
+    /** Writes the text. Asks first if a text would be lost. */
     fun apply(proposal: Proposal) =
         background.execute {
             val target = runCatching { Target.find(project, proposal.path) }
@@ -37,7 +37,9 @@ internal class UndeliveredProposals(
         }
     }
 
-    /** Whether the CLI does not make the edit as well, or the user applies it in any case. */
+    /**
+     * Returns whether the edit is made only once: the CLI does not make it as well, or the user wants it in any case.
+     */
     private fun isMadeOnce(proposal: Proposal): Boolean {
         if (!proposal.isQueued) return true
         if (!proposal.core.withdrawAcceptance(proposal.path)) return ProposalQuestion.isAppliedTwice(project, proposal)

@@ -7,15 +7,12 @@ import dev.companion.gemini.review.Proposal
 import java.awt.AWTEvent
 import java.awt.event.InputEvent
 
-/**
- * A proposal may replace another one that the user is about to decide, before the user has seen it.
- * For the EDT.
- */
+/** Ignores input right after one proposal has replaced another, before the user has seen the new one. For the EDT. */
 internal class AccidentalInputFilter {
-    /** Ignore-until time per proposal (epoch ms). Each has its own: a change in one half of a split does not affect the other. */
+    /** Ignore-until time per proposal (epoch ms). The proposals in two halves of a split are independent. */
     private val unseen = HashMap<Proposal, Long>()
 
-    /** Begins to ignore input: these proposals appeared under the user’s hands, or offer something else there. */
+    /** Begins to ignore input: these proposals appeared under the user's hands, or their content changed there. */
     fun expect(proposals: List<Proposal>) {
         assertEdt()
         val now = System.currentTimeMillis()
@@ -23,10 +20,7 @@ internal class AccidentalInputFilter {
         proposals.associateWithTo(unseen) { now + MILLIS }
     }
 
-    /**
-     * Whether [event] is too early to concern [proposal]. While a key is held, all its repetitions
-     * are.
-     */
+    /** Returns whether [event] is too early for [proposal]. All repetitions of a held key are too early. */
     fun matches(event: AWTEvent?, proposal: Proposal): Boolean {
         assertEdt()
         val at = (event as? InputEvent)?.`when` ?: return false
@@ -36,7 +30,7 @@ internal class AccidentalInputFilter {
     }
 
     private companion object {
-        /** In ms. Longer than a system waits before it repeats a key. */
+        /** In ms. Longer than the delay before a system repeats a key. */
         const val MILLIS = 1_000
     }
 }

@@ -19,7 +19,7 @@ import dev.companion.gemini.review.ProposalService
 
 private fun line(editor: Editor) = editor.document.getLineNumber(editor.caretModel.offset)
 
-/** Restores the file's lines in the proposal, for the change at the caret. */
+/** Restores the file's lines for the change at the caret of the proposal. */
 internal class RevertChangeAction : CompanionAction() {
     override fun update(event: AnActionEvent) {
         val isFound = find(event) != null
@@ -41,15 +41,14 @@ internal class RevertChangeAction : CompanionAction() {
 }
 
 /**
- * Goes to the next change. Pressed again after the last one, goes to the next proposal. The
- * platform's own action stops at the last change and has the same key, so this action is registered
- * on the inner editor.
+ * Goes to the next change. Pressed again after the last change, goes to the next proposal. The platform's own action
+ * stops at the last change and has the same key, so this action is registered on the inner editor.
  */
 internal class NextChangeAction(
     private val editor: Editor,
     parent: Disposable,
 ) : CompanionAction() {
-    /** The place of the hint: the proposal and the caret's offset. */
+    /** The position of the hint: the proposal and the caret's offset. */
     private var hint: Pair<Proposal, Int>? = null
 
     init {

@@ -22,15 +22,15 @@ import java.awt.event.MouseEvent
 import javax.swing.SwingUtilities
 
 /**
- * The platform closes tabs for many reasons: there are too many, a split or a window closes, the
- * user closes all others. None of these decides the proposal. The user closes it with the X or a
- * middle click on that very tab, or with an action that closes one tab. A held key and the second
- * of two clicks belong to the tab before. For the EDT.
+ * Distinguishes the user from the platform, which closes tabs for many reasons: there are too many, a split or a window
+ * closes, the user closes all others. None of these decides the proposal. The user closes it with the X or a middle
+ * click on that tab, or with an action that closes one tab. A held key and the second of two clicks belong to the
+ * previous tab. For the EDT.
  */
 internal class ClosedTabs(
     project: Project,
     parent: Disposable,
-    /** Knows views that appear under the user's hands. */
+    /** Knows the views that appear under the user's hands. */
     private val accidentalInput: AccidentalInputFilter,
     private val proposals: Set<Proposal>,
 ) : FileEditorManagerListener.Before {
@@ -65,8 +65,8 @@ internal class ClosedTabs(
     }
 
     /**
-     * A user may click on several tabs in a row and mean each, except one that has just taken
-     * another's place.
+     * Returns whether a click hit a tab that has just replaced another one. Several clicks in a row are otherwise
+     * intended.
      */
     private fun isAccidental(file: VirtualFile): Boolean {
         val proposal = (file as? ProposalFile)?.proposal ?: return false
@@ -76,8 +76,8 @@ internal class ClosedTabs(
     }
 
     /**
-     * By key it is often the tab's own action without an id; it has the shortcut of the action with
-     * the id.
+     * Returns whether [action] closes one tab. A key often starts the tab's own action without an id, which has the
+     * shortcut of the action with the id.
      */
     private fun closesOne(action: AnAction, key: KeyEvent?): Boolean =
         ActionManager.getInstance().getId(action) in CLOSE_ONE ||

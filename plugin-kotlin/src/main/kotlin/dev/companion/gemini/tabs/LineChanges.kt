@@ -17,7 +17,7 @@ internal class LineChanges private constructor(
     private val proposed: CharSequence,
     private val fragments: List<LineFragment>,
 ) {
-    /** The platform counts one line in an empty text. A user counts none. */
+    /** 0 for an empty text: the platform counts one line in it, but a user counts none. */
     private val added = if (proposed.isEmpty()) 0 else fragments.sumOf { it.endLine2 - it.startLine2 }
     private val removed = if (current.isEmpty()) 0 else fragments.sumOf { it.endLine1 - it.startLine1 }
 
@@ -28,8 +28,8 @@ internal class LineChanges private constructor(
     fun isOf(current: CharSequence, proposed: CharSequence) = this.current === current && this.proposed === proposed
 
     /**
-     * The change at a line of the file or, if [inProposal], of the proposal. The line after a
-     * deletion has that change.
+     * Returns the change at a line of the file, or of the proposal with [inProposal]. The line after a deletion has
+     * that change.
      */
     fun at(line: Int, inProposal: Boolean): LineFragment? =
         fragments.find {
@@ -41,8 +41,8 @@ internal class LineChanges private constructor(
     fun next(line: Int): Int? = fragments.map { it.startLine2 }.find { it > line }
 
     /**
-     * Restores the file's lines for one change. [file] and [document] are the compared texts. In a
-     * write command.
+     * Restores the file's lines for one change. [file] and [document] are the compared texts. Call it in a write
+     * command.
      */
     fun revert(change: LineFragment, file: Document, document: Document) {
         val (start, end) = Pair(change.startLine2, change.endLine2)

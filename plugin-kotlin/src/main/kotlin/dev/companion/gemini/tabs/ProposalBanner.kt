@@ -34,10 +34,7 @@ internal class ProposalBanner(
 
     val component: JComponent get() = panel
 
-    /**
-     * Takes over the text of [next] if the links are the same, so the link under the user's mouse
-     * stays.
-     */
+    /** Takes over the text of [next] if the links are the same, so that the link under the mouse stays in place. */
     fun becomes(next: ProposalBanner): Boolean {
         val isSame = proposal === next.proposal && links.map { it.first } == next.links.map { it.first }
         if (isSame && text != next.text) {
@@ -52,14 +49,14 @@ internal class ProposalBanner(
         panel.toolTipText = if (proposal.state == Proposal.State.OPEN) tooltip() else text
     }
 
-    /** The whole text, which may not fit into the banner, and the way to revert single changes. */
+    /** Returns the whole text, which may not fit into the banner, and explains how to revert single changes. */
     private fun tooltip(): String {
         val revert = ActionManager.getInstance().getAction(ProposalActions.REVERT)
         val hint = message("diff.hint", KeymapUtil.getFirstKeyboardShortcutText(revert))
         return "<html>${XmlStringUtil.escapeString(text)}<br>${XmlStringUtil.escapeString(hint)}</html>"
     }
 
-    /** The decisions come last, so that they stay in place when other links come and go. */
+    /** The decisions come last, so that they stay in place when other links appear or disappear. */
     private fun links(): List<Pair<String, Runnable>> =
         when (proposal.state) {
             Proposal.State.OPEN -> {
@@ -113,7 +110,7 @@ internal class ProposalBanner(
     private fun decision(label: String, decide: () -> Unit) =
         link(label) { if (!service.accidentalInput.matches(EventQueue.getCurrentEvent(), proposal)) decide() }
 
-    /** The user can change the keys, so the plugin looks them up. */
+    /** Adds the keys of an action, which the user can change. */
     private fun withKeys(key: String, actionId: String): String {
         val keys = KeymapUtil.getFirstKeyboardShortcutText(ActionManager.getInstance().getAction(actionId))
         return if (keys.isEmpty()) message(key) else message("diff.withKeys", message(key), keys)

@@ -1,4 +1,4 @@
-// Shows a proposal in a tab: the platform's diff viewer below our banner.
+// Shows a proposal in a tab: the platform's diff viewer below the plugin's banner.
 
 package dev.companion.gemini.tabs
 
@@ -58,7 +58,7 @@ class ProposalEditorProvider :
     override fun getPolicy() = FileEditorPolicy.HIDE_DEFAULT_EDITOR
 }
 
-/** A tab of a [ProposalFile]; a split shows several. For the EDT. */
+/** A tab of a [ProposalFile]. A split shows several. For the EDT. */
 internal class ProposalEditor(
     private val project: Project,
     private val file: ProposalFile,
@@ -67,11 +67,11 @@ internal class ProposalEditor(
     DocumentsEditor {
     private val panel = ProposalPanel(this)
 
-    /** Null if it cannot be made. Then the tab shows the reason. */
+    /** Null if it can't be created. Then the tab shows the reason. */
     private val viewer = showingFailure { DiffManager.getInstance().createRequestPanel(project, this, null) }
     private var banner: ProposalBanner? = null
 
-    /** The caret's place in an editor that the viewer will replace. */
+    /** The caret's position in an editor that the viewer will replace. */
     private var caret: Pair<Editor, Int>? = null
 
     /** The editor with the [NextChangeAction]. */
@@ -99,10 +99,7 @@ internal class ProposalEditor(
         EditorFactory.getInstance().addEditorFactoryListener(listener, this)
     }
 
-    /**
-     * Shows the present state of the tab. A user who types keeps the caret's place, although the
-     * editor is another.
-     */
+    /** Shows the present state of the tab. Keeps the caret's position, although the viewer may replace the editor. */
     fun showProposal() {
         assertEdt()
         val proposal = file.proposal ?: return
@@ -120,7 +117,7 @@ internal class ProposalEditor(
         addNextChange()
     }
 
-    /** The viewer may replace its editors. */
+    /** Adds the action to the present editor, because the viewer may replace its editors. */
     private fun addNextChange() {
         val editor = proposal?.let(::editorOf)?.takeIf { it !== withNextChange?.get() } ?: return
         withNextChange = WeakReference(editor)
@@ -134,7 +131,7 @@ internal class ProposalEditor(
         editor.caretModel.moveToOffset(offset)
     }
 
-    /** An editor that throws in its constructor, even an Error, has left IDEs stuck. */
+    /** Shows a failure in the tab. An editor that throws in its constructor, even an Error, has blocked IDEs. */
     private fun <T> showingFailure(work: () -> T): T? =
         try {
             work()
@@ -161,7 +158,7 @@ internal class ProposalEditor(
     fun showBanner() {
         assertEdt()
         val banner = ProposalBanner(project, file.proposal ?: return)
-        // A user who is about to click must not lose the button under the mouse.
+        // The button must stay under the mouse of a user who is about to click.
         if (this.banner?.becomes(banner) == true) return
         this.banner = banner
         panel.banner = banner.component
@@ -194,7 +191,7 @@ internal class ProposalEditor(
 
     override fun getComponent(): JComponent = panel
 
-    /** Before the tab is visible, the viewer would name its toolbar. */
+    /** Before the tab is visible, the viewer would return its toolbar. */
     override fun getPreferredFocusedComponent(): JComponent? = text ?: viewer?.preferredFocusedComponent
 
     override fun getName(): String = CompanionBundle.message("diff.type")
@@ -244,8 +241,8 @@ internal class ProposalPanel(val editor: ProposalEditor) : JPanel(BorderLayout()
 }
 
 /**
- * The file's side. The platform's own content checks the disk whenever it is shown; unsaved changes
- * would then lead to a dialog, or be lost with a deleted file.
+ * The file's side. The platform's own content would check the disk whenever it is shown. With unsaved changes it would
+ * then open a dialog, or lose the changes of a deleted file.
  */
 private class FileSide(private val content: DocumentContent) : DocumentContent by content {
     override fun getHighlightFile() = content.highlightFile

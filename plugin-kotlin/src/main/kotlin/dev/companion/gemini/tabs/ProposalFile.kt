@@ -1,4 +1,4 @@
-// Stands for the tab of a proposal. It is in memory only, so no tab comes back after a restart.
+// Represents the tab of a proposal. It is in memory only, so no tab is restored after a restart.
 
 package dev.companion.gemini.tabs
 

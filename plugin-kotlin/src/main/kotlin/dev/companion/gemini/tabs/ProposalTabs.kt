@@ -19,9 +19,8 @@ internal class ProposalTabs(private val project: Project) {
     fun hasFocus(file: ProposalFile) = file.editors.any(::hasFocus)
 
     /**
-     * Opens a tab over the visible editor, unless that has the focus. Otherwise a typing user would
-     * type into the proposal: a hidden editor loses the focus to the tab that hides it, at any
-     * moment of the opening.
+     * Opens a tab over the visible editor, unless that editor has the focus. Otherwise a typing user would type into
+     * the proposal, because a hidden editor passes its focus to the tab that hides it.
      */
     fun openAside(file: ProposalFile) {
         if (!isFocusInEditor()) open(file, false)
@@ -52,7 +51,7 @@ internal class ProposalTabs(private val project: Project) {
         if (isOpen(file)) manager.updateFilePresentation(file)
     }
 
-    /** The platform spares pinned tabs when it closes others, and they are not previews. */
+    /** Pins the tab, so that it is not a preview and the platform does not close it to make room. */
     private fun open(file: ProposalFile, focus: Boolean) {
         assertEdt()
         manager.openFile(file, focus)

@@ -1,4 +1,4 @@
-// Labels the Local History before a proposal gets into its file.
+// Labels the Local History before a proposal is written to its file.
 
 package dev.companion.gemini.target
 
@@ -12,7 +12,7 @@ import dev.companion.gemini.review.Proposal
 internal object LocalHistoryLabel {
     private val LOG = Logger.getInstance("#dev.companion.gemini")
 
-    /** The label names the CLI and the file, and holds no text. If it fails, the edit goes on. EDT. */
+    /** Adds a label with the CLI and the file, but without text. If it fails, the edit goes on. EDT. */
     @Suppress("TooGenericExceptionCaught")
     fun putBefore(project: Project, proposal: Proposal) {
         assertEdt()

@@ -13,16 +13,17 @@ import java.nio.file.Path
 import java.nio.file.Paths
 
 /**
- * A CLI resolves links in its paths (`resolveToRealPath` of gemini-cli-core 0.61.0). The IDE does
- * not: a project that was opened by a link has its files and their unsaved texts below the link.
+ * Maps the CLI's path to the path of the open file. A CLI resolves links in its paths (`resolveToRealPath` of
+ * gemini-cli-core 0.61.0). The IDE does not: a project that was opened through a link has its files and their unsaved
+ * texts below the link.
  */
 internal class OpenedPath private constructor(
     val path: Path,
-    /** Whether it is outside the project, by its own name and by the CLI's. */
+    /** Whether the file is outside the project, by this path and by the CLI's. */
     val isOutside: Boolean,
 ) {
     companion object {
-        /** Looks at the disk: never on the EDT, nor under a lock. */
+        /** Reads the disk, so never call it on the EDT, nor under a lock. */
         fun of(project: Project, path: Path): OpenedPath {
             assertNotEdt()
             val (roots, opened) = project.read {
@@ -44,7 +45,7 @@ internal class OpenedPath private constructor(
             (ProjectRootManager.getInstance(project).contentRoots.map { it.path } + listOfNotNull(project.basePath))
                 .map { Paths.get(it) }
 
-        /** [path] as the root has it, if it leads into one of [roots] that is a link. */
+        /** Returns [path] below the root's own path, if the root is a link and [path] leads into it. */
         fun belowRoot(roots: List<Path>, path: Path): Path {
             if (roots.any(path::startsWith)) return path
             for (root in roots) {

@@ -1,4 +1,4 @@
-// Shows a path. A model chose it, so it is never HTML, and its characters cannot change the look of others.
+// Shows a path. A model chose it, so it is never HTML, and its characters can't change the look of others.
 
 package dev.companion.gemini.target
 

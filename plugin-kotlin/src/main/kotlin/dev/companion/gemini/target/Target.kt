@@ -1,4 +1,4 @@
-// Looks at the file of a proposal: whether the IDE can show it, and its remarks for the user.
+// Examines the file of a proposal: whether the IDE can show it, and the remarks for the user.
 
 package dev.companion.gemini.target
 
@@ -21,7 +21,7 @@ import java.nio.charset.CharacterCodingException
 import java.nio.file.Files
 import java.nio.file.Path
 
-/** A proposal cannot be shown. The CLI shows the message to its user. */
+/** Reports that a proposal can't be shown. The CLI shows the message to its user. */
 internal class TargetException(message: String) : Exception(message)
 
 /** Runs [look] in a read action, if the project has not ended. */
@@ -44,7 +44,7 @@ internal class Target private constructor(
     val stamp: FileOnDisk.Stamp?,
     val outside: Boolean,
 ) {
-    /** It has bytes that are invalid in UTF-8, although the IDE reads it as UTF-8. */
+    /** Whether it has bytes that are invalid in UTF-8, although the IDE reads it as UTF-8. */
     private var isGarbled = false
 
     val name: String get() = path.fileName.toString()
@@ -52,7 +52,7 @@ internal class Target private constructor(
     /** The path as the VFS writes it. */
     val systemIndependentPath: String = FileUtil.toSystemIndependentName(path.toString())
 
-    /** The form on the disk; for properties that it lacks, that of [proposed]. */
+    /** Returns the form on the disk. Missing properties are taken from [proposed]. */
     fun form(proposed: TextForm): TextForm {
         val file = file ?: return proposed
         val bom = file.bom?.contentEquals(TextForm.UTF8_BOM) == true
@@ -60,8 +60,8 @@ internal class Target private constructor(
     }
 
     /**
-     * Whether the CLI reads or writes the file differently from the IDE. For the CLI every file is
-     * UTF-8, and invalid bytes become U+FFFD. [proposed] is the text to write.
+     * Returns whether the CLI reads or writes the file differently from the IDE. For the CLI every file is UTF-8, and
+     * invalid bytes become U+FFFD. [proposed] is the text to write.
      */
     fun isRecoded(proposed: CharSequence): Boolean {
         val charset = file?.charset?.takeIf { it != Charsets.UTF_8 } ?: return isGarbled
@@ -72,7 +72,7 @@ internal class Target private constructor(
     }
 
     companion object {
-        /** Looks at the disk and loads the file: never on the EDT, nor under a lock. */
+        /** Reads the disk and loads the file, so never call it on the EDT, nor under a lock. */
         fun find(project: Project, filePath: String): Target {
             assertNotEdt()
             val opened = OpenedPath.of(project, parse(filePath))
@@ -101,10 +101,10 @@ internal class Target private constructor(
             return Target(path, shown, file, document, stamp, outside)
         }
 
-        /** Shown in an editor, and sent to the CLI, for bytes that are not UTF-8. */
+        /** The character for bytes that are not UTF-8, in an editor and in the CLI. */
         private const val REPLACED = '\uFFFD'
 
-        /** If it cannot be read now, or has another text, it may be UTF-8. */
+        /** Returns true if the file can't be read now or has another length, because it may be UTF-8. */
         private fun isUtf8(path: Path, length: Int): Boolean {
             val bytes = FileOnDisk.bytes(path, MAX_BYTES_OF_CHARACTER * (length + 1L)) ?: return true
             return try {

@@ -6,7 +6,7 @@ import com.intellij.openapi.vfs.newvfs.BulkFileListener
 import com.intellij.openapi.vfs.newvfs.events.VFileEvent
 import dev.companion.gemini.review.Proposal
 
-/** Changes of the text come by its document. EDT. */
+/** The document reports changes of the text. EDT. */
 internal class TargetChanges(
     private val open: Collection<Proposal>,
     private val changed: (Proposal) -> Unit,

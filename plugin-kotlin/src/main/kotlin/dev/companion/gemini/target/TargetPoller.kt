@@ -12,9 +12,9 @@ import java.util.concurrent.Future
 import java.util.concurrent.TimeUnit
 
 /**
- * Checks the files of waiting proposals. The platform only checks when the user returns to its
- * window. A user who works in its terminal is already there, and its watcher may be off. For the
- * EDT, except [found], which receives changed files.
+ * Checks the files of waiting proposals. The platform checks only when the user returns to its window. A user of its
+ * terminal is already there, and the file watcher may be off. For the EDT, except [found], which receives changed
+ * files.
  */
 internal class TargetPoller(private val found: (Map<Path, FileOnDisk.Stamp?>) -> Unit) : Disposable {
     private var paths = emptySet<Path>()

@@ -26,8 +26,8 @@ internal class TargetWriter(
     private val flush: (VirtualFile) -> Unit,
 ) {
     /**
-     * Writes the proposal into the file as an undoable edit. Calls [then] in its turn, after the
-     * disk has taken or refused the file. EDT.
+     * Writes the proposal into the file as an undoable edit. Calls [then] in its turn, after the disk has accepted or
+     * refused the file. EDT.
      */
     fun write(target: Target, proposal: Proposal, then: (Result<Unit>) -> Unit) {
         assertEdt()
@@ -59,7 +59,7 @@ internal class TargetWriter(
         // The platform may have asked, and the CLI may have closed the proposal meanwhile.
         if (proposal.state == Proposal.State.ENDED) throw TargetException(CompanionBundle.message("diff.error.none"))
         val text = proposal.document.immutableCharSequence
-        // The platform would replace each character that the encoding lacks by a question mark.
+        // The platform would replace characters that the encoding lacks by question marks.
         if (!file.charset.canEncode() || !file.charset.newEncoder().canEncode(text)) {
             throw IOException(CompanionBundle.message("diff.error.encoding", file.charset.displayName()))
         }
@@ -70,7 +70,7 @@ internal class TargetWriter(
             return file
         }
         inCommand { document.setText(text) }
-        // Exactly the accepted text: blanks are not stripped.
+        // Exactly the accepted text: trailing spaces are not stripped.
         documents.saveDocumentAsIs(document)
         if (documents.isFileModified(file)) throw IOException(CompanionBundle.message("diff.error.notSaved"))
         return file

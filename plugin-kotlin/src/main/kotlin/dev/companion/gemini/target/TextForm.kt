@@ -15,7 +15,7 @@ internal data class TextForm(
     val separator: String,
     val bom: Boolean,
 ) {
-    /** An editor's [text] in its form on the disk. */
+    /** Converts an editor's [text] to its form on the disk. */
     fun apply(text: CharSequence): String {
         val lines = if (separator == "\n") text.toString() else text.toString().replace("\n", separator)
         return if (bom) BOM + lines else lines
@@ -28,7 +28,7 @@ internal data class TextForm(
         val UTF8_BOM: ByteArray = BOM.toByteArray()
 
         /**
-         * The form of a text without a file. A text of one line leaves its separator open: it is
+         * Returns the form of a text without a file. A text of one line does not determine its separator, so it is
          * `\n`.
          */
         fun of(text: String): TextForm {
@@ -40,10 +40,10 @@ internal data class TextForm(
             return TextForm(separator, text.startsWith(BOM))
         }
 
-        /** [text] in an editor's form. */
+        /** Converts [text] to an editor's form. */
         fun plain(text: String): String = lineFeeds(text).replace('\r', '\n')
 
-        /** The same, with `\n` for each single `\r`, because an editor treats it as a line end. */
+        /** Does the same, with `\n` for each single `\r`, because an editor treats it as a line end. */
         fun lineFeeds(text: String): String =
             text.removePrefix(BOM).let { if ('\r' in it) it.replace("\r\n", "\n") else it }
     }

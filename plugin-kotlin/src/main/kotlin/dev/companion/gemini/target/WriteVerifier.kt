@@ -17,15 +17,14 @@ internal class WriteVerifier : Disposable {
     private val looks = ArrayList<Future<*>>()
 
     /**
-     * The CLI writes the file a moment after it receives the acceptance, so the VFS refreshes a few
-     * times, off the EDT. The IDE's file watcher reports later changes.
+     * Refreshes the file a few times off the EDT, because the CLI writes it a moment after it receives the acceptance.
+     * The IDE's file watcher reports later changes.
      */
     fun lookAt(path: Path) = look { FileOnDisk.find(path) }
 
     /**
-     * Checks for the user's text, which has no other copy. If no check finds it, calls [missing],
-     * on any thread. A CLI that received an acceptance may fail to write, because of the system or
-     * a hook.
+     * Checks for the user's text, which has no other copy. If no check finds it, calls [missing] on any thread. A CLI
+     * that received an acceptance may fail to write, because of the system or a hook.
      */
     fun expect(target: Target, text: String, missing: () -> Unit) {
         // Qwen Code keeps the file's encoding.
@@ -46,7 +45,7 @@ internal class WriteVerifier : Disposable {
         }
     }
 
-    /** Whether the file has that text, as a CLI writes it, also with other line ends. */
+    /** Returns whether the file has that text, as a CLI writes it, with any line ends. */
     private fun isText(path: Path, plain: String, charsets: Set<Charset>): Boolean {
         val bytes = FileOnDisk.bytes(path, MAX_BYTES_OF_CHARACTER * (plain.length + 1L)) ?: return false
         return charsets.any { TextForm.plain(String(bytes, it)) == plain }
@@ -55,10 +54,10 @@ internal class WriteVerifier : Disposable {
     override fun dispose() = looks.forEach { it.cancel(false) }
 
     private companion object {
-        /** Often at first, because the next edit of the file may follow at once. */
+        /** The first checks are frequent, because the next edit of the file may follow at once. */
         val AFTER_MILLIS = longArrayOf(100, 300, 1_000, 2_000, 3_000, 5_000, 10_000)
 
-        /** In UTF-32; in all other encodings a line break of two characters has fewer bytes. */
+        /** The size in UTF-32. In all other encodings a line break of two characters has fewer bytes. */
         const val MAX_BYTES_OF_CHARACTER = 4
     }
 }

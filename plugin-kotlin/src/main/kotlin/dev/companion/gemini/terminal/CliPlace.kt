@@ -8,7 +8,7 @@ import java.nio.file.Files
 import java.nio.file.InvalidPathException
 import java.nio.file.Paths
 
-/** Any thread but the EDT, as folders on the PATH may be on drives that do not answer. */
+/** Any thread except the EDT, because folders on the PATH may be on drives that do not answer. */
 object CliPlace {
     /** The command that installs the CLI. */
     const val INSTALLATION = "npm install -g @google/gemini-cli"
@@ -16,8 +16,8 @@ object CliPlace {
     private const val CLI = "gemini"
 
     /**
-     * Whether a terminal's shell runs in WSL: by its folder, by `wsl.exe`, or by the name of a program of Linux. There
-     * the paths and addresses of Windows are wrong.
+     * Returns whether a terminal's shell runs in WSL, judged by its folder, by `wsl.exe`, or by the name of a Linux
+     * program. In WSL the paths and addresses of Windows are wrong.
      */
     fun isInWsl(folder: String?, shell: List<String>, isWindows: Boolean = SystemInfo.isWindows): Boolean {
         if (!isWindows) return false
@@ -31,7 +31,7 @@ object CliPlace {
         return path.startsWith("//wsl$/") || path.startsWith("//wsl.localhost/")
     }
 
-    /** Whether [command] in a shell of this machine would end with the shell's word that there is no such program. */
+    /** Returns whether a shell of this machine would not find the program of [command]. */
     fun isMissing(command: String, folder: String?): Boolean =
         isMissing(command, EnvironmentUtil.getValue("PATH").orEmpty(), SystemInfo.isWindows) &&
             !isInWsl(folder, emptyList())
@@ -47,6 +47,6 @@ object CliPlace {
         try {
             Files.isRegularFile(Paths.get(folder, name))
         } catch (_: InvalidPathException) {
-            false // the PATH is the user's, and may have anything
+            false // the user's own PATH may have any program
         }
 }

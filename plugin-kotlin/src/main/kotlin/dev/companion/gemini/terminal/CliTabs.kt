@@ -11,21 +11,22 @@ import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.openapi.wm.ToolWindowManager
 import com.intellij.ui.content.Content
 
-/** The program in a tab, as the terminal's API has it. EDT. */
+/** The program in a tab, through the terminal's API. EDT. */
 internal interface TabProgram {
-    /** The terminal's own object, which identifies its editor. */
+    /** The terminal object, which identifies its editor. */
     val terminal: Any
 
-    /** Calls [then], on any thread, with whether the shell runs a program. False where that can't be known. */
+    /** Calls [then] on any thread, with whether the shell runs a program; false if unknown. */
     fun askWhetherItRuns(then: (Boolean) -> Unit)
 
     fun send(text: String)
 }
 
 /**
- * For the EDT.
+ * Finds tabs with a running CLI. For the EDT.
  *
- * A tab whose CLI has ended is left alone: its shell may have half a command in it, which a command of ours would complete.
+ * Ignores a tab whose CLI has ended. Its shell may contain half a command, which a command of the plugin would
+ * complete.
  */
 internal object CliTabs {
     private const val TOOL_WINDOW = "Terminal"
@@ -56,7 +57,7 @@ internal object CliTabs {
         }
     }
 
-    /** Null if the tab has ended. */
+    /** Returns the tab, or null if it has ended. */
     private fun tab(project: Project, remembered: Remembered): Tab? {
         val content = remembered.content
         val isInToolWindow = content.manager?.contents?.contains(content) == true
@@ -66,13 +67,13 @@ internal object CliTabs {
         return Tab(remembered.program) { editors.openFile(file, true) }
     }
 
-    /** The platform's classes of such files are not for plugins, and differ, so they are asked by name. */
+    /** The platform's classes of such files are not for plugins, and differ. So their members are found by name. */
     private fun terminalIn(file: VirtualFile): Any? =
         property(file.javaClass, file, "getTerminalWidget")?.second
             ?: property(file.javaClass, file, "getTerminalView")?.second
             ?: property(file.javaClass, file, "getTab")?.let { (type, tab) -> property(type, tab, "getView")?.second }
 
-    /** With its type: its own class may be one that nobody else can call. */
+    /** Returns a property with its type. The class of the value may not be public. */
     private fun property(type: Class<*>, of: Any, name: String): Pair<Class<*>, Any>? =
         try {
             val getter = type.getMethod(name)

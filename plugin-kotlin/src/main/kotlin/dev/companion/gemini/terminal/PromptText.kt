@@ -1,22 +1,19 @@
-// Names a file so that a CLI reads it, and puts the name into its prompt.
+// Writes a file's name so that a CLI reads the file, and formats text for the CLI's prompt.
 
 package dev.companion.gemini.terminal
 
 /** Any thread. */
 object PromptText {
-    /** At each of these a CLI takes the path to be at its end. */
+    /** A CLI ends a path at each of these characters. */
     private const val ENDS = " \t,;!?()[]{}"
 
-    /**
-     * Further characters that Gemini CLI and Qwen Code unescape in a path, besides [ENDS]; and the
-     * backslash itself.
-     */
+    /** The characters that Gemini CLI and Qwen Code unescape in a path: [ENDS], further ones, and the backslash. */
     private const val ESCAPED = "$ENDS|*$`'\"#&<>~\\"
 
     /**
-     * Names the file at [path] as a user of a CLI in [folder] does. Neither CLI has a syntax for
-     * lines, so [lines] are added in words, for the model. Null for a name with control characters,
-     * such as a line break: the CLI has no way to write it, and Enter would send the prompt.
+     * Returns the name of the file at [path] as a user types it in a CLI in [folder]. Neither CLI has a syntax for
+     * lines, so [lines] are added as words for the model. Returns null for a name with control characters, such as a
+     * line break: the CLI can't represent it, and Enter would send the prompt.
      */
     fun naming(
         path: String,
@@ -36,12 +33,12 @@ object PromptText {
         return "@$quoted$words"
     }
 
-    /** One after the other, between blanks: Qwen Code takes no `@` for a path's that follows a word. */
+    /** Joins the names with spaces. Qwen Code does not accept an `@` directly after a word. */
     fun of(names: List<String>) = names.joinToString(" ", " ", " ")
 
     /**
-     * Marks [text] as pasted for the terminal's program. Typed text could answer a question of the
-     * CLI: a 1 allows an edit.
+     * Marks [text] as pasted for the terminal's program. Typed text could answer a question of the CLI: a 1 allows an
+     * edit.
      */
     fun pasted(text: String) = "\u001b[200~$text\u001b[201~"
 
@@ -59,9 +56,6 @@ object PromptText {
         return if (escaped.endsWith('.')) escaped.dropLast(1) + "\\." else escaped
     }
 
-    /**
-     * On Windows, Gemini CLI takes quotes and Qwen Code does not, so only names that need quotes
-     * have them.
-     */
+    /** Gemini CLI on Windows understands quotes, Qwen Code does not. So only names that need quotes get them. */
     private fun inQuotes(path: String) = if (path.any { it in ENDS }) "\"$path\"" else path
 }

@@ -1,4 +1,4 @@
-// Uses the terminal of 2025.3 and newer. 2024.2 lacks its API, so it is called by name.
+// Uses the terminal of 2025.3 and newer. 2024.2 lacks its API, so its members are called by name.
 
 package dev.companion.gemini.terminal
 
@@ -12,7 +12,7 @@ import kotlin.coroutines.startCoroutine
 
 /** For the EDT. */
 internal object ReworkedTerminal {
-    /** Something that is known by a public type: its own class may be one that nobody else can call. */
+    /** A value with its public type, because the class of the value may not be public. */
     private class Asked(
         private val type: Class<*>,
         val it: Any?,
@@ -47,22 +47,22 @@ internal object ReworkedTerminal {
         }
     }
 
-    /** The result of [run]: nothing happened, unless it is [RUNS]. */
+    /** The result of [run]. A tab was opened only with [RUNS]. */
     enum class Outcome {
         RUNS,
 
-        /** The user has another terminal. */
+        /** The user has chosen another terminal. */
         UNWANTED,
 
-        /** The user has this terminal, but plugins can't open a tab in it, as in 2025.2. */
+        /** The user has chosen this terminal, but plugins can't open a tab in it, as in 2025.2. */
         UNREACHABLE,
     }
 
-    /** Opens a tab and runs [command] in it, if the user has this terminal. */
+    /** Opens a tab and runs [command] in it, if the user has chosen this terminal. */
     fun run(project: Project, tab: String, command: String): Outcome {
         if (!isWanted()) return Outcome.UNWANTED
         val builder = unlessMissing { tabBuilder(project, tab) } ?: return Outcome.UNREACHABLE
-        // If anything fails from here on, a tab may exist, and the caller must not open another.
+        // If a later step fails, a tab may exist, so the caller must not open another one.
         val opened = builder.call("createTab")
         val view = opened.call("getView")
         CliTabs.remember(project, opened.call("getContent").it as Content, Program(view))

@@ -1,4 +1,4 @@
-// Names the selected files and lines in the prompt of a CLI.
+// Writes the names of the selected files and lines into the prompt of a CLI.
 
 package dev.companion.gemini.ui
 
@@ -37,13 +37,16 @@ class AddToPromptAction : CompanionAction() {
         if (names.isNotEmpty()) CompanionCommands.addToPrompt(project, PromptText.of(names))
     }
 
-    /** The texts in a proposal's diff are files of the platform's own, so there it is the tab that counts. */
+    /**
+     * Returns the selected files. In a proposal's diff it returns the tab's file, because the texts are files of the
+     * platform.
+     */
     private fun files(e: AnActionEvent): List<VirtualFile> {
         val proposal = ProposalPanel.around(e.getData(PlatformDataKeys.CONTEXT_COMPONENT))?.editor
         return proposal?.let { listOf(it.file) } ?: e.getData(CommonDataKeys.VIRTUAL_FILE_ARRAY).orEmpty().asList()
     }
 
-    /** Where a CLI finds it. A proposal stands for the file that it would change. */
+    /** Returns the path for a CLI. A proposal has the path of the file that it would change. */
     private fun pathOf(file: VirtualFile): String? =
         when {
             file is ProposalFile -> file.targetPath.replace(File.separatorChar, '/')
@@ -51,7 +54,7 @@ class AddToPromptAction : CompanionAction() {
             else -> null
         }
 
-    /** Null if nothing is selected, or in another text than the file's. */
+    /** Returns null if nothing is selected, or if the selection is in another text than the file's. */
     private fun selectedLines(editor: Editor, file: VirtualFile): IntRange? {
         val caret = editor.caretModel.primaryCaret
         val isSelected = caret.selectionStart < caret.selectionEnd

@@ -1,4 +1,4 @@
-// Carries out the user's actions, also those of notifications and the status popup.
+// Carries out the user's actions, including those of notifications and the status popup.
 
 package dev.companion.gemini.ui
 
@@ -21,7 +21,10 @@ import java.awt.datatransfer.StringSelection
 
 /** EDT. */
 internal object CompanionCommands {
-    /** Goes to the CLI that runs in a terminal that this has opened, or else runs one, or says how to install it. */
+    /**
+     * Shows the terminal with a running CLI that this plugin opened. Otherwise starts a CLI, or explains how to install
+     * it.
+     */
     fun runCli(project: Project) {
         assertEdt()
         val terminal = CliTerminal.find() ?: return
@@ -44,8 +47,8 @@ internal object CompanionCommands {
     }
 
     /**
-     * Puts [text] into the prompt of the CLI that runs in a terminal that the IDE has opened for it. Of another CLI it is
-     * not known where it runs, and of one that starts not when its prompt is there: then [text] is on the clipboard.
+     * Writes [text] into the prompt of a CLI that runs in a terminal of this plugin. Otherwise copies [text] to the
+     * clipboard: the terminals of other CLIs are unknown, and so is the time when the prompt of a starting CLI appears.
      */
     fun addToPrompt(project: Project, text: String) {
         assertEdt()
@@ -62,7 +65,7 @@ internal object CompanionCommands {
         }
     }
 
-    /** The API of terminals changes from one IDE to the next. */
+    /** Runs [work], and reports a missing member of the terminal's API, which changes between IDE versions. */
     private fun namingWhatIsMissing(project: Project, work: () -> Unit?) {
         try {
             work()
@@ -79,13 +82,13 @@ internal object CompanionCommands {
 
     fun restart(project: Project) = CompanionService.getInstance(project).restart()
 
-    /** A server that is about to start needs no other, and without one there is nothing to restart. */
+    /** Returns whether a server can be restarted. That is false while one is starting, or if none runs. */
     fun canRestart(project: Project): Boolean {
         val state = CompanionService.getInstance(project).state
         return state is CompanionState.Running || state is CompanionState.Failed
     }
 
-    /** The report is on the clipboard some seconds later; a balloon says so. */
+    /** Copies the report to the clipboard after some seconds, and shows a balloon. */
     fun copyHealthReport(project: Project) {
         assertEdt()
         StatusBar.Info.set(message("status.diagnostics.gathering"), project)
@@ -100,7 +103,8 @@ internal object CompanionCommands {
     }
 
     /**
-     * [work] returns the EDT's part, which also runs below a dialog, unless the project has closed.
+     * Runs [work] in the background. It returns the part for the EDT, which also runs below a dialog, unless the
+     * project has closed.
      */
     private fun inBackground(project: Project, work: () -> () -> Unit) {
         val application = ApplicationManager.getApplication()

@@ -48,12 +48,12 @@ class CompanionConfigurable : SearchableConfigurable {
     }
 
     companion object {
-        /** Also that of the page in companion.xml. */
+        /** The same id as in companion.xml. */
         const val ID = "dev.companion.gemini.settings"
     }
 }
 
-/** The components, and the values that stand in them. */
+/** The components of the page, with their values. */
 internal class SettingsPage {
     val context = checkBox("settings.context")
     val diffs = checkBox("settings.diffs")
@@ -107,7 +107,7 @@ internal class SettingsPage {
         hosts.text = values.allowedHosts
     }
 
-    /** Compares the fields' values, valid or not. */
+    /** Compares the fields' values, even invalid ones. */
     fun isModified(values: CompanionSettings.Values): Boolean =
         values != chosen(values.bodyLimitMegabytes) || bodyLimit.text.trim() != values.bodyLimitMegabytes.toString()
 
@@ -152,7 +152,7 @@ internal class SettingsPage {
         private const val EXPLANATION_GAP = 6
         private const val EXPLANATION_WIDTH = 480
 
-        /** A title for the following fields. */
+        /** Adds a title for the following fields. */
         private fun FormBuilder.group(title: String, gap: Int): FormBuilder =
             setFormLeftIndent(0)
                 .addComponent(TitledSeparator(message(title)), gap)
@@ -168,7 +168,7 @@ internal class SettingsPage {
 
         fun checkBox(key: String) = JBCheckBox(message(key)).also(DialogUtil::registerMnemonic)
 
-        /** Small and grey, below the explained field. */
+        /** Returns a small grey text, for the line below the explained field. */
         fun explanation(key: String, indent: Int = FIELD_INDENT) =
             JBLabel(
                 "<html><div width=${JBUI.scale(EXPLANATION_WIDTH)}>${message(key)}</div></html>",

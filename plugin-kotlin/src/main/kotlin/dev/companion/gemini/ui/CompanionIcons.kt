@@ -11,7 +11,7 @@ internal object CompanionIcons {
     val CONNECTED: Icon = load("statusConnected")
     val FAILED: Icon = load("statusFailed")
 
-    /** Any thread. Otherwise each is read when it is first needed. */
+    /** Any thread. Loads all icons. Otherwise each is loaded when it is first needed. */
     fun read() = listOf(OFF, WAITING, CONNECTED, FAILED).forEach(Icon::getIconWidth)
 
     private fun load(name: String) = IconLoader.getIcon("/icons/$name.svg", CompanionIcons::class.java)

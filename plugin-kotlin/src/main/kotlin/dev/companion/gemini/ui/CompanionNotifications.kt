@@ -22,14 +22,14 @@ import dev.companion.gemini.terminal.CliPlace
 import dev.companion.gemini.terminal.CliTerminal
 import java.awt.datatransfer.StringSelection
 
-/** Project service; everything is on the EDT. */
+/** A project service, used only on the EDT. */
 class CompanionNotifications(private val project: Project) : Disposable {
     private class Problem(
         val text: String,
         val notification: Notification,
     )
 
-    /** The shown problem, as long as it lasts. */
+    /** The shown problem, while it lasts. */
     private var problem: Problem? = null
 
     init {
@@ -71,10 +71,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
         problem = null
     }
 
-    /**
-     * Shown only once, in three lines, so that users know the shared context and the place of the
-     * review.
-     */
+    /** Shows the greeting once, in three lines: which context is shared, and where edits are reviewed. */
     private fun greetOnce() {
         val kept = PropertiesComponent.getInstance()
         if (kept.getBoolean(GREETED)) return
@@ -85,7 +82,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
         notification.addAction(settingsAction("greeting.off")).notify(project)
     }
 
-    /** The CLI was not found where the IDE looks for programs; the user's shell may know better. */
+    /** Reports that the IDE does not find the CLI. The user's shell may still find it. */
     fun sayMissing(run: () -> Unit) {
         assertEdt()
         val notification = create(message("notification.no.cli", CliPlace.INSTALLATION), NotificationType.WARNING)
@@ -99,7 +96,7 @@ class CompanionNotifications(private val project: Project) : Disposable {
         notification.addAction(copy).addAction(runAnyway).addAction(settingsAction()).notify(project)
     }
 
-    /** [text] is on the clipboard, for there is no terminal of ours to put it into. */
+    /** Reports that [text] is on the clipboard, because no terminal of the plugin runs a CLI. */
     fun sayCopied(text: String) {
         assertEdt()
         val shown = shortened(ShownPath.plain(text))

@@ -19,7 +19,7 @@ import dev.companion.gemini.review.ProposalService
 import java.awt.event.MouseEvent
 import javax.swing.JComponent
 
-/** An icon, beside it how many proposals wait or else how many CLIs are connected; a click opens [StatusPopup]. */
+/** Shows an icon and the number of waiting proposals, or else of connected CLIs. A click opens [StatusPopup]. */
 abstract class CompanionStatusWidget(private val project: Project) : CustomStatusBarWidget {
     /** EDT. */
     private val label by lazy {
@@ -51,10 +51,7 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
         ApplicationManager.getApplication().executeOnPooledThread(::showFirst)
     }
 
-    /**
-     * The expensive first steps, creating the service and reading the icons, are not done on the
-     * EDT.
-     */
+    /** Creates the service and reads the icons off the EDT, because these first steps are slow. */
     private fun showFirst() {
         val application = ApplicationManager.getApplication()
         CompanionIcons.read()

@@ -12,9 +12,9 @@ import java.net.URLEncoder
 import java.util.Properties
 
 /**
- * Opens the page for a new issue, filled in, or copies the text if no publisher has said where that page is.
+ * Opens the page for a new issue with the report. If the publisher has no such page, copies the report.
  *
- * Messages of exceptions are left out: they may have something of a file in them. Those of the server have not.
+ * Omits messages of exceptions, because they may contain text of a file. Messages of the server never do.
  *
  * @param issues the page, which takes `title` and `body`; empty if there is none
  */
@@ -50,7 +50,7 @@ internal class ErrorReport(
     private fun isServers(frame: StackTraceElement) =
         frame.isNativeMethod && frame.className.startsWith("dev.companion.gemini.")
 
-    /** As many lines as an address may have. */
+    /** Returns the first lines of [text] that fit into an address. */
     private fun fitting(text: String): String {
         var room = MAX_LENGTH
         val lines = text.lines().takeWhile { line ->

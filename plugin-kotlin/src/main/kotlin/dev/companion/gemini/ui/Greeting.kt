@@ -8,7 +8,7 @@ import dev.companion.gemini.CompanionBundle.message
 import dev.companion.gemini.project.CompanionSettings
 import dev.companion.gemini.review.ProposalActions
 
-/** Each fits its line: of a longer text a balloon shows the beginning only, until it is clicked. */
+/** Each text must fit into one line: a balloon hides the rest of a longer text until it is clicked. */
 internal object Greeting {
     /** Describes the context that the CLI receives. */
     fun told(settings: CompanionSettings.Values): String =
@@ -19,7 +19,7 @@ internal object Greeting {
             else -> message("greeting.told.nothing")
         }
 
-    /** How one reviews its edits. */
+    /** Describes how users review edits. */
     fun review(settings: CompanionSettings.Values): String {
         if (!settings.diffs) return message("greeting.review.terminal")
         val accept = ActionManager.getInstance().getAction(ProposalActions.ACCEPT)

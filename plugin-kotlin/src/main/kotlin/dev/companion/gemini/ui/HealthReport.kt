@@ -1,4 +1,4 @@
-// Collects the health report, which users put into a report of a problem. It has no secrets.
+// Collects the health report, which users add to a problem report. It contains no secrets.
 
 package dev.companion.gemini.ui
 
@@ -14,11 +14,11 @@ import dev.companion.gemini.project.CompanionState
 import dev.companion.gemini.terminal.CliTerminal
 
 /**
- * Not translated: its readers are developers. It has no token, nothing of the project's files but the names of its folders, and of the
- * CLI's command only whether it was changed, since a command may have a key in it.
+ * Not translated, because developers read it. It contains no token. Of the project it contains only the names of its
+ * folders. Of the CLI's command it contains only whether the user changed it, because a command may contain a key.
  */
 internal object HealthReport {
-    /** Takes seconds: not for the EDT. */
+    /** Takes seconds, so don't call it on the EDT. */
     fun of(project: Project): String {
         val service = CompanionService.getInstance(project)
         val lines = listOf(
@@ -33,7 +33,7 @@ internal object HealthReport {
         return lines.joinToString("\n", postfix = "\n") + if (doctor.isEmpty()) "" else "\n$doctor"
     }
 
-    /** Versions of the plugin, the IDE and the system. */
+    /** Returns the versions of the plugin, the IDE and the system. */
     fun versions(): String =
         listOf(
             "Companion for Gemini CLI ${PluginVersion.get()}",

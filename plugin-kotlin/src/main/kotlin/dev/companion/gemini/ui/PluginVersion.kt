@@ -7,7 +7,9 @@ import com.intellij.openapi.extensions.ExtensionPointName
 import com.intellij.openapi.extensions.PluginAware
 import com.intellij.openapi.extensions.PluginDescriptor
 
-/** The platform gives an extension its plugin. Other descriptors are not for plugins. */
+/**
+ * Receives the plugin's descriptor, which the platform gives to extensions. Plugins may not use other ways to get it.
+ */
 class PluginVersion : PluginAware {
     private var plugin: PluginDescriptor? = null
 

@@ -1,4 +1,4 @@
-// Shows the settings page for one project, below the page for all.
+// Shows the settings page for one project, below the page for all projects.
 
 package dev.companion.gemini.ui
 
@@ -44,7 +44,7 @@ class ProjectConfigurable(private val project: Project) : SearchableConfigurable
     }
 
     companion object {
-        /** Also that of the page in companion.xml. */
+        /** The same id as in companion.xml. */
         const val ID = "dev.companion.gemini.settings.project"
         private const val EXPLANATION = "settings.project.silent.explanation"
     }

@@ -29,7 +29,7 @@ import java.nio.file.Paths
 import javax.swing.JComponent
 import javax.swing.JPanel
 
-/** EDT. The state as it is when it opens. */
+/** EDT. Shows the state at the time when it opens. */
 internal class StatusPopup(private val project: Project) {
     private val proposals = ProposalService.getInstance(project)
     private var popup: JBPopup? = null
@@ -80,7 +80,7 @@ internal class StatusPopup(private val project: Project) {
             link(message("status.popup.reject.all")) { proposals.rejectAll() },
         )
 
-    /** Each as wide as it is. */
+    /** Puts the links side by side, each with its own width. */
     private fun inRow(links: List<JComponent>): JComponent {
         val row = JPanel(FlowLayout(FlowLayout.LEADING, 0, 0)).apply { isOpaque = false }
         links.forEach { link ->
@@ -115,7 +115,7 @@ internal class StatusPopup(private val project: Project) {
         form.addLabeledComponent(JBLabel(message(key)), JBLabel(value).setCopyable(true))
     }
 
-    /** Wrapped. */
+    /** Wraps long lines. */
     private fun text(text: String) =
         JBLabel("<html><div width=${JBUI.scale(TEXT_WIDTH)}>${XmlStringUtil.escapeString(text)}</div></html>")
 

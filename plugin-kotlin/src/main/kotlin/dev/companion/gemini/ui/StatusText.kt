@@ -32,7 +32,7 @@ internal object StatusText {
             is CompanionState.Failed -> message("status.failed")
         }
 
-    /** Beside the icon. */
+    /** Returns the text next to the icon. */
     fun label(state: CompanionState, waiting: Int): String {
         val connected = (state as? CompanionState.Running)?.status?.connected ?: 0
         return when {
@@ -48,7 +48,7 @@ internal object StatusText {
         return message("status.tooltip", text)
     }
 
-    /** Loopback first. */
+    /** Lists loopback first. */
     fun listening(status: ServerStatus): String = status.listening.joinToString(", ")
 
     private fun connected(count: Int) = if (count > 0) message("status.connected", count) else message("status.waiting")

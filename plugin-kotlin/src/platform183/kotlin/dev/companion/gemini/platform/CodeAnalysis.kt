@@ -19,7 +19,7 @@ import com.intellij.openapi.wm.ex.ProgressIndicatorEx
 import com.intellij.psi.PsiManager
 
 object CodeAnalysis {
-    /** Whether the daemon has come to its end in [editor]. In a read action. */
+    /** Returns whether the daemon has finished in [editor]. In a read action. */
     fun isComplete(project: Project, editor: TextEditor): Boolean =
         DaemonCodeAnalyzerEx
             .getInstanceEx(project)
@@ -27,9 +27,8 @@ object CodeAnalysis {
             .getFileDirtyScope(editor.editor.document, Pass.LOCAL_INSPECTIONS) == null
 
     /**
-     * Analyzes a file as the daemon would, on this thread: not the EDT, without a lock, below a
-     * progress indicator. User actions interrupt it, and it starts again. Null if the IDE does not
-     * analyze such a file.
+     * Analyzes a file as the daemon does, on this thread: off the EDT, without a lock, and under a progress indicator.
+     * User actions interrupt the analysis, and it starts again. Returns null if the IDE does not analyze such a file.
      */
     fun run(project: Project, file: VirtualFile): List<HighlightInfo>? {
         val indicator = ProgressManager.getInstance().progressIndicator as ProgressIndicatorEx
@@ -52,7 +51,7 @@ object CodeAnalysis {
         return found
     }
 
-    /** The name of the inspection that has found it. */
+    /** Returns the name of the inspection that found it. */
     fun rule(info: HighlightInfo): String? =
         info.quickFixActionRanges
             ?.firstOrNull()
@@ -65,7 +64,7 @@ object CodeAnalysis {
         daemon: DaemonProgressIndicator,
     ): List<HighlightInfo>? {
         if (project.isDisposed || !file.isValid) return null
-        // The next try waits for the end of the indexing.
+        // The next attempt waits for the end of the indexing.
         if (DumbService.isDumb(project)) throw ProcessCanceledException()
         val psi = PsiManager.getInstance(project).findFile(file) ?: return null
         val document = FileDocumentManager.getInstance().getDocument(file) ?: return null

@@ -1,11 +1,11 @@
-// Declares an action as the platform of 2018.3 wants it.
+// Declares an action for the platform of 2018.3.
 
 package dev.companion.gemini.platform
 
 import com.intellij.openapi.actionSystem.AnAction
 import com.intellij.openapi.project.DumbAware
 
-/** An action of the plugin's. Its update asks for nothing that could wait. */
+/** An action of the plugin. Its update must not wait for anything. */
 abstract class CompanionAction :
     AnAction(),
     DumbAware {

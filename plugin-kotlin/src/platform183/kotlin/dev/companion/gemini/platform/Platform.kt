@@ -36,19 +36,19 @@ object Platform {
     /** The group of notifications that stay until the user has handled them. */
     fun stickyNotificationGroup(): NotificationGroup = stickyNotifications
 
-    /** Whether the user trusts the project, or null where the platform has no such thing, as this one. */
+    /** Returns null, because this platform has no trusted projects. */
     @Suppress("UNUSED_PARAMETER", "FunctionOnlyReturningConstant")
     fun isTrusted(project: Project): Boolean? = null
 
-    /** Calls [changed], on any thread, when the user comes to trust a project, until [parent] is disposed. */
+    /** Calls [changed] on any thread when the user trusts a project, until [parent] is disposed. */
     @Suppress("UNUSED_PARAMETER")
     fun onTrustChanged(project: Project, parent: Disposable, changed: () -> Unit) = Unit
 
-    /** Nothing to forbid: there are no previews. */
+    /** Does nothing, because there are no preview tabs. */
     @Suppress("UNUSED_PARAMETER")
     fun forbidPreview(file: VirtualFile) = Unit
 
-    /** [text] as the message of a dialog, which takes none for HTML that does not begin so. */
+    /** Returns [text] as a dialog message. The dialog reads only messages with a leading tag as HTML. */
     fun dialogMessage(text: String): String = text
 
     /** Calls [before] and [after] around each action that the user performs, until [parent] is disposed. EDT. */

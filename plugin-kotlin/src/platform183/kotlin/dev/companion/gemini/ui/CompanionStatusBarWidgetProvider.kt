@@ -10,7 +10,7 @@ class CompanionStatusBarWidgetProvider : StatusBarWidgetProvider {
     override fun getWidget(project: Project): StatusBarWidget = Widget(project)
 
     private class Widget(project: Project) : CompanionStatusWidget(project) {
-        /** There is none: the widget brings a component of its own. */
+        /** Returns null, because the widget has its own component. */
         override fun getPresentation(type: StatusBarWidget.PlatformType): StatusBarWidget.WidgetPresentation? = null
     }
 }

@@ -1,4 +1,4 @@
-// Carries out the robot's commands by the platform. Keys and clicks come from the script, by the window system.
+// Carries out the robot's commands through the platform. The script sends keys and clicks through the window system.
 
 package dev.companion.gemini.robot
 
@@ -53,7 +53,7 @@ internal val DEEDS: Map<String, Command> = mapOf(
     "type" to { Typing.run(it.text("path"), it.number("count")) },
 )
 
-/** Follows a link in the last notification about something, as a click in the log of all does. */
+/** Follows a link in the last notification about a subject, like a click in the Notifications tool window. */
 private fun followLog(about: String, link: String) {
     val all = NotificationsManager.getNotificationsManager().getNotificationsOfType(Notification::class.java, project())
     val notifications = all.filter { about in it.content }
@@ -62,7 +62,9 @@ private fun followLog(about: String, link: String) {
     Notification.fire(notification, action)
 }
 
-/** Opens a file in an editor with the focus, with the caret at `line` and `character`, and selects up to it from `from`. */
+/**
+ * Opens a file in an editor with the focus. Moves the caret to `line` and `character`, and selects from `from` to it.
+ */
 private fun open(command: JsonObject) {
     val descriptor = OpenFileDescriptor(project(), file(command.text("path")))
     val editor = checkNotNull(FileEditorManager.getInstance(project()).openTextEditor(descriptor, true))
@@ -82,7 +84,7 @@ private fun openProject(path: String) {
     checkNotNull(Seam.openProject(path)) { "it was not opened" }
 }
 
-/** Gives a proposal the focus, as a click into it does; in a split the one that shows. */
+/** Gives a proposal the focus, like a click into it. In a split it uses the visible editor. */
 private fun turnTo(tab: String) {
     val document = proposal(tab).document
     FileEditorManager.getInstance(project()).openFile(tabFile(tab), true)
@@ -92,7 +94,7 @@ private fun turnTo(tab: String) {
 
 private fun write(change: Any.() -> Unit) = WriteCommandAction.runWriteCommandAction(project()) { Robot.change() }
 
-/** Has an action performed where the focus is, or in a proposal, in front then; fails if a user could not. */
+/** Performs an action where the focus is, or in a proposal, which must be in front. Fails if a user could not do so. */
 private fun invoke(id: String, proposal: String?) {
     val action = checkNotNull(ActionManager.getInstance().getAction(id)) { "there is no action $id" }
     if (proposal != null && !proposal(proposal).contentComponent.isShowing) {
@@ -105,7 +107,7 @@ private fun invoke(id: String, proposal: String?) {
     val event = AnActionEvent.createFromAnAction(action, null, ActionPlaces.UNKNOWN, context)
     Seam.update(action, event)
     check(event.presentation.run { isEnabled && isVisible }) { "the action is disabled" }
-    // Later, as it may open a dialog and return only after that, or never.
+    // Runs later, because it may open a dialog and return only after that, or never.
     ApplicationManager
         .getApplication()
         .invokeLater(
@@ -114,7 +116,7 @@ private fun invoke(id: String, proposal: String?) {
         )
 }
 
-/** Whether no editor has the focus; if one has, a tool window is asked to take it. */
+/** Returns whether no editor has the focus. If one has, moves the focus to a tool window. */
 private fun leaveEditors(): Boolean {
     val focus = KeyboardFocusManager.getCurrentKeyboardFocusManager().focusOwner
     val hasLeft =
@@ -123,14 +125,14 @@ private fun leaveEditors(): Boolean {
     return hasLeft
 }
 
-/** How many tabs a window has before the platform closes some. */
+/** Sets the number of tabs above which the platform closes some. */
 private fun limitTabs(count: Int) {
     val settings = checkNotNull(UISettings.instanceOrNull)
     settings.editorTabLimit = count
     settings.fireUISettingsChanged()
 }
 
-/** Moves a tab into a window of its own, as dragging it out of the window does. */
+/** Moves a tab into a separate window, like dragging it out of the window. */
 private fun detach(file: VirtualFile) {
     val manager = FileEditorManager.getInstance(project()) as FileEditorManagerImpl
     val window = manager.windows.first { it.isFileOpen(file) }

@@ -47,7 +47,7 @@ internal val LOOKS: Map<String, Command> = mapOf(
     "painting" to { Painting.times() },
 )
 
-/** All that a script waits for. */
+/** Returns all values that a script can wait for. */
 private fun look(): Map<String, Any?> =
     mapOf(
         "projects" to ProjectManager.getInstance().openProjects.map { it.name },
@@ -66,7 +66,7 @@ private fun title(window: Window) =
         else -> null
     }
 
-/** The owner of the focus: an editor, with its file and caret, or something else. */
+/** Returns the owner of the focus: an editor, with its file and caret, or something else. */
 private fun focus(): Map<String, Any?>? {
     val owner = KeyboardFocusManager.getCurrentKeyboardFocusManager().focusOwner ?: return null
     val editor = CommonDataKeys.EDITOR.getData(DataManager.getInstance().getDataContext(owner))
@@ -99,12 +99,12 @@ private fun tab(label: TabLabel): Map<String, Any?> {
         "texts" to texts(shown),
         "left" to diff.find { it !== right }?.document?.text,
         "right" to right?.document?.text,
-        // One for each place where the sides differ, more or less: they are computed in the background.
+        // About one per difference between the sides, which the platform computes in the background.
         "marks" to right?.markupModel?.allHighlighters?.size,
     )
 }
 
-/** The editable side of the proposal in a tab. */
+/** Returns the editable side of the proposal in a tab. */
 internal fun proposal(title: String): Editor {
     val tab = tabLabel(title).info.component
     val editors = EditorFactory.getInstance().allEditors.filter { it.editorKind == EditorKind.DIFF && it isIn tab }
@@ -113,7 +113,7 @@ internal fun proposal(title: String): Editor {
 
 internal fun project(): Project = ProjectManager.getInstance().openProjects.single()
 
-/** A file on disk, as it is now. */
+/** Returns a file on the disk, in its present state. */
 internal fun file(path: String): VirtualFile =
     checkNotNull(LocalFileSystem.getInstance().refreshAndFindFileByPath(path)) { "there is no $path" }
 
@@ -126,7 +126,7 @@ private fun closeButton(title: String) = descendants(tabLabel(title)).first { it
 
 private infix fun Editor.isIn(parent: Component) = SwingUtilities.isDescendingFrom(component, parent)
 
-/** The visible component for which [holds] is true; the last one is on top. */
+/** Returns the topmost visible component for which [holds] is true. */
 private fun showing(holds: (Component) -> Boolean): Component =
     checkNotNull(components().filter { it.isShowing && holds(it) }.lastOrNull()) { "it does not show" }
 
@@ -137,7 +137,7 @@ private fun middle(component: Component): Map<String, Any> {
     return onScreen(component, Point(visible.centerX.toInt(), visible.centerY.toInt()))
 }
 
-/** Away from buttons at the end. */
+/** Returns a point at the start of the component, away from buttons at its end. */
 private fun startOf(component: Component): Map<String, Any> {
     check(component.isShowing) { "it does not show" }
     val start = Point(component.height, component.height / 2)
@@ -145,7 +145,7 @@ private fun startOf(component: Component): Map<String, Any> {
     return onScreen(component, start)
 }
 
-/** Where a click places the caret at the start of the text. */
+/** Returns the point where a click moves the caret to the start of the text. */
 private fun inText(editor: Editor): Map<String, Any> {
     val start = editor.offsetToXY(0)
     return onScreen(editor.contentComponent, Point(start.x + 1, start.y + editor.lineHeight / 2))
@@ -153,7 +153,7 @@ private fun inText(editor: Editor): Map<String, Any> {
 
 private fun onScreen(component: Component, point: Point): Map<String, Any> {
     SwingUtilities.convertPointToScreen(point, component)
-    // That it shows for Swing is not enough: another window may still be on top of it.
+    // Swing considers the component visible, but another window may still cover it.
     return mapOf("x" to point.x, "y" to point.y, "isPointedAt" to (component.mousePosition != null))
 }
 
@@ -175,7 +175,7 @@ private fun descendants(component: Component): Sequence<Component> =
         if (component is Container) component.components.forEach { yieldAll(descendants(it)) }
     }
 
-/** The texts that show, but those in editors. */
+/** Returns the visible texts, except those in editors. */
 private fun texts(component: Component) =
     descendants(component).filter { it.isShowing }.mapNotNull { label(it) }.filter { it.isNotBlank() }.toList()
 

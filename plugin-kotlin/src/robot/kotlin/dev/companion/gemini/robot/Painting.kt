@@ -1,4 +1,4 @@
-// Measures when the editor of a proposal is made and first painted.
+// Measures when the editor of a proposal is created and first painted.
 
 package dev.companion.gemini.robot
 
@@ -17,7 +17,7 @@ internal object Painting : EditorFactoryListener {
     private val times = mutableMapOf<String, Long>()
     private var isWatching = false
 
-    /** Looks at the next proposal that shows. */
+    /** Measures the next proposal that is shown. */
     fun watch() {
         times.clear()
         if (!isWatching) {

@@ -17,23 +17,23 @@ import java.util.concurrent.atomic.AtomicBoolean
 import kotlin.concurrent.thread
 
 /**
- * A command is `{id, do, …}`, the answer `{id, value}` or `{id, error}`. Commands that only look are done at once,
- * also while a dialog is open; those that do something wait for their turn, as a user has to.
+ * Executes commands. A command is `{id, do, …}`, the answer is `{id, value}` or `{id, error}`. Commands that only read
+ * are executed at once, even while a dialog is open. Other commands wait for their turn, like a user.
  */
 internal object Robot {
     private val isStarted = AtomicBoolean()
     private val gson: Gson = GsonBuilder().serializeNulls().create()
 
-    /** Not System.out, which others use and may replace. */
+    /** Does not use System.out, which others use and may replace. */
     private val out = PrintStream(FileOutputStream(FileDescriptor.out), true, "UTF-8")
 
-    /** Takes commands from now on. */
+    /** Starts to execute commands. */
     fun start() {
         if (!isStarted.compareAndSet(false, true)) return
         Sampler.start()
         thread(name = "robot", isDaemon = true) {
             System.`in`.bufferedReader().forEachLine { obey(gson.fromJson(it, JsonObject::class.java)) }
-            // The script is gone, perhaps killed. Nothing is to stay behind.
+            // The script has ended, perhaps by a kill, so the IDE must end, too.
             Runtime.getRuntime().halt(1)
         }
     }
@@ -58,7 +58,7 @@ internal object Robot {
         }
     }
 
-    /** Sends the script a line that no other output looks like. */
+    /** Sends the script a line with a unique prefix. */
     fun say(message: Any) = synchronized(out) { out.println("robot " + gson.toJson(message)) }
 }
 

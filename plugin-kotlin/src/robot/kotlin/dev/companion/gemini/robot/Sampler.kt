@@ -13,7 +13,7 @@ internal object Sampler {
     /** The time in ns for each of the plugin's methods that the platform has called. */
     private val nanos = ConcurrentHashMap<String, Long>()
 
-    /** Looks until the IDE ends, if the script asks for it. */
+    /** Samples until the IDE ends, if the script asks for it. */
     fun start() {
         if (!java.lang.Boolean.getBoolean("robot.sample")) return
         EventQueue.invokeLater { edt.set(Thread.currentThread()) }

@@ -19,7 +19,10 @@ import kotlin.random.Random
 internal object Typing {
     private const val WARM_UP = 200
 
-    /** The times in ns of [count] caret moves, a tenth as many keys, and as many events in the plugin's handlers. */
+    /**
+     * Returns the times in ns of [count] caret moves, a tenth as many keys, and as many events in the plugin's
+     * handlers.
+     */
     fun run(path: String, count: Int): Map<String, List<Long>> {
         val descriptor = OpenFileDescriptor(project(), file(path))
         val editor = checkNotNull(FileEditorManager.getInstance(project()).openTextEditor(descriptor, true))

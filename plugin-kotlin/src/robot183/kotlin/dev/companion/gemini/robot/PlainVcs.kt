@@ -15,10 +15,10 @@ internal class PlainVcs(project: Project) : AbstractVcs<CommittedChangeList>(pro
     override fun getConfigurable(): Configurable? = null
 
     companion object {
-        /** Also in plugin.xml. */
+        /** The same name as in plugin.xml. */
         private const val NAME = "Plain"
 
-        /** Puts all of a project under it. */
+        /** Puts the whole project under this version control. */
         fun control(project: Project) {
             ProjectLevelVcsManager.getInstance(project).directoryMappings = listOf(VcsDirectoryMapping("", NAME))
         }

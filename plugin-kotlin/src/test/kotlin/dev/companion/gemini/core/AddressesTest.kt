@@ -16,7 +16,10 @@ class AddressesTest {
     @TempDir
     lateinit var root: Path
 
-    /** The status of a request without a token; one whose host is not allowed does not come that far. */
+    /**
+     * Returns the status of a request without a token. A host that is not allowed is refused before the token is
+     * checked.
+     */
     private fun status(address: String, port: Int, host: String): Int =
         Socket(address, port).use { socket ->
             socket.getOutputStream().write("GET /mcp HTTP/1.1\r\nhost: $host\r\n\r\n".toByteArray())

@@ -11,10 +11,10 @@ import java.util.logging.Level
 object Bench {
     private const val EVENTS = 1_000_000
 
-    /** Calls by the size of the proposal, in KB. */
+    /** The number of calls, by the size of the proposal in KB. */
     private val CALLS = mapOf(2 to 4_000, 1_024 to 400)
 
-    /** An editor that shows everything at once. */
+    /** An editor that shows every proposal at once. */
     private object Immediate : EditorRequests {
         override fun openDiff(core: CompanionCore, request: EditorRequest, diff: OpenDiff) = request.complete()
 
@@ -30,7 +30,7 @@ object Bench {
         override fun connectedChanged(count: Int) = Unit
     }
 
-    /** `gemini-companion serve` with such an editor at the other end of stdin and stdout. */
+    /** `gemini-companion serve`, with such an editor at stdin and stdout. */
     private class Serve(
         program: String,
         root: Path,
@@ -61,7 +61,7 @@ object Bench {
         }
     }
 
-    /** A client on one connection, which costs as little as can be. */
+    /** A client on one connection, as cheap as possible. */
     private class Client(
         private val port: Int,
         private val token: String,
@@ -82,7 +82,7 @@ object Bench {
             }
         }
 
-        /** The duration of a proposal, in ns. */
+        /** Returns the duration of a proposal, in ns. */
         fun openDiff(kilobytes: Int): Long {
             val call = calls.getValue(kilobytes)
             val begun = System.nanoTime()
@@ -128,12 +128,12 @@ object Bench {
             for (line in 1..EVENTS) core.caretMoved(file, line, 1)
             (System.nanoTime() - begun).toDouble() / EVENTS
         }
-        // The first rounds warm up.
+        // The first rounds are for warm-up.
         val warm = rounds.drop(rounds.size / 2).sorted()
         println("an event: %.0f ns (%.0f-%.0f)".format(warm[warm.size / 2], warm.first(), warm.last()))
     }
 
-    /** In turns, so that a slow hour of the machine slows both. */
+    /** Measures both alternately, so that a slow phase of the machine affects both. */
     private fun measureCalls(jvm: Client, serve: Client) {
         val median = { of: List<Long> -> of.sorted()[of.size / 2] / 1000.0 }
         for ((kilobytes, count) in CALLS) {

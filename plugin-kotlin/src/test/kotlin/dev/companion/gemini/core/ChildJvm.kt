@@ -1,4 +1,4 @@
-// Starts a second JVM, for tests that need a process of their own.
+// Starts a second JVM, for tests that need a separate process.
 
 package dev.companion.gemini.core
 
@@ -20,7 +20,7 @@ class ChildJvm(
     ).redirectErrorStream(true).apply { environment().putAll(environment) }.start()
     private val output: BufferedReader = process.inputReader()
 
-    /** Every line is an answer; the JVM's warnings would be lines as well. */
+    /** Returns the next answer. Each line is an answer, so the JVM must not print warnings. */
     fun nextLine(): String = output.readLine() ?: error("the child has ended")
 
     fun sendLine(line: String) =
@@ -29,14 +29,14 @@ class ChildJvm(
             flush()
         }
 
-    /** The exit code, or null if it still runs after so long. */
+    /** Returns the exit code, or null if the child still runs after [milliseconds]. */
     fun exitCode(milliseconds: Long): Int? =
         if (process.waitFor(milliseconds, TimeUnit.MILLISECONDS)) process.exitValue() else null
 
-    /** All that it has said and nobody has read. */
+    /** Returns the unread output. */
     fun rest(): String = output.readText()
 
-    /** Kills it, and waits until it is gone. */
+    /** Kills the child, and waits until it is gone. */
     override fun close() {
         process.destroyForcibly().waitFor()
     }

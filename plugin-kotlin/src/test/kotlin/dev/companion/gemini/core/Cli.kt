@@ -1,4 +1,4 @@
-// Provides a simple client: one session, its stream, calls of tools.
+// Provides a simple client: one session, its stream, and calls of tools.
 
 package dev.companion.gemini.core
 
@@ -32,7 +32,7 @@ class Cli(
         val get = request(this.session).header("Accept", "text/event-stream").GET().build()
         val stream = HTTP.send(get, BodyHandlers.ofLines()).body()
         val reader = Thread {
-            // The end of the stream is the end of the server, which a test sees by other means.
+            // The end of the stream means that the server ended, which tests check by other means.
             runCatching {
                 stream.filter { it.startsWith("data: ") }.forEach { told.put(json(it.removePrefix("data: "))) }
             }
@@ -43,7 +43,7 @@ class Cli(
         nextTold("ide/contextUpdate")
     }
 
-    /** The same CLI when its stream has ended: it comes back to where it was, and shakes no hands. */
+    /** Returns the same CLI after its stream has ended: it opens the stream again, without a handshake. */
     fun again() = Cli(uri.port, token, session)
 
     private fun initialize(): String {
@@ -51,11 +51,11 @@ class Cli(
         return answer.headers().firstValue("mcp-session-id").get()
     }
 
-    /** The next notification of that method; others before it are dropped. */
+    /** Returns the next notification of that method. Drops others before it. */
     fun nextTold(method: String): JsonObject =
         told.until(method) { it["method"].asString == method }.getAsJsonObject("params")
 
-    /** The next context with an active file. */
+    /** Returns the next context with an active file. */
     fun nextActiveFile(): JsonObject =
         generateSequence { nextTold("ide/contextUpdate") }
             .map { it.getAsJsonObject("workspaceState").getAsJsonArray("openFiles") }
@@ -76,7 +76,7 @@ class Cli(
             .orTimeout(WAIT_SECONDS, TimeUnit.SECONDS)
     }
 
-    /** Opens a diff as soon as a server listens. A CLI that is not back on its stream is answered with one. */
+    /** Opens a diff as soon as a server listens. A CLI without its stream gets the answer as a stream. */
     fun openAsSoonAsItListens(path: String): String {
         val params = """{"name":"openDiff","arguments":{"filePath":${Gson().toJson(path)},"newContent":"text"}}"""
         while (true) {
@@ -84,7 +84,7 @@ class Cli(
                 val lines = HTTP.send(post(request("tools/call", params), session), BodyHandlers.ofLines()).body()
                 return lines.filter { it.contains("jsonrpc") }.findFirst().get()
             } catch (_: ConnectException) {
-                // Nobody listens yet.
+                // No server listens yet.
             }
         }
     }

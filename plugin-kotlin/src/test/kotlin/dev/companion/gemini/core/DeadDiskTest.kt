@@ -48,21 +48,18 @@ class DeadDiskTest {
         assertEquals(listOf("held", "collected"), run(UnloadBesideDeadDisk::class.java))
 
     companion object {
-        /**
-         * In milliseconds: more than the server's 2 s and the time that threads need, and less than
-         * for ever.
-         */
+        /** In milliseconds. More than the server's 2 s and the time that threads need. */
         const val IN_TIME = 5_000
     }
 }
 
-/** A disk that can stop answering, as a network disk may: a process serves it. */
+/** A disk that can stop answering, like a network disk. A process serves it. */
 class Disk(root: Path) {
     val folder: Path = Files.createDirectories(root.resolve("disk"))
     val backing: Path = Files.createDirectories(root.resolve("backing"))
     private val pid = root.resolve("disk.pid")
 
-    /** The prefix of a command that sees the disk. */
+    /** The prefix of a command that uses the disk. */
     val mounting = listOf(
         *"unshare --user --map-root-user --mount --propagation private sh -c".split(' ').toTypedArray(),
         "{ bindfs -f -s $backing $folder </dev/null >/dev/null 2>&1 & echo $! > $pid; } && " +
@@ -73,7 +70,7 @@ class Disk(root: Path) {
     fun mounts() = ProcessBuilder(mounting + "true").start().waitFor() == 0
 
     /**
-     * Stops answering: later accesses wait. Not within an answer, because such a wait cannot be
+     * Stops answering, so that later accesses wait. Does not stop within an answer, because such a wait can't be
      * interrupted.
      */
     fun stop() {
@@ -109,7 +106,7 @@ object FiveWindows {
         val cli = Cli(good.core)
         disk.stop()
         for (window in windows) window.core.fileFocused(window.root.resolve("a.txt").toString())
-        // Right in any order; so the disk has most likely been asked by all of them.
+        // The result is right in any order. The pause makes it likely that all of them have accessed the disk.
         Thread.sleep(500)
         val file = Files.createFile(root.resolve("good.txt")).toString()
         good.core.fileFocused(file)
@@ -124,7 +121,7 @@ object FiveWindows {
         println("end")
     }
 
-    /** Those of Rust, which have names of their own. */
+    /** Returns Rust's threads, which have their own names. */
     private fun threads() =
         Files.list(Path.of("/proc/self/task")).use { list ->
             list.toList().count { thread ->
@@ -136,7 +133,7 @@ object FiveWindows {
     private const val WINDOWS = 4
 }
 
-/** Lets go of the plugin's classes while a thread of its library waits for a disk. */
+/** Drops the plugin's classes while a thread of its library waits for a disk. */
 object UnloadBesideDeadDisk {
     @JvmStatic
     fun main(arguments: Array<String>) {

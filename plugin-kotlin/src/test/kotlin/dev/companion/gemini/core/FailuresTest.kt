@@ -41,7 +41,7 @@ class FailuresTest {
             assertTrue("${thrown.javaClass.name}\n    at " in line, line)
             assertTrue("secret" !in line, "a message may have something of a file in it: $line")
 
-            // Another one, for connectedChanged
+            // A second CLI, which causes connectedChanged.
             Cli(window.core)
             broken.set(false)
             assertWorks(window, cli)

@@ -22,7 +22,7 @@ class FullHeapTest {
             child.sendLine("fill")
             generateSequence { child.nextLine() }.first { it == "full" }
             val opened = cli.openDiff(root.resolve("a.txt").toString(), "text")
-            // Right in any order; so it has most likely been asked by then.
+            // The result is right in any order. The pause makes it likely that the request has arrived.
             Thread.sleep(1_000)
             child.sendLine("free")
             val said = generateSequence { child.nextLine() }
@@ -32,7 +32,7 @@ class FullHeapTest {
     }
 }
 
-/** Serves while there is no memory left. */
+/** Serves while the heap is full. */
 object FullHeap {
     @JvmStatic
     fun main(arguments: Array<String>) {

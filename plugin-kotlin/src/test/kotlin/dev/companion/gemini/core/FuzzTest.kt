@@ -21,16 +21,16 @@ import java.util.concurrent.TimeUnit
 import kotlin.random.Random
 
 /**
- * Makes twenty thousand calls each time, a million with COMPANION_TEST_LONG=1. The JVM checks them
- * (-Xcheck:jni), and a client of another server must not notice.
+ * Makes twenty thousand calls, or a million with COMPANION_TEST_LONG=1. The JVM checks them (-Xcheck:jni). A client of
+ * another server must not notice them.
  *
- * A failed call is printed with its seed; add it to [FOUND], which is tried first.
+ * A failed call is printed with its seed. Add it to [FOUND], which is tried first.
  */
 class FuzzTest {
     @TempDir
     lateinit var root: Path
 
-    /** Must work in any case, also if something else fails in this process. */
+    /** Must always work, whatever else fails in this process. */
     private class Bystander(root: Path) : AutoCloseable {
         private val window = Window(root)
         private val cli = Cli(window.core)
@@ -55,7 +55,7 @@ class FuzzTest {
         override fun close() = window.close()
     }
 
-    /** Calls natives on a server of its own, and on such as there never were or are no more. */
+    /** Calls natives on its own server, and on servers that have ended or never existed. */
     private inner class Caller(private val name: String) {
         private val own = Files.createDirectories(root.resolve(name))
         private val files = listOf("a.txt", "\u6587 \uD83D\uDE00").map { Files.createFile(own.resolve(it)).toString() }
@@ -68,14 +68,14 @@ class FuzzTest {
             val random = Random(seed)
             if (random.nextInt(RESTART) == 0) restart()
             val native = NATIVES.random(random)
-            // The numbers of the bystander's requests are small.
+            // The bystander's requests have small numbers.
             val core =
                 when {
                     native.name in ANSWERS -> NONE.random(random)
                     random.nextInt(5) > 0 -> running
                     else -> stopped.random(random)
                 }
-            // That would only be the end of it.
+            // That would end the server too early.
             if (native.name == "stop" && core == running) return
             val rest =
                 if (native.name == "notify" && random.nextInt(10) > 0) {
@@ -111,7 +111,7 @@ class FuzzTest {
                 else -> number(random)
             }
 
-        /** A notification that the server knows, with any parameters. */
+        /** Returns a notification that the server knows, with any parameters. */
         private fun notification(random: Random): List<Any?> {
             val params =
                 FIELDS.filter { random.nextInt(4) > 0 }.associateWith {
@@ -216,7 +216,7 @@ class FuzzTest {
         private const val KEPT = 20
         private const val LONG_PATIENCE = 1_800L
 
-        /** Those of a server or a request. A diagnosis would take seconds each time. */
+        /** Natives with the number of a server or a request. A diagnosis would take seconds each time. */
         private val NATIVES: List<Method> =
             NativeCore::class.java.declaredMethods
                 .filter {
@@ -225,7 +225,7 @@ class FuzzTest {
                 }.filter { it.name != "diagnosis" }
                 .sortedBy { it.name }
 
-        /** Numbers of no server and no request. */
+        /** Numbers that belong to no server and no request. */
         private val NONE = listOf(0L, -1L, 1L shl 40, Long.MIN_VALUE, Long.MAX_VALUE)
 
         /** Natives that accept a request that has ended or never existed. */
@@ -251,7 +251,7 @@ class FuzzTest {
                 "paths",
             )
 
-        /** Half and swapped pairs of surrogates, NUL, invalid paths and strange ones. */
+        /** Half and swapped surrogate pairs, NUL, invalid and unusual paths. */
         private val ODD =
             listOf(
                 "",
@@ -273,9 +273,7 @@ class FuzzTest {
                 "\uFEFF",
             )
 
-        /**
-         * Calls that once failed: their native, and its arguments after the number of the server.
-         */
+        /** Calls that failed before: the native, and its arguments after the number of the server. */
         private val FOUND: List<Pair<String, List<Any?>>> =
             listOf(
                 "notify" to listOf(null, "{}", null),
@@ -284,7 +282,7 @@ class FuzzTest {
                 "notify" to listOf("diff/accepted", "{\"filePath\": \"/a\"}", null),
             )
 
-        /** The call returns, or it is refused; a number that is of no server is refused. */
+        /** Checks that the call returns or is refused. A number without a server must be refused. */
         private fun checked(native: Method, core: Long, rest: List<Any?>, runs: Boolean) {
             try {
                 native.invoke(null, core, *rest.toTypedArray())

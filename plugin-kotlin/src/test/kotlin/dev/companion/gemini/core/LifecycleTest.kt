@@ -59,7 +59,7 @@ class LifecycleTest {
 
     @Test
     fun `a server that stops does not cut short another that is stopping`() {
-        // A stop takes a second and answers the calls under way; a slow machine may miss that.
+        // A stop takes a second and answers pending calls. A slow machine may miss that time.
         assertTrue((1..5).any { answeredWhileAnotherStops() })
     }
 
@@ -73,7 +73,7 @@ class LifecycleTest {
             val begun = "${head}Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n"
             socket.getOutputStream().write(begun.toByteArray())
             val reply = socket.getInputStream().bufferedReader()
-            // It waits for the body now.
+            // Now it waits for the body.
             assertEquals("HTTP/1.1 100 Continue", reply.readLine())
             val file = Path.of(first.core.status.discoveryFiles.first().path)
             val stopping = Thread { first.close() }.apply { start() }
@@ -188,14 +188,14 @@ class LifecycleTest {
     @Test
     @EnabledOnOs(OS.LINUX, disabledReason = "It reads Linux's files about the process.")
     fun `a thousand servers leave no threads, files or memory behind`() {
-        // The heap is there from the beginning, so that all that grows is outside of it.
+        // The heap has its full size from the start, so all growth is outside it.
         val heap = listOf("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:TieredStopAtLevel=1")
         ChildJvm(StartAndStop::class.java, listOf(root.toString()), heap).use { child ->
             val measured = List(1 + StartAndStop.ROUNDS) { child.nextLine().split(' ').map(String::toInt) }
             assertEquals(0, child.exitCode(WAIT_SECONDS * 1000))
             val (threads, files) = measured.last().zip(measured.first()) { a, b -> a - b }
             assertTrue(threads <= 0 && files <= 0, "$threads threads and $files files more")
-            // A server's leak grows in each round, the JVM's own memory does not.
+            // A server's leak grows in each round; the JVM's own memory does not.
             val kilobytes = measured.map { it[2] }.zipWithNext { a, b -> b - a }
             assertTrue(kilobytes.min() < StartAndStop.SERVERS, "$kilobytes kB more, by rounds")
         }
@@ -234,7 +234,7 @@ object StartAndStop {
     /** Threads, files, and kilobytes of memory. */
     private fun measure(): List<Int> {
         val process = Path.of("/proc/self")
-        // One that ends meanwhile can't be read.
+        // A thread that ends meanwhile can't be read.
         val name = { thread: Path -> runCatching { Files.readString(thread.resolve("comm")) }.getOrDefault("") }
         val threads = entries(process.resolve("task")) { "gemini" in name(it) }
         val files = entries(process.resolve("fd")) { true }
@@ -248,6 +248,6 @@ object StartAndStop {
     private const val WARM_UP = 200
     const val ROUNDS = 4
 
-    /** In each round. */
+    /** The number of servers per round. */
     const val SERVERS = 250
 }

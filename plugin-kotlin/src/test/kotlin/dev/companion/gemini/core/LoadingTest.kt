@@ -1,4 +1,4 @@
-// Tests that only a fitting library is loaded, and that it is unloaded with the plugin.
+// Tests that only a matching library is loaded, and that it is unloaded with the plugin.
 
 package dev.companion.gemini.core
 
@@ -18,7 +18,7 @@ class LoadingTest {
     @TempDir
     lateinit var root: Path
 
-    /** The place of the library in the folder of another copy of the plugin. */
+    /** Returns the library in the folder of another copy of the plugin. */
     private fun library(): Path {
         val name = Path.of("native", folder(), System.mapLibraryName("companion_jni"))
         return root.resolve(name).also { Files.createDirectories(it.parent) }
@@ -29,9 +29,9 @@ class LoadingTest {
     private fun folder() =
         requireNotNull(NativeLibrary.folderName(System.getProperty("os.name"), System.getProperty("os.arch")))
 
-    /** The error message of loading, with the plugin in [root]. */
+    /** Returns the error message of loading the plugin in [root]. */
     private fun failure(): String {
-        // Thrown by a class of the same name, but not the same.
+        // Another class loader's class with the same name throws it.
         val thrown = assertThrows(RuntimeException::class.java) { PluginLoader().newServer().apply(root) }
         assertEquals(NativeLibraryException::class.java.name, thrown.javaClass.name)
         return thrown.message.orEmpty()
@@ -105,11 +105,11 @@ class LoadingTest {
                 System.gc()
             }
         }
-        // Windows deletes no library that is loaded.
+        // Windows does not delete a loaded library.
         eventually(deadline) { Files.delete(library()) }
     }
 
-    /** The JVM lets go of a library a moment after its class loader, on a thread of its own. */
+    /** The JVM unloads a library a moment after its class loader, on a separate thread. */
     private fun <T> eventually(deadline: Long, action: () -> T): T {
         while (true) {
             try {
@@ -123,13 +123,13 @@ class LoadingTest {
     }
 }
 
-/** Loads the plugin in [folder], has a server used and stopped, the latter after [beforeStop], and lets go of all. */
+/** Loads the plugin in [folder], uses a server, stops it after [beforeStop], and drops all references. */
 internal fun useAndStop(folder: Path, beforeStop: () -> Unit = {}): WeakReference<ClassLoader> {
     val loader = PluginLoader()
     val server = loader.newServer()
     val (port, token) = server.apply(folder)
     val cli = Cli(port.toInt(), token)
-    // One call that succeeds and one that throws: either might leave something behind.
+    // One call succeeds and one throws, because either might leave references.
     cli.openDiff(folder.resolve("a.txt").toString(), "text").get()
     cli.openDiff(folder.resolve("a.txt").toString(), "throw").get()
     beforeStop()
@@ -137,7 +137,7 @@ internal fun useAndStop(folder: Path, beforeStop: () -> Unit = {}): WeakReferenc
     return WeakReference(loader)
 }
 
-/** Has the plugin's classes to itself, as each installed plugin has. */
+/** Loads its own copy of the plugin's classes, like each installed plugin. */
 private class PluginLoader :
     URLClassLoader(
         listOf(NativeLibrary::class.java, LoadingTest::class.java)
@@ -157,14 +157,14 @@ private class PluginLoader :
             .newInstance() as Function<Path, List<String>>
 }
 
-/** A server in another class loader, seen by way of types that all class loaders share. */
+/** A server in another class loader, used through types that all class loaders share. */
 class IsolatedServer :
     Function<Path, List<String>>,
     EditorRequests,
     AutoCloseable {
     private var core: CompanionCore? = null
 
-    /** Starts it with the library of the plugin in [folder], and returns its port and token. */
+    /** Starts the server with the library of the plugin in [folder]. Returns its port and token. */
     override fun apply(folder: Path): List<String> {
         NativeLibrary.load(folder)
         val core = NativeCompanionCore.start(Window.settings(folder), this) { _, _ -> }

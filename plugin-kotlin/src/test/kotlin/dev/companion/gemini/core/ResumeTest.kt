@@ -1,4 +1,4 @@
-// Tests that a CLI does not notice when one server follows another.
+// Tests that a CLI does not notice when one server replaces another.
 
 package dev.companion.gemini.core
 
@@ -16,7 +16,7 @@ class ResumeTest {
     @TempDir
     lateinit var root: Path
 
-    /** A thread for each task: they wait for each other, and Java's own pool may have but one. */
+    /** Runs each task on its own thread. They wait for each other, and Java's own pool may have only one thread. */
     private val each = Executor { task -> thread(isDaemon = true) { task.run() } }
 
     private fun proposeAndAccept(window: Window, cli: Cli) {

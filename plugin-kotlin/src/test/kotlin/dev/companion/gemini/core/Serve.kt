@@ -1,4 +1,4 @@
-// Runs `gemini-companion serve` in a JVM by JNI, so that the tests of that program test the boundary.
+// Runs `gemini-companion serve` in a JVM by JNI, so that the tests of that program also test the boundary.
 
 package dev.companion.gemini.core
 

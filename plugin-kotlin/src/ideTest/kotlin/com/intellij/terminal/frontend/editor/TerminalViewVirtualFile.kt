@@ -1,4 +1,4 @@
-// Stand-ins for the files of terminals that are shown as editors.
+// Stands in for the files of terminals that are shown as editors.
 
 package com.intellij.terminal.frontend.editor
 
@@ -6,11 +6,11 @@ import com.intellij.terminal.frontend.toolwindow.TerminalToolWindowTab
 import com.intellij.terminal.frontend.toolwindow.TerminalView
 import com.intellij.testFramework.LightVirtualFile
 
-/** That of 2025.3. */
+/** The file of 2025.3. */
 class TerminalViewVirtualFile(val terminalView: TerminalView) : LightVirtualFile("cli.txt")
 
-/** That of newer platforms. */
+/** The file of newer platforms. */
 class NewerTerminalViewVirtualFile(val tab: TerminalToolWindowTab) : LightVirtualFile("cli.txt")
 
-/** That of the classic terminal. */
+/** The file of the classic terminal. */
 class TerminalSessionVirtualFileImpl(val terminalWidget: Any) : LightVirtualFile("cli.txt")

@@ -1,4 +1,4 @@
-// Stands in for a class of the terminal of 2025.3, behind classes that nobody else can call.
+// Stands in for a class of the terminal of 2025.3. Its objects have classes that are not public.
 
 package com.intellij.terminal.frontend.toolwindow
 
@@ -18,13 +18,13 @@ interface TerminalToolWindowTabsManager {
         /** The calls, in order. */
         val calls = ArrayList<String>()
 
-        /** Whether a program runs in a tab; throws if the terminal does. */
+        /** Returns whether a program runs in a tab, or throws like the terminal. */
         var runs: () -> Boolean = { true }
 
-        /** The tab that was made last. */
+        /** The last created tab. */
         var last: TerminalToolWindowTab? = null
 
-        /** A method that is missing. */
+        /** The name of a missing method. */
         var lacks: String? = null
 
         @JvmStatic

@@ -1,4 +1,4 @@
-// A stand-in for a language of CLion Nova's, whose files another process analyzes.
+// Stands in for a language of CLion Nova. Another process analyzes its files.
 
 package com.jetbrains.rider.cpp.fileType
 
