@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
+import { bridgeEnv, byDiscovery } from '../lib/bridge.mjs';
 import { Companion } from '../lib/companion.mjs';
 import { Editor } from '../lib/editor.mjs';
 import { BY, NAMES, startCli } from '../lib/extension.mjs';
@@ -145,6 +146,27 @@ describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () =
     await terminal.enter('and then');
     await terminal.shows(/That was all again\./);
     assert.deepEqual(asked().slice(-2), [`and now${withPrompt('a-new')}`, 'and then']);
+  });
+
+  test('comes through a bridge', async (t) => {
+    const steps = ({ a, b }) => [[replace(a), replace(b)], 'That was all.'];
+    const window = await openWindow(t);
+    const { sandbox, editor } = window;
+    const [a, b] = ['a', 'b'].map((name) => sandbox.file(name, 'one\ntwo\n'));
+    // tmux has a TERM_PROGRAM of its own.
+    const terminal = { TERMINAL_EMULATOR: 'JetBrains-JediTerm' };
+    const env = { ...bridgeEnv(sandbox, byDiscovery(sandbox)), ...terminal };
+    const cli = await startCli(sandbox, 'gemini', steps({ a, b }), { env, review: true });
+    await window.companion.next('companion/sessions');
+    await cli.terminal.enter('rename it');
+    await editor.view(a);
+    assert.equal(editor.reasons.get(a), 'now');
+    editor.reject(a, REASON);
+    await editor.view(b);
+    editor.accept(b);
+    await cli.terminal.shows(/That was all\./);
+    assert.equal(cli.heard()[0], inPlaceOfResult(a));
+    assert.deepEqual([read(a), read(b)], ['one\ntwo\n', 'one\nTWO\n']);
   });
 
   test('is impossible without the extension, or for a private file', async (t) => {
