@@ -28,8 +28,8 @@ function answer(step, response) {
 }
 
 /**
- * Starts a model, and returns its address. `steps` are its answers in order: a text, or a tool's
- * `{name, args}`. It finds the current step by the tool results in the conversation. It stores
+ * Starts a model, and returns its address. `steps` are its answers in order: a text, a tool's
+ * `{name, args}`, or a function that returns one of these later. It finds the current step by the tool results in the conversation. It stores
  * these results in `heard`, and the user's messages in `asked`.
  */
 export async function startModel(sandbox, steps, heard = [], asked = []) {
@@ -40,7 +40,8 @@ export async function startModel(sandbox, steps, heard = [], asked = []) {
     const results = said('tool');
     heard.splice(0, heard.length, ...results.map(({ content }) => text(content)));
     asked.splice(0, asked.length, ...said('user').map(({ content }) => text(content)));
-    answer(steps[results.length] ?? '', response);
+    const step = steps[results.length] ?? '';
+    answer(typeof step === 'function' ? await step() : step, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

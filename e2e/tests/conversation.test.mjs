@@ -259,7 +259,43 @@ describe('the review of every edit', { skip: noTerminal, concurrency: 2 }, () =>
   });
 });
 
+const comment = (path, id = '1') => ({
+  ...{ id, path, line: 2, endLine: 2, content: 'two', text: `rename it ${id}` },
+});
+const commentOf = (id) =>
+  `The user commented on these lines:\n- a, line 2 (\`two\`): rename it ${id}`;
+
+/** Waits until the companion knows that the files of the last comments may be shared. */
+async function untilChecked({ companion, sandbox }) {
+  companion.notify('comment/set', comment(`${sandbox.home}/outside`, 'outside'));
+  const { params } = await companion.next('comment/refused');
+  assert.match(params.reason, /lies outside of the workspace/);
+}
+
 for (const name of NAMES) {
+  test(`a comment on lines reaches the model of ${name}`, { skip: noTerminal }, async (t) => {
+    const steps = ({ a }) => [write(`${a}-new`), 'That was all.', 'That was all again.'];
+    const window = await open(t, { a: 'one\ntwo\n' }, steps, { name });
+    const { companion, editor, terminal, heard, asked, file } = window;
+    await terminal.enter('look at it');
+    await editor.view(`${file.a}-new`);
+    companion.notify('comment/set', comment(file.a));
+    await untilChecked(window);
+    editor.accept(`${file.a}-new`);
+    assert.deepEqual((await companion.next('comment/delivered')).params, { ids: ['1'] });
+    await terminal.shows(/That was all\./);
+    assert.ok(heard()[0].includes(commentOf('1')), heard()[0]);
+    companion.notify('comment/set', comment(file.a, '2'));
+    companion.notify('comment/set', comment(file.a, '3'));
+    companion.notify('comment/removed', { id: '2' });
+    await untilChecked(window);
+    await terminal.enter('and now');
+    assert.deepEqual((await companion.next('comment/delivered')).params, { ids: ['3'] });
+    await terminal.shows(name === 'gemini' ? /That was all again\./ : /and now[^]*That was all/);
+    assert.ok(asked().at(-1).includes(commentOf('3')), asked().at(-1));
+    assert.ok(!asked().at(-1).includes(commentOf('2')));
+  });
+
   describe(`the editor of ${name}`, { skip: noTerminal, concurrency: 2 }, () => {
     test('hears that the CLI asks something, and that it has finished', async (t) => {
       const args = { command: 'touch made', description: 'x', is_background: false };
@@ -286,3 +322,22 @@ for (const name of NAMES) {
     });
   });
 }
+
+test('a comment lets a turn of Qwen Code go on once', { skip: noTerminal }, async (t) => {
+  let window;
+  const steps = ({ a }) => [
+    async () => {
+      window.companion.notify('comment/set', comment(a));
+      await untilChecked(window);
+      return 'Nothing to do.';
+    },
+  ];
+  const files = { a: 'one\ntwo\n' };
+  window = await open(t, files, steps, { name: 'qwen' });
+  const { companion, terminal, asked } = window;
+  await terminal.enter('look at it');
+  assert.deepEqual((await companion.next('comment/delivered')).params, { ids: ['1'] });
+  await companion.next('agent/finished');
+  await companion.next('agent/finished');
+  assert.ok(asked().at(-1).includes(commentOf('1')), asked().at(-1));
+});

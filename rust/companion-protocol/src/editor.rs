@@ -34,6 +34,10 @@ pub enum EditorNotification {
     Trust(Trust),
     /// `workspace/silent {silent}`
     Silent(Silent),
+    /// `comment/set {id, path, line, endLine, content, text}`
+    CommentSet(CommentOnLines),
+    /// `comment/removed {id}`
+    CommentRemoved(CommentId),
     /// `diff/accepted {filePath, content}`: the user's decision, with the final text.
     DiffAccepted(AcceptedDiff),
     /// `workspace/review {all}`
@@ -60,6 +64,8 @@ impl EditorNotification {
             "workspace/trust" => params.parse().map(Self::Trust),
             "workspace/silent" => params.parse().map(Self::Silent),
             "workspace/review" => params.parse().map(Self::Review),
+            "comment/set" => params.parse().map(Self::CommentSet),
+            "comment/removed" => params.parse().map(Self::CommentRemoved),
             "diff/accepted" => params.parse().map(Self::DiffAccepted),
             "diff/rejected" => params.parse().map(Self::DiffRejected),
             _ => {
@@ -104,6 +110,12 @@ pub enum CompanionNotification {
     AgentWaiting(AgentWaiting),
     /// `agent/finished {seconds}`
     AgentFinished(AgentFinished),
+    /// `comment/pending {comments}`
+    CommentsPending(CommentsPending),
+    /// `comment/delivered {ids}`
+    CommentsDelivered(CommentsDelivered),
+    /// `comment/refused {id, reason}`
+    CommentRefused(CommentRefused),
 }
 
 impl CompanionNotification {
@@ -114,6 +126,9 @@ impl CompanionNotification {
             Self::PrivateFiles(_) => "companion/private",
             Self::AgentWaiting(_) => "agent/waiting",
             Self::AgentFinished(_) => "agent/finished",
+            Self::CommentsPending(_) => "comment/pending",
+            Self::CommentsDelivered(_) => "comment/delivered",
+            Self::CommentRefused(_) => "comment/refused",
         }
     }
 }
@@ -267,6 +282,54 @@ pub struct AgentWaiting {
 pub struct AgentFinished {
     /// The time since the prompt.
     pub seconds: u64,
+}
+
+/// A comment of the user on lines of a file, for the model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CommentOnLines {
+    /// Chosen by the editor; at most 64 bytes.
+    pub id: String,
+    /// The file, absolute.
+    pub path: String,
+    /// The first line, from 1.
+    pub line: u32,
+    /// The last line.
+    pub end_line: u32,
+    /// The content of these lines.
+    pub content: String,
+    /// The comment.
+    pub text: String,
+}
+
+/// The parameters of `comment/removed`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct CommentId {
+    /// The comment.
+    pub id: String,
+}
+
+/// The parameters of `comment/pending`: the comments of the last run that no model has got.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CommentsPending {
+    /// In the order in which the user wrote them.
+    pub comments: Vec<CommentOnLines>,
+}
+
+/// The parameters of `comment/delivered`: a model has got these comments.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CommentsDelivered {
+    /// The comments.
+    pub ids: Vec<String>,
+}
+
+/// The parameters of `comment/refused`: no model gets the comment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CommentRefused {
+    /// The comment.
+    pub id: String,
+    /// For the user.
+    pub reason: String,
 }
 
 /// The parameters of the request `diff/open`: a proposal that the editor must show. The result is

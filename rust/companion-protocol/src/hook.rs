@@ -46,7 +46,7 @@ pub enum Moment {
     Notification,
 }
 
-/// A CLI's names of the moments.
+/// A CLI's names of the moments, and of its tools.
 #[derive(Debug, PartialEq, Eq)]
 pub struct HookNames {
     /// [`Moment::BeforeTool`]
@@ -57,12 +57,14 @@ pub struct HookNames {
     pub before_agent: &'static str,
     /// [`Moment::AfterAgent`]
     pub after_agent: &'static str,
+    /// The tools that change a file.
+    pub edits: &'static [&'static str],
 }
 
 impl HookNames {
     /// The moment of that name.
     pub fn moment(&self, name: &str) -> Option<Moment> {
-        let Self { before_tool, after_tool, before_agent, after_agent } = *self;
+        let Self { before_tool, after_tool, before_agent, after_agent, .. } = *self;
         [
             (before_tool, Moment::BeforeTool),
             (after_tool, Moment::AfterTool),

@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 
 use companion_protocol::dialect::GEMINI;
 use companion_protocol::editor::{
-    AcceptedDiff, AgentFinished, AgentWaiting, CloseDiff, CursorMoved, DiffPath,
-    EditorNotification, FilePath, Folders, OpenDiff, PrivateFiles, ProposalKind, Ready,
-    ReasonArrival, RejectedDiff, Renamed, Review, SelectionChanged, Sessions, Silent, Trust,
+    AcceptedDiff, AgentFinished, AgentWaiting, CloseDiff, CommentId, CommentOnLines,
+    CommentRefused, CommentsDelivered, CommentsPending, CursorMoved, DiffPath, EditorNotification,
+    FilePath, Folders, OpenDiff, PrivateFiles, ProposalKind, Ready, ReasonArrival, RejectedDiff,
+    Renamed, Review, SelectionChanged, Sessions, Silent, Trust,
 };
 use companion_protocol::ide::{
     self, DiscoveryFile, IdeContext, IdeInfo, OpenFile, Position, WorkspaceState,
@@ -22,6 +23,11 @@ use serde::Serialize;
 
 fn text(message: &impl Serialize) -> String {
     serde_json::to_string(message).unwrap()
+}
+
+fn comment() -> CommentOnLines {
+    let [id, path, content, text] = ["1", "/a", "x", "why?"].map(str::to_owned);
+    CommentOnLines { id, path, line: 2, end_line: 3, content, text }
 }
 
 fn context() -> IdeContext {
@@ -101,6 +107,15 @@ fn to_the_editor() {
         text(&Notification::new("companion/private", private)),
         text(&Notification::new("agent/waiting", AgentWaiting { message: "Run ls?".to_owned() })),
         text(&Notification::new("agent/finished", AgentFinished { seconds: 61 })),
+        text(&Notification::new("comment/pending", CommentsPending { comments: vec![comment()] })),
+        text(&Notification::new(
+            "comment/delivered",
+            CommentsDelivered { ids: vec!["1".to_owned()] },
+        )),
+        text(&Notification::new(
+            "comment/refused",
+            CommentRefused { id: "1".to_owned(), reason: "private".to_owned() },
+        )),
         text(&Request::new(Id::from(1), "diff/open", open)),
         text(&Request::new(Id::from(2), "diff/close", close(false))),
         text(&Request::new(Id::from(2), "diff/close", close(true))),
@@ -187,6 +202,16 @@ fn from_the_editor() {
             "diff/rejected",
             r#"{"filePath":"/a","reason":"no"}"#,
             Told::DiffRejected(RejectedDiff { file_path: path(), reason: Some("no".to_owned()) }),
+        ),
+        (
+            "comment/set",
+            r#"{"id":"1","path":"/a","line":2,"endLine":3,"content":"x","text":"why?"}"#,
+            Told::CommentSet(comment()),
+        ),
+        (
+            "comment/removed",
+            r#"{"id":"1"}"#,
+            Told::CommentRemoved(CommentId { id: "1".to_owned() }),
         ),
         ("workspace/review", r#"{"all":true}"#, Told::Review(Review { all: true })),
     ];

@@ -163,6 +163,7 @@ impl Server {
         let inner = Arc::new(inner);
         let guest: Weak<Inner> = Arc::downgrade(&inner);
         runtime.host(guest);
+        agent::pending(&inner.state);
         Ok(Self { inner })
     }
 
@@ -251,6 +252,11 @@ impl Server {
             Event::DiffAccepted(diff) => {
                 return Ok(Some(self.diff_accepted(&diff.file_path, diff.content)));
             }
+            Event::CommentSet(comment) => {
+                absolute(&comment.path)?;
+                agent::set(&self.inner.state, &self.inner.runtime, comment);
+            }
+            Event::CommentRemoved(comment) => agent::remove(&self.inner.state, &comment.id),
             Event::Review(review) => self.inner.state.agents.review_changed(review.all),
             Event::DiffRejected(RejectedDiff { file_path, reason }) => {
                 return Ok(Some(self.diff_rejected(&file_path, reason.as_deref())));

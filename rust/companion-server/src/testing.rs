@@ -84,6 +84,16 @@ impl EditorHost for Notes {
             CompanionNotification::AgentFinished(_) => {
                 self.agents.lock().push("finished".to_owned());
             }
+            CompanionNotification::CommentsPending(of) => {
+                let texts = of.comments.iter().map(|comment| format!("pending {}", comment.text));
+                self.agents.lock().extend(texts);
+            }
+            CompanionNotification::CommentsDelivered(of) => {
+                self.agents.lock().extend(of.ids.iter().map(|id| format!("delivered {id}")));
+            }
+            CompanionNotification::CommentRefused(of) => {
+                self.agents.lock().push(format!("refused {}: {}", of.id, of.reason));
+            }
         }
     }
 }

@@ -41,6 +41,7 @@ pub static GEMINI: ClientProfile = ClientProfile {
         after_tool: "AfterTool",
         before_agent: "BeforeAgent",
         after_agent: "AfterAgent",
+        edits: &["write_file", "replace"],
     },
     installation: Installation {
         package: "@google/gemini-cli",
@@ -91,6 +92,7 @@ pub static QWEN: ClientProfile = ClientProfile {
         after_tool: "PostToolUse",
         before_agent: "UserPromptSubmit",
         after_agent: "Stop",
+        edits: &["write_file", "edit"],
     },
     installation: Installation {
         package: "@qwen-code/qwen-code",

@@ -27,6 +27,10 @@ pub(crate) struct HookEvent {
     pub(crate) path: Option<String>,
     /// The same as the CLI writes it.
     pub(crate) shown_path: Option<String>,
+    /// The call is one of a tool that changes files.
+    pub(crate) is_edit: bool,
+    /// The CLI goes on because a hook asked for it at the end of the turn.
+    pub(crate) is_continued: bool,
     /// The effect of the call, after the tool.
     pub(crate) effect: Effect,
     /// The question, for a notification.
@@ -50,6 +54,9 @@ pub(crate) enum Effect {
 struct Event<'a> {
     session_id: String,
     hook_event_name: String,
+    tool_name: Option<String>,
+    #[serde(default)]
+    stop_hook_active: bool,
     #[serde(borrow)]
     tool_response: Option<&'a RawValue>,
     #[serde(default)]
@@ -96,6 +103,7 @@ impl HookEvent {
         if event.session_id.is_empty() || event.session_id.len() > MAX_SESSION {
             return Err("the event has no valid session_id");
         }
+        let is_edit = |tool: String| client.hooks.edits.contains(&&*tool);
         Ok(Self {
             agent: event.session_id,
             client,
@@ -103,6 +111,8 @@ impl HookEvent {
             name: event.hook_event_name,
             path: call.file_path,
             shown_path: call.shown_path,
+            is_edit: event.tool_name.is_some_and(is_edit),
+            is_continued: event.stop_hook_active,
             effect: event.tool_response.map_or(Effect::Made, effect),
             message: one_line(&event.message, MAX_MESSAGE),
             is_about_edit: event
@@ -163,6 +173,11 @@ impl HookAnswer {
     /// The model gets `reason` in place of the tool's result.
     pub(crate) fn deny(reason: String) -> Self {
         Self { decision: Some("deny"), reason: Some(reason), ..Self::default() }
+    }
+
+    /// The CLI goes on with `text` as the next prompt.
+    pub(crate) fn go_on(text: String) -> Self {
+        Self { decision: Some("block"), reason: Some(text), ..Self::default() }
     }
 
     /// The model gets these texts besides the result or the prompt.

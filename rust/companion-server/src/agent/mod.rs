@@ -1,10 +1,12 @@
-//! Answers the hooks of CLIs: reasons of rejections, problems after an edit, unsaved files.
+//! Answers the hooks of CLIs: reasons of rejections, comments, problems after an edit, unsaved files.
 //!
-//! [`model`] decides which CLI gets which reason. This module carries out the rest: it reads files,
-//! asks the editor, and keeps the reasons for the next process. No hook waits for a person.
+//! [`model`] decides which CLI gets which note. This module carries out the rest: it reads files,
+//! asks the editor, and keeps the notes for the next process. No hook waits for a person.
 
+mod comments;
 mod event;
 mod model;
+mod note;
 mod original;
 #[cfg(test)]
 mod tests;
@@ -25,7 +27,6 @@ use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
-use uuid::Uuid;
 
 use crate::diffs::{DiffId, Record};
 use crate::host::{Delivery, EditorRequest, UnsavedResponder};
@@ -34,10 +35,12 @@ use crate::mcp::tools;
 use crate::net::json::Json;
 use crate::state::ServerState;
 use crate::text::{Digest, Text};
+pub(crate) use comments::{pending, remove, set};
 pub(crate) use event::HookEvent;
 use event::{Effect, HookAnswer};
 use model::{AgentModel, Rejection};
-pub(crate) use model::{Reason, ReasonId};
+use note::Reason;
+pub(crate) use note::{Note, NoteId};
 
 /// The time for the disk before an edit, and when a proposal is rejected.
 const READ_TIMEOUT: Duration = Duration::from_millis(250);
@@ -67,14 +70,11 @@ pub(crate) struct Agents {
 }
 
 impl Agents {
-    /// `left` are the reasons of the last process.
-    pub(crate) fn new(
-        review_all: bool,
-        left: impl IntoIterator<Item = (ReasonId, Reason)>,
-    ) -> Self {
+    /// `left` are the notes of the last process.
+    pub(crate) fn new(review_all: bool, left: impl IntoIterator<Item = (NoteId, Note)>) -> Self {
         let mut model = AgentModel::default();
-        for (id, reason) in left {
-            model.restore(id, reason);
+        for (id, note) in left {
+            model.restore(id, note);
         }
         Self { model: Mutex::new(model), review_all: review_all.into(), ..Self::default() }
     }
@@ -131,7 +131,13 @@ pub(crate) async fn answer(state: Arc<ServerState>, event: HookEvent) -> Json {
                 let finished = AgentFinished { seconds: time.as_secs() };
                 state.host.notify(CompanionNotification::AgentFinished(finished));
             }
-            HookAnswer::default()
+            let comments = if event.is_continued { Vec::new() } else { comments::take(&state) };
+            if comments.is_empty() {
+                HookAnswer::default()
+            } else {
+                state.agents.begin_turn(&event.agent);
+                HookAnswer::go_on(comments::text(&comments))
+            }
         }
         Moment::Notification => {
             // The editor shows an edit as a proposal.
@@ -146,7 +152,9 @@ pub(crate) async fn answer(state: Arc<ServerState>, event: HookEvent) -> Json {
 }
 
 async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) -> HookAnswer {
-    let Some(path) = event.path.as_deref() else { return HookAnswer::default() };
+    let Some(path) = event.path.as_deref().filter(|_| event.is_edit) else {
+        return HookAnswer::default();
+    };
     // Qwen Code runs this hook after the user has confirmed the edit.
     let is_before_diff = event.client == &GEMINI;
     if is_before_diff {
@@ -163,18 +171,25 @@ async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) -> HookAnswer 
         state.agents.model.lock().accepted(&event.agent, session);
     }
     let reasons = state.agents.model.lock().after_edit(&event.agent, path);
-    rejected(event, path, &told(state, reasons))
+    let reasons = told(state, reasons);
+    if reasons.is_empty() {
+        HookAnswer::default()
+    } else {
+        HookAnswer::deny(rejected(event, path, &reasons))
+    }
 }
 
 async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) -> HookAnswer {
-    let Some(path) = event.path.as_deref() else { return HookAnswer::default() };
+    let path = event.path.as_deref().filter(|_| event.is_edit).unwrap_or_default();
     let mut texts = Vec::new();
-    if event.effect == Effect::Made {
+    if event.is_edit && event.effect == Effect::Made {
         texts.extend(new_problems(state, event, path).await);
     }
-    // As late as possible: if the hook gives up before, the reason stays.
+    // As late as possible: if the hook gives up before, the notes stay.
     let reasons = state.agents.model.lock().after_edit(&event.agent, path);
     let reasons = told(state, reasons);
+    let comments = comments::take(state);
+    texts.extend((!comments.is_empty()).then(|| comments::text(&comments)));
     if reasons.is_empty() {
         return HookAnswer::context(event, &texts);
     }
@@ -186,20 +201,18 @@ async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) -> HookAnswer {
         }));
         return HookAnswer::context(event, &texts);
     }
-    rejected(event, path, &reasons)
+    texts.insert(0, rejected(event, path, &reasons));
+    HookAnswer::deny(texts.join("\n\n"))
 }
 
-/// Tells the model the reasons in place of the tool's result, if there are any.
-fn rejected(event: &HookEvent, path: &str, reasons: &[Reason]) -> HookAnswer {
-    if reasons.is_empty() {
-        return HookAnswer::default();
-    }
+/// What the model hears in place of the tool's result.
+fn rejected(event: &HookEvent, path: &str, reasons: &[Reason]) -> String {
     let shown = event.shown_path.as_deref().unwrap_or(path);
     let reasons: Vec<_> = reasons.iter().map(|reason| &*reason.text).collect();
-    HookAnswer::deny(format!(
+    format!(
         "The user rejected this edit of {shown}, and the file was not changed. The user's reason: {}",
         reasons.join("\n")
-    ))
+    )
 }
 
 async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> HookAnswer {
@@ -220,6 +233,8 @@ async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> HookAnswer
             )
         })
         .collect();
+    let comments = comments::take(state);
+    texts.extend((!comments.is_empty()).then(|| comments::text(&comments)));
     if !unsaved.is_empty() {
         texts.push(format!(
             "These files have changes in the user's editor that are not saved, so the disk has an \
@@ -231,9 +246,9 @@ async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> HookAnswer
 }
 
 /// Notes that a model gets these reasons now.
-fn told(state: &ServerState, reasons: Vec<(ReasonId, Reason)>) -> Vec<Reason> {
+fn told(state: &ServerState, reasons: Vec<(NoteId, Reason)>) -> Vec<Reason> {
     let told = reasons.into_iter().map(|(id, reason)| {
-        state.diffs.record(Record::ReasonTold(id));
+        state.diffs.record(Record::NoteTold(id));
         reason
     });
     told.collect()
@@ -327,11 +342,10 @@ async fn reject_diff(
     let Some(present) = read.filter(|_| !state.context.is_silent()) else {
         return state.diffs.reject(diff);
     };
-    let id = ReasonId(Uuid::new_v4().as_u64_pair().1);
     let text = Text::from(reason);
-    let (rejection, reason) = state.agents.model.lock().rejected(session, path, text, id);
-    if let Some(reason) = reason {
-        state.diffs.record(Record::Reason(id, reason));
+    let (rejection, reason) = state.agents.model.lock().rejected(session, path, text);
+    if let Some((id, reason)) = reason {
+        state.diffs.record(Record::Note(id, Note::Reason(reason)));
     }
     match (rejection, present) {
         (Rejection::KeepText(original), Some(present)) if Digest::of(&present) == original => {

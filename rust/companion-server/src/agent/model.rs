@@ -1,17 +1,18 @@
-//! Decides which CLI gets which reason: knows the sessions of CLIs, their edits, and the reasons
-//! that the models have not got.
+//! Decides which CLI gets which note: knows the sessions of CLIs, their edits, and the notes that
+//! the models have not got.
 //!
 //! A state machine without IO, clock or lock. A reason reaches its own CLI exactly once: with the
-//! result of the rejected edit, or with the user's next prompt, whichever comes first.
+//! result of the rejected edit, or with the user's next prompt, whichever comes first. A comment
+//! reaches exactly one CLI, the first that has a result, an end of a turn or a prompt.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use companion_protocol::editor::ReasonArrival;
 
+use super::note::{AgentId, Comment, Note, NoteId, Reason};
 use crate::mcp::session::SessionId;
 use crate::text::{Digest, Text};
-use companion_protocol::editor::ReasonArrival;
 
 /// The most sessions of CLIs that are kept; the oldest are forgotten.
 const MAX_AGENTS: usize = 64;
@@ -22,28 +23,29 @@ const MAX_EDITS: usize = 256;
 /// The most reasons that wait. The oldest is forgotten.
 const MAX_REASONS: usize = 256;
 
-/// The `session_id` of a CLI's hooks. It stays the same over restarts of the companion.
-pub(crate) type AgentId = Arc<str>;
-
-/// Names a reason, also for the next process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub(crate) struct ReasonId(pub(crate) u64);
-
-/// A reason that a model has not got.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) struct Reason {
-    pub(crate) agent: AgentId,
-    /// The file of the rejected proposal.
-    pub(crate) path: Arc<str>,
-    pub(crate) text: Text,
-}
+/// The most comments that wait. A further one is refused.
+const MAX_COMMENTS: usize = 256;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct AgentModel {
     /// The most recent is last.
     agents: VecDeque<Agent>,
     /// The oldest is first.
-    reasons: VecDeque<(ReasonId, Reason)>,
+    reasons: VecDeque<(NoteId, Reason)>,
+    /// In the order in which the user wrote them.
+    comments: Vec<Pending>,
+    /// The ids of the newest comments that a model has got.
+    told: VecDeque<Arc<str>>,
+    last_note: u64,
+}
+
+/// A comment that no model has got.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Pending {
+    note: NoteId,
+    comment: Comment,
+    /// It is known that its file may be shared.
+    is_shared: bool,
 }
 
 /// The session of a CLI.
@@ -75,6 +77,17 @@ impl Agent {
     }
 }
 
+/// What happens to a comment that an editor sends.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum SetComment {
+    /// It is kept as this note, in place of another one.
+    Set(NoteId, Option<NoteId>),
+    /// A model has got it.
+    Told,
+    /// Too many comments wait.
+    Full,
+}
+
 /// How a rejection is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rejection {
@@ -85,9 +98,84 @@ pub(crate) enum Rejection {
 }
 
 impl AgentModel {
-    /// Adds a reason of the last process.
-    pub(crate) fn restore(&mut self, id: ReasonId, reason: Reason) {
-        self.reasons.push_back((id, reason));
+    /// Adds a note of the last process.
+    pub(crate) fn restore(&mut self, id: NoteId, note: Note) {
+        self.last_note = self.last_note.max(id.0);
+        match note {
+            Note::Reason(reason) => self.reasons.push_back((id, reason)),
+            Note::Comment(comment) => {
+                self.comments.push(Pending { note: id, comment, is_shared: true });
+            }
+        }
+    }
+
+    fn next_note(&mut self) -> NoteId {
+        self.last_note += 1;
+        NoteId(self.last_note)
+    }
+
+    /// The comments that no model has got.
+    pub(crate) fn comments(&self) -> impl Iterator<Item = &Comment> {
+        self.comments.iter().map(|pending| &pending.comment)
+    }
+
+    /// Adds or changes a comment. It waits until [`Self::share`]. Returns the note that it replaces.
+    pub(crate) fn set_comment(&mut self, comment: Comment) -> SetComment {
+        if self.told.contains(&comment.id) {
+            return SetComment::Told;
+        }
+        let note = self.next_note();
+        let waiting = self.comments.len();
+        let same = self.comments.iter_mut().find(|pending| pending.comment.id == comment.id);
+        let pending = Pending { note, comment, is_shared: false };
+        match same {
+            Some(same) => {
+                let replaced = std::mem::replace(same, pending);
+                SetComment::Set(note, Some(replaced.note))
+            }
+            None if waiting == MAX_COMMENTS => SetComment::Full,
+            None => {
+                self.comments.push(pending);
+                SetComment::Set(note, None)
+            }
+        }
+    }
+
+    /// Whether it is not known yet if the file of a comment may be shared.
+    #[cfg(test)]
+    pub(super) fn waits_for_share(&self) -> bool {
+        self.comments.iter().any(|pending| !pending.is_shared)
+    }
+
+    /// The file of a comment may be shared. Returns the comment, unless it has gone.
+    pub(crate) fn share(&mut self, note: NoteId) -> Option<Comment> {
+        let pending = self.comments.iter_mut().find(|pending| pending.note == note)?;
+        pending.is_shared = true;
+        Some(pending.comment.clone())
+    }
+
+    /// Removes a comment by its note.
+    pub(crate) fn refuse(&mut self, note: NoteId) {
+        self.comments.retain(|pending| pending.note != note);
+    }
+
+    /// Removes a comment.
+    pub(crate) fn remove_comment(&mut self, id: &str) -> Option<NoteId> {
+        let index = self.comments.iter().position(|pending| &*pending.comment.id == id)?;
+        Some(self.comments.remove(index).note)
+    }
+
+    /// Takes the comments that a model gets now.
+    pub(crate) fn take_comments(&mut self) -> Vec<(NoteId, Comment)> {
+        let taken = self.comments.extract_if(.., |pending| pending.is_shared);
+        let taken: Vec<_> = taken.map(|pending| (pending.note, pending.comment)).collect();
+        for (_, comment) in &taken {
+            if self.told.len() == MAX_COMMENTS {
+                self.told.pop_front();
+            }
+            self.told.push_back(Arc::clone(&comment.id));
+        }
+        taken
     }
 
     /// A CLI begins an edit. It opens a diff next, if the user has to confirm the edit.
@@ -169,8 +257,7 @@ impl AgentModel {
         session: SessionId,
         path: &str,
         text: Text,
-        id: ReasonId,
-    ) -> (Rejection, Option<Reason>) {
+    ) -> (Rejection, Option<(NoteId, Reason)>) {
         let of_session = |agent: &&Agent| agent.session == Some(session);
         let Some(agent) = self.agents.iter().find(of_session) else {
             return (Rejection::Plain, None);
@@ -178,21 +265,23 @@ impl AgentModel {
         let mut edits = agent.edits.iter().filter(|edit| &*edit.path == path && edit.is_opened);
         let original = edits.next().and_then(|edit| edit.original);
         let reason = Reason { agent: AgentId::clone(&agent.id), path: path.into(), text };
+        let rejection = original.map_or(Rejection::Plain, Rejection::KeepText);
+        let note = self.next_note();
         if self.reasons.len() == MAX_REASONS {
             self.reasons.pop_front();
         }
-        self.reasons.push_back((id, reason.clone()));
-        (original.map_or(Rejection::Plain, Rejection::KeepText), Some(reason))
+        self.reasons.push_back((note, reason.clone()));
+        (rejection, Some((note, reason)))
     }
 
     /// A CLI has ended an edit. Returns the reasons of its rejection.
-    pub(crate) fn after_edit(&mut self, agent: &str, path: &str) -> Vec<(ReasonId, Reason)> {
+    pub(crate) fn after_edit(&mut self, agent: &str, path: &str) -> Vec<(NoteId, Reason)> {
         self.agent(agent).edits.retain(|edit| &*edit.path != path);
         self.take(|reason| &*reason.agent == agent && &*reason.path == path)
     }
 
     /// The user has sent a prompt to a CLI. Returns all its reasons.
-    pub(crate) fn before_agent(&mut self, agent: &str) -> Vec<(ReasonId, Reason)> {
+    pub(crate) fn before_agent(&mut self, agent: &str) -> Vec<(NoteId, Reason)> {
         self.agent(agent).edits.clear();
         self.take(|reason| &*reason.agent == agent)
     }
@@ -204,7 +293,7 @@ impl AgentModel {
         }
     }
 
-    fn take(&mut self, is_due: impl Fn(&Reason) -> bool) -> Vec<(ReasonId, Reason)> {
+    fn take(&mut self, is_due: impl Fn(&Reason) -> bool) -> Vec<(NoteId, Reason)> {
         let (due, others) =
             std::mem::take(&mut self.reasons).into_iter().partition(|(_, reason)| is_due(reason));
         self.reasons = others;

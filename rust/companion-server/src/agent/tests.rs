@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use companion_protocol::editor::CommentOnLines;
 use companion_protocol::editor::ReasonArrival::{self, Never, NextPrompt, Now};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::model::{AgentModel, Rejection};
-use super::{Reason, ReasonId};
+use super::note::{NoteId, Reason};
 use crate::agent;
 use crate::mcp::session::SessionId;
 use crate::net::http::ReplyBody;
@@ -55,7 +56,9 @@ impl Scene {
 
     /// The answer to an event of the CLI; null if it is empty.
     async fn hook(&self, event: &str, more: Value) -> Value {
-        let mut fields = json!({ "session_id": "cli", "hook_event_name": event });
+        let mut fields = json!({
+            "session_id": "cli", "hook_event_name": event, "tool_name": "replace",
+        });
         fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let body = json!({ "filePath": self.path(), "event": fields }).to_string();
         let reply = self.rig.send("POST", "/hook", &[], body).await;
@@ -103,6 +106,21 @@ impl Scene {
         while self.rig.state.diffs.open_count() > 0 {
             tokio::task::yield_now().await;
         }
+    }
+
+    /// The process ends. The file that it leaves in `state` does not contain `text`.
+    async fn end(self, state: &Path, text: &str) -> Self {
+        self.rig.state.diffs.wait_until_journaled().await;
+        let files = std::fs::read_dir(state.join("companion-for-gemini-cli/resume")).unwrap();
+        for file in files {
+            let left = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            assert!(!left.contains(text), "{left}");
+        }
+        let journal = self.rig.state.journal.as_ref().unwrap();
+        journal.end();
+        journal.ended().await;
+        self.rig.state.release_lock();
+        self
     }
 
     /// The client has no stream any more.
@@ -198,22 +216,11 @@ async fn the_next_process_tells_the_reason_and_keeps_no_text_of_it() {
     let scene = Scene::of(tempfile::tempdir().unwrap(), Some(state.path())).await;
     scene.propose().await;
     scene.reject().await;
-    scene.rig.state.diffs.wait_until_journaled().await;
-    let Scene { rig, dir, .. } = scene;
-    let journal = rig.state.journal.as_ref().unwrap();
-    journal.end();
-    journal.ended().await;
-    rig.state.release_lock();
+    let Scene { rig, dir, .. } = scene.end(state.path(), TEXT).await;
     drop(rig);
-
     let scene = Scene::of(dir, Some(state.path())).await;
     assert!(denied(&scene.after_tool(no_change()).await));
-    scene.rig.state.diffs.wait_until_journaled().await;
-    let files = state.path().join("companion-for-gemini-cli/resume");
-    for file in std::fs::read_dir(files).unwrap() {
-        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
-        assert!(!text.contains("use const"), "{text}");
-    }
+    scene.end(state.path(), "use const").await;
 }
 
 #[tokio::test]
@@ -222,6 +229,102 @@ async fn a_project_that_shares_nothing_has_no_reasons() {
     scene.rig.state.context.update(|model| model.silenced(true));
     assert_eq!(scene.propose().await, Never);
     assert_eq!(scene.before_agent().await, Value::Null);
+}
+
+fn comment(scene: &Scene, id: &str, text: &str) -> CommentOnLines {
+    let (id, text) = (id.to_owned(), text.to_owned());
+    let content = "  let x = 1;".to_owned();
+    CommentOnLines { id, path: scene.path(), line: 2, end_line: 3, content, text }
+}
+
+impl Scene {
+    /// The user comments, and the server has found out whether the file may be shared.
+    async fn comment(&self, id: &str, text: &str) {
+        let runtime = tokio::runtime::Handle::current();
+        agent::set(&self.rig.state, &runtime, comment(self, id, text));
+        while self.rig.state.agents.model.lock().waits_for_share() {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn heard(&self) -> Vec<String> {
+        std::mem::take(&mut *self.rig.agents.lock())
+    }
+}
+
+fn context(answer: &Value) -> &str {
+    answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_comment_comes_with_the_next_result_of_any_tool_once() {
+    let scene = Scene::start().await;
+    scene.comment("1", "rename it").await;
+    scene.comment("2", "and this").await;
+    scene.comment("2", "and that").await;
+    scene.comment("3", "forget it").await;
+    agent::remove(&scene.rig.state, "3");
+    let answer = scene.hook("AfterTool", json!({ "tool_name": "run_shell_command" })).await;
+    let expected = format!(
+        "The user commented on these lines:\n- {0}, lines 2-3 (`let x = 1;`): rename it\n\
+         - {0}, lines 2-3 (`let x = 1;`): and that",
+        &scene.path()[1..]
+    );
+    assert_eq!(context(&answer), expected);
+    assert_eq!(scene.heard(), ["delivered 1", "delivered 2"]);
+    assert_eq!(scene.before_agent().await, Value::Null);
+    scene.comment("1", "once more").await;
+    assert_eq!(scene.heard(), ["delivered 1"], "a model has got it");
+    assert_eq!(scene.before_agent().await, Value::Null);
+}
+
+#[tokio::test]
+async fn a_comment_at_the_end_of_a_turn_lets_the_turn_go_on_once() {
+    let scene = Scene::start().await;
+    scene.comment("1", "rename it").await;
+    let answer = scene.hook("AfterAgent", json!({})).await;
+    assert_eq!(answer["decision"], "block");
+    assert!(answer["reason"].as_str().unwrap().ends_with(": rename it"));
+    scene.comment("2", "and this").await;
+    let answer = scene.hook("AfterAgent", json!({ "stop_hook_active": true })).await;
+    assert_eq!(answer, Value::Null, "the turn has gone on already");
+    assert!(context(&scene.before_agent().await).ends_with(": and this"));
+}
+
+#[tokio::test]
+async fn a_comment_on_a_private_file_is_refused() {
+    let scene = Scene::start().await;
+    std::fs::write(scene.dir.path().join(".aiexclude"), "*.txt").unwrap();
+    scene.rig.state.workspace.change(vec![scene.dir.path().to_owned()]);
+    scene.comment("1", "rename it").await;
+    let [refused] = &scene.heard()[..] else { panic!() };
+    assert!(refused.starts_with("refused 1: No model gets this comment: the file stays private"));
+    assert_eq!(scene.before_agent().await, Value::Null);
+}
+
+#[tokio::test]
+async fn a_comment_waits_for_the_next_process_and_leaves_no_text() {
+    let state = tempfile::tempdir().unwrap();
+    let scene = Scene::of(tempfile::tempdir().unwrap(), Some(state.path())).await;
+    scene.comment("1", "old words").await;
+    scene.comment("1", "new words").await;
+    let Scene { rig, dir, .. } = scene.end(state.path(), "old words").await;
+    drop(rig);
+    let scene = Scene::of(dir, Some(state.path())).await;
+    agent::pending(&scene.rig.state);
+    assert_eq!(scene.heard(), ["pending new words"]);
+    assert!(context(&scene.before_agent().await).ends_with(": new words"));
+    scene.end(state.path(), "new words").await;
+}
+
+#[tokio::test]
+async fn a_project_that_shares_nothing_keeps_its_comments() {
+    let scene = Scene::start().await;
+    scene.comment("1", "rename it").await;
+    scene.rig.state.context.update(|model| model.silenced(true));
+    assert_eq!(scene.after_tool(json!({})).await, Value::Null);
+    scene.rig.state.context.update(|model| model.silenced(false));
+    assert!(context(&scene.after_tool(json!({})).await).ends_with(": rename it"));
 }
 
 #[tokio::test]
@@ -265,13 +368,12 @@ struct Cast {
     model: AgentModel,
     a: SessionId,
     b: SessionId,
-    reasons: u64,
 }
 
 impl Cast {
     fn new() -> Self {
         let (a, b) = (SessionId::new(), SessionId::new());
-        Self { model: AgentModel::default(), a, b, reasons: 0 }
+        Self { model: AgentModel::default(), a, b }
     }
 
     /// The CLI `agent` begins an edit of a file, and the client opens its diff.
@@ -281,13 +383,11 @@ impl Cast {
     }
 
     fn reject(&mut self, session: SessionId, path: &str) -> Rejection {
-        self.reasons += 1;
-        let text = format!("reason {}", self.reasons).into();
-        self.model.rejected(session, path, text, ReasonId(self.reasons)).0
+        self.model.rejected(session, path, "a reason".to_owned().into()).0
     }
 }
 
-fn ids(reasons: Vec<(ReasonId, Reason)>) -> Vec<u64> {
+fn ids(reasons: Vec<(NoteId, Reason)>) -> Vec<u64> {
     reasons.into_iter().map(|(id, _)| id.0).collect()
 }
 

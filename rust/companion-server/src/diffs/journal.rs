@@ -116,12 +116,12 @@ impl Journal {
     }
 }
 
-/// Removes the diff or the reason that `record` ends from the queue. Placeholders keep the count of records.
+/// Removes the diff or the note that `record` ends from the queue. Placeholders keep the count of records.
 /// The queue must not grow while a disk does not answer, which can take hours.
 fn forget(queue: &mut [Record], record: &Record) {
-    if let Record::ReasonTold(told) = record {
-        let is_reason = |queued: &Record| matches!(queued, Record::Reason(id, _) if id == told);
-        queue.iter_mut().filter(|queued| is_reason(queued)).for_each(|of| *of = record.clone());
+    if let Record::NoteTold(told) = record {
+        let is_note = |queued: &Record| matches!(queued, Record::Note(id, _) if id == told);
+        queue.iter_mut().filter(|queued| is_note(queued)).for_each(|of| *of = record.clone());
     }
     let Record::Settled(over) = record else { return };
     for queued in queue.iter_mut().rev() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, DiffId};
-use crate::agent::{Reason, ReasonId};
+use crate::agent::{Note, NoteId};
 use crate::mcp::session::{ClientTraits, SessionId};
 use crate::text::Text;
 
@@ -24,17 +24,17 @@ pub(crate) enum Record {
     Accepted(DiffId, Text),
     /// The client no longer waits for it.
     Settled(DiffId),
-    /// A model has to get the reason of a rejection.
-    Reason(ReasonId, Reason),
-    /// The model has got it.
-    ReasonTold(ReasonId),
+    /// A model has to get this note.
+    Note(NoteId, Note),
+    /// A model has got it, or the user took it back.
+    NoteTold(NoteId),
 }
 
 /// Names a record that contains a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TextId {
     Diff(DiffId),
-    Reason(ReasonId),
+    Note(NoteId),
 }
 
 impl Record {
@@ -42,7 +42,7 @@ impl Record {
     pub(crate) fn text_id(&self) -> Option<TextId> {
         match self {
             Self::Accepted(diff, _) => Some(TextId::Diff(*diff)),
-            Self::Reason(id, _) => Some(TextId::Reason(*id)),
+            Self::Note(id, _) => Some(TextId::Note(*id)),
             _ => None,
         }
     }
@@ -53,7 +53,7 @@ impl Record {
 pub(crate) struct Left {
     pub(crate) sessions: BTreeMap<SessionId, ClientTraits>,
     pub(crate) diffs: BTreeMap<DiffId, PendingDiff>,
-    pub(crate) reasons: BTreeMap<ReasonId, Reason>,
+    pub(crate) notes: BTreeMap<NoteId, Note>,
 }
 
 /// A diff whose client waits.
@@ -90,12 +90,12 @@ impl Left {
                 Vec::new()
             }
             Record::Settled(diff) => self.diffs.remove_entry(&diff).into_iter().collect(),
-            Record::Reason(id, reason) => {
-                self.reasons.insert(id, reason);
+            Record::Note(id, note) => {
+                self.notes.insert(id, note);
                 Vec::new()
             }
-            Record::ReasonTold(id) => {
-                return self.reasons.remove(&id).map(|_| TextId::Reason(id)).into_iter().collect();
+            Record::NoteTold(id) => {
+                return self.notes.remove(&id).map(|_| TextId::Note(id)).into_iter().collect();
             }
         };
         let with_text = over.into_iter().filter(|(_, diff)| diff.decision.is_accepted());
@@ -115,7 +115,7 @@ impl Left {
         let mut texts: Vec<_> = texts.collect();
         texts.sort_by_key(|(_, text)| text.len());
         let texts = texts.into_iter().map(|(id, text)| Record::Accepted(id, text));
-        let reasons = self.reasons.iter().map(|(id, reason)| Record::Reason(*id, reason.clone()));
-        sessions.chain(opened).chain(reasons).chain(texts)
+        let notes = self.notes.iter().map(|(id, note)| Record::Note(*id, note.clone()));
+        sessions.chain(opened).chain(notes).chain(texts)
     }
 }

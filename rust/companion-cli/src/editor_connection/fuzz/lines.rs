@@ -156,6 +156,11 @@ fn invalid() -> BoxedStrategy<String> {
         ("diff/accepted", r#"{"filePath":"/diff","content":null}"#),
         ("diff/rejected", r#"{"path":"/diff"}"#),
         ("diff/rejected", r#"{"filePath":["/diff"]}"#),
+        ("diff/rejected", r#"{"filePath":"/diff","reason":7}"#),
+        ("workspace/review", r#"{"all":null}"#),
+        ("comment/set", r#"{"id":"1","path":"a","line":1,"endLine":1,"content":"","text":"x"}"#),
+        ("comment/set", r#"{"id":"1","path":"{folder}/a","line":1,"content":"","text":"x"}"#),
+        ("comment/removed", r#"{"id":7}"#),
         ("editor/unknown", "{}"),
         ("", "{}"),
     ];
