@@ -7,6 +7,8 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { prepareCli } from '../lib/extension.mjs';
+import { beforeEdit, hook } from '../lib/hook.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
 import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
 
 const PROGRAM = process.env.GEMINI_COMPANION;
@@ -209,7 +211,7 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
       assert.match(await bar(neovim), /\(:w accepts, :q rejects and stops it\)$/);
       await neovim.command('messages clear', before);
       await neovim.type('\\c');
-      assert.ok((await neovim.messages()).endsWith(`GeminiCompanion: ${why}`));
+      await neovim.until(`vim.endswith(vim.fn.execute('messages'), ...)`, `GeminiCompanion: ${why}`);
       await neovim.command('messages clear');
       await neovim.type(`:GeminiCompanion reject ${REASON}<CR>`);
       assert.ok((await neovim.messages()).endsWith(`GeminiCompanion: ${why}`));
@@ -218,6 +220,47 @@ describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
       await neovim.type(':GeminiCompanion reject<CR>');
       assert.deepEqual(await decision, REJECTED);
     }
+  });
+
+  test('is not sent if its proposal ends or changes during the question', async (t) => {
+    // As plugins do that ask in a floating window.
+    const init = `vim.ui.input = function(options, answer)
+      _G.prompt, _G.answer = options.prompt, answer
+    end`;
+    const { sandbox, neovim, client } = await openNeovimWithClient(t, { init });
+    const other = await IdeClient.connect(sandbox);
+    const [a, b] = ['a', 'b'].map((name) => sandbox.file(name, 'old\n'));
+    const propose = async (by, path, content) => {
+      await hook(sandbox, 'before-tool', beforeEdit(path));
+      return { decision: by.openDiff(path, content) };
+    };
+    const ask = async (path) => {
+      await neovim.proposal(path);
+      await neovim.lua('_G.prompt = nil');
+      await neovim.type('\\c');
+      return neovim.until('_G.prompt');
+    };
+    const answer = async () => {
+      await neovim.command('messages clear');
+      await neovim.lua('_G.answer(...)', REASON);
+      return neovim.messages();
+    };
+    const ended = /^GeminiCompanion: the proposal has ended, so nothing is rejected$/m;
+    const first = await propose(client, a, 'first\n');
+    assert.equal(await ask(a), NOW);
+    const second = await propose(other, a, 'second\n');
+    assert.deepEqual(await first.decision, REJECTED);
+    await neovim.until(`vim.fn.getline(1) == 'second'`);
+    assert.match(await answer(), ended);
+    await neovim.type(':w<CR>');
+    assert.equal((await second.decision).status, 'accepted');
+
+    const third = await propose(client, b, 'third\n');
+    assert.equal(await ask(b), NOW);
+    await client.resolveDiffFromCli(b, 'rejected');
+    assert.deepEqual(await third.decision, REJECTED);
+    await neovim.until(`require('gemini_companion').status().proposals == 0`);
+    assert.match(await answer(), ended);
   });
 
   test('is not taken for the name of a file, nor the name for a reason', async (t) => {
