@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 
 import { Companion } from '../lib/companion.mjs';
 import { Editor } from '../lib/editor.mjs';
-import { BY, startCli } from '../lib/extension.mjs';
+import { BY, NAMES, startCli } from '../lib/extension.mjs';
 import { beforeEdit, hook } from '../lib/hook.mjs';
 import { openWindow } from '../lib/scene.mjs';
 import { noTerminal } from '../lib/terminal.mjs';
@@ -31,13 +31,13 @@ const time = (file) => fs.statSync(file).mtimeMs;
  * Gemini CLI with the extension, at its prompt. `files` are the texts of the project's files by their
  * names; `steps` returns the model's answers for the paths.
  */
-async function open(t, files, steps, { serve, ...options } = {}) {
+async function open(t, files, steps, { serve, name = 'gemini', ...options } = {}) {
   const window = await openWindow(t, { args: serve });
   const { sandbox, companion } = window;
   const paths = Object.entries(files).map(([name, text]) => [name, sandbox.file(name, text)]);
   const file = Object.fromEntries(paths);
   const all = { env: companion.ready.env, review: true, ...options };
-  const cli = await startCli(sandbox, 'gemini', steps(file), all);
+  const cli = await startCli(sandbox, name, steps(file), all);
   await companion.next('companion/sessions');
   return { ...window, ...cli, file };
 }
@@ -172,6 +172,38 @@ describe('a rejection with a reason', { skip: noTerminal, concurrency: 2 }, () =
   });
 });
 
+test('Qwen Code hears a reason once an edit was accepted', { skip: noTerminal }, async (t) => {
+  const edit = (file_path) => ({
+    name: 'edit',
+    args: { file_path, old_string: 'two', new_string: 'TWO' },
+  });
+  const steps = ({ a, b, c }) => [
+    { name: 'read_file', args: { file_path: a } },
+    { name: 'read_file', args: { file_path: b } },
+    { name: 'read_file', args: { file_path: c } },
+    edit(a),
+    edit(b),
+    edit(c),
+    'That was all.',
+  ];
+  const texts = { a: 'one\ntwo\n', b: 'one\r\ntwo\r\n', c: 'one\ntwo\n' };
+  const { editor, terminal, heard, file } = await open(t, texts, steps, { name: 'qwen' });
+  await terminal.enter('rename it');
+  await editor.view(file.a);
+  assert.equal(editor.reasons.get(file.a), 'never');
+  editor.accept(file.a);
+  await editor.view(file.b);
+  assert.equal(editor.reasons.get(file.b), 'now');
+  const before = [read(file.b), time(file.b)];
+  editor.reject(file.b, REASON);
+  await editor.view(file.c);
+  editor.accept(file.c);
+  await terminal.shows(/That was all\./);
+  assert.deepEqual([read(file.b), time(file.b)], before);
+  assert.ok(heard().join('\n').includes(inPlaceOfResult(file.b)), heard().join('\n'));
+  assert.deepEqual([read(file.a), read(file.c)], ['one\nTWO\n', 'one\nTWO\n']);
+});
+
 describe('the review of every edit', { skip: noTerminal, concurrency: 2 }, () => {
   const steps = ({ a, b }) => [[replace(a), replace(b)], 'That was all.'];
   const files = { a: 'one\ntwo\n', b: 'two\n' };
@@ -205,27 +237,30 @@ describe('the review of every edit', { skip: noTerminal, concurrency: 2 }, () =>
   });
 });
 
-describe('the editor', { skip: noTerminal, concurrency: 2 }, () => {
-  test('hears that the CLI asks something, and that it has finished', async (t) => {
-    const shell = { name: 'run_shell_command', args: { command: 'touch made', description: 'x' } };
-    const { companion, terminal } = await open(t, {}, () => [shell, 'That was all.']);
-    await terminal.enter('make it');
-    const { params } = await companion.next('agent/waiting');
-    assert.match(params.message, /touch|shell/i);
-    await terminal.shows(/Allow once/);
-    terminal.press('Enter');
-    await terminal.shows(/That was all\./);
-    const { seconds } = (await companion.next('agent/finished')).params;
-    assert.ok(seconds >= 0 && seconds < 60, String(seconds));
-  });
+for (const name of NAMES) {
+  describe(`the editor of ${name}`, { skip: noTerminal, concurrency: 2 }, () => {
+    test('hears that the CLI asks something, and that it has finished', async (t) => {
+      const args = { command: 'touch made', description: 'x', is_background: false };
+      const steps = () => [{ name: 'run_shell_command', args }, 'That was all.'];
+      const { companion, terminal } = await open(t, {}, steps, { name });
+      await terminal.enter('make it');
+      const { params } = await companion.next('agent/waiting');
+      assert.match(params.message, /touch|shell|permission/i);
+      await terminal.shows(/once/);
+      terminal.press('Enter');
+      await terminal.shows(/That was all\./);
+      const { seconds } = (await companion.next('agent/finished')).params;
+      assert.ok(seconds >= 0 && seconds < 60, String(seconds));
+    });
 
-  test('tells the model which files are not saved', async (t) => {
-    const files = { a: 'one\n', '.aiexclude': '*.key\n', 'b.key': 'x\n' };
-    const { editor, terminal, asked, file, sandbox } = await open(t, files, () => ['That was all.']);
-    editor.unsaved = [file.a, file['b.key'], `${sandbox.home}/outside`];
-    await terminal.enter('look at it');
-    await terminal.shows(/That was all\./);
-    const told = /not saved, so the disk has an older text: a<\/hook_context>/;
-    assert.match(asked().at(-1), told);
+    test('tells the model which files are not saved', async (t) => {
+      const files = { a: 'one\n', '.aiexclude': '*.key\n', 'b.key': 'x\n' };
+      const window = await open(t, files, () => ['That was all.'], { name });
+      const { editor, terminal, asked, file, sandbox } = window;
+      editor.unsaved = [file.a, file['b.key'], `${sandbox.home}/outside`];
+      await terminal.enter('look at it');
+      await terminal.shows(/That was all\./);
+      assert.match(asked().join('\n'), /not saved, so the disk has an older text: a(<|$)/m);
+    });
   });
-});
+}

@@ -29,7 +29,7 @@ use uuid::Uuid;
 
 use crate::diffs::{DiffId, Record};
 use crate::host::{Delivery, EditorRequest, UnsavedResponder};
-use crate::mcp::session::SessionId;
+use crate::mcp::session::{Session, SessionId};
 use crate::mcp::tools;
 use crate::net::json::Json;
 use crate::state::ServerState;
@@ -83,11 +83,6 @@ impl Agents {
         self.review_all.store(all, Ordering::Relaxed);
     }
 
-    /// A client opens a diff. Returns when the model would get a reason for its rejection.
-    pub(crate) fn opened(&self, session: SessionId, path: &str) -> ReasonArrival {
-        self.model.lock().opened(session, path)
-    }
-
     pub(crate) fn session_gone(&self, session: SessionId) {
         self.model.lock().session_gone(session);
     }
@@ -103,6 +98,25 @@ impl Agents {
 
     fn end_turn(&self, agent: &str) -> Option<Duration> {
         self.turns.lock().remove(agent).map(|begun| begun.elapsed())
+    }
+}
+
+/// Returns when the model would get the reason of a rejection of the diff that a client opens.
+pub(crate) async fn reason_arrival(
+    state: &ServerState,
+    session: &Session,
+    path: &str,
+) -> ReasonArrival {
+    let model = &state.agents.model;
+    if state.context.is_silent() || !session.client.replays_edits {
+        ReasonArrival::Never
+    } else if session.client.empty_is_unchanged {
+        model.lock().opened(session.id, path)
+    } else if model.lock().knows(session.id) {
+        let original = original(state, path).await;
+        model.lock().opened_first(session.id, path, original)
+    } else {
+        ReasonArrival::Never
     }
 }
 
@@ -142,10 +156,14 @@ async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) -> HookAnswer 
         if is_reviewed && state.config.settings.diffs && state.sessions.connected() > 0 {
             return HookAnswer::ask();
         }
-    } else {
-        known_problems(state, path).await;
+        return HookAnswer::default();
     }
-    HookAnswer::default()
+    known_problems(state, path).await;
+    if let Some(session) = state.diffs.just_accepted(path) {
+        state.agents.model.lock().accepted(&event.agent, session);
+    }
+    let reasons = state.agents.model.lock().after_edit(&event.agent, path);
+    rejected(event, path, &told(state, reasons))
 }
 
 async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) -> HookAnswer {
@@ -168,6 +186,15 @@ async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) -> HookAnswer {
         }));
         return HookAnswer::context(event, &texts);
     }
+    rejected(event, path, &reasons)
+}
+
+/// Tells the model the reasons in place of the tool's result, if there are any.
+fn rejected(event: &HookEvent, path: &str, reasons: &[Reason]) -> HookAnswer {
+    if reasons.is_empty() {
+        return HookAnswer::default();
+    }
+    let shown = event.shown_path.as_deref().unwrap_or(path);
     let reasons: Vec<_> = reasons.iter().map(|reason| &*reason.text).collect();
     HookAnswer::deny(format!(
         "The user rejected this edit of {shown}, and the file was not changed. The user's reason: {}",

@@ -65,6 +65,16 @@ struct Edit {
     is_opened: bool,
 }
 
+impl Agent {
+    fn begin(&mut self, edit: Edit) {
+        self.edits.retain(|other| other.path != edit.path);
+        if self.edits.len() == MAX_EDITS {
+            self.edits.remove(0);
+        }
+        self.edits.push(edit);
+    }
+}
+
 /// How a rejection is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rejection {
@@ -82,12 +92,8 @@ impl AgentModel {
 
     /// A CLI begins an edit. It opens a diff next, if the user has to confirm the edit.
     pub(crate) fn before_edit(&mut self, agent: &str, path: &str, original: Option<Digest>) {
-        let agent = self.agent(agent);
-        agent.edits.retain(|edit| &*edit.path != path);
-        if agent.edits.len() == MAX_EDITS {
-            agent.edits.remove(0);
-        }
-        agent.edits.push(Edit { path: path.into(), original, is_opened: false });
+        let edit = Edit { path: path.into(), original, is_opened: false };
+        self.agent(agent).begin(edit);
     }
 
     /// A client has opened a diff. Matches its MCP session with the session of the CLI that has
@@ -124,6 +130,36 @@ impl AgentModel {
             }
         }
         arrival
+    }
+
+    /// Whether the CLI of an MCP session is known.
+    pub(crate) fn knows(&self, session: SessionId) -> bool {
+        self.agents.iter().any(|agent| agent.session == Some(session))
+    }
+
+    /// A client that runs no hook before its diff has opened one. `original` is the file by now.
+    /// Returns when the model would get a reason.
+    pub(crate) fn opened_first(
+        &mut self,
+        session: SessionId,
+        path: &str,
+        original: Option<Digest>,
+    ) -> ReasonArrival {
+        let mut agents = self.agents.iter_mut();
+        let Some(agent) = agents.find(|agent| agent.session == Some(session)) else {
+            return ReasonArrival::Never;
+        };
+        agent.begin(Edit { path: path.into(), original, is_opened: true });
+        original.map_or(ReasonArrival::NextPrompt, |_| ReasonArrival::Now)
+    }
+
+    /// A CLI that runs its hook after its diff makes an edit, which the user has just accepted for
+    /// this MCP session.
+    pub(crate) fn accepted(&mut self, agent: &str, session: SessionId) {
+        let is_taken = |of: &Agent| &*of.id != agent && of.session == Some(session);
+        if !self.agents.iter().any(is_taken) {
+            self.agent(agent).session = Some(session);
+        }
     }
 
     /// The user has rejected the diff of that path, with a reason. Returns the reason to keep, or

@@ -351,3 +351,22 @@ fn a_diff_without_a_hook_of_its_own_waits_for_the_prompt() {
     assert_eq!(cast.model.opened(a, "/2"), Never);
     assert_eq!(ids(cast.model.before_agent("x")), [1], "the CLI may have connected again");
 }
+
+#[test]
+fn a_cli_whose_hook_follows_the_diff_is_known_after_an_acceptance() {
+    let mut cast = Cast::new();
+    let (a, b) = (cast.a, cast.b);
+    let text = Some(Digest::of("text"));
+    assert_eq!(cast.model.opened_first(a, "/1", text), Never);
+    cast.model.accepted("x", a);
+    assert!(cast.model.knows(a) && !cast.model.knows(b));
+    assert_eq!(cast.model.opened_first(a, "/2", text), Now);
+    assert_eq!(cast.model.opened_first(a, "/3", None), NextPrompt);
+    assert_eq!(cast.reject(a, "/2"), Rejection::KeepText(Digest::of("text")));
+    assert_eq!(ids(cast.model.after_edit("x", "/2")), [1]);
+    // The session belongs to x, so this is a mistake.
+    cast.model.accepted("y", a);
+    cast.reject(a, "/3");
+    assert_eq!(ids(cast.model.before_agent("y")), [0; 0]);
+    assert_eq!(ids(cast.model.before_agent("x")), [2]);
+}

@@ -18,6 +18,7 @@ mod repeats;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -48,6 +49,10 @@ pub(crate) use repeats::{Attempt, CallOrigin};
 /// The maximum wait for a client's acknowledgement of a decision.
 const ACKNOWLEDGEMENT_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The time from an acceptance until a CLI makes the edit, and the most acceptances in it.
+const ACCEPTED_TIME: Duration = Duration::from_secs(5);
+const MAX_ACCEPTED: usize = 32;
+
 /// The size of a request that waits for the editor, besides its texts; rounded up. In bytes.
 const QUEUED: usize = 1 << 10;
 
@@ -61,6 +66,8 @@ pub(crate) struct Diffs {
     texts: HeldTexts,
     /// Bytes of proposals that the editor has not taken.
     untaken: Arc<Semaphore>,
+    /// The edits that users have just accepted or declined.
+    accepted: Mutex<VecDeque<(Instant, SessionId, Arc<str>)>>,
     /// Signals that a client may have acknowledged a decision.
     arrived: Notify,
     sessions: Arc<Sessions>,
@@ -95,6 +102,7 @@ impl Diffs {
             repeats: Repeats::new(untaken(&limits)),
             texts: HeldTexts::default(),
             untaken: Arc::new(Semaphore::new(untaken(&limits))),
+            accepted: Mutex::default(),
             arrived: Notify::new(),
             sessions,
             monitors,
@@ -231,6 +239,24 @@ impl Diffs {
     /// The delivery of a decision to this client by now.
     pub(crate) fn delivery_to(&self, session: SessionId) -> Delivery {
         if self.ledger.lock().has_stream(session) { Delivery::Delivered } else { Delivery::Queued }
+    }
+
+    fn note_accepted(&self, session: SessionId, path: &Arc<str>) {
+        let mut accepted = self.accepted.lock();
+        accepted.truncate(MAX_ACCEPTED - 1);
+        accepted.push_front((Instant::now(), session, Arc::clone(path)));
+    }
+
+    /// The client whose edit of `path` was accepted within the last seconds, if it is only one.
+    /// Forgets the acceptance.
+    pub(crate) fn just_accepted(&self, path: &str) -> Option<SessionId> {
+        let mut accepted = self.accepted.lock();
+        accepted.retain(|(time, ..)| time.elapsed() < ACCEPTED_TIME);
+        let mut of_path = accepted.iter().filter(|(.., of)| &**of == path);
+        let session = of_path.next().map(|(_, session, _)| *session);
+        let only = session.filter(|session| of_path.all(|(_, of, _)| of == session));
+        accepted.retain(|(.., of)| &**of != path);
+        only
     }
 
     /// Rejects a diff, unless it has ended.
@@ -411,6 +437,9 @@ impl Diffs {
                     self.calls.shorten_deadline(call, Instant::now() + ACKNOWLEDGEMENT_TIMEOUT);
                 }
                 Effect::Decided(session, path, decision) => {
+                    if decision.sent_text().is_some() {
+                        self.note_accepted(session, &path);
+                    }
                     self.publish(&path, &decision);
                     if let Some(session) = self.sessions.get(session) {
                         session.mailbox.wake();

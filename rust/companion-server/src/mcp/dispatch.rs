@@ -111,6 +111,13 @@ impl ReceivedMessages {
         matches!(&self.messages[..], [ParsedMessage::Call(_, call)] if call.tool() == Some(Tool::CloseDiff))
     }
 
+    /// Prepares a single call. The next request of the session must not start before.
+    pub(crate) async fn prepare(&mut self, state: &ServerState, session: &Session) {
+        if let [ParsedMessage::Call(_, call)] = &mut self.messages[..] {
+            call.prepare(state, session).await;
+        }
+    }
+
     pub(crate) fn is_batch(&self) -> bool {
         self.is_batch
     }

@@ -16,6 +16,7 @@ use companion_protocol::tool::{Tool, ToolArguments};
 use serde::de::IgnoredAny;
 use tokio::time::Instant;
 
+use crate::agent;
 use crate::diffs::{CallOrigin, ToolResult};
 use crate::disk::workspace::DISK_TIMED_OUT;
 use crate::host::Proposal;
@@ -39,38 +40,57 @@ pub(crate) fn list(settings: &Settings) -> ListToolsResult {
     ListToolsResult { tools: offered.map(Tool::definition).collect() }
 }
 
-/// The parameters of `tools/call`: a call, or the error that the model reads.
-pub(crate) struct Call(Result<(Tool, ToolArguments), String>);
+/// The parameters of `tools/call`.
+pub(crate) struct Call {
+    /// A call, or the error that the model reads.
+    call: Result<(Tool, ToolArguments), String>,
+    /// When the model would get the reason of a rejection, for a proposal.
+    reason: ReasonArrival,
+}
 
 impl Call {
     /// A call whose arguments have the right types.
     pub(crate) fn new(state: &ServerState, params: CallToolParams<'_, ToolArguments>) -> Self {
         let tool = match find(state, &params.name) {
             Ok(tool) => tool,
-            Err(unknown) => return Self(Err(unknown)),
+            Err(unknown) => return Err(unknown).into(),
         };
         let mut arguments = params.arguments;
         if tool != Tool::OpenDiff {
             arguments.new_content = None;
         }
         if let Some(wrong) = arguments.file_path.as_deref().and_then(|path| check(path).err()) {
-            return Self(Err(format!("Invalid arguments: {wrong}")));
+            return Err(format!("Invalid arguments: {wrong}")).into();
         }
-        Self(Ok((tool, arguments)))
+        Ok((tool, arguments)).into()
     }
 
     /// The tool, if the call is valid.
     pub(crate) fn tool(&self) -> Option<Tool> {
-        self.0.as_ref().ok().map(|(tool, _)| *tool)
+        self.call.as_ref().ok().map(|(tool, _)| *tool)
+    }
+
+    /// Finds out when the model would get the reason of a rejection, if the call is a proposal.
+    /// Call this before the next request of the session may start: it may wait for a disk.
+    pub(crate) async fn prepare(&mut self, state: &ServerState, session: &Session) {
+        if let Ok((Tool::OpenDiff, ToolArguments { file_path: Some(path), .. })) = &self.call {
+            self.reason = agent::reason_arrival(state, session, path).await;
+        }
     }
 
     /// The bytes of its texts.
     pub(crate) fn size(&self) -> usize {
         let size = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        match &self.0 {
+        match &self.call {
             Ok((_, arguments)) => size(&arguments.file_path) + size(&arguments.new_content),
             Err(wrong) => wrong.len(),
         }
+    }
+}
+
+impl From<Result<(Tool, ToolArguments), String>> for Call {
+    fn from(call: Result<(Tool, ToolArguments), String>) -> Self {
+        Self { call, reason: ReasonArrival::Never }
     }
 }
 
@@ -80,7 +100,7 @@ pub(crate) fn read(state: &ServerState, params: Params<'_>) -> Result<Call, serd
     params.parse().map(|params| Call::new(state, params)).or_else(|error| {
         let call: CallToolParams<IgnoredAny> = params.parse()?;
         let wrong = |_| format!("Invalid arguments: {}", describe(&error));
-        Ok(Call(Err(find(state, &call.name).map_or_else(|unknown| unknown, wrong))))
+        Ok(Err(find(state, &call.name).map_or_else(|unknown| unknown, wrong)).into())
     })
 }
 
@@ -91,11 +111,14 @@ pub(crate) async fn run(
     from: CallOrigin<'_>,
     call: Call,
 ) -> ToolResult {
-    match call.0 {
-        Ok((tool, arguments)) => match carry_out(state, session, from, tool, arguments).await {
-            Ok(result) => result,
-            Err(wrong) => ToolResult::error(&format!("Invalid arguments: {wrong}")),
-        },
+    let Call { call, reason } = call;
+    match call {
+        Ok((tool, arguments)) => {
+            match carry_out(state, session, from, tool, arguments, reason).await {
+                Ok(result) => result,
+                Err(wrong) => ToolResult::error(&format!("Invalid arguments: {wrong}")),
+            }
+        }
         Err(wrong) => ToolResult::error(&wrong),
     }
 }
@@ -113,6 +136,7 @@ async fn carry_out(
     from: CallOrigin<'_>,
     tool: Tool,
     arguments: ToolArguments,
+    reason: ReasonArrival,
 ) -> Result<ToolResult, &'static str> {
     let ToolArguments { file_path, new_content, suppress_notification, severity, only_new } =
         arguments;
@@ -126,19 +150,15 @@ async fn carry_out(
     let named = file_path.ok_or("filePath is missing");
     Ok(match tool {
         Tool::OpenDiff => {
-            let mut proposal = Proposal {
+            let proposal = Proposal {
                 file_path: named?,
                 new_content: new_content.ok_or("newContent is missing")?,
                 cli: state.sessions.number(session, |other| state.diffs.has_open(other)),
                 client: session.client,
-                reason: ReasonArrival::Never,
+                reason,
                 probe: Arc::clone(&state.probe),
                 untaken: None,
             };
-            // Only this client is known to take a text for no change.
-            if session.client.empty_is_unchanged && !state.context.is_silent() {
-                proposal.reason = state.agents.opened(session.id, &proposal.file_path);
-            }
             state.diffs.open(from, proposal).await
         }
         Tool::CloseDiff => {

@@ -98,7 +98,7 @@ where
         Ok(body) => body,
         Err(error) => return body_error(&error, state.config.limits.body),
     };
-    let received = match ReceivedMessages::read_call(&state, &body.bytes) {
+    let mut received = match ReceivedMessages::read_call(&state, &body.bytes) {
         Some(call) => call,
         None => match parse(&body.bytes) {
             Ok(Payload::Single(Message::Request { id, method, params }))
@@ -125,6 +125,7 @@ where
     {
         arrival.be_first().await;
     }
+    received.prepare(&state, &session).await;
     // The next request of the session may start after the first step of this one.
     drop(arrival);
     let is_single = !received.is_batch();
