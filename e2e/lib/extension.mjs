@@ -96,20 +96,26 @@ function unpack(sandbox, archive) {
 }
 
 /**
- * Starts the CLI in the project up to its prompt, with the extension installed `by` one of the
- * ways. Its model answers `steps`. `review` sets whether edits are reviewed.
+ * Prepares a CLI whose model answers `steps`, with the extension installed `by` one of the ways.
+ * `review` sets whether edits are reviewed. Returns the command line, the environment, and functions
+ * for the texts that the model gets.
  */
-export async function startCli(sandbox, name, steps, options = {}) {
+export async function prepareCli(sandbox, name, steps, options = {}) {
   const { PATH = HERE, env, by = BY.folder, review = false } = options;
   const cli = CLIS[name];
-  const prepared = await cli.prepare(sandbox, steps);
+  const { args, heard, asked, ...prepared } = await cli.prepare(sandbox, steps);
   const all = { REMOTE_CONTAINERS: '1', ...env, ...prepared.env, PATH };
   by(sandbox, name, all);
-  const args = [cli.program, ...(review ? [] : [cli.withoutReview]), ...prepared.args];
-  const place = { cwd: sandbox.project, env: all };
-  const terminal = new Terminal(sandbox, [process.execPath, ...args], place);
+  const mode = review ? [] : [cli.withoutReview];
+  return { command: [process.execPath, cli.program, ...mode, ...args], env: all, heard, asked };
+}
+
+/** Starts the CLI in the project up to its prompt. The options are those of `prepareCli`. */
+export async function startCli(sandbox, name, steps, options) {
+  const { command, env, heard, asked } = await prepareCli(sandbox, name, steps, options);
+  const terminal = new Terminal(sandbox, command, { cwd: sandbox.project, env });
   await terminal.shows(/Type your message/);
-  return { terminal, heard: prepared.heard, asked: prepared.asked };
+  return { terminal, heard, asked };
 }
 
 /**

@@ -45,7 +45,7 @@ test('a proposal shows beside the file, in a separate tab page', { skip }, async
   assert.match(await neovim.messages(), /The CLI proposes an edit to a\.lua$/);
   assert.deepEqual(await bars(neovim), [
     ' The file as it is',
-    ' Proposed by the CLI (:w accepts, :q rejects)',
+    ' Proposed by the CLI (:w accepts, :q rejects and stops it)',
   ]);
 
   fs.writeFileSync(file, 'local changed\n');
@@ -65,9 +65,9 @@ test('a proposal shows beside the file, in a separate tab page', { skip }, async
 
 test('the bar shows whether the user has changed the proposal', { skip }, async (t) => {
   const { neovim } = await openProposal(t);
-  const proposed = ' Proposed by the CLI (:w accepts, :q rejects)';
+  const proposed = ' Proposed by the CLI (:w accepts, :q rejects and stops it)';
   assert.equal((await bars(neovim))[1], proposed);
-  const changed = ' Proposed by the CLI, changed by you (:w accepts, :q! rejects)';
+  const changed = ' Proposed by the CLI, changed by you (:w accepts, :q! rejects and stops it)';
   for (const [keys, bar] of [
     ['x', changed],
     ['u', proposed],
@@ -86,7 +86,7 @@ test('a proposal shows whether it creates its file', { skip }, async (t) => {
   const filePath = path.join(sandbox.project, 'new', 'a.lua');
   await session.callTool('openDiff', { filePath, newContent: 'local a = 1\n' });
   await neovim.proposal(filePath);
-  const created = [' No file yet', ' New file, proposed by the CLI (:w accepts, :q rejects)'];
+  const created = [' No file yet', ' New file, proposed by the CLI (:w accepts, :q rejects and stops it)'];
   assert.deepEqual(await bars(neovim), created);
   assert.match(await neovim.messages(), /The CLI proposes the new file new\/a\.lua$/);
 
@@ -94,7 +94,7 @@ test('a proposal shows whether it creates its file', { skip }, async (t) => {
   fs.writeFileSync(filePath, 'local b = 1\n');
   await session.callTool('openDiff', { filePath, newContent: 'local b = 2\n' });
   assert.deepEqual((await neovim.sides(filePath)).right, ['local b = 2']);
-  const changed = [' The file as it is', ' Proposed by the CLI (:w accepts, :q rejects)'];
+  const changed = [' The file as it is', ' Proposed by the CLI (:w accepts, :q rejects and stops it)'];
   assert.deepEqual(await bars(neovim), changed);
 });
 
@@ -197,7 +197,7 @@ test('several proposals are open at once, each in its tab page', { skip }, async
   assert.equal((await neovim.ready()).proposals, 3);
   const complete = (line) => neovim.lua(`return vim.fn.getcompletion(..., 'cmdline')`, line);
   assert.deepEqual(await complete('GeminiCompanion accept '), ['a', 'b', 'c']);
-  assert.deepEqual(await complete('GeminiCompanion re'), ['reject', 'rejectall', 'restart']);
+  assert.deepEqual(await complete('GeminiCompanion re'), ['reject', 'rejectall', 'restart', 'review']);
   await neovim.type(':tabfirst | GeminiCompanion accept<CR>');
   assert.match(await neovim.messages(), /several proposals are open; name one: a, b, c/);
 

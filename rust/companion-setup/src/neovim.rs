@@ -23,8 +23,9 @@ const HELP: &str = "doc/gemini_companion.txt";
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
 /// The files of the plugin.
-const FILES: [(&str, &str); 30] = files![
+const FILES: [(&str, &str); 33] = files![
     "doc/gemini_companion.txt"
+    "lua/gemini_companion/agent.lua"
     "lua/gemini_companion/autowrite.lua"
     "lua/gemini_companion/bars.lua"
     "lua/gemini_companion/buffer.lua"
@@ -42,6 +43,7 @@ const FILES: [(&str, &str); 30] = files![
     "lua/gemini_companion/init.lua"
     "lua/gemini_companion/log.lua"
     "lua/gemini_companion/prompt.lua"
+    "lua/gemini_companion/reason.lua"
     "lua/gemini_companion/reload.lua"
     "lua/gemini_companion/review.lua"
     "lua/gemini_companion/selection.lua"
@@ -50,6 +52,7 @@ const FILES: [(&str, &str); 30] = files![
     "lua/gemini_companion/terminal.lua"
     "lua/gemini_companion/text.lua"
     "lua/gemini_companion/types.lua"
+    "lua/gemini_companion/unsaved.lua"
     "lua/gemini_companion/view.lua"
     "lua/gemini_companion/windows.lua"
     "lua/gemini_companion/workspace.lua"

@@ -4,6 +4,8 @@ local log = require('gemini_companion.log')
 
 local M = {}
 
+local REVIEW_ON = 'You review every edit of Gemini CLI, if it has the extension.'
+
 local function echo(lines)
   vim.api.nvim_echo({ { table.concat(vim.tbl_map(vim.fn.strtrans, lines), '\n') } }, false, {})
 end
@@ -27,6 +29,9 @@ local function status()
   elseif context.private then
     local front = vim.fn.fnamemodify(require('gemini_companion.context').front(), ':~:.')
     lines[#lines + 1] = ('Hidden from CLIs by an ignore file: %s'):format(front)
+  end
+  if context.review_all then
+    lines[#lines + 1] = REVIEW_ON
   end
   local paths = require('gemini_companion.diff').paths()
   if #paths > 0 then
@@ -64,6 +69,35 @@ local function on_proposal(name)
   return on_proposals('gemini_companion', name)
 end
 
+--- Returns whether the argument of `reject` is meant as a path, and not as a reason.
+local function is_path(argument)
+  if require('gemini_companion.diff').has(argument) or vim.uv.fs_stat(argument) then
+    return true
+  end
+  local is_word = not argument:find('%s')
+  return is_word and (argument:find('[/\\]') or argument:find('%w%.%w+$')) ~= nil
+end
+
+local function reject(argument)
+  local path, reason = argument, nil
+  if argument and not is_path(argument) then
+    path, reason = nil, argument
+  end
+  local ok, why = require('gemini_companion').reject(path, reason)
+  if not ok and why then
+    log.fail(why)
+  end
+end
+
+local function review(switch)
+  if switch ~= 'on' and switch ~= 'off' then
+    log.fail('use :GeminiCompanion review on, or review off')
+    return
+  end
+  require('gemini_companion').review(switch == 'on')
+  echo({ switch == 'on' and REVIEW_ON or 'You review the edits for which the CLI asks.' })
+end
+
 local function on_all(name)
   return on_proposals('gemini_companion.review', name)
 end
@@ -96,9 +130,10 @@ local commands = {
   tell = function()
     require('gemini_companion').silence(false)
   end,
+  review = review,
   log = show_log,
   accept = on_proposal('accept'),
-  reject = on_proposal('reject'),
+  reject = reject,
   show = on_proposal('show'),
   next = on_all('next'),
   prev = on_all('prev'),
@@ -142,6 +177,8 @@ function M.complete(lead, line)
   local candidates = {}
   if #words == 1 then
     candidates = names()
+  elseif #words == 2 and words[1] == 'review' then
+    candidates = { 'off', 'on' }
   elseif #words == 2 and vim.tbl_contains({ 'accept', 'reject', 'show' }, words[1]) then
     candidates = vim.tbl_map(function(path)
       return vim.fn.fnamemodify(path, ':~:.')

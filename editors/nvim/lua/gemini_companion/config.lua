@@ -11,8 +11,10 @@ local defaults = {
   diffs = true,
   diagnostics = true,
   silent = false,
+  review_all = false,
+  notify = true,
   log_level = 'warn',
-  mappings = { accept = '<LocalLeader>a', reject = '<LocalLeader>r' },
+  mappings = { accept = '<LocalLeader>a', reject = '<LocalLeader>r', reason = '<LocalLeader>c' },
 }
 
 local types = {
@@ -24,6 +26,8 @@ local types = {
   diffs = { 'boolean' },
   diagnostics = { 'boolean' },
   silent = { 'boolean' },
+  review_all = { 'boolean' },
+  notify = { 'boolean' },
   trusted = { 'boolean' },
   log_level = { 'string' },
   mappings = { 'table', 'boolean' },
@@ -48,11 +52,13 @@ function M.set(options)
       error(('gemini_companion: option %s must be a %s, not a %s'):format(name, wanted, type(value)), 0)
     end
   end
-  local silent = M.options.silent
+  local before = M.options
   M.options = vim.tbl_deep_extend('force', vim.deepcopy(defaults), options or {})
-  if (options or {}).silent == nil then
-    -- A `silent` or `tell` command of the user stays in force.
-    M.options.silent = silent
+  -- A command of the user that has changed one of these stays in force.
+  for _, name in ipairs({ 'silent', 'review_all' }) do
+    if (options or {})[name] == nil then
+      M.options[name] = before[name]
+    end
   end
   -- A list is one value. A merge by position would keep the end of the default list.
   for _, name in ipairs({ 'cmd', 'clients' }) do

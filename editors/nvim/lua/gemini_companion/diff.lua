@@ -8,6 +8,7 @@ local form = require('gemini_companion.form')
 local idle = require('gemini_companion.idle')
 local drafts = require('gemini_companion.drafts')
 local log = require('gemini_companion.log')
+local reasons = require('gemini_companion.reason')
 local reload = require('gemini_companion.reload')
 local stale = require('gemini_companion.stale')
 local text = require('gemini_companion.text')
@@ -45,6 +46,11 @@ end
 --- Returns the name of a proposal's CLI if proposals of several CLIs are open.
 local function cli(proposal)
   return bars.cli(proposal, proposals)
+end
+
+--- Returns the name of a proposal's CLI for the middle of a sentence.
+local function cli_name(proposal)
+  return cli(proposal) or 'the CLI'
 end
 
 local function update_bars()
@@ -119,13 +125,46 @@ local function reject(proposal)
   close(proposal)
 end
 
+--- Rejects with a reason for the model. Returns whether the model gets it. If not, returns the cause, and rejects
+--- nothing.
+local function reject_with_reason(proposal, reason)
+  local arrival, why = reasons.arrival(proposal)
+  if not arrival then
+    return false, why
+  end
+  if not notify('diff/rejected', { filePath = proposal.path, reason = text.utf8(reason) }) then
+    return false, reasons.NO_CLI
+  end
+  local name = cli_name(proposal)
+  keep(proposal, true)
+  close(proposal)
+  reasons.confirm(arrival, name, proposal.path)
+  return true
+end
+
 --- Rejects for the user, and keeps the user's changes.
-local function reject_by_user(proposal)
+local function reject_by_user(proposal, reason)
   if proposal.decided then
-    return
+    return false
+  elseif reason and vim.trim(reason) ~= '' then
+    return reject_with_reason(proposal, reason)
   end
   keep(proposal, true)
   reject(proposal)
+  return true
+end
+
+--- Asks the user for a reason, and rejects with it.
+local function ask_for_reason(proposal)
+  if proposal.decided then
+    return
+  end
+  reasons.ask(proposal, cli_name(proposal), function(reason)
+    local ok, why = reject_with_reason(proposal, reason)
+    if not ok then
+      log.fail(why)
+    end
+  end)
 end
 
 --- Marks a proposal that no CLI waits for.
@@ -180,14 +219,15 @@ local function open(diff, base)
     last_number = last_number + 1
     proposal = { path = path, number = last_number }
     local function on(act)
-      return function(insists)
-        return act(proposal, insists)
+      return function(option)
+        return act(proposal, option)
       end
     end
     local options = { focus = config.options.focus, mappings = config.options.mappings }
     proposal.view = view.open(path, parsed, kind, options, {
       accept = on(accept_by_user),
       reject = on(reject_by_user),
+      reason = on(ask_for_reason),
       left = on(reopen),
       remind = on(remind),
       changed = update_bars,
@@ -200,13 +240,15 @@ local function open(diff, base)
     })
     proposals[path] = proposal
   end
-  proposal.cli, proposal.replays_edits = diff.cli, diff.replaysEdits
+  proposal.question = nil
+  proposal.cli, proposal.replays_edits, proposal.reason = diff.cli, diff.replaysEdits, diff.reason
   -- A CLI that replays edits keeps the line endings of the file, but not always its BOM. If it gets its own text back,
   -- byte for byte, it makes the model's edit. It writes any other text over the whole file.
   local adds_bom = parsed.bomb and not text.parse(diff.newContent).bomb
   proposal.content = diff.replaysEdits and not adds_bom and diff.newContent or text.render(parsed)
   proposal.base, proposal.warned = base, nil
   proposal.view.private = diff.private
+  proposal.view.takes_reason = reasons.arrival(proposal) ~= nil
   if diff.private then
     remarks[#remarks + 1] = 'is for a private file'
   end
@@ -389,18 +431,28 @@ local function find(path)
   return proposals[paths[1]], 'no proposal is open'
 end
 
+--- Returns whether a proposal for a path is open.
+---@param path string
+---@return boolean
+function M.has(path)
+  return find(path) ~= nil
+end
+
 local function act_on(act)
-  return function(path, insists)
+  return function(path, option)
     local proposal, why = find(path)
     if not proposal then
       return false, why
     end
-    return act(proposal, insists) ~= false
+    local ok
+    ok, why = act(proposal, option)
+    return ok ~= false, why
   end
 end
 
---- Each function takes the path of a proposal, or nil for the visible one, and `insists` as in `stale.lua`.
---- It returns whether it succeeded, and if there is no proposal, the reason.
+--- Each function takes the path of a proposal, or nil for the visible one, and an option: for `accept`, `insists` as
+--- in `stale.lua`; for `reject`, the reason for the model. It returns whether it succeeded, and if not, the cause,
+--- unless the user has already seen a message.
 M.accept = act_on(accept_by_user)
 M.reject = act_on(reject_by_user)
 M.show = act_on(function(proposal)

@@ -25,6 +25,9 @@ function M.setup(options)
   if options and options.silent ~= nil then
     M.silence(options.silent)
   end
+  if options and options.review_all ~= nil then
+    M.review(options.review_all)
+  end
 end
 
 --- Starts the companion, unless the user has disabled that or a CLI has started this Neovim as its editor. That CLI
@@ -66,6 +69,7 @@ end
 ---@return boolean
 function M.start()
   local server, context, diff, terminal, workspace = modules()
+  local agent = require('gemini_companion.agent')
   local diagnostics = require('gemini_companion.diagnostics')
   local log = require('gemini_companion.log')
   local reload = require('gemini_companion.reload')
@@ -84,6 +88,7 @@ function M.start()
       terminal.set(ready.env)
       -- The companion must know the silent mode before it receives any context.
       M.silence(config.options.silent)
+      M.review(config.options.review_all)
       workspace.report(server.notify)
       diff.start(server.notify)
       diagnostics.start()
@@ -104,10 +109,15 @@ function M.start()
         go_on()
       end
     end,
-    request = vim.tbl_extend('error', { ['editor/diagnostics'] = diagnostics.request }, diff.requests),
+    request = vim.tbl_extend('error', {
+      ['editor/diagnostics'] = diagnostics.request,
+      ['editor/unsaved'] = require('gemini_companion.unsaved').request,
+    }, diff.requests),
+    notification = agent.notifications,
   })
   if ok then
     listen()
+    agent.start()
   else
     log.warn(why)
   end
@@ -134,7 +144,14 @@ function M.silence(silent)
   require('gemini_companion.server').notify('workspace/silent', { silent = silent })
 end
 
---- Returns the state for a status line: `{running, port, clients, proposals, private, silent}`.
+--- Turns the review of edits that Gemini CLI would make without asking on or off.
+---@param all boolean
+function M.review(all)
+  config.options.review_all = all
+  require('gemini_companion.server').notify('workspace/review', { all = all })
+end
+
+--- Returns the state for a status line: `{running, port, clients, proposals, private, silent, review_all}`.
 function M.status()
   local status = require('gemini_companion.server').status() or {}
   local front = require('gemini_companion.context').front()
@@ -145,6 +162,7 @@ function M.status()
     proposals = #require('gemini_companion.diff').paths(),
     private = front ~= nil and vim.tbl_contains(status.private or {}, front),
     silent = config.options.silent,
+    review_all = config.options.review_all,
   }
 end
 
@@ -157,12 +175,13 @@ function M.accept(path)
   return require('gemini_companion.diff').accept(path)
 end
 
---- Rejects a proposal; see `accept`.
+--- Rejects a proposal; see `accept`. The model gets `reason`. If it can't, nothing is rejected.
 ---@param path? string
+---@param reason? string
 ---@return boolean
 ---@return string? why
-function M.reject(path)
-  return require('gemini_companion.diff').reject(path)
+function M.reject(path, reason)
+  return require('gemini_companion.diff').reject(path, reason)
 end
 
 --- Goes to a proposal; see `accept`.

@@ -16,11 +16,10 @@ function M.add(line)
   end
 end
 
---- Adds a line to the log and shows it. `level` is one of `vim.log.levels`, by default INFO.
+--- Shows a line. `level` is one of `vim.log.levels`, by default INFO.
 ---@param line string
 ---@param level? integer
-function M.notify(line, level)
-  M.add(line)
+function M.show(line, level)
   -- Neovim would wait for a key after a message that does not fit, or a second one.
   local shown = 'gemini-companion: ' .. vim.fn.strtrans(line)
   if vim.fn.strdisplaywidth(shown) > vim.v.echospace then
@@ -28,6 +27,14 @@ function M.notify(line, level)
   end
   vim.cmd('redraw')
   vim.notify(shown, level or vim.log.levels.INFO, { title = 'Gemini companion' })
+end
+
+--- Adds a line to the log and shows it; see `show`.
+---@param line string
+---@param level? integer
+function M.notify(line, level)
+  M.add(line)
+  M.show(line, level)
 end
 
 --- Adds a line to the log and shows it as a warning.

@@ -38,8 +38,8 @@ local function processes()
   return commands, children
 end
 
---- Returns the buffers of the terminals that run a CLI, newest first.
-local function terminals()
+--- Returns a function that checks whether a buffer is a terminal that runs a CLI.
+local function cli_terminals()
   local commands, children = processes()
   local function runs(pid)
     if is_cli(commands[pid] or '') then
@@ -52,14 +52,26 @@ local function terminals()
     end
     return false
   end
-  local found = {}
-  for _, buffer in ipairs(api.nvim_list_bufs()) do
+  return function(buffer)
     local ok, pid = pcall(api.nvim_buf_get_var, buffer, 'terminal_job_pid')
-    if ok and runs(tostring(pid)) then
-      table.insert(found, 1, buffer)
-    end
+    return ok and runs(tostring(pid))
   end
+end
+
+--- Returns the buffers of the terminals that run a CLI, newest first.
+local function terminals()
+  local found = vim.tbl_filter(cli_terminals(), api.nvim_list_bufs())
+  table.sort(found, function(a, b)
+    return a > b
+  end)
   return found
+end
+
+--- Returns whether a buffer is a terminal that runs a CLI.
+---@param buffer integer
+---@return boolean
+function M.is_cli_terminal(buffer)
+  return vim.bo[buffer].buftype == 'terminal' and cli_terminals()(buffer)
 end
 
 --- Returns the folder where a terminal was opened.

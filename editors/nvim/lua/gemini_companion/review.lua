@@ -55,7 +55,7 @@ local function decide_all(verb, act, asks)
     end
   end
   local left = #vim.tbl_filter(function(proposal)
-    return not act(proposal.path, false)
+    return not act(proposal.path)
   end, proposals)
   -- Each of them showed a reason, but only the last message stays visible.
   if left > 1 then
@@ -69,7 +69,10 @@ end
 ---@return boolean
 ---@return string? why
 function M.accept_all()
-  return decide_all('Accept', diff.accept, function(count)
+  local function accept(path)
+    return diff.accept(path, false)
+  end
+  return decide_all('Accept', accept, function(count)
     return count > 1
   end)
 end

@@ -67,6 +67,8 @@ local function handle_line(server, line)
     server.clients = tonumber(params.count) or 0
   elseif message.method == 'companion/private' and type(params.paths) == 'table' then
     server.private = params.paths
+  elseif server.on.notification[message.method] then
+    server.on.notification[message.method](params)
   else
     log.add('the companion sent a message that this version of the plugin does not know')
   end
@@ -105,6 +107,9 @@ local function arguments(folders)
   end
   if options.silent then
     list[#list + 1] = '--silent'
+  end
+  if options.review_all then
+    list[#list + 1] = '--review-all'
   end
   if options.trusted ~= nil then
     list[#list + 1] = options.trusted and '--trusted' or '--untrusted'

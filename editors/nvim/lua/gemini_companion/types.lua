@@ -25,6 +25,8 @@
 ---@field diffs? boolean
 ---@field diagnostics? boolean
 ---@field silent? boolean
+---@field review_all? boolean
+---@field notify? boolean
 ---@field trusted? boolean
 ---@field log_level? string
 ---@field mappings? GeminiCompanion.Mappings|false
@@ -32,8 +34,12 @@
 ---@class GeminiCompanion.Mappings
 ---@field accept? string|false
 ---@field reject? string|false
+---@field reason? string|false
 
 ---@alias GeminiCompanion.Kind 'change'|'create'
+
+--- When the model gets the reason of a rejection. A rejection without `now` ends the CLI's turn.
+---@alias GeminiCompanion.ReasonArrival 'now'|'nextPrompt'|'never'
 
 --- The parameters of the request `diff/open`.
 ---@class GeminiCompanion.OpenDiff
@@ -42,6 +48,7 @@
 ---@field ["private"] boolean
 ---@field cli integer
 ---@field replaysEdits boolean
+---@field reason GeminiCompanion.ReasonArrival
 ---@field newContent string
 
 --- The parameters of the notification `companion/ready`.
@@ -55,12 +62,26 @@
 ---@field paths string[]
 ---@field severity? string
 
+--- The result of the request `editor/unsaved`.
+---@class GeminiCompanion.UnsavedFiles
+---@field paths string[]
+
+--- The parameters of the notification `agent/waiting`.
+---@class GeminiCompanion.AgentWaiting
+---@field message string
+
+--- The parameters of the notification `agent/finished`.
+---@class GeminiCompanion.AgentFinished
+---@field seconds integer
+
 --- An open proposal.
 ---@class GeminiCompanion.Proposal
 ---@field path string as the CLI wrote it
 ---@field number integer a later proposal has a greater number
 ---@field cli integer
 ---@field replays_edits boolean
+---@field reason GeminiCompanion.ReasonArrival if the file does not change
+---@field question? table identifies the last question for a reason about this text
 ---@field content string the proposed text
 ---@field base string|false the bytes of the file when the proposal arrived, `false` without a file
 ---@field warned? string|false the bytes of the file at the last warning
@@ -76,12 +97,13 @@
 ---@field is_changed boolean
 ---@field is_current boolean
 
---- The functions that a view calls: the user accepts or rejects; the proposal leaves its last window (`left`);
---- the user is typing elsewhere (`remind`); the text changes; the user has typed on while the view was closing
---- (`late_changes`); the user saves a copy.
+--- The functions that a view calls: the user accepts, rejects, or rejects with a `reason`; the proposal leaves its
+--- last window (`left`); the user is typing elsewhere (`remind`); the text changes; the user has typed on while the
+--- view was closing (`late_changes`); the user saves a copy.
 ---@class GeminiCompanion.ViewHandler
 ---@field accept fun(insists?: boolean): boolean?
 ---@field reject fun()
+---@field reason fun()
 ---@field left fun()
 ---@field remind fun()
 ---@field changed fun()
@@ -102,6 +124,7 @@
 ---@field group? integer
 ---@field closing? boolean
 ---@field ["private"]? boolean
+---@field takes_reason? boolean the model gets the reason of a rejection
 ---@field takes_focus? boolean
 ---@field was_current? boolean
 ---@field unloaded? fun(): GeminiCompanion.Text?
@@ -120,6 +143,7 @@
 ---@field ready fun(params: GeminiCompanion.Ready)
 ---@field exit fun(expected: boolean)
 ---@field request table<string, fun(params: table, done: fun(result?: table), fail: fun(why: string))>
+---@field notification table<string, fun(params: table)>
 
 ---@class GeminiCompanion.ServerStatus
 ---@field pid integer

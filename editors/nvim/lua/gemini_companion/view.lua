@@ -50,8 +50,14 @@ local BARS = {
   create = { 'No file yet', 'New file, proposed by %s' },
 }
 
---- The rest of the right bar, by whether the user has changed the proposal.
-local KEYS = { [false] = ' (:w accepts, :q rejects)', [true] = ', changed by you (:w accepts, :q! rejects)' }
+--- The rest of the right bar, by whether the user has changed the proposal. A rejection ends the CLI's turn.
+local KEYS = {
+  [false] = ' (:w accepts, :q rejects and stops it%s)',
+  [true] = ', changed by you (:w accepts, :q! rejects and stops it%s)',
+}
+
+--- The end of these keys, with the key that rejects with a reason.
+local REASON_KEY = ', %s says why'
 
 --- The right bar with the position among several proposals.
 local PLACE = '%s — %d of %d'
@@ -109,6 +115,20 @@ function View:replace(parsed, kind)
   self.kind = kind
 end
 
+--- Returns the end of the right bar's keys. It is empty if the model can't get a reason, or without a mapping.
+function View:reason_key()
+  local key = self.takes_reason and self.mappings and self.mappings.reason
+  if not key then
+    return ''
+  end
+  local leader = vim.g.maplocalleader
+  leader = vim.fn.keytrans(leader and leader ~= '' and leader or '\\')
+  local shown = key:gsub('<[Ll]ocal[Ll]eader>', function()
+    return leader
+  end)
+  return (REASON_KEY:format(shown):gsub('%%', '%%%%'))
+end
+
 --- Updates the bars of both sides.
 ---@param number integer the place of the proposal among `count`
 ---@param count integer
@@ -121,7 +141,7 @@ function View:show_bars(number, count, cli)
     windows.set_bar(left, self.private and PRIVATE:format(bars[1]) or bars[1])
   end
   if right then
-    local bar = bars[2]:format(cli or 'the CLI') .. KEYS[is_changed]
+    local bar = bars[2]:format(cli or 'the CLI') .. KEYS[is_changed]:format(self:reason_key())
     windows.set_bar(right, count > 1 and PLACE:format(bar, number, count) or bar)
   end
 end
@@ -168,12 +188,16 @@ end
 
 ---@param mappings GeminiCompanion.Mappings|false
 function View:map(mappings)
-  local actions = { accept = self.on.accept, reject = self.on.reject }
+  local actions = {
+    accept = { self.on.accept, 'accept the proposal of the CLI' },
+    reject = { self.on.reject, 'reject the proposal of the CLI, and stop it' },
+    reason = { self.on.reason, 'reject the proposal of the CLI with a reason' },
+  }
   for _, buffer in ipairs({ self.left, self.right }) do
     for name, action in pairs(actions) do
       if mappings and mappings[name] then
-        local options = { buffer = buffer, nowait = true, desc = name .. ' the proposal of the CLI' }
-        vim.keymap.set('n', mappings[name], action, options)
+        local options = { buffer = buffer, nowait = true, desc = action[2] }
+        vim.keymap.set('n', mappings[name], action[1], options)
       end
     end
   end
@@ -339,7 +363,7 @@ function View:open_again()
   local options = { focus = false, mappings = self.mappings }
   local parsed = self:original()
   local again = M.open(self.path, parsed, self.kind, options, self.on)
-  again.private = self.private
+  again.private, again.takes_reason = self.private, self.takes_reason
   if changed then
     buffers.set_lines(again.right, now.lines)
     buffers.set_form(again.right, now)

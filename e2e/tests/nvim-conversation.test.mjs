@@ -1,0 +1,423 @@
+// Tests the conversation around an edit in Neovim, with the real Gemini CLI in Neovim's terminal: the
+// reason of a rejection, unsaved files, the review of every edit, and the notifications to the user.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { prepareCli } from '../lib/extension.mjs';
+import { beforeEdit, hook } from '../lib/hook.mjs';
+import { IdeClient } from '../lib/ide-client.mjs';
+import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
+
+const PROGRAM = process.env.GEMINI_COMPANION;
+const REASON = 'Use the name seven, please.';
+const REJECTED = { status: 'rejected', content: undefined };
+
+const replace = (file_path) => ({
+  name: 'replace',
+  args: { file_path, old_string: 'two', new_string: 'TWO', instruction: 'rename it' },
+});
+
+const read = (file) => fs.readFileSync(file, 'latin1');
+
+/** The lines of the CLI's terminal, as one text. */
+const TERMINAL = `table.concat(vim.api.nvim_buf_get_lines(vim.g.terminal, 0, -1, false), '\\n')`;
+
+/** Collects the data of the plugin's events in `_G.events`, by the event. */
+const WITH_EVENTS = `_G.events = {}
+  for _, name in ipairs({ 'GeminiCompanionWaiting', 'GeminiCompanionFinished' }) do
+    vim.api.nvim_create_autocmd('User', { pattern = name, callback = function(event)
+      _G.events[name] = event.data
+    end })
+  end`;
+
+/** Setup with the program in a shell that reports each answer as one of so many seconds. */
+const setupWithAnswers = (seconds, options = '') =>
+  `{ ${options} cmd = { 'sh', '-c', [["$0" "$@" | sed -u 's/"seconds":[0-9]*/"seconds":${seconds}/']],
+     [[${PROGRAM}]] } }`;
+
+/**
+ * Neovim with Gemini CLI at its prompt in a terminal of another tab page. `files` are the texts of
+ * the project's files by their names; `steps` returns the model's answers for the paths.
+ */
+async function open(t, files, steps, { setup, init = '', ...options } = {}) {
+  const { sandbox, neovim } = await openNeovim(t, { setup, init: `${WITH_EVENTS}\n${init}` });
+  const paths = Object.entries(files).map(([name, text]) => [name, sandbox.file(name, text)]);
+  const file = Object.fromEntries(paths);
+  const all = { review: true, ...options };
+  const { command, env, ...texts } = await prepareCli(sandbox, 'gemini', steps(file), all);
+  const pid = await neovim.lua(
+    `local command, env = ...
+     vim.cmd('tabnew')
+     local job = vim.fn.termopen({ 'sh', '-c', '"$@"; exit', 'sh', unpack(command) }, { env = env })
+     vim.g.terminal = vim.api.nvim_get_current_buf()
+     vim.cmd('tabprevious')
+     return vim.fn.jobpid(job)`,
+    command,
+    env,
+  );
+  sandbox.defer(() => process.kill(-pid, 'SIGKILL'));
+  const cli = {
+    shows: (text) => neovim.until(`${TERMINAL}:find(..., 1, true)`, text),
+    async enter(text) {
+      await neovim.lua(
+        `vim.fn.win_gotoid(vim.fn.win_findbuf(vim.g.terminal)[1])
+         vim.cmd('startinsert')`,
+      );
+      await neovim.until(`vim.api.nvim_get_mode().mode == 't'`);
+      await neovim.type(text);
+      await cli.shows(text);
+      // Within 30 ms of the last key, the CLI reads Enter as a pasted line break.
+      await sleep(100);
+      await neovim.type('<CR>');
+    },
+    /** Types a command of Neovim. */
+    run: (command) => neovim.type(`<C-\\><C-n>:GeminiCompanion ${command}<CR>`),
+  };
+  await cli.shows('Type your message');
+  await neovim.until(`require('gemini_companion').status().clients == 1`);
+  return { ...texts, sandbox, neovim, cli, file };
+}
+
+/** Goes from the CLI's terminal to the proposal for a file. */
+async function goTo({ neovim, cli }, file) {
+  await neovim.proposalBehind(file);
+  await cli.run(`show ${file}`);
+  await neovim.proposal(file);
+}
+
+/** Waits until the last line of the screen has this text. */
+const asks = (neovim, text) =>
+  neovim.until(
+    `(function(text)
+       local cells = {}
+       for column = 1, vim.o.columns do
+         table.insert(cells, vim.fn.screenstring(vim.o.lines, column))
+       end
+       return table.concat(cells):find(text, 1, true)
+     end)(...)`,
+    text,
+  );
+
+/** The bar above the current window. */
+const bar = (neovim) => neovim.lua('return vim.wo.winbar');
+
+const NOW = 'Reason (the CLI gets it now and goes on): ';
+const NEXT_PROMPT = 'Reason (the CLI stops, and gets it with your next prompt): ';
+
+/** The reason as the model gets it with a prompt. */
+const withPrompt = (name) =>
+  `<hook_context>The user rejected your last edit of ${name}, and the file was not changed. ` +
+  `The user's reason: ${REASON}</hook_context>`;
+
+describe('a rejection with a reason', { skip, concurrency: 2 }, () => {
+  test('reaches the model at once, and the turn goes on', async (t) => {
+    const files = { a: 'one\ntwo\n', b: 'one\ntwo\n', c: 'one\ntwo\n' };
+    const steps = ({ a, b, c }) => [[replace(a), replace(b), replace(c)], 'That was all.'];
+    const window = await open(t, files, steps);
+    const { neovim, cli, heard, file } = window;
+    await cli.enter('rename it');
+    await goTo(window, file.a);
+    const words = ' Proposed by the CLI (:w accepts, :q rejects and stops it, \\c says why)';
+    assert.equal(await bar(neovim), words);
+    await neovim.type('\\c');
+    await asks(neovim, NOW);
+    await neovim.type(`${REASON}<CR>`);
+    await neovim.proposalBehind(file.b);
+    assert.match(await neovim.messages(), /the CLI gets the reason now and goes on: a$/m);
+    const ok = await neovim.lua(`return require('gemini_companion').reject(...)`, file.b, REASON);
+    assert.equal(ok, true);
+    await goTo(window, file.c);
+    await neovim.type(':w<CR>');
+    await cli.shows('That was all.');
+    const told = (path) =>
+      `The user rejected this edit of ${path}, and the file was not changed. ` +
+      `The user's reason: ${REASON}`;
+    assert.deepEqual(heard().slice(0, 2), [told(file.a), told(file.b)]);
+    assert.deepEqual(Object.values(file).map(read), [files.a, files.b, 'one\nTWO\n']);
+    const log = await neovim.lua(`return require('gemini_companion.log').lines()`);
+    assert.doesNotMatch(log.join('\n'), /seven/);
+  });
+
+  test('reaches the model with the next prompt where it can not at once', async (t) => {
+    const files = { mixed: 'one\r\ntwo\n', changed: 'one\ntwo\n' };
+    const steps = (file) => [replace(file.mixed), replace(file.changed), 'That was all.'];
+    const window = await open(t, files, steps);
+    const { neovim, cli, asked, file } = window;
+    await cli.enter('first');
+    await goTo(window, file.mixed);
+    for (const answer of ['<CR>', '  <CR>', `${REASON}<Esc>`]) {
+      await neovim.type('\\c');
+      await asks(neovim, NEXT_PROMPT);
+      await neovim.type(answer);
+      assert.equal((await neovim.ready()).proposals, 1, `${answer} rejects nothing`);
+    }
+    await cli.run(`reject ${REASON}`);
+    await cli.shows('Request cancelled');
+    const message = /the CLI stops, and gets the reason with your next prompt: mixed$/m;
+    assert.match(await neovim.messages(), message);
+    assert.equal(read(file.mixed), files.mixed);
+
+    await cli.enter('second');
+    await goTo(window, file.changed);
+    fs.writeFileSync(file.changed, 'zero\none\ntwo\n');
+    await neovim.type('\\c');
+    await asks(neovim, NEXT_PROMPT);
+    await neovim.type(`${REASON}<CR>`);
+    await neovim.until(`require('gemini_companion').status().proposals == 0`);
+    await cli.enter('third');
+    await cli.shows('That was all.');
+    assert.ok(asked().at(-2).endsWith(`second${withPrompt('mixed')}`), asked().at(-2));
+    assert.equal(asked().at(-1), `third${withPrompt('changed')}`);
+    assert.equal(read(file.changed), 'zero\none\ntwo\n');
+  });
+
+  test('keeps the user’s text', async (t) => {
+    const window = await open(t, { a: 'two\n' }, ({ a }) => [replace(a), 'That was all.']);
+    const { neovim, cli, file } = window;
+    await cli.enter('rename it');
+    await goTo(window, file.a);
+    await neovim.type('ccmine<Esc>');
+    const words = ', changed by you (:w accepts, :q! rejects and stops it, \\c says why)';
+    assert.ok((await bar(neovim)).endsWith(words));
+    await neovim.type(`\\c${REASON}<CR>`);
+    await cli.shows('That was all.');
+    const kept = await neovim.lua(
+      `return vim.tbl_filter(function(buffer)
+         return vim.fn.getbufline(buffer, 1)[1] == 'mine'
+       end, vim.api.nvim_list_bufs())`,
+    );
+    assert.equal(kept.length, 1);
+    assert.equal(read(file.a), 'two\n');
+  });
+
+  test('is impossible where the model can not get it', async (t) => {
+    const { sandbox, neovim, client } = await openNeovimWithClient(t);
+    const file = sandbox.file('a.txt', 'old\n');
+    const secret = sandbox.file('a.key', 'old\n');
+    sandbox.file('.aiexclude', '*.key\n');
+    const reject = `return { require('gemini_companion').reject(nil, ...) }`;
+    const cause = (why) => `the model can't get a reason: ${why}`;
+    const extension = cause('the CLI lacks the extension (gemini-companion setup)');
+    for (const [path, before, why] of [
+      [file, '', extension],
+      [secret, '', cause('the file is private')],
+      [file, 'GeminiCompanion silent', cause('sharing with CLIs is off')],
+    ]) {
+      const decision = client.openDiff(path, 'new\n');
+      await neovim.proposal(path);
+      assert.match(await bar(neovim), /\(:w accepts, :q rejects and stops it\)$/);
+      await neovim.command('messages clear', before);
+      await neovim.type('\\c');
+      await neovim.until(`vim.endswith(vim.fn.execute('messages'), ...)`, `GeminiCompanion: ${why}`);
+      await neovim.command('messages clear');
+      await neovim.type(`:GeminiCompanion reject ${REASON}<CR>`);
+      assert.ok((await neovim.messages()).endsWith(`GeminiCompanion: ${why}`));
+      assert.deepEqual(await neovim.lua(reject, REASON), [false, why]);
+      assert.equal((await neovim.ready()).proposals, 1);
+      await neovim.type(':GeminiCompanion reject<CR>');
+      assert.deepEqual(await decision, REJECTED);
+    }
+  });
+
+  test('is not sent if its proposal ends or changes during the question', async (t) => {
+    // As plugins do that ask in a floating window.
+    const init = `vim.ui.input = function(options, answer)
+      _G.prompt, _G.answer = options.prompt, answer
+    end`;
+    const { sandbox, neovim, client } = await openNeovimWithClient(t, { init });
+    const other = await IdeClient.connect(sandbox);
+    const [a, b] = ['a', 'b'].map((name) => sandbox.file(name, 'old\n'));
+    const propose = async (by, path, content) => {
+      await hook(sandbox, 'before-tool', beforeEdit(path));
+      return { decision: by.openDiff(path, content) };
+    };
+    const ask = async (path) => {
+      await neovim.proposal(path);
+      await neovim.lua('_G.prompt = nil');
+      await neovim.type('\\c');
+      return neovim.until('_G.prompt');
+    };
+    const answer = async () => {
+      await neovim.command('messages clear');
+      await neovim.lua('_G.answer(...)', REASON);
+      return neovim.messages();
+    };
+    const ended = /^GeminiCompanion: the proposal has ended, so nothing is rejected$/m;
+    const first = await propose(client, a, 'first\n');
+    assert.equal(await ask(a), NOW);
+    const second = await propose(other, a, 'second\n');
+    assert.deepEqual(await first.decision, REJECTED);
+    await neovim.until(`vim.fn.getline(1) == 'second'`);
+    assert.match(await answer(), ended);
+    await neovim.type(':w<CR>');
+    assert.equal((await second.decision).status, 'accepted');
+
+    const third = await propose(client, b, 'third\n');
+    assert.equal(await ask(b), NOW);
+    await client.resolveDiffFromCli(b, 'rejected');
+    assert.deepEqual(await third.decision, REJECTED);
+    await neovim.until(`require('gemini_companion').status().proposals == 0`);
+    assert.match(await answer(), ended);
+  });
+
+  test('is not taken for the name of a file, nor the name for a reason', async (t) => {
+    const { sandbox, neovim, decision } = await openProposal(t);
+    sandbox.file('README');
+    for (const name of ['nosuch.txt', 'src/nosuch', 'README']) {
+      await neovim.type(`:GeminiCompanion reject ${name}<CR>`);
+      const messages = await neovim.messages();
+      assert.ok(messages.endsWith(`GeminiCompanion: no proposal is open for ${name}`), messages);
+    }
+    await neovim.type(':GeminiCompanion reject a.txt is wrong<CR>');
+    assert.match(await neovim.messages(), /the model can't get a reason/);
+    assert.equal((await neovim.ready()).proposals, 1);
+    await neovim.type(':GeminiCompanion reject a.txt<CR>');
+    assert.deepEqual(await decision, REJECTED);
+  });
+});
+
+test('the bar shows the user’s own key', { skip }, async (t) => {
+  const setup = `{ cmd = [[${PROGRAM}]], mappings = { reason = '<LocalLeader>%' } }`;
+  const init = `vim.g.maplocalleader = ' '`;
+  const window = await open(t, { a: 'two\n' }, ({ a }) => [replace(a)], { setup, init });
+  const { neovim, cli, file } = window;
+  await cli.enter('rename it');
+  await goTo(window, file.a);
+  assert.match(await bar(neovim), /, <Space>%% says why\)$/);
+  await neovim.type(' %');
+  await asks(neovim, NOW);
+  await neovim.type('<Esc>:q<CR>');
+  await cli.shows('Request cancelled');
+});
+
+test('the model learns which files are not saved', { skip }, async (t) => {
+  const files = { a: 'one\n', b: 'one\n', 'c.key': 'one\n', '.aiexclude': '*.key\n' };
+  const { sandbox, neovim, cli, asked, file } = await open(t, files, () => ['Done.', 'Done again.']);
+  for (const path of [file.a, file.b, file['c.key'], `${sandbox.project}/new`]) {
+    await neovim.edit(path);
+    await neovim.type('onew<Esc>');
+  }
+  await neovim.command('enew', 'file other://server/file');
+  await neovim.type('onew<Esc>');
+  await neovim.command(`buffer ${file.b}`, 'write');
+  await cli.enter('first');
+  await cli.shows('Done.');
+  const told =
+    'These files have changes in the user\'s editor that are not saved, so the disk has an older text: ';
+  assert.equal(asked().at(-1), `first<hook_context>${told}a, new</hook_context>`);
+  await neovim.type('<C-\\><C-n>');
+  await neovim.command('silent! wall');
+  await cli.enter('second');
+  await cli.shows('Done again.');
+  assert.equal(asked().at(-1), 'second');
+});
+
+describe('a user who is elsewhere', { skip, concurrency: 2 }, () => {
+  const shell = { name: 'run_shell_command', args: { command: 'touch made', description: 'x' } };
+  const steps = () => [shell, 'That was all.', 'That was all again.'];
+  const event = (neovim, name) => neovim.until(`_G.events[...]`, name);
+  const WAITS = /the CLI asks in its terminal: .*(touch|shell)/i;
+  const FINISHED = /the CLI has finished after 12 s/;
+
+  /** Enters a prompt and leaves the terminal at once. */
+  async function enterAndLeave({ neovim, cli }, text) {
+    await cli.enter(text);
+    await neovim.type('<C-\\><C-n>:1tabnext<CR>');
+  }
+
+  /** Allows the command, with the focus in the terminal. */
+  async function allow({ neovim, cli }) {
+    await cli.shows('Allow once');
+    await neovim.type(':2tabnext<CR>i<CR>');
+  }
+
+  test('hears that the CLI asks something, and that it has finished', async (t) => {
+    const setup = setupWithAnswers(12);
+    const window = await open(t, {}, steps, { setup });
+    const { neovim, cli } = window;
+    await enterAndLeave(window, 'make it');
+    const { message, seen } = await event(neovim, 'GeminiCompanionWaiting');
+    assert.match(message, /touch|shell/i);
+    assert.equal(seen, false);
+    assert.match(await neovim.messages(), WAITS);
+    const log = await neovim.lua(`return require('gemini_companion.log').lines()`);
+    assert.doesNotMatch(log.join('\n'), /touch/, 'the question may contain secrets');
+
+    await allow(window);
+    await cli.shows('That was all.');
+    assert.deepEqual(await event(neovim, 'GeminiCompanionFinished'), { seconds: 12, seen: true });
+    assert.doesNotMatch(await neovim.messages(), FINISHED, 'the user sees the terminal');
+
+    await neovim.lua('_G.events = {}');
+    await neovim.command('doautocmd FocusLost');
+    await cli.enter('again');
+    assert.deepEqual(await event(neovim, 'GeminiCompanionFinished'), { seconds: 12, seen: false });
+    assert.match(await neovim.messages(), FINISHED, 'Neovim has no focus');
+  });
+
+  test('hears nothing of short answers', async (t) => {
+    const window = await open(t, {}, () => ['That was all.'], { setup: setupWithAnswers(9) });
+    const { neovim } = window;
+    await enterAndLeave(window, 'go');
+    assert.deepEqual(await event(neovim, 'GeminiCompanionFinished'), { seconds: 9, seen: false });
+    assert.doesNotMatch(await neovim.messages(), /has finished/);
+  });
+
+  test('hears nothing if an option says so; scripts still do', async (t) => {
+    const setup = setupWithAnswers(12, 'notify = false,');
+    const window = await open(t, {}, steps, { setup });
+    const { neovim, cli } = window;
+    await enterAndLeave(window, 'make it');
+    await event(neovim, 'GeminiCompanionWaiting');
+    await allow(window);
+    await neovim.type('<C-\\><C-n>:1tabnext<CR>');
+    await cli.shows('That was all.');
+    await event(neovim, 'GeminiCompanionFinished');
+    assert.doesNotMatch(await neovim.messages(), /asks in its terminal|has finished/);
+  });
+});
+
+test('every edit is reviewed, also after a restart, until the user ends that', { skip }, async (t) => {
+  const setup = `{ cmd = [[${PROGRAM}]], review_all = true }`;
+  const files = { a: 'two\n', b: 'two\n', c: 'two\n', d: 'two\n' };
+  const steps = ({ a, b, c, d }) => [
+    replace(a),
+    'First.',
+    replace(b),
+    'Second.',
+    replace(c),
+    'Third.',
+    replace(d),
+    'Fourth.',
+  ];
+  const window = await open(t, files, steps, { setup, review: false });
+  const { neovim, cli, file } = window;
+  const accept = async (prompt, path, end) => {
+    await cli.enter(prompt);
+    await goTo(window, path);
+    await neovim.type(':w<CR>');
+    await cli.shows(end);
+  };
+  await accept('one', file.a, 'First.');
+  await cli.run('review off');
+  await cli.enter('two');
+  await cli.shows('Second.');
+  assert.equal(read(file.b), 'TWO\n', 'the CLI does not ask in this mode');
+
+  await cli.run('review on');
+  const pid = await neovim.companionPid();
+  await cli.run('restart');
+  await neovim.until(`(require('gemini_companion.server').status() or {}).pid ~= ...`, pid);
+  await neovim.until(`require('gemini_companion').status().clients == 1`);
+  assert.equal((await neovim.ready()).review_all, true);
+  await accept('three', file.c, 'Third.');
+
+  await cli.run('review');
+  assert.match(await neovim.messages(), /use :GeminiCompanion review on, or review off$/);
+  assert.equal((await neovim.ready()).review_all, true);
+  const complete = (line) => neovim.lua(`return vim.fn.getcompletion(..., 'cmdline')`, line);
+  assert.deepEqual(await complete('GeminiCompanion review o'), ['off', 'on']);
+});

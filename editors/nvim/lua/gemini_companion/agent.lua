@@ -1,0 +1,70 @@
+-- Notifies the user when a CLI asks something in its terminal or has finished, if the user does not see that terminal.
+
+local config = require('gemini_companion.config')
+local idle = require('gemini_companion.idle')
+local log = require('gemini_companion.log')
+local prompt = require('gemini_companion.prompt')
+local server = require('gemini_companion.server')
+
+local M = {}
+
+local api = vim.api
+
+--- The shortest time of an answer whose end is announced.
+local MIN_SECONDS = 10
+
+local has_focus = true
+
+--- Returns whether the user sees the CLI's terminal. With several CLIs, nothing says which terminal that is.
+local function is_seen()
+  local status = server.status()
+  return has_focus and status ~= nil and status.clients < 2 and prompt.is_cli_terminal(api.nvim_get_current_buf())
+end
+
+--- Calls `show` if the user should know, and runs the user's autocommands. Those are scheduled, because an error in one
+--- of them must not stop the reader of the companion's messages.
+local function announce(event, data, show)
+  data.seen = is_seen()
+  vim.schedule(function()
+    api.nvim_exec_autocmds('User', { pattern = event, data = data, modeline = false })
+  end)
+  if show and config.options.notify then
+    idle.when_idle(function()
+      if not is_seen() then
+        show()
+      end
+    end)
+  end
+end
+
+--- The handlers of the companion's notifications.
+M.notifications = {
+  ---@param params GeminiCompanion.AgentWaiting
+  ['agent/waiting'] = function(params)
+    announce('GeminiCompanionWaiting', { message = params.message }, function()
+      -- The question may contain a text of the model, so it is not in the log.
+      log.add('the CLI asks something in its terminal')
+      log.show(('the CLI asks in its terminal: %s'):format(params.message))
+    end)
+  end,
+  ---@param params GeminiCompanion.AgentFinished
+  ['agent/finished'] = function(params)
+    local is_long = params.seconds >= MIN_SECONDS
+    announce('GeminiCompanionFinished', { seconds = params.seconds }, is_long and function()
+      log.notify(('the CLI has finished after %d s'):format(params.seconds))
+    end or nil)
+  end,
+}
+
+--- Follows the focus of Neovim's own window from now on, also while no companion runs.
+function M.start()
+  local group = api.nvim_create_augroup('gemini_companion_agent', {})
+  api.nvim_create_autocmd({ 'FocusGained', 'FocusLost' }, {
+    group = group,
+    callback = function(event)
+      has_focus = event.event == 'FocusGained'
+    end,
+  })
+end
+
+return M

@@ -1,0 +1,80 @@
+-- Decides when the model gets the reason of a rejection, asks the user for the reason, and says when it arrives.
+
+local config = require('gemini_companion.config')
+local log = require('gemini_companion.log')
+local stale = require('gemini_companion.stale')
+
+local M = {}
+
+--- The question, by when the model gets the answer.
+local QUESTIONS = {
+  now = 'Reason (%s gets it now and goes on): ',
+  nextPrompt = 'Reason (%s stops, and gets it with your next prompt): ',
+}
+
+--- The message after the rejection.
+local MESSAGES = {
+  now = '%s gets the reason now and goes on: %s',
+  nextPrompt = '%s stops, and gets the reason with your next prompt: %s',
+}
+
+--- The message if the model can't get a reason.
+local NEVER = "the model can't get a reason: %s"
+
+M.NO_CLI = NEVER:format('no CLI waits for this proposal')
+
+--- Returns when the model would get the reason of a rejection: `now` or `nextPrompt`. If it can't get one, returns nil
+--- and the cause.
+---@param proposal GeminiCompanion.Proposal
+---@return GeminiCompanion.ReasonArrival?
+---@return string? why
+function M.arrival(proposal)
+  if proposal.orphan then
+    return nil, M.NO_CLI
+  elseif config.options.silent then
+    return nil, NEVER:format('sharing with CLIs is off')
+  elseif proposal.view.private then
+    return nil, NEVER:format('the file is private')
+  elseif not QUESTIONS[proposal.reason] then
+    return nil, NEVER:format('the CLI lacks the extension (gemini-companion setup)')
+  elseif stale.bytes(proposal.path) ~= proposal.base then
+    return 'nextPrompt'
+  end
+  return proposal.reason
+end
+
+--- Asks for the reason, and passes it to `act`. The question says when the model gets the reason. An empty answer does
+--- nothing. Shows an error if the model can't get a reason.
+---@param proposal GeminiCompanion.Proposal
+---@param cli string the name of its CLI
+---@param act fun(reason: string)
+function M.ask(proposal, cli, act)
+  local arrival, why = M.arrival(proposal)
+  if not arrival then
+    log.fail(why)
+    return
+  end
+  local question = {}
+  proposal.question = question
+  vim.ui.input({ prompt = QUESTIONS[arrival]:format(cli) }, function(reason)
+    if not reason or vim.trim(reason) == '' then
+      return
+    end
+    -- The CLI may have ended or replaced the proposal while the user typed.
+    if proposal.decided or proposal.question ~= question then
+      log.fail('the proposal has ended, so nothing is rejected')
+      return
+    end
+    act(vim.trim(reason))
+  end)
+end
+
+--- Shows when the model gets the reason of a rejection.
+---@param arrival GeminiCompanion.ReasonArrival
+---@param cli string the name of its CLI
+---@param path string
+function M.confirm(arrival, cli, path)
+  log.notify(MESSAGES[arrival]:format(cli, vim.fn.fnamemodify(path, ':~:.')))
+end
+
+return M
