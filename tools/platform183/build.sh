@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the IntelliJ Platform 2018.3: the steps in their order, and that the result appears whole or not at all.
 #   build.sh HOME     HOME is the folder to make; downloads and the lock are kept beside it
-# JAVA_HOME may name a JDK 17, DEBIAN_MIRROR a mirror of Debian; by default both are found.
+# JAVA_HOME may name a JDK from 17 to 21, DEBIAN_MIRROR a mirror of Debian; by default both are found.
 set -euo pipefail
 
 recipe=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -16,7 +16,7 @@ downloads=$cache/platform183-downloads
 work=$home.work
 logs=$work/logs
 
-jdk=$(find_jdk17)
+jdk=$(find_jdk)
 export JAVA_HOME=$jdk
 
 # All processes of a build inherit the lock: should only the outermost be killed, the next build waits for the others.

@@ -114,10 +114,12 @@ enum Command {
     Dist {
         #[command(flatten)]
         args: dist::Args,
-        /// The plugin is the one that Gradle makes, for 2024.2 and newer; signed, if it has the keys.
+        /// The plugin is the one that Gradle makes, for 2024.2 and newer; not signed.
         #[arg(long)]
         gradle: bool,
     },
+    /// Replace the plugin that `dist --gradle` has built with the signed one.
+    DistSigned { zip: PathBuf },
     /// Run the artefacts of `dist`: with the real client, and in a JVM; by QEMU and Wine where needed.
     DistTest {
         #[command(flatten)]
@@ -151,7 +153,11 @@ impl Command {
     fn works(&self) -> Vec<Work> {
         match self {
             Self::Npm => vec![Work::Client, Work::Npm],
-            Self::NpmPublish { .. } | Self::Test { portable: true, .. } => vec![Work::Client],
+            Self::NpmPublish { .. }
+            | Self::DistSigned { .. }
+            | Self::Test { portable: true, .. } => {
+                vec![Work::Client]
+            }
             Self::Test { .. } => {
                 vec![
                     Work::Workflows,
@@ -215,6 +221,7 @@ fn run(args: &Args) -> Result {
         Command::Plugin => plugin::zip(&sh),
         Command::CheckLibraries { native, all } => check_libraries(native, *all),
         Command::Dist { args, gradle } => dist::dist(&sh, args, *gradle),
+        Command::DistSigned { zip } => dist::take_signed(&sh, zip),
         Command::DistTest { args, program_only } => dist::test(&sh, args, *program_only),
         Command::Npm => dist::npm::test(&sh),
         Command::NpmPublish { packages, dry_run } => {

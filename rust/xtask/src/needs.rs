@@ -4,6 +4,7 @@
 use std::env::consts::EXE_SUFFIX;
 use std::env::var_os;
 use std::io::{IsTerminal, stdin};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use xshell::{Shell, cmd};
@@ -46,8 +47,10 @@ enum Sign {
     File(&'static str),
     /// Debian has installed the package.
     Installed,
-    Jdk17,
+    Jdk17To21,
     Jdk21,
+    /// The platform's build finds a mirror of Debian.
+    DebianMirror,
     Node20,
     /// Python can create virtual environments.
     Venv,
@@ -55,16 +58,17 @@ enum Sign {
     RustSources,
 }
 
-/// The sign that a need is present, and the package of Debian 12 that installs it.
+/// How one knows that it is there, and the package of Debian and Ubuntu that brings it.
 type Need = (Sign, &'static str);
 
-const PLUGIN: [Need; 9] = [
+const PLUGIN: [Need; 10] = [
     (Sign::Program("mvn"), "maven"),
     (Sign::Program("python3"), "python3"),
     (Sign::Program("patch"), "patch"),
     (Sign::Program("xz"), "xz-utils"),
-    (Sign::Jdk17, "openjdk-17-jdk"),
-    // apt uses it to check the packages from which the platform is built.
+    (Sign::Jdk17To21, JDK_17),
+    (Sign::DebianMirror, "python-apt-common"),
+    // apt checks the packages by it that the platform is built from.
     (Sign::File("/usr/share/keyrings/debian-archive-keyring.gpg"), "debian-archive-keyring"),
     (Sign::Installed, "fonts-dejavu-core"),
     (Sign::Installed, "libfontconfig1"),
@@ -127,14 +131,21 @@ const DIST_TEST: [Need; 4] = [
     (Sign::Installed, "libgcc-s1-arm64-cross"),
 ];
 
-const GRADLE: [Need; 1] = [(Sign::Jdk21, JDK_21)];
+const GRADLE: [Need; 1] = [(Sign::Jdk21, JDK_21_BY_HAND)];
 const NPM: [Need; 1] = [(Sign::Program("python3"), "python3")];
 
 /// Debian 12 has an older one, so the user must install it.
 const NODE: &str = "Node 20 or newer, with npm";
 
-/// Debian 12 has none.
-const JDK_21: &str = "a JDK 21 in JAVA_HOME, on the PATH or below /usr/lib/jvm";
+/// Debian 12 has this one, Debian 13 only [`JDK_21`], Ubuntu both.
+const JDK_17: &str = "openjdk-17-jdk";
+const JDK_21: &str = "openjdk-21-jdk";
+const JDK_21_BY_HAND: &str = "a JDK 21 in JAVA_HOME, on the PATH or below /usr/lib/jvm";
+
+const OS_RELEASE: &str = "/etc/os-release";
+
+/// On Ubuntu, `python-apt-common` brings it.
+const DEBIAN_MIRRORS: &str = "/usr/share/python-apt/templates/Debian.info";
 
 /// The commands that work on systems other than Debian and Ubuntu.
 const ELSEWHERE: &str = "This command is only tested on Debian and Ubuntu. Elsewhere use `cargo xtask \
@@ -144,7 +155,8 @@ const ELSEWHERE: &str = "This command is only tested on Debian and Ubuntu. Elsew
 /// packages. Installs them without asking with `yes` or `CI=true`, and for root without a terminal,
 /// as in a container.
 pub(crate) fn ensure(sh: &Shell, works: &[Work], yes: bool) -> Result {
-    let look = || missing(works, |sign, package| sign.is_there(sh, package));
+    let has_jdk_21 = has_jdk_21_package(&std::fs::read_to_string(OS_RELEASE).unwrap_or_default());
+    let look = || missing(works, has_jdk_21, |sign, package| sign.is_there(sh, package));
     let missing = look();
     if missing.is_empty() {
         return Ok(());
@@ -211,7 +223,7 @@ impl Consent {
 /// Returns the command that installs all missing packages, or one line that names everything.
 fn install(missing: &[&str], rights: Rights) -> Result<String> {
     let (by_hand, packages): (Vec<&str>, Vec<&str>) =
-        missing.iter().partition(|need| [NODE, JDK_21].contains(need));
+        missing.iter().partition(|need| [NODE, JDK_21_BY_HAND].contains(need));
     let (by_hand, packages) = (by_hand.join("; "), packages.join(" "));
     let install = format!("apt-get install --no-install-recommends {packages}");
     match (by_hand.is_empty(), packages.is_empty(), rights) {
@@ -229,8 +241,12 @@ fn install(missing: &[&str], rights: Rights) -> Result<String> {
     }
 }
 
-/// Returns the missing packages for `works`, each once.
-fn missing(works: &[Work], is_there: impl Fn(&Sign, &str) -> bool) -> Vec<&'static str> {
+/// The packages that are missing for `works`, each once.
+fn missing(
+    works: &[Work],
+    has_jdk_21_package: bool,
+    is_there: impl Fn(&Sign, &str) -> bool,
+) -> Vec<&'static str> {
     let needs = works.iter().flat_map(|work| match work {
         Work::Plugin => &PLUGIN[..],
         Work::Client => &CLIENT,
@@ -247,8 +263,12 @@ fn missing(works: &[Work], is_there: impl Fn(&Sign, &str) -> bool) -> Vec<&'stat
     });
     let mut missing = Vec::new();
     for (sign, package) in needs {
-        if !missing.contains(package) && !is_there(sign, package) {
-            missing.push(*package);
+        let package = match *package {
+            JDK_17 | JDK_21_BY_HAND if has_jdk_21_package => JDK_21,
+            package => package,
+        };
+        if !missing.contains(&package) && !is_there(sign, package) {
+            missing.push(package);
         }
     }
     missing
@@ -260,9 +280,14 @@ impl Sign {
             Self::Program(name) => is_there(name),
             Self::File(path) => Path::new(path).exists(),
             Self::Installed => is_installed(sh, package),
-            // The build of the platform searches for a JDK that opens windows.
-            Self::Jdk17 => has_jdk(sh, "17", "lib/libawt_xawt.so"),
-            Self::Jdk21 => has_jdk(sh, "21", "bin"),
+            // The recipe of the platform looks for one that opens windows.
+            Self::Jdk17To21 => has_jdk(sh, 17..=21, "lib/libawt_xawt.so"),
+            Self::Jdk21 => has_jdk(sh, 21..=21, "bin"),
+            Self::DebianMirror => {
+                Path::new(DEBIAN_MIRRORS).exists()
+                    || var_os("DEBIAN_MIRROR").is_some()
+                    || std::fs::read_to_string(OS_RELEASE).is_ok_and(|text| is_debian(&text))
+            }
             Self::Node20 => has_node_20(sh),
             Self::Venv => {
                 let python = cmd!(sh, "python3 -m ensurepip --version");
@@ -294,19 +319,43 @@ fn is_installed(sh: &Shell, package: &str) -> bool {
     status.quiet().ignore_stderr().read().is_ok_and(|status| status == "installed")
 }
 
-/// Returns whether a JDK of that version with that file is in one of the usual folders.
-fn has_jdk(sh: &Shell, version: &str, file: &str) -> bool {
+/// Whether there is a JDK of one of these versions with that file, in one of the usual places.
+fn has_jdk(sh: &Shell, versions: RangeInclusive<u32>, file: &str) -> bool {
     let homes = [var_os("JAVA_HOME").map(PathBuf::from), javac_home()];
     let debian = sh.read_dir("/usr/lib/jvm").unwrap_or_default();
-    let wanted = format!("javac {version}.");
     homes.into_iter().flatten().chain(debian).any(|home| {
         let javac = home.join(format!("bin/javac{EXE_SUFFIX}"));
-        let found = cmd!(sh, "{javac} -version").quiet().ignore_stderr().read();
-        home.join(file).exists() && found.is_ok_and(|found| found.starts_with(&wanted))
+        let version = cmd!(sh, "{javac} -version").quiet().ignore_stderr().read();
+        let version = version.ok().and_then(|version| jdk_version(&version));
+        home.join(file).exists() && version.is_some_and(|version| versions.contains(&version))
     })
 }
 
-/// Returns the home of the JDK whose compiler is on the PATH.
+/// The major version in the output of `javac -version`.
+fn jdk_version(output: &str) -> Option<u32> {
+    let version = output.strip_prefix("javac ")?;
+    version.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// Whether the system, by the text of `/etc/os-release`, has a package of a JDK 21.
+fn has_jdk_21_package(os_release: &str) -> bool {
+    let version = field(os_release, "VERSION_ID").and_then(|version| version.parse::<u32>().ok());
+    // Debian's testing and unstable have no version.
+    let is_new_debian = is_debian(os_release) && version.is_none_or(|version| version > 12);
+    is_new_debian || field(os_release, "ID") == Some("ubuntu")
+}
+
+fn is_debian(os_release: &str) -> bool {
+    field(os_release, "ID") == Some("debian")
+}
+
+fn field<'a>(os_release: &'a str, name: &str) -> Option<&'a str> {
+    let fields = os_release.lines().filter_map(|line| line.split_once('='));
+    let mut fields = fields.filter(|(field, _)| *field == name);
+    fields.next().map(|(_, value)| value.trim_matches('"'))
+}
+
+/// The home of the JDK whose compiler is on the PATH.
 fn javac_home() -> Option<PathBuf> {
     let path = var_os("PATH")?;
     let mut javac =
@@ -329,7 +378,7 @@ mod tests {
     #[test]
     fn what_several_works_need_is_named_once() {
         let works = [Work::Plugin, Work::Tests, Work::Robot, Work::Npm];
-        let missing = missing(&works, |_, _| false);
+        let missing = missing(&works, false, |_, _| false);
         for package in ["maven", "python3", "util-linux", "lua-check"] {
             assert_eq!(missing.iter().filter(|name| **name == package).count(), 1, "{package}");
         }
@@ -337,10 +386,45 @@ mod tests {
 
     #[test]
     fn a_package_that_is_there_is_not_missing() {
-        let is_there = |sign: &Sign, _: &str| matches!(sign, Sign::Program("mvn") | Sign::Jdk17);
-        let missing = missing(&[Work::Plugin], is_there);
-        assert!(!missing.contains(&"maven") && !missing.contains(&"openjdk-17-jdk"));
+        let is_there =
+            |sign: &Sign, _: &str| matches!(sign, Sign::Program("mvn") | Sign::Jdk17To21);
+        let missing = missing(&[Work::Plugin], false, is_there);
+        assert!(!missing.contains(&"maven") && !missing.contains(&JDK_17));
         assert!(missing.contains(&"xz-utils"));
+    }
+
+    #[test]
+    fn the_jdk_is_the_one_that_the_system_has_a_package_of() {
+        let jdks = |os_release| {
+            let missing = missing(
+                &[Work::Plugin, Work::Gradle],
+                has_jdk_21_package(os_release),
+                |sign, _| !matches!(sign, Sign::Jdk17To21 | Sign::Jdk21),
+            );
+            missing.join(", ")
+        };
+        let debian_12 = "NAME=\"Debian GNU/Linux\"\nVERSION_ID=\"12\"\nID=debian\n";
+        for other in [debian_12, "ID=fedora", ""] {
+            assert_eq!(jdks(other), format!("{JDK_17}, {JDK_21_BY_HAND}"), "{other}");
+        }
+        for other in
+            ["VERSION_ID=\"13\"\nID=debian", "ID=debian", "ID=ubuntu\nVERSION_ID=\"24.04\""]
+        {
+            assert_eq!(jdks(other), JDK_21, "{other}");
+        }
+    }
+
+    #[test]
+    fn jdks_say_their_version_in_several_ways() {
+        for (output, version) in [
+            ("javac 17.0.15", Some(17)),
+            ("javac 21", Some(21)),
+            ("javac 25-ea", Some(25)),
+            ("javac 1.8.0_402", Some(1)),
+            ("", None),
+        ] {
+            assert_eq!(jdk_version(output), version, "{output}");
+        }
     }
 
     #[test]

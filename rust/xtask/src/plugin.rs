@@ -1,6 +1,5 @@
 //! Builds the plugin for the platform of 2018.3, as a folder and as a zip (`cargo xtask plugin`).
 
-use std::env::var_os;
 use std::path::{Path, PathBuf};
 
 use xshell::{Shell, cmd};
@@ -26,9 +25,8 @@ pub(crate) fn zip(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// Builds the zip with the libraries of all systems in `libraries`, into the folder `to`. With
-/// Gradle the zip is for 2024.2 and newer, and signed if the environment has the keys. Otherwise it
-/// is for 2018.3, from the folder `plugin`.
+/// Makes the zip with the libraries of all systems, which are in `libraries`, into the folder `to`:
+/// by Gradle for 2024.2 and newer, not signed, or for 2018.3, of the folder `plugin`.
 pub(crate) fn release_zip(
     sh: &Shell,
     gradle: bool,
@@ -37,9 +35,10 @@ pub(crate) fn release_zip(
     to: &Path,
 ) -> Result<PathBuf> {
     let (name, since) = if gradle {
-        let zip = gradle_zip(sh, libraries)?;
         let name = format!("{NAME}-{VERSION}.zip");
-        sh.copy_file(zip, to.join(&name))?;
+        let natives = format!("-Pcompanion.natives={}", libraries.display());
+        cmd!(sh, "./gradlew --no-daemon :plugin-kotlin:checkAllLibraries {natives}").run()?;
+        sh.copy_file(format!("target/gradle/distributions/{name}"), to.join(&name))?;
         (name, "242")
     } else {
         let name = format!("{NAME}-{VERSION}-2018.3.zip");
@@ -56,16 +55,7 @@ pub(crate) fn release_zip(
     Ok(to.join(name))
 }
 
-fn gradle_zip(sh: &Shell, libraries: &Path) -> Result<PathBuf> {
-    let signs = var_os("CERTIFICATE_CHAIN").is_some_and(|keys| !keys.is_empty());
-    let (task, suffix) =
-        if signs { ("signPlugin", "-signed.zip") } else { ("checkAllLibraries", ".zip") };
-    let natives = format!("-Pcompanion.natives={}", libraries.display());
-    cmd!(sh, "./gradlew --no-daemon :plugin-kotlin:{task} {natives}").run()?;
-    Ok(format!("target/gradle/distributions/{NAME}-{VERSION}{suffix}").into())
-}
-
-/// Builds the plugin's folder for 2018.3.
+/// Makes the plugin's folder for 2018.3.
 fn make_folder(sh: &Shell, libraries: &Path, plugin: &Path) -> Result {
     sh.remove_path(plugin)?;
     sh.create_dir(plugin.join("lib"))?;

@@ -63,9 +63,9 @@ END
 }
 
 # The mirror that this machine uses for Debian: known by its origin, or, as long as apt has no lists (as in a fresh
-# container), by the release that the sources name.
+# container), by the release that the sources name. On Ubuntu, the default of python-apt-common.
 debian_mirror() {
-  local mirror info
+  local mirror info templates=/usr/share/python-apt/templates/Debian.info
   # shellcheck disable=SC2016 # apt's placeholders
   mirror=$(
     for info in --release-info --no-release-info; do
@@ -74,6 +74,9 @@ debian_mirror() {
       ($1 == "Debian" && $2 == "Debian") || ($3 == suite && $4 == "main") { sites[++count] = $5 }
       END { print sites[1] }'
   )
+  if [[ -z $mirror && -e $templates ]]; then
+    mirror=$(awk '/^BaseURI:/ { print $2; exit }' "$templates")
+  fi
   if [[ -z $mirror ]]; then
     echo 'error: apt here knows no mirror of Debian; name one in DEBIAN_MIRROR' >&2
     return 1

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flate2::{Compression, GzBuilder};
 use xshell::Shell;
 use zip::write::SimpleFileOptions;
-use zip::{DateTime, ZipWriter};
+use zip::{DateTime, ZipArchive, ZipWriter};
 
 use super::VERSION;
 use super::system::System;
@@ -39,7 +39,18 @@ pub(super) fn program(sh: &Shell, program: &Path, system: System, to: &Path) -> 
     Ok(tar.into_inner()?.finish()?.flush()?)
 }
 
-/// Returns the name of the only folder in a system's archive, and the name of the archive.
+/// The names and the checksums of the files in a zip.
+pub(super) fn zip_content(zip: &Path) -> Result<Vec<(String, u32)>> {
+    let mut zip = ZipArchive::new(File::open(zip)?)?;
+    let mut content = Vec::new();
+    for index in 0..zip.len() {
+        let entry = zip.by_index(index)?;
+        content.push((entry.name()?.into_owned(), entry.crc32()));
+    }
+    Ok(content)
+}
+
+/// The one folder in the archive of a system, and the archive's name.
 fn names(system: System, version: &str) -> (String, String) {
     let root = format!("gemini-companion-{version}-{system}");
     let ending = if system.is_windows() { "zip" } else { "tar.gz" };
@@ -98,7 +109,7 @@ mod tests {
     use xshell::Shell;
 
     use super::super::system::System;
-    use super::{names, zip_folder};
+    use super::{names, zip_content, zip_folder};
 
     /// cargo-binstall finds the archive for the user's system through the manifest.
     #[test]
@@ -147,6 +158,8 @@ mod tests {
             }
             let zip = home.path().join("plugin.zip");
             zip_folder(&sh, &folder, &zip).expect("it is packed");
+            let content = zip_content(&zip).expect("it is a zip");
+            assert!(content.iter().map(|(name, _)| name).eq(["plugin/a.txt", "plugin/b/c.txt"]));
             zips.push(fs::read(zip).expect("it is there"));
         }
         assert!(zips[0] == zips[1]);

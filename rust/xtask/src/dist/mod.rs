@@ -105,8 +105,29 @@ pub(crate) fn dist(sh: &Shell, args: &Args, gradle: bool) -> Result {
     Ok(())
 }
 
-/// Returns the time of the commit, in Unix seconds, for all files with a time. So two builds of a
-/// commit are the same.
+/// Replaces the plugin in the artefacts of `dist --gradle` with `signed`, the same plugin with a
+/// signature.
+pub(crate) fn take_signed(sh: &Shell, signed: &Path) -> Result {
+    let out = Output { home: sh.current_dir().join("target/dist") };
+    let plugin = out.release().join(format!("{}-{VERSION}.zip", plugin::NAME));
+    if !plugin.exists() {
+        return Err(format!("{} is not there; dist --gradle makes it", plugin.display()).into());
+    }
+    if archive::zip_content(&plugin)? != archive::zip_content(signed)? {
+        return Err(format!(
+            "{} has other files than {}; sign that one",
+            signed.display(),
+            plugin.display()
+        )
+        .into());
+    }
+    sh.copy_file(signed, &plugin)?;
+    npm::pack_launcher(sh, System::value_variants(), Some(&plugin), &out.home.join("npm"))?;
+    sums(sh, &out.release())
+}
+
+/// The time of the commit, in seconds of Unix, for all files with a time: so two builds of a commit
+/// are the same.
 fn source_date(sh: &Shell) -> Result<String> {
     Ok(cmd!(sh, "git log -1 --format=%ct").quiet().read()?)
 }
@@ -165,7 +186,10 @@ impl Output {
 /// Writes the hashes of all files in a folder, in the format of `sha256sum --check`.
 fn sums(sh: &Shell, folder: &Path) -> Result {
     let _dir = sh.push_dir(folder);
-    let files = sh.read_dir(".")?;
+    let mut files = sh.read_dir(".")?;
+    let is_sum =
+        |file: &Path| file.extension() == Some("sha256".as_ref()) || file.ends_with("SHA256SUMS");
+    files.retain(|file| !is_sum(file));
     let names = files.iter().filter_map(|file| file.file_name());
     let sums = cmd!(sh, "sha256sum").args(names).quiet().read()?;
     // Also writes one file per hash, for users who download only one file.
@@ -193,5 +217,8 @@ mod tests {
         assert!(check("SHA256SUMS") && check("a.zip.sha256") && check("b.tar.gz.sha256"));
         sh.write_file("a.zip", "another").expect("there is space");
         assert!(!check("SHA256SUMS") && !check("a.zip.sha256") && check("b.tar.gz.sha256"));
+        super::sums(&sh, folder.path()).expect("there is sha256sum");
+        assert!(check("SHA256SUMS") && check("a.zip.sha256"));
+        assert_eq!(sh.read_dir(".").expect("it can be read").len(), 5, "no sum of a sum");
     }
 }

@@ -27,7 +27,6 @@ pub(crate) fn pack(
     to: &Path,
 ) -> Result {
     sh.remove_path(to)?;
-    let mut optional = Map::new();
     for (system, program) in programs {
         let version = format!("{VERSION}-{system}");
         let mut manifest = manifest(&version);
@@ -38,8 +37,19 @@ pub(crate) fn pack(
         sh.create_dir(&folder)?;
         sh.copy_file(program, folder.join(system.program()))?;
         pack_folder(sh, &folder, &manifest, to)?;
-        optional.insert(format!("{NAME}-{system}"), format!("npm:{NAME}@{version}").into());
     }
+    let systems: Vec<_> = programs.iter().map(|(system, _)| *system).collect();
+    pack_launcher(sh, &systems, plugin, to)
+}
+
+/// Packs the launcher of the programs for `systems`, and `plugin` if there is one, into the folder
+/// `to`.
+pub(super) fn pack_launcher(
+    sh: &Shell,
+    systems: &[System],
+    plugin: Option<&Path>,
+    to: &Path,
+) -> Result {
     let folder = to.join("launcher");
     sh.create_dir(&folder)?;
     for file in ["npm/gemini-companion.js", "npm/README.md"] {
@@ -51,7 +61,10 @@ pub(crate) fn pack(
     let mut manifest = manifest(VERSION);
     manifest["bin"] = json!({ NAME: "gemini-companion.js" });
     manifest["engines"] = json!({ "node": ">=20" });
-    manifest["optionalDependencies"] = optional.into();
+    let program = |system| {
+        (format!("{NAME}-{system}"), Value::from(format!("npm:{NAME}@{VERSION}-{system}")))
+    };
+    manifest["optionalDependencies"] = systems.iter().map(program).collect::<Map<_, _>>().into();
     pack_folder(sh, &folder, &manifest, to)
 }
 
