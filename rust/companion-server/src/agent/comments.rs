@@ -48,7 +48,7 @@ pub(crate) fn set(state: &Arc<ServerState>, runtime: &Handle, comment: CommentOn
     }
     let state = Arc::clone(state);
     runtime.spawn(async move {
-        match state.workspace.check_or_log(&path, READ_TIMEOUT).await {
+        match state.workspace.check_shared(&path, READ_TIMEOUT).await {
             Ok(()) => {
                 let shared = state.agents.model.lock().share(note);
                 if let Some(comment) = shared {

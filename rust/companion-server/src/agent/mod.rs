@@ -258,7 +258,7 @@ fn told(state: &ServerState, reasons: Vec<(NoteId, Reason)>) -> Vec<Reason> {
 async fn original(state: &ServerState, path: &str) -> Option<Digest> {
     let file = PathBuf::from(path);
     let read = async {
-        state.workspace.check_or_log(path, READ_TIMEOUT).await.ok()?;
+        state.workspace.check_shared(path, READ_TIMEOUT).await.ok()?;
         state.pool.run(move || original::digest(&file)).await.ok()?
     };
     timeout(READ_TIMEOUT, read).await.ok()?
@@ -299,7 +299,7 @@ async fn unsaved(state: &ServerState) -> Vec<String> {
     };
     let mut shared = Vec::new();
     for path in paths.into_iter().take(MAX_UNSAVED) {
-        if state.workspace.check_or_log(&path, READ_TIMEOUT).await.is_ok() {
+        if state.workspace.check_shared(&path, READ_TIMEOUT).await.is_ok() {
             shared.push(state.workspace.relative(&path));
         }
     }

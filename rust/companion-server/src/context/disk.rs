@@ -1,4 +1,5 @@
-//! Checks which files exist and are not private, on a disk that may not answer.
+//! Finds the first files that exist and are not private, as many as a context has, on a disk that
+//! may not answer.
 //!
 //! A separate thread asks the disk one question at a time. While the disk does not answer, as with
 //! a dead network drive, the last answer stays in force, so that contexts still flow.

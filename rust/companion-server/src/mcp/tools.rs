@@ -235,21 +235,21 @@ async fn diagnostics(
     };
     silent()?;
     let deadline = Instant::now() + state.config.limits.diagnostics_timeout;
-    let check_or_log = async |path: &str, deadline: Instant| {
+    let check_shared = async |path: &str, deadline: Instant| {
         let patience = deadline.saturating_duration_since(Instant::now());
-        state.workspace.check_or_log(path, patience).await
+        state.workspace.check_shared(path, patience).await
     };
     let refusal = |why| format!("getDiagnostics: {why}");
     let is_one = file_path.is_some();
     let mut paths = Vec::new();
     if let Some(path) = file_path {
-        check_or_log(&path, deadline).await.map_err(refusal)?;
+        check_shared(&path, deadline).await.map_err(refusal)?;
         paths.push(path);
     } else {
         let mut open = state.context.open_files();
         open.truncate(MAX_FILES);
         for path in open {
-            match check_or_log(&path, deadline).await {
+            match check_shared(&path, deadline).await {
                 Ok(()) => paths.push(path),
                 Err(DISK_TIMED_OUT) => return Err(refusal(DISK_TIMED_OUT)),
                 Err(_) => {}
@@ -265,7 +265,7 @@ async fn diagnostics(
     silent()?;
     let deadline = deadline.max(Instant::now() + LAST_CHECK_TIME);
     for path in paths {
-        match check_or_log(&path, deadline).await {
+        match check_shared(&path, deadline).await {
             Err(why) if is_one || why == DISK_TIMED_OUT => return Err(refusal(why)),
             Err(_) => report.files.retain(|file| file.found.path != path),
             Ok(()) => {}

@@ -1,4 +1,4 @@
-//! Reads ignore files. Every check reads them, so that nothing stale can mislead, and parses them
+//! Reads ignore files, and logs what is wrong in them. Every check reads them, so that nothing stale can mislead, and parses them
 //! only after a change.
 
 use std::collections::HashMap;

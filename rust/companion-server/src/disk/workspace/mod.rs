@@ -70,7 +70,7 @@ impl Workspace {
     }
 
     /// Fails unless `path` leads into a root and is not private.
-    pub(crate) async fn check_or_log(
+    pub(crate) async fn check_shared(
         &self,
         path: &str,
         patience: Duration,
