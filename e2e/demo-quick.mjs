@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { ENVIRONMENT, GEMINI, prepare, writes } from './lib/gemini-cli.mjs';
+import { prepareCli } from './lib/extension.mjs';
 import { until } from './lib/inbox.mjs';
 import { NEOVIM, writeConfig } from './lib/neovim.mjs';
 import { Sandbox } from './lib/sandbox.mjs';
@@ -16,7 +16,9 @@ import { Terminal } from './lib/terminal.mjs';
 
 const [pictures] = process.argv.slice(2);
 const FILE = '{\n  "host": "localhost",\n  "port": 8080,\n  "timeoutSeconds": 30\n}\n';
-const PROPOSAL = FILE.replace('"localhost"', '"0.0.0.0"').replace('30', '5');
+const FIRST = FILE.replace('"localhost"', '"0.0.0.0"').replace('30', '0');
+const REASON = 'Zero means no limit. Use 5 seconds.';
+const PROPOSAL = FIRST.replace('0\n', '5\n');
 const EDITED = PROPOSAL.replace('5\n', '15\n');
 
 const sandbox = new Sandbox();
@@ -34,15 +36,14 @@ function show(terminal, title) {
 try {
   fs.mkdirSync(pictures, { recursive: true });
   const file = sandbox.file('shop.json', FILE);
-  const script = path.join(sandbox.root, 'replies.jsonl');
-  prepare(sandbox.home, script, writes(file, PROPOSAL));
+  const write = (content) => ({ name: 'write_file', args: { file_path: file, content } });
+  const steps = [write(FIRST), write(PROPOSAL), 'That was all.'];
+  const { command, env, heard } = await prepareCli(sandbox, 'gemini', steps, { review: true });
   // Neovim must not have these variables: it would take itself for a child of a CLI.
-  const variables = Object.entries({ ...ENVIRONMENT, REMOTE_CONTAINERS: '1' })
-    .map(([name, value]) => `${name}=${value}`)
-    .join(' ');
+  const variables = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
   const program = path.join(sandbox.root, 'gemini');
-  const command = `${process.execPath} ${GEMINI} --fake-responses-non-strict ${script}`;
-  fs.writeFileSync(program, `#!/bin/sh\n${variables} ${command}\n`, { mode: 0o755 });
+  const script = ['#!/bin/sh', [...variables, ...command].join(' '), ''].join('\n');
+  fs.writeFileSync(program, script, { mode: 0o755 });
   const config = writeConfig(sandbox, 'vim.o.laststatus = 2');
   const terminal = new Terminal(sandbox, [NEOVIM, '-u', config, '-i', 'NONE', file], {
     cwd: sandbox.project,
@@ -57,8 +58,20 @@ try {
   show(terminal, 'Gemini CLI proposes an edit. Neovim announces it, and keeps the focus in the terminal.');
 
   terminal.send('\x1c\x0e:GeminiCompanion show\r');
-  await terminal.shows(/"timeoutSeconds": 5\n?/);
+  await terminal.shows(/"timeoutSeconds": 0\n?/);
   show(terminal, 'The user opens the proposal beside the file.');
+  terminal.send('\\c');
+  await terminal.shows(/Reason/);
+  terminal.send(REASON);
+  show(terminal, 'The user rejects it, and says why.');
+  terminal.send('\r');
+  await terminal.shows(/Apply this change\?[^]*|"timeoutSeconds": 5/);
+  await until('the model hears the reason', () => heard().length > 0);
+  console.log(`\nThe model hears: ${heard()[0]}`);
+  assert.ok(heard()[0].endsWith(REASON));
+  terminal.send('\x1c\x0e:GeminiCompanion show\r');
+  await terminal.shows(/"timeoutSeconds": 5\n?/);
+  show(terminal, 'The model goes on, and proposes the edit again.');
   terminal.send(':%s/ 5$/ 15/\r');
   await terminal.shows(/"timeoutSeconds": 15/);
   show(terminal, 'The user edits the proposal, and accepts it with :w.');
