@@ -8,18 +8,20 @@ use std::fmt::Write as _;
 use std::io::{self, Read, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use companion_client::discover::resolve_to_real_path;
-use companion_client::http::{self, Endpoint, Stage, post_hook};
-use companion_protocol::hook::{BEGIN_TIMEOUT, HookCall, MAX_EVENT};
+use companion_client::diagnose::corrects_edits;
+use companion_client::discover::{Environment, resolve_to_real_path};
+use companion_client::http::{self, Endpoint, HookAnswer, confirm_hook, post_hook};
+use companion_protocol::dialect::GEMINI;
+use companion_protocol::hook::{BEGIN_TIMEOUT, HookAck, HookCall, HookReply, MAX_EVENT};
+use companion_protocol::jsonrpc::describe;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
-use crate::find::{FindArgs, Parent, explain};
+use crate::find::{FindArgs, Parent, explain, vars};
 use suspended::Mark;
 
 /// Pass an event of Gemini CLI or Qwen Code to the companion, as a hook.
@@ -93,29 +95,33 @@ pub(crate) fn hook(args: HookArgs) -> ExitCode {
 
 /// Returns the companion's answer; may be empty.
 fn answer(args: HookArgs) -> Result<String, Box<dyn Error>> {
+    let HookArgs { event, find } = args;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let limit = args.event.limit();
-    let answer = runtime.block_on(async { timeout(limit, relay(args.find)).await });
+    let answer = runtime.block_on(async { timeout(event.limit(), relay(event, find)).await });
     // Stdin may stay open, or a disk not answer.
     runtime.shutdown_background();
     answer?
 }
 
-async fn relay(find: FindArgs) -> Result<String, Box<dyn Error>> {
-    let found = tokio::task::spawn_blocking(|| prepare(find).map_err(|error| error.to_string()));
-    let (endpoints, event) = found.await??;
+async fn relay(event: HookMoment, find: FindArgs) -> Result<String, Box<dyn Error>> {
+    let found = tokio::task::spawn_blocking(move || {
+        prepare(event, find).map_err(|error| error.to_string())
+    });
+    let (endpoints, call) = found.await??;
     let mut why = String::new();
     for hosts in endpoints.chunk_by(|a, b| (a.port, &a.token) == (b.port, &b.token)) {
         let mark = Mark::of(hosts[0].port);
         let limit = if mark.is_set() { suspended::LIMIT } else { BEGIN_LIMIT };
-        match post_hook(hosts, event.clone(), limit).await {
+        // Until the answer is complete: the rest of it may not come either.
+        let unset = mark.set_on_drop();
+        match post_hook(hosts, call.clone(), limit).await {
             Ok(answer) => {
-                mark.clear();
-                return Ok(ascii(std::str::from_utf8(&answer)?));
+                unset.clear();
+                return output(&answer).await;
             }
             Err(error) => {
-                if matches!(error, http::Error::Timeout { stage: Stage::Answer, .. }) {
-                    mark.set();
+                if !matches!(error, http::Error::Timeout { .. }) {
+                    unset.clear();
                 }
                 why = explain(&hosts[0].authority(), &error);
             }
@@ -124,26 +130,47 @@ async fn relay(find: FindArgs) -> Result<String, Box<dyn Error>> {
     Err(why.into())
 }
 
+/// The text for the CLI. The companion hears that its notes have arrived.
+async fn output(answer: &HookAnswer) -> Result<String, Box<dyn Error>> {
+    if answer.body.is_empty() {
+        return Ok(String::new());
+    }
+    let HookReply { output, ack } = serde_json::from_slice(&answer.body)?;
+    if let Some(ack) = ack {
+        let ack = serde_json::to_vec(&HookAck { ack })?;
+        confirm_hook(&answer.endpoint, ack.into(), BEGIN_LIMIT).await?;
+    }
+    Ok(ascii(output.get()))
+}
+
 /// The time for a companion to begin its answer, in a CLI that waits for it.
 const BEGIN_LIMIT: Duration = Duration::from_millis(BEGIN_TIMEOUT);
 
 /// Reads the event, and finds the companions.
-fn prepare(find: FindArgs) -> Result<(Vec<Endpoint>, bytes::Bytes), Box<dyn Error>> {
+fn prepare(
+    event: HookMoment,
+    find: FindArgs,
+) -> Result<(Vec<Endpoint>, bytes::Bytes), Box<dyn Error>> {
     let mut text = String::new();
     io::stdin().lock().take(MAX_EVENT).read_to_string(&mut text)?;
-    let raw: &RawValue = serde_json::from_str(&text)?;
-    let Event { cwd, tool_input } = serde_json::from_str(raw.get())?;
+    // An error of serde could quote the event.
+    let invalid = |error| format!("the event is not valid: {}", describe(&error));
+    let raw: &RawValue = serde_json::from_str(&text).map_err(invalid)?;
+    let Event { cwd, tool_input } = serde_json::from_str(raw.get()).map_err(invalid)?;
     let find = find.or_of_bridge();
     let mapping = find.mapping();
-    let endpoints = Arc::new(find.finder(Parent::Shell)?).find()?;
+    let endpoints = find.finder(Parent::Shell)?.find()?;
     let cwd = cwd.map_or_else(std::env::current_dir, Ok)?;
     let path = tool_input.file_path.filter(|path| !path.is_empty());
     let path = path.map(|path| resolve_to_real_path(&path, &cwd).to_string_lossy().into_owned());
     let mapped = path.as_deref().and_then(|path| mapping.to_companion(path));
-    let call = match mapped {
-        Some(mapped) => HookCall { file_path: Some(mapped), shown_path: path, event: raw },
-        None => HookCall { file_path: path, shown_path: None, event: raw },
+    let (file_path, shown_path) = match mapped {
+        Some(mapped) => (Some(mapped), path),
+        None => (path, None),
     };
+    let corrects_edits = matches!(event, HookMoment::BeforeTool)
+        && corrects_edits(&Environment::with_vars(&GEMINI, vars(), cwd));
+    let call = HookCall { file_path, shown_path, corrects_edits, event: raw };
     Ok((endpoints, serde_json::to_vec(&call)?.into()))
 }
 

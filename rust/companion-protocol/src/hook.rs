@@ -26,9 +26,32 @@ pub struct HookCall<'a> {
     /// The same file as the CLI's system writes it, for texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown_path: Option<String>,
+    /// The CLI's settings let a model correct an edit that does not fit. It would make an edit that
+    /// the user has rejected.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub corrects_edits: bool,
     /// The CLI's event, unchanged.
     #[serde(borrow)]
     pub event: &'a RawValue,
+}
+
+/// The answer to a [`HookCall`]. An empty body means that there is no output.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct HookReply<'a> {
+    /// For the CLI.
+    #[serde(borrow)]
+    pub output: &'a RawValue,
+    /// The output contains notes of the user. The program sends a [`HookAck`] before it prints them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack: Option<u64>,
+}
+
+/// Confirms that the program has received an answer, so that its notes are not sent again.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HookAck {
+    /// The number of the answer.
+    pub ack: u64,
 }
 
 /// When a CLI runs a hook.
@@ -59,6 +82,8 @@ pub struct HookNames {
     pub after_agent: &'static str,
     /// The tools that change a file.
     pub edits: &'static [&'static str],
+    /// The one of them that writes a whole file.
+    pub writes: &'static str,
 }
 
 impl HookNames {

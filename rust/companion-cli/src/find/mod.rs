@@ -140,7 +140,7 @@ pub(crate) enum Parent {
 }
 
 /// Returns the variables of this process that are Unicode.
-fn vars() -> BTreeMap<String, String> {
+pub(crate) fn vars() -> BTreeMap<String, String> {
     let text = |(name, value): (OsString, OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };

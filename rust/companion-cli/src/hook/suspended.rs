@@ -7,7 +7,10 @@ use std::time::Duration;
 use companion_platform::{PrivateDir, state_dir};
 
 /// The time for a companion to begin its answer if it did not answer the last hook.
-pub(super) const LIMIT: Duration = Duration::from_millis(20);
+pub(super) const LIMIT: Duration = Duration::from_millis(50);
+
+/// The time that a mark counts. After that a hook waits as long as the first one.
+const MARK_TIME: Duration = Duration::from_secs(10);
 
 /// The folders for the marks, in the user's folder for state.
 const DIRS: [&str; 2] = ["companion-for-gemini-cli", "suspended"];
@@ -26,10 +29,17 @@ impl Mark {
     }
 
     pub(super) fn is_set(&self) -> bool {
-        self.path().is_some_and(|path| path.exists())
+        let written = self.path().and_then(|path| path.metadata().ok()?.modified().ok());
+        // A time in the future is one of a clock that was set.
+        written.is_some_and(|time| time.elapsed().is_ok_and(|age| age < MARK_TIME))
     }
 
-    pub(super) fn set(&self) {
+    /// Sets the mark when the value is dropped, also because the time is over.
+    pub(super) fn set_on_drop(&self) -> SetOnDrop<'_> {
+        SetOnDrop(Some(self))
+    }
+
+    fn set(&self) {
         if let Some(state) = &self.state {
             let written = PrivateDir::open(state, &DIRS).and_then(|dir| dir.write(&self.name, b""));
             if let Err(error) = written {
@@ -38,10 +48,8 @@ impl Mark {
         }
     }
 
-    pub(super) fn clear(&self) {
-        if self.is_set()
-            && let Some(path) = self.path()
-        {
+    fn clear(&self) {
+        if let Some(path) = self.path().filter(|path| path.exists()) {
             let _ = std::fs::remove_file(path);
         }
     }
@@ -49,5 +57,25 @@ impl Mark {
     fn path(&self) -> Option<PathBuf> {
         let state = self.state.as_ref()?;
         Some(DIRS.iter().fold(state.clone(), |path, dir| path.join(dir)).join(&self.name))
+    }
+}
+
+/// Sets a mark when it is dropped.
+pub(super) struct SetOnDrop<'a>(Option<&'a Mark>);
+
+impl SetOnDrop<'_> {
+    /// Clears the mark: the companion has answered.
+    pub(super) fn clear(mut self) {
+        if let Some(mark) = self.0.take() {
+            mark.clear();
+        }
+    }
+}
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        if let Some(mark) = self.0 {
+            mark.set();
+        }
     }
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 pub use facts::{Facts, Tried};
 pub use judge::diagnose;
 pub use probe::{Failure, Probed};
-pub use settings::{Extension, IdeMode, OnOff, installed, user_settings};
+pub use settings::{Extension, IdeMode, OnOff, corrects_edits, installed, user_settings};
 
 /// The first problem that keeps the client from connecting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -80,6 +80,28 @@ impl IdeMode {
     }
 }
 
+/// Whether the client's settings let a model correct an edit that does not fit
+/// (`tools.disableLLMCorrection` is `false`, `settingsSchema.js` of Gemini CLI). Settings that can't
+/// be read count as such.
+pub fn corrects_edits(environment: &Environment) -> bool {
+    let project = environment.cwd.join(environment.dialect.installation.settings).join(FILE);
+    let system = system_settings(environment);
+    let defaults = system_defaults(environment, &system);
+    for file in [system, project, user_settings(environment), defaults] {
+        let text = match fs::read(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return true,
+            Err(_) => continue,
+        };
+        let Some(settings) = parse(&String::from_utf8_lossy(&text)) else { return true };
+        let disabled = settings.pointer("/tools/disableLLMCorrection").and_then(Value::as_bool);
+        if let Some(disabled) = disabled {
+            return !disabled;
+        }
+    }
+    false
+}
+
 fn system_settings(environment: &Environment) -> PathBuf {
     let Installation { system_settings, system_folders, .. } = environment.dialect.installation;
     if let Some(path) = environment.set(system_settings) {

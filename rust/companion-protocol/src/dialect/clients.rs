@@ -42,6 +42,7 @@ pub static GEMINI: ClientProfile = ClientProfile {
         before_agent: "BeforeAgent",
         after_agent: "AfterAgent",
         edits: &["write_file", "replace"],
+        writes: "write_file",
     },
     installation: Installation {
         package: "@google/gemini-cli",
@@ -93,6 +94,7 @@ pub static QWEN: ClientProfile = ClientProfile {
         before_agent: "UserPromptSubmit",
         after_agent: "Stop",
         edits: &["write_file", "edit"],
+        writes: "write_file",
     },
     installation: Installation {
         package: "@qwen-code/qwen-code",

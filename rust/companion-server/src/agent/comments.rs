@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 
 use super::READ_TIMEOUT;
 use super::model::SetComment;
-use super::note::{Comment, Note};
+use super::note::{Comment, Note, NoteId};
 use crate::diffs::Record;
 use crate::state::ServerState;
 
@@ -92,35 +92,20 @@ fn to_editor(comment: &Comment) -> CommentOnLines {
     }
 }
 
-/// Takes the comments that a model gets now, as lines of a text.
-pub(super) fn take(state: &ServerState) -> Vec<String> {
-    if state.context.is_silent() {
-        return Vec::new();
-    }
-    let taken = state.agents.model.lock().take_comments();
-    if taken.is_empty() {
-        return Vec::new();
-    }
-    let mut ids = Vec::new();
-    let mut lines = Vec::new();
-    for (note, Comment { id, path, line, end_line, content, text }) in taken {
-        state.diffs.record(Record::NoteTold(note));
-        ids.push(id.to_string());
-        let path = state.workspace.relative(&path);
+/// The comments as a text for a model; `None` if there are none.
+pub(super) fn text(state: &ServerState, comments: &[(NoteId, Comment)]) -> Option<String> {
+    let line = |(_, Comment { path, line, end_line, content, text, .. }): &(NoteId, Comment)| {
+        let path = state.workspace.relative(path);
         let of_lines = if line == end_line {
             format!("line {line}")
         } else {
             format!("lines {line}-{end_line}")
         };
-        lines.push(format!("- {path}, {of_lines} (`{}`): {}", &*content, &*text));
-    }
-    delivered(state, ids);
-    lines
-}
-
-/// The text of [`take`] for a model.
-pub(super) fn text(comments: &[String]) -> String {
-    format!("The user commented on these lines:\n{}", comments.join("\n"))
+        format!("- {path}, {of_lines} (`{}`): {}", &**content, &**text)
+    };
+    let lines: Vec<_> = comments.iter().map(line).collect();
+    let text = || format!("The user commented on these lines:\n{}", lines.join("\n"));
+    (!lines.is_empty()).then(text)
 }
 
 fn delivered(state: &ServerState, ids: Vec<String>) {

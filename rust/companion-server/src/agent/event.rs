@@ -1,21 +1,48 @@
 //! Reads the events of CLIs, and writes the answers to them.
 
-use companion_protocol::dialect::{self, ClientProfile};
-use companion_protocol::hook::{HookCall, Moment};
+use companion_protocol::dialect::{self, ClientProfile, QWEN};
+use companion_protocol::hook::{HookAck, HookCall, HookReply, Moment};
 use companion_protocol::ide::one_line;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::mcp::tools::check_path;
 use crate::net::json::Json;
+use crate::text::Digest;
 
 /// The longest id of a CLI's session, in bytes. The CLIs use UUIDs.
 const MAX_SESSION: usize = 128;
 
+/// The longest path, in bytes. Paths of edits are kept until the next prompt.
+const MAX_PATH: usize = 4096;
+
 /// The longest question that an editor shows, in UTF-16 code units.
 const MAX_MESSAGE: usize = 200;
 
+/// The body of a request.
+#[derive(Debug)]
+pub(crate) enum HookRequest {
+    Event(HookEvent),
+    /// The program has the answer of this number.
+    Ack(u64),
+}
+
+impl HookRequest {
+    /// Reads the body of a request.
+    ///
+    /// # Errors
+    /// A message without any text of the event.
+    pub(crate) fn read(body: &[u8]) -> Result<Self, &'static str> {
+        if let Ok(HookAck { ack }) = serde_json::from_slice(body) {
+            return Ok(Self::Ack(ack));
+        }
+        HookEvent::read(body).map(Self::Event)
+    }
+}
+
 /// What happened in a CLI. It contains no text of a file.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct HookEvent {
     /// The CLI's session.
     pub(crate) agent: String,
@@ -29,6 +56,12 @@ pub(crate) struct HookEvent {
     pub(crate) shown_path: Option<String>,
     /// The call is one of a tool that changes files.
     pub(crate) is_edit: bool,
+    /// The tool writes the whole file.
+    pub(crate) is_write: bool,
+    /// A model may correct an edit that does not fit.
+    pub(crate) corrects_edits: bool,
+    /// The new text that the tool was given, for a client that runs the hook after its diff.
+    pub(crate) input: Option<Digest>,
     /// The CLI goes on because a hook asked for it at the end of the turn.
     pub(crate) is_continued: bool,
     /// The effect of the call, after the tool.
@@ -58,10 +91,19 @@ struct Event<'a> {
     #[serde(default)]
     stop_hook_active: bool,
     #[serde(borrow)]
+    tool_input: Option<&'a RawValue>,
+    #[serde(borrow)]
     tool_response: Option<&'a RawValue>,
     #[serde(default)]
     message: String,
     details: Option<Details>,
+}
+
+/// The new text of an edit: of the whole file, or of a part.
+#[derive(Default, Deserialize)]
+struct ToolInput {
+    content: Option<String>,
+    new_string: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -89,11 +131,7 @@ struct Display<'a> {
 }
 
 impl HookEvent {
-    /// Reads the body of a request.
-    ///
-    /// # Errors
-    /// A message without any text of the event.
-    pub(crate) fn read(body: &[u8]) -> Result<Self, &'static str> {
+    fn read(body: &[u8]) -> Result<Self, &'static str> {
         let call: HookCall<'_> =
             serde_json::from_slice(body).map_err(|_| "the body is no hook call")?;
         let event: Event<'_> =
@@ -103,21 +141,29 @@ impl HookEvent {
         if event.session_id.is_empty() || event.session_id.len() > MAX_SESSION {
             return Err("the event has no valid session_id");
         }
-        let is_edit = |tool: String| client.hooks.edits.contains(&&*tool);
+        let tool = event.tool_name.unwrap_or_default();
+        let input = event.tool_input.filter(|_| client == &QWEN && moment == Moment::BeforeTool);
+        let input: Option<ToolInput> = input.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let input = input.and_then(|input| input.content.or(input.new_string));
+        let valid = |path: &String| path.len() <= MAX_PATH && check_path(path).is_ok();
         Ok(Self {
             agent: event.session_id,
             client,
             moment,
             name: event.hook_event_name,
-            path: call.file_path,
-            shown_path: call.shown_path,
-            is_edit: event.tool_name.is_some_and(is_edit),
+            path: call.file_path.filter(valid),
+            shown_path: call.shown_path.filter(|path| path.len() <= MAX_PATH),
+            is_edit: client.hooks.edits.contains(&&*tool),
+            is_write: client.hooks.writes == tool,
+            corrects_edits: call.corrects_edits,
+            input: input.map(|text| Digest::of(&text)),
             is_continued: event.stop_hook_active,
             effect: event.tool_response.map_or(Effect::Made, effect),
             message: one_line(&event.message, MAX_MESSAGE),
+            // Qwen Code gives no details.
             is_about_edit: event
                 .details
-                .is_some_and(|details| details.kind.as_deref() == Some("edit")),
+                .is_none_or(|details| details.kind.as_deref() == Some("edit")),
         })
     }
 }
@@ -192,9 +238,13 @@ impl HookAnswer {
         Self { hook_specific_output: Some(output), ..Self::default() }
     }
 
-    /// The body of the reply; empty if the CLI goes on as without a hook.
-    pub(crate) fn into_json(self) -> Json {
-        let is_empty = self.decision.is_none() && self.hook_specific_output.is_none();
-        if is_empty { Json::default() } else { Json::new(&self) }
+    /// The body of the reply; empty if the CLI goes on as without a hook. `ack` is the number of
+    /// the delivery of its notes.
+    pub(crate) fn into_json(self, ack: Option<u64>) -> Json {
+        if self.decision.is_none() && self.hook_specific_output.is_none() {
+            return Json::default();
+        }
+        let output = serde_json::value::to_raw_value(&self).expect("an answer is JSON");
+        Json::new(&HookReply { output: &output, ack })
     }
 }

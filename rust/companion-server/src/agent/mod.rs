@@ -8,6 +8,7 @@ mod event;
 mod model;
 mod note;
 mod original;
+mod rejection;
 #[cfg(test)]
 mod tests;
 
@@ -19,54 +20,56 @@ use std::time::Duration;
 
 use companion_protocol::dialect::GEMINI;
 use companion_protocol::editor::{
-    AgentFinished, AgentWaiting, CompanionNotification, ReasonArrival, UnsavedFiles,
+    AgentFinished, AgentWaiting, CommentsDelivered, CompanionNotification, ReasonArrival,
+    UnsavedFiles,
 };
 use companion_protocol::hook::Moment;
-use companion_protocol::ide::truncate_utf16;
 use companion_protocol::tool::Tool;
 use parking_lot::Mutex;
-use tokio::sync::oneshot;
-use tokio::time::{Instant, timeout};
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::{Instant, sleep, timeout};
 
-use crate::diffs::{DiffId, Record};
-use crate::host::{Delivery, EditorRequest, UnsavedResponder};
+use crate::diffs::Record;
+use crate::host::{EditorRequest, UnsavedResponder};
 use crate::mcp::session::{Session, SessionId};
 use crate::mcp::tools;
 use crate::net::json::Json;
 use crate::state::ServerState;
-use crate::text::{Digest, Text};
+use crate::text::Digest;
 pub(crate) use comments::{pending, remove, set};
-pub(crate) use event::HookEvent;
-use event::{Effect, HookAnswer};
-use model::{AgentModel, Rejection};
+pub(crate) use event::HookRequest;
+use event::{Effect, HookAnswer, HookEvent};
+use model::{AgentModel, Delivery};
 use note::Reason;
 pub(crate) use note::{Note, NoteId};
+pub(crate) use rejection::reject;
 
 /// The time for the disk before an edit, and when a proposal is rejected.
 const READ_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// The time for the editor to list unsaved files. The user's prompt waits for it.
+/// The time for the editor to list unsaved files, and to check them. The user's prompt waits for it.
 const UNSAVED_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The time before an edit to learn the problems that are there already.
 const KNOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The time for the hook to confirm an answer with notes.
+const ACK_TIMEOUT: Duration = Duration::from_secs(3);
+
 /// The most unsaved files that the model is told.
 const MAX_UNSAVED: usize = 20;
-
-/// The longest reason, in UTF-16 code units.
-const MAX_REASON: usize = 16_384;
 
 /// The most sessions of CLIs whose prompts are timed.
 const MAX_TURNS: usize = 64;
 
-#[derive(Default)]
 pub(crate) struct Agents {
     model: Mutex<AgentModel>,
     /// When each CLI got its prompt.
     turns: Mutex<HashMap<String, Instant>>,
     /// The user reviews each edit.
     review_all: AtomicBool,
+    /// One file at a time: a disk that does not answer blocks one thread.
+    reading: Arc<Semaphore>,
 }
 
 impl Agents {
@@ -76,7 +79,12 @@ impl Agents {
         for (id, note) in left {
             model.restore(id, note);
         }
-        Self { model: Mutex::new(model), review_all: review_all.into(), ..Self::default() }
+        Self {
+            model: Mutex::new(model),
+            turns: Mutex::default(),
+            review_all: review_all.into(),
+            reading: Arc::new(Semaphore::new(1)),
+        }
     }
 
     pub(crate) fn review_changed(&self, all: bool) {
@@ -113,7 +121,7 @@ pub(crate) async fn reason_arrival(
     } else if session.client.empty_is_unchanged {
         model.lock().opened(session.id, path)
     } else if model.lock().knows(session.id) {
-        let original = original(state, path).await;
+        let original = original(state, path, false).await;
         model.lock().opened_first(session.id, path, original)
     } else {
         ReasonArrival::Never
@@ -122,109 +130,138 @@ pub(crate) async fn reason_arrival(
 
 /// Answers an event. The answer is empty if the CLI goes on as without a hook.
 pub(crate) async fn answer(state: Arc<ServerState>, event: HookEvent) -> Json {
-    let answer = match event.moment {
+    let (answer, ack) = match event.moment {
         Moment::BeforeTool => before_tool(&state, &event).await,
         Moment::AfterTool => after_tool(&state, &event).await,
         Moment::BeforeAgent => before_agent(&state, &event).await,
-        Moment::AfterAgent => {
-            if let Some(time) = state.agents.end_turn(&event.agent) {
-                let finished = AgentFinished { seconds: time.as_secs() };
-                state.host.notify(CompanionNotification::AgentFinished(finished));
-            }
-            let comments = if event.is_continued { Vec::new() } else { comments::take(&state) };
-            if comments.is_empty() {
-                HookAnswer::default()
-            } else {
-                state.agents.begin_turn(&event.agent);
-                HookAnswer::go_on(comments::text(&comments))
-            }
-        }
+        Moment::AfterAgent => after_agent(&state, &event),
         Moment::Notification => {
             // The editor shows an edit as a proposal.
             if !(event.is_about_edit && state.diffs.open_count() > 0) {
                 let waiting = AgentWaiting { message: event.message.clone() };
                 state.host.notify(CompanionNotification::AgentWaiting(waiting));
             }
-            HookAnswer::default()
+            Default::default()
         }
     };
-    answer.into_json()
+    if let Some(ack) = ack {
+        let state = Arc::clone(&state);
+        tokio::spawn(async move {
+            sleep(ACK_TIMEOUT).await;
+            state.agents.model.lock().give_back(ack);
+        });
+    }
+    answer.into_json(ack)
 }
 
-async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) -> HookAnswer {
+/// A hook has received the answer of this number.
+pub(crate) fn confirm(state: &ServerState, ack: u64) {
+    let (notes, comments) = state.agents.model.lock().confirm(ack);
+    for note in notes {
+        state.diffs.record(Record::NoteTold(note));
+    }
+    if !comments.is_empty() {
+        let ids = comments.iter().map(ToString::to_string).collect();
+        let delivered = CommentsDelivered { ids };
+        state.host.notify(CompanionNotification::CommentsDelivered(delivered));
+    }
+}
+
+/// An answer, and the number of the delivery of its notes.
+type Answer = (HookAnswer, Option<u64>);
+
+async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
     let Some(path) = event.path.as_deref().filter(|_| event.is_edit) else {
-        return HookAnswer::default();
+        return Answer::default();
     };
     // Qwen Code runs this hook after the user has confirmed the edit.
-    let is_before_diff = event.client == &GEMINI;
-    if is_before_diff {
-        let (original, ()) = tokio::join!(original(state, path), known_problems(state, path));
+    if event.client == &GEMINI {
+        let original = async {
+            // A model that corrects edits would make an edit that was rejected.
+            if event.corrects_edits { None } else { original(state, path, event.is_write).await }
+        };
+        let (original, ()) = tokio::join!(original, known_problems(state, path));
         state.agents.model.lock().before_edit(&event.agent, path, original);
-        let is_reviewed = state.agents.review_all.load(Ordering::Relaxed);
-        if is_reviewed && state.config.settings.diffs && state.sessions.connected() > 0 {
-            return HookAnswer::ask();
-        }
-        return HookAnswer::default();
+        let answer = if is_reviewed(state, &event.agent) {
+            HookAnswer::ask()
+        } else {
+            HookAnswer::default()
+        };
+        return (answer, None);
     }
     known_problems(state, path).await;
     if let Some(session) = state.diffs.just_accepted(path) {
         state.agents.model.lock().accepted(&event.agent, session);
     }
-    let reasons = state.agents.model.lock().after_edit(&event.agent, path);
-    let reasons = told(state, reasons);
+    let Some(input) = event.input.filter(|_| !state.context.is_silent()) else {
+        return Answer::default();
+    };
+    let Delivery { ack, reasons, .. } =
+        state.agents.model.lock().before_write(&event.agent, path, input);
     if reasons.is_empty() {
-        HookAnswer::default()
-    } else {
-        HookAnswer::deny(rejected(event, path, &reasons))
+        return Answer::default();
     }
+    (HookAnswer::deny(rejected(event, path, &reasons)), ack)
 }
 
-async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) -> HookAnswer {
+/// Whether the CLI has to show an edit that it would make without asking. A CLI that is not connected
+/// could only ask in its terminal, which may not exist.
+fn is_reviewed(state: &ServerState, agent: &str) -> bool {
+    let connected = state.sessions.connected_with(|client| client.replays_edits);
+    let model = state.agents.model.lock();
+    state.agents.review_all.load(Ordering::Relaxed)
+        && state.config.settings.diffs
+        && connected.into_iter().any(|session| model.may_belong(session, agent))
+}
+
+async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
     let path = event.path.as_deref().filter(|_| event.is_edit).unwrap_or_default();
     let mut texts = Vec::new();
     if event.is_edit && event.effect == Effect::Made {
         texts.extend(new_problems(state, event, path).await);
     }
-    // As late as possible: if the hook gives up before, the notes stay.
-    let reasons = state.agents.model.lock().after_edit(&event.agent, path);
-    let reasons = told(state, reasons);
-    let comments = comments::take(state);
-    texts.extend((!comments.is_empty()).then(|| comments::text(&comments)));
-    if reasons.is_empty() {
-        return HookAnswer::context(event, &texts);
+    if state.context.is_silent() {
+        return (HookAnswer::context(event, &texts), None);
     }
+    let Delivery { ack, reasons, comments } =
+        state.agents.model.lock().after_tool(&event.agent, path);
+    texts.extend(comments::text(state, &comments));
     let shown = event.shown_path.as_deref().unwrap_or(path);
-    if event.effect == Effect::Made {
+    let answer = if reasons.is_empty() {
+        HookAnswer::context(event, &texts)
+    } else if event.effect == Effect::Made {
         // The user has accepted the edit in the terminal at the same time.
-        texts.extend(reasons.iter().map(|reason| {
+        texts.extend(reasons.iter().map(|(_, reason)| {
             format!("The user has a remark about this edit of {shown}: {}", &*reason.text)
         }));
-        return HookAnswer::context(event, &texts);
-    }
-    texts.insert(0, rejected(event, path, &reasons));
-    HookAnswer::deny(texts.join("\n\n"))
+        HookAnswer::context(event, &texts)
+    } else {
+        texts.insert(0, rejected(event, path, &reasons));
+        HookAnswer::deny(texts.join("\n\n"))
+    };
+    (answer, ack)
 }
 
 /// What the model hears in place of the tool's result.
-fn rejected(event: &HookEvent, path: &str, reasons: &[Reason]) -> String {
+fn rejected(event: &HookEvent, path: &str, reasons: &[(NoteId, Reason)]) -> String {
     let shown = event.shown_path.as_deref().unwrap_or(path);
-    let reasons: Vec<_> = reasons.iter().map(|reason| &*reason.text).collect();
+    let reasons: Vec<_> = reasons.iter().map(|(_, reason)| &*reason.text).collect();
     format!(
         "The user rejected this edit of {shown}, and the file was not changed. The user's reason: {}",
         reasons.join("\n")
     )
 }
 
-async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> HookAnswer {
+async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
     state.agents.begin_turn(&event.agent);
     if state.context.is_silent() {
-        return HookAnswer::default();
+        return Answer::default();
     }
-    let unsaved = unsaved(state).await;
-    let reasons = state.agents.model.lock().before_agent(&event.agent);
-    let mut texts: Vec<_> = told(state, reasons)
+    let unsaved = timeout(UNSAVED_TIMEOUT, unsaved(state)).await.unwrap_or_default();
+    let Delivery { ack, reasons, comments } = state.agents.model.lock().before_agent(&event.agent);
+    let mut texts: Vec<_> = reasons
         .iter()
-        .map(|Reason { path, text, .. }| {
+        .map(|(_, Reason { path, text, .. })| {
             let path = state.workspace.relative(path);
             format!(
                 "The user rejected your last edit of {path}, and the file was not changed. The \
@@ -233,8 +270,7 @@ async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> HookAnswer
             )
         })
         .collect();
-    let comments = comments::take(state);
-    texts.extend((!comments.is_empty()).then(|| comments::text(&comments)));
+    texts.extend(comments::text(state, &comments));
     if !unsaved.is_empty() {
         texts.push(format!(
             "These files have changes in the user's editor that are not saved, so the disk has an \
@@ -242,24 +278,39 @@ async fn before_agent(state: &Arc<ServerState>, event: &HookEvent) -> HookAnswer
             unsaved.join(", ")
         ));
     }
-    HookAnswer::context(event, &texts)
+    (HookAnswer::context(event, &texts), ack)
 }
 
-/// Notes that a model gets these reasons now.
-fn told(state: &ServerState, reasons: Vec<(NoteId, Reason)>) -> Vec<Reason> {
-    let told = reasons.into_iter().map(|(id, reason)| {
-        state.diffs.record(Record::NoteTold(id));
-        reason
-    });
-    told.collect()
+/// A turn that ends goes on with the user's comments, once.
+fn after_agent(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
+    if let Some(time) = state.agents.end_turn(&event.agent) {
+        let finished = AgentFinished { seconds: time.as_secs() };
+        state.host.notify(CompanionNotification::AgentFinished(finished));
+    }
+    if event.is_continued || state.context.is_silent() {
+        return Answer::default();
+    }
+    let Delivery { ack, comments, .. } = state.agents.model.lock().after_turn();
+    match comments::text(state, &comments) {
+        Some(text) => {
+            state.agents.begin_turn(&event.agent);
+            (HookAnswer::go_on(text), ack)
+        }
+        None => Answer::default(),
+    }
 }
 
 /// The file before an edit, if a client may write its text again without changing it.
-async fn original(state: &ServerState, path: &str) -> Option<Digest> {
+async fn original(state: &ServerState, path: &str, is_write: bool) -> Option<Digest> {
     let file = PathBuf::from(path);
     let read = async {
         state.workspace.check_shared(path, READ_TIMEOUT).await.ok()?;
-        state.pool.run(move || original::digest(&file)).await.ok()?
+        let turn = Arc::clone(&state.agents.reading).acquire_owned().await.ok()?;
+        let read = state.pool.run(move || {
+            let _turn = turn;
+            original::digest(&file, is_write)
+        });
+        read.await.ok()?
     };
     timeout(READ_TIMEOUT, read).await.ok()?
 }
@@ -294,9 +345,7 @@ async fn unsaved(state: &ServerState) -> Vec<String> {
     let (answer, answered) = oneshot::channel();
     let responder = UnsavedResponder::new(answer);
     state.host.request(EditorRequest::UnsavedFiles, responder.into());
-    let Ok(Ok(UnsavedFiles { paths })) = timeout(UNSAVED_TIMEOUT, answered).await else {
-        return Vec::new();
-    };
+    let Ok(UnsavedFiles { paths }) = answered.await else { return Vec::new() };
     let mut shared = Vec::new();
     for path in paths.into_iter().take(MAX_UNSAVED) {
         if state.workspace.check_shared(&path, READ_TIMEOUT).await.is_ok() {
@@ -304,53 +353,4 @@ async fn unsaved(state: &ServerState) -> Vec<String> {
         }
     }
     shared
-}
-
-/// Carries out the user's rejection of a diff, with a reason for the model.
-///
-/// The client gets the file's present text as an acceptance if that changes nothing: then its turn
-/// goes on, and the hook after the edit tells the reason. Otherwise the client gets the rejection.
-pub(crate) fn reject(
-    state: &Arc<ServerState>,
-    runtime: &tokio::runtime::Handle,
-    path: &str,
-    reason: &str,
-) -> Delivery {
-    let Some((diff, session)) = state.diffs.shown(path) else { return Delivery::Unknown };
-    let reason = truncate_utf16(reason, MAX_REASON).to_owned();
-    let delivery = state.diffs.delivery_to(session);
-    let (state, path) = (Arc::clone(state), path.to_owned());
-    runtime.spawn(async move { reject_diff(&state, diff, session, &path, reason).await });
-    delivery
-}
-
-async fn reject_diff(
-    state: &ServerState,
-    diff: DiffId,
-    session: SessionId,
-    path: &str,
-    reason: String,
-) {
-    let (file, name) = (PathBuf::from(path), path.to_owned());
-    let privacy = Arc::clone(state.workspace.privacy());
-    let read = state.pool.run(move || {
-        // In doubt a file is private.
-        let is_private = privacy.look().is_private(&name).unwrap_or(true);
-        (!is_private).then(|| original::read(&file).ok().flatten())
-    });
-    let read = timeout(READ_TIMEOUT, read).await.ok().and_then(Result::ok).flatten();
-    let Some(present) = read.filter(|_| !state.context.is_silent()) else {
-        return state.diffs.reject(diff);
-    };
-    let text = Text::from(reason);
-    let (rejection, reason) = state.agents.model.lock().rejected(session, path, text);
-    if let Some((id, reason)) = reason {
-        state.diffs.record(Record::Note(id, Note::Reason(reason)));
-    }
-    match (rejection, present) {
-        (Rejection::KeepText(original), Some(present)) if Digest::of(&present) == original => {
-            state.diffs.decline(diff, present);
-        }
-        _ => state.diffs.reject(diff),
-    }
 }

@@ -18,7 +18,7 @@ use crate::text::{Digest, Text};
 const MAX_AGENTS: usize = 64;
 
 /// The most edits of one session between two prompts.
-const MAX_EDITS: usize = 256;
+const MAX_EDITS: usize = 64;
 
 /// The most reasons that wait. The oldest is forgotten.
 const MAX_REASONS: usize = 256;
@@ -34,9 +34,20 @@ pub(crate) struct AgentModel {
     reasons: VecDeque<(NoteId, Reason)>,
     /// In the order in which the user wrote them.
     comments: Vec<Pending>,
+    /// The notes that are on their way to a model.
+    under_way: Vec<Delivery>,
     /// The ids of the newest comments that a model has got.
     told: VecDeque<Arc<str>>,
     last_note: u64,
+}
+
+/// Notes on their way to one model.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Delivery {
+    /// Its number; `None` if it is empty.
+    pub(crate) ack: Option<u64>,
+    pub(crate) reasons: Vec<(NoteId, Reason)>,
+    pub(crate) comments: Vec<(NoteId, Comment)>,
 }
 
 /// A comment that no model has got.
@@ -165,17 +176,95 @@ impl AgentModel {
         Some(self.comments.remove(index).note)
     }
 
-    /// Takes the comments that a model gets now.
-    pub(crate) fn take_comments(&mut self) -> Vec<(NoteId, Comment)> {
-        let taken = self.comments.extract_if(.., |pending| pending.is_shared);
-        let taken: Vec<_> = taken.map(|pending| (pending.note, pending.comment)).collect();
-        for (_, comment) in &taken {
+    /// A tool has ended. Its model gets the reasons of this edit, and all comments.
+    pub(crate) fn after_tool(&mut self, agent: &str, path: &str) -> Delivery {
+        self.agent(agent).edits.retain(|edit| &*edit.path != path);
+        let reasons = self.reasons_with(|of| &*of.agent == agent && &*of.path == path);
+        let comments = self.shared_comments();
+        self.begin_delivery(reasons, comments)
+    }
+
+    /// A CLI whose hook follows its diff is about to write `input`. If that is the text that it got
+    /// in place of a rejection, its model gets the reason.
+    pub(crate) fn before_write(&mut self, agent: &str, path: &str, input: Digest) -> Delivery {
+        let reasons = self.reasons_with(|of| &*of.path == path && of.sent == Some(input));
+        if let Some((_, reason)) = reasons.first() {
+            // The CLI may have begun a new session.
+            let old = AgentId::clone(&reason.agent);
+            let session = self.agents.iter().find(|of| of.id == old).and_then(|of| of.session);
+            if let Some(session) = session {
+                self.accepted(agent, session);
+            }
+        }
+        self.begin_delivery(reasons, Vec::new())
+    }
+
+    /// The user has sent a prompt to a CLI. Its model gets all its reasons, and all comments.
+    pub(crate) fn before_agent(&mut self, agent: &str) -> Delivery {
+        self.agent(agent).edits.clear();
+        let reasons = self.reasons_with(|of| &*of.agent == agent);
+        let comments = self.shared_comments();
+        self.begin_delivery(reasons, comments)
+    }
+
+    /// A turn has ended. Its model gets all comments.
+    pub(crate) fn after_turn(&mut self) -> Delivery {
+        let comments = self.shared_comments();
+        self.begin_delivery(Vec::new(), comments)
+    }
+
+    fn reasons_with(&mut self, is_due: impl Fn(&Reason) -> bool) -> Vec<(NoteId, Reason)> {
+        let (due, others) =
+            std::mem::take(&mut self.reasons).into_iter().partition(|(_, reason)| is_due(reason));
+        self.reasons = others;
+        due.into()
+    }
+
+    fn shared_comments(&mut self) -> Vec<(NoteId, Comment)> {
+        let shared = self.comments.extract_if(.., |pending| pending.is_shared);
+        shared.map(|pending| (pending.note, pending.comment)).collect()
+    }
+
+    fn begin_delivery(
+        &mut self,
+        reasons: Vec<(NoteId, Reason)>,
+        comments: Vec<(NoteId, Comment)>,
+    ) -> Delivery {
+        let is_empty = reasons.is_empty() && comments.is_empty();
+        let delivery = Delivery { ack: (!is_empty).then(|| self.next_note().0), reasons, comments };
+        if !is_empty {
+            self.under_way.push(delivery.clone());
+        }
+        delivery
+    }
+
+    /// A model has got a delivery. Returns its notes, and the ids of its comments.
+    pub(crate) fn confirm(&mut self, ack: u64) -> (Vec<NoteId>, Vec<Arc<str>>) {
+        let Some(delivery) = self.end_delivery(ack) else { return (Vec::new(), Vec::new()) };
+        let ids: Vec<_> = delivery.comments.iter().map(|(_, of)| Arc::clone(&of.id)).collect();
+        for id in &ids {
             if self.told.len() == MAX_COMMENTS {
                 self.told.pop_front();
             }
-            self.told.push_back(Arc::clone(&comment.id));
+            self.told.push_back(Arc::clone(id));
         }
-        taken
+        let reasons = delivery.reasons.into_iter().map(|(note, _)| note);
+        (reasons.chain(delivery.comments.into_iter().map(|(note, _)| note)).collect(), ids)
+    }
+
+    /// Nobody has confirmed a delivery, so its notes wait again.
+    pub(crate) fn give_back(&mut self, ack: u64) {
+        let Some(delivery) = self.end_delivery(ack) else { return };
+        for reason in delivery.reasons.into_iter().rev() {
+            self.reasons.push_front(reason);
+        }
+        let pending = |(note, comment)| Pending { note, comment, is_shared: true };
+        self.comments.splice(..0, delivery.comments.into_iter().map(pending));
+    }
+
+    fn end_delivery(&mut self, ack: u64) -> Option<Delivery> {
+        let index = self.under_way.iter().position(|of| of.ack == Some(ack))?;
+        Some(self.under_way.swap_remove(index))
     }
 
     /// A CLI begins an edit. It opens a diff next, if the user has to confirm the edit.
@@ -244,46 +333,48 @@ impl AgentModel {
     /// A CLI that runs its hook after its diff makes an edit, which the user has just accepted for
     /// this MCP session.
     pub(crate) fn accepted(&mut self, agent: &str, session: SessionId) {
-        let is_taken = |of: &Agent| &*of.id != agent && of.session == Some(session);
-        if !self.agents.iter().any(is_taken) {
-            self.agent(agent).session = Some(session);
+        for other in &mut self.agents {
+            // The CLI may have begun a new session.
+            other.session = other.session.filter(|of| *of != session);
         }
+        self.agent(agent).session = Some(session);
     }
 
     /// The user has rejected the diff of that path, with a reason. Returns the reason to keep, or
-    /// `None` if its CLI is not known.
+    /// `None` if its CLI is not known, and the note of an old reason that is forgotten.
     pub(crate) fn rejected(
         &mut self,
         session: SessionId,
         path: &str,
         text: Text,
-    ) -> (Rejection, Option<(NoteId, Reason)>) {
+    ) -> (Rejection, Option<(NoteId, Reason)>, Option<NoteId>) {
         let of_session = |agent: &&Agent| agent.session == Some(session);
         let Some(agent) = self.agents.iter().find(of_session) else {
-            return (Rejection::Plain, None);
+            return (Rejection::Plain, None, None);
         };
         let mut edits = agent.edits.iter().filter(|edit| &*edit.path == path && edit.is_opened);
         let original = edits.next().and_then(|edit| edit.original);
-        let reason = Reason { agent: AgentId::clone(&agent.id), path: path.into(), text };
+        let agent = AgentId::clone(&agent.id);
+        let reason = Reason { agent, path: path.into(), text, sent: None };
         let rejection = original.map_or(Rejection::Plain, Rejection::KeepText);
         let note = self.next_note();
-        if self.reasons.len() == MAX_REASONS {
-            self.reasons.pop_front();
-        }
+        let is_full = self.reasons.len() == MAX_REASONS;
+        let forgotten = if is_full { self.reasons.pop_front() } else { None };
         self.reasons.push_back((note, reason.clone()));
-        (rejection, Some((note, reason)))
+        (rejection, Some((note, reason)), forgotten.map(|(note, _)| note))
     }
 
-    /// A CLI has ended an edit. Returns the reasons of its rejection.
-    pub(crate) fn after_edit(&mut self, agent: &str, path: &str) -> Vec<(NoteId, Reason)> {
-        self.agent(agent).edits.retain(|edit| &*edit.path != path);
-        self.take(|reason| &*reason.agent == agent && &*reason.path == path)
+    /// The client gets `text`, the file's text, in place of the rejection.
+    pub(crate) fn sent(&mut self, note: NoteId, text: &str) {
+        if let Some((_, reason)) = self.reasons.iter_mut().find(|(of, _)| *of == note) {
+            reason.sent = Some(Digest::of(text));
+        }
     }
 
-    /// The user has sent a prompt to a CLI. Returns all its reasons.
-    pub(crate) fn before_agent(&mut self, agent: &str) -> Vec<(NoteId, Reason)> {
-        self.agent(agent).edits.clear();
-        self.take(|reason| &*reason.agent == agent)
+    /// Whether an MCP session belongs to that CLI, or to none.
+    pub(crate) fn may_belong(&self, session: SessionId, agent: &str) -> bool {
+        let owner = self.agents.iter().find(|of| of.session == Some(session));
+        owner.is_none_or(|of| &*of.id == agent)
     }
 
     /// An MCP session has ended.
@@ -291,13 +382,6 @@ impl AgentModel {
         for agent in &mut self.agents {
             agent.session = agent.session.filter(|of| *of != session);
         }
-    }
-
-    fn take(&mut self, is_due: impl Fn(&Reason) -> bool) -> Vec<(NoteId, Reason)> {
-        let (due, others) =
-            std::mem::take(&mut self.reasons).into_iter().partition(|(_, reason)| is_due(reason));
-        self.reasons = others;
-        due.into()
     }
 
     /// The session of a CLI, as the most recent one.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::Text;
+use crate::text::{Digest, Text};
 
 /// The `session_id` of a CLI's hooks. It stays the same over restarts of the companion.
 pub(crate) type AgentId = Arc<str>;
@@ -28,6 +28,9 @@ pub(crate) struct Reason {
     /// The file of the rejected proposal.
     pub(crate) path: Arc<str>,
     pub(crate) text: Text,
+    /// The file's text that the client got in place of a rejection.
+    #[serde(skip)]
+    pub(crate) sent: Option<Digest>,
 }
 
 /// A comment on lines of a file.

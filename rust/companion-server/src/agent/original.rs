@@ -1,5 +1,6 @@
 //! Reads a file as it is before an edit, to check later that nothing has changed it.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -14,9 +15,16 @@ pub(crate) const MAX_ORIGINAL: usize = 32 << 10;
 /// with the square of a line: 10 s for 8,000 characters.
 const MAX_LINE: usize = 2000;
 
+/// The kinds of files in which Gemini CLI does not look for wrong escapes (`write-file.js`).
+const NOT_CORRECTED: [&str; 4] = ["json", "ipynb", "jsonc", "json5"];
+
 /// Reads the text of a file. `None` if a client that writes this text could change the file: it is
 /// empty, has mixed ends of lines, or is not in UTF-8. `None` also if the file or a line is long.
-pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
+///
+/// With `is_write` the client's tool writes the whole text. Gemini CLI takes a backslash for a wrong
+/// escape of the model then (`editCorrector.js`), and an omission `...` for an unfinished text
+/// (`omissionPlaceholderDetector.js`).
+pub(crate) fn read(path: &Path, is_write: bool) -> io::Result<Option<String>> {
     let size = path.metadata()?;
     if !size.is_file() || size.len() == 0 || size.len() > MAX_ORIGINAL as u64 {
         return Ok(None);
@@ -28,23 +36,41 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     let with_return = text.matches("\r\n").count();
     let is_mixed = with_return > 0 && with_return < text.matches('\n').count();
     let is_long = text.lines().any(|line| line.len() > MAX_LINE);
-    Ok((!is_mixed && !is_long).then_some(text))
+    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    let is_corrected = text.contains('\\')
+        && !NOT_CORRECTED.iter().any(|kind| kind.eq_ignore_ascii_case(extension));
+    let is_changed = is_write && (is_corrected || text.contains("..."));
+    Ok((!is_mixed && !is_long && !is_changed).then_some(text))
 }
 
 /// The digest of the text that [`read`] returns.
-pub(crate) fn digest(path: &Path) -> Option<Digest> {
-    read(path).ok().flatten().map(|text| Digest::of(&text))
+pub(crate) fn digest(path: &Path, is_write: bool) -> Option<Digest> {
+    read(path, is_write).ok().flatten().map(|text| Digest::of(&text))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(content: impl AsRef<[u8]>) -> Option<String> {
+    fn of_file(name: &str, content: impl AsRef<[u8]>, is_write: bool) -> Option<String> {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.txt");
+        let path = dir.path().join(name);
         std::fs::write(&path, content).unwrap();
-        read(&path).unwrap()
+        read(&path, is_write).unwrap()
+    }
+
+    fn of(content: impl AsRef<[u8]>) -> Option<String> {
+        of_file("a.txt", content, false)
+    }
+
+    #[test]
+    fn a_text_that_a_tool_for_whole_files_would_correct() {
+        let escaped = r#"print("a\n")"#;
+        assert!(of(escaped).is_some());
+        assert_eq!(of_file("a.py", escaped, true), None);
+        assert!(of_file("a.JSON", escaped, true).is_some());
+        assert_eq!(of_file("a.py", "# rest of the code ...", true), None);
+        assert!(of_file("a.py", "a = 1", true).is_some());
     }
 
     #[test]
@@ -63,7 +89,7 @@ mod tests {
         assert_eq!(of([0xe9, b'a']), None);
         assert_eq!(of("x\n".repeat(MAX_ORIGINAL / 2) + "x"), None);
         assert_eq!(of("x".repeat(MAX_LINE + 1)), None);
-        assert!(read(Path::new("/no/such/file")).is_err());
-        assert_eq!(read(Path::new("/")).unwrap(), None);
+        assert!(read(Path::new("/no/such/file"), false).is_err());
+        assert_eq!(read(Path::new("/"), false).unwrap(), None);
     }
 }

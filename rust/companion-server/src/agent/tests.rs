@@ -1,6 +1,8 @@
 //! Tests the hooks of CLIs: at the endpoint, and the model alone.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use companion_protocol::editor::CommentOnLines;
 use companion_protocol::editor::ReasonArrival::{self, Never, NextPrompt, Now};
@@ -8,9 +10,11 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::model::Delivery as NoteDelivery;
 use super::model::{AgentModel, Rejection};
-use super::note::{NoteId, Reason};
 use crate::agent;
+use crate::diffs::Decision;
+use crate::host::Delivery;
 use crate::mcp::session::SessionId;
 use crate::net::http::ReplyBody;
 use crate::net::json::Json;
@@ -23,6 +27,8 @@ struct Scene {
     dir: TempDir,
     session: String,
     stream: Stream,
+    /// The messages that the client has read.
+    messages: VecDeque<Value>,
 }
 
 const TEXT: &str = "one\r\ntwo\r\n";
@@ -47,15 +53,25 @@ impl Scene {
         let session = reply.headers()["mcp-session-id"].to_str().unwrap().to_owned();
         let mut stream = rig.stream(&session).await;
         stream.context().await;
-        Self { rig, dir, session, stream }
+        Self { rig, dir, session, stream, messages: VecDeque::new() }
     }
 
     fn path(&self) -> String {
         self.dir.path().join("a.txt").to_str().unwrap().to_owned()
     }
 
-    /// The answer to an event of the CLI; null if it is empty.
+    /// The answer to an event of the CLI, which the hook confirms; null if it is empty.
     async fn hook(&self, event: &str, more: Value) -> Value {
+        let mut reply = self.unconfirmed(event, more).await;
+        if let Some(ack) = reply["ack"].as_u64() {
+            let ack = json!({ "ack": ack }).to_string();
+            assert_eq!(self.rig.send("POST", "/hook", &[], ack).await.status(), 200);
+        }
+        reply["output"].take()
+    }
+
+    /// The reply to an event of the CLI.
+    async fn unconfirmed(&self, event: &str, more: Value) -> Value {
         let mut fields = json!({
             "session_id": "cli", "hook_event_name": event, "tool_name": "replace",
         });
@@ -100,11 +116,53 @@ impl Scene {
     }
 
     /// The user rejects the edit, and the server has read the file.
-    async fn reject(&self) {
-        let runtime = tokio::runtime::Handle::current();
-        agent::reject(&self.rig.state, &runtime, &self.path(), "use const");
+    async fn reject(&mut self) {
+        self.reject_now();
         while self.rig.state.diffs.open_count() > 0 {
             tokio::task::yield_now().await;
+            self.answer_pings().await;
+        }
+    }
+
+    fn reject_now(&self) {
+        let runtime = tokio::runtime::Handle::current();
+        agent::reject(&self.rig.state, &runtime, &self.path(), "use const");
+    }
+
+    /// The user rejects the edit, and the client reads only the ping.
+    async fn decline_unread(&mut self) {
+        self.reject_now();
+        let ping = self.stream.any_message().await.unwrap();
+        let answer = json!({ "jsonrpc": "2.0", "id": ping["id"], "result": {} });
+        let headers = [("mcp-session-id", &*self.session)];
+        self.rig.send("POST", "/mcp", &headers, answer.to_string()).await;
+        self.decided().await;
+    }
+
+    async fn decided(&self) {
+        while self.rig.state.diffs.open_count() > 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    /// The client answers the pings that have come.
+    async fn answer_pings(&mut self) {
+        while let Some(message) = self.stream.any_message_now() {
+            if message["method"] != "ping" {
+                self.messages.push_back(message);
+                continue;
+            }
+            let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": {} });
+            let headers = [("mcp-session-id", &*self.session)];
+            self.rig.send("POST", "/mcp", &headers, answer.to_string()).await;
+        }
+    }
+
+    /// The next notification of the client's stream.
+    async fn message(&mut self) -> Value {
+        match self.messages.pop_front() {
+            Some(message) => message,
+            None => self.stream.message().await.unwrap(),
         }
     }
 
@@ -127,7 +185,7 @@ impl Scene {
     fn away(self) -> Self {
         let Self { rig, dir, session, .. } = self;
         let stream = Stream::new(ReplyBody::Json(Json::default()));
-        Self { rig, dir, session, stream }
+        Self { rig, dir, session, stream, messages: VecDeque::new() }
     }
 
     async fn come_back(&mut self) {
@@ -151,7 +209,7 @@ async fn a_reason_comes_with_the_result_and_the_client_gets_the_present_text() {
     let mut scene = Scene::start().await;
     assert_eq!(scene.propose().await, Now);
     scene.reject().await;
-    let message = scene.stream.message().await.unwrap();
+    let message = scene.message().await;
     assert_eq!(message["method"], "ide/diffAccepted");
     assert_eq!(message["params"]["content"], TEXT);
     assert!(denied(&scene.after_tool(no_change()).await));
@@ -163,9 +221,10 @@ async fn a_client_without_a_stream_gets_a_rejection_and_the_reason_with_the_next
     let scene = Scene::start().await;
     assert_eq!(scene.propose().await, Now);
     let mut scene = scene.away();
-    scene.reject().await;
+    scene.reject_now();
+    scene.decided().await;
     scene.come_back().await;
-    assert_eq!(scene.stream.message().await.unwrap()["method"], "ide/diffRejected");
+    assert_eq!(scene.message().await["method"], "ide/diffRejected");
     let told = scene.before_agent().await["hookSpecificOutput"].take();
     let told = told["additionalContext"].as_str().unwrap().to_owned();
     assert!(told.ends_with("The user's reason: use const"), "{told}");
@@ -176,9 +235,54 @@ async fn a_client_without_a_stream_gets_a_rejection_and_the_reason_with_the_next
 async fn a_text_that_is_not_read_before_the_stream_breaks_is_not_sent_again() {
     let mut scene = Scene::start().await;
     scene.propose().await;
-    scene.reject().await;
+    scene.decline_unread().await;
     scene.come_back().await;
-    assert_eq!(scene.stream.message().await.unwrap()["method"], "ide/diffRejected");
+    assert_eq!(scene.message().await["method"], "ide/diffRejected");
+}
+
+#[tokio::test]
+async fn a_client_that_answers_no_ping_gets_a_rejection() {
+    let mut scene = Scene::start().await;
+    scene.propose().await;
+    scene.reject_now();
+    // It is suspended until the server has decided.
+    scene.decided().await;
+    assert_eq!(scene.message().await["method"], "ide/diffRejected");
+    assert!(context(&scene.before_agent().await).ends_with(": use const"));
+}
+
+#[tokio::test]
+async fn the_first_decision_counts() {
+    let mut scene = Scene::start().await;
+    scene.propose().await;
+    scene.reject_now();
+    scene.reject_now();
+    let accepted = Decision::Accepted("new".to_owned());
+    assert_eq!(scene.rig.state.diffs.user_decided(&scene.path(), accepted), Delivery::Unknown);
+    scene.reject().await;
+    assert_eq!(scene.message().await["params"]["content"], TEXT);
+    let told = scene.after_tool(no_change()).await;
+    assert_eq!(told["reason"].as_str().unwrap().matches("use const").count(), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_stops_sends_no_text_in_place_of_a_rejection() {
+    let mut scene = Scene::start().await;
+    scene.propose().await;
+    scene.decline_unread().await;
+    scene.rig.state.diffs.stop();
+    assert_eq!(scene.message().await["method"], "ide/diffRejected");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_has_given_up_takes_no_reason() {
+    let mut scene = Scene::start().await;
+    scene.propose().await;
+    scene.reject().await;
+    let lost = scene.unconfirmed("AfterTool", json!({ "tool_response": no_change() })).await;
+    assert!(denied(&lost["output"]));
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    assert!(context(&scene.before_agent().await).ends_with(": use const"));
 }
 
 #[tokio::test]
@@ -187,12 +291,12 @@ async fn a_file_that_has_changed_since_is_rejected() {
     assert_eq!(scene.propose().await, Now);
     std::fs::write(scene.path(), "zero\n").unwrap();
     scene.reject().await;
-    assert_eq!(scene.stream.message().await.unwrap()["method"], "ide/diffRejected");
+    assert_eq!(scene.message().await["method"], "ide/diffRejected");
 }
 
 #[tokio::test]
 async fn an_edit_that_was_made_all_the_same_gets_the_reason_as_a_remark() {
-    let scene = Scene::start().await;
+    let mut scene = Scene::start().await;
     scene.propose().await;
     scene.reject().await;
     let display = json!({ "originalContent": "one", "newContent": "two" });
@@ -203,7 +307,7 @@ async fn an_edit_that_was_made_all_the_same_gets_the_reason_as_a_remark() {
 
 #[tokio::test]
 async fn a_written_file_that_is_the_same_counts_as_unchanged() {
-    let scene = Scene::start().await;
+    let mut scene = Scene::start().await;
     scene.propose().await;
     scene.reject().await;
     let display = json!({ "originalContent": TEXT, "newContent": TEXT });
@@ -213,7 +317,7 @@ async fn a_written_file_that_is_the_same_counts_as_unchanged() {
 #[tokio::test]
 async fn the_next_process_tells_the_reason_and_keeps_no_text_of_it() {
     let state = tempfile::tempdir().unwrap();
-    let scene = Scene::of(tempfile::tempdir().unwrap(), Some(state.path())).await;
+    let mut scene = Scene::of(tempfile::tempdir().unwrap(), Some(state.path())).await;
     scene.propose().await;
     scene.reject().await;
     let Scene { rig, dir, .. } = scene.end(state.path(), TEXT).await;
@@ -383,12 +487,17 @@ impl Cast {
     }
 
     fn reject(&mut self, session: SessionId, path: &str) -> Rejection {
-        self.model.rejected(session, path, "a reason".to_owned().into()).0
+        let (rejection, kept, _) = self.model.rejected(session, path, path.to_owned().into());
+        if let Some((note, _)) = kept {
+            self.model.sent(note, "sent");
+        }
+        rejection
     }
 }
 
-fn ids(reasons: Vec<(NoteId, Reason)>) -> Vec<u64> {
-    reasons.into_iter().map(|(id, _)| id.0).collect()
+/// The texts of the reasons that a model gets.
+fn texts(delivery: &NoteDelivery) -> Vec<&str> {
+    delivery.reasons.iter().map(|(_, reason)| &*reason.text).collect()
 }
 
 #[test]
@@ -398,9 +507,9 @@ fn each_cli_gets_its_own_reasons() {
     assert_eq!([cast.edit("x", a, "/1"), cast.edit("y", b, "/1")], [Now, Now]);
     let keep = Rejection::KeepText(Digest::of("text"));
     assert_eq!([cast.reject(a, "/1"), cast.reject(b, "/1")], [keep, keep]);
-    assert_eq!(ids(cast.model.after_edit("y", "/1")), [2]);
-    assert_eq!(ids(cast.model.before_agent("y")), [0; 0]);
-    assert_eq!(ids(cast.model.before_agent("x")), [1]);
+    assert_eq!(texts(&cast.model.after_tool("y", "/1")), ["/1"]);
+    assert_eq!(texts(&cast.model.before_agent("y")), [""; 0]);
+    assert_eq!(texts(&cast.model.before_agent("x")), ["/1"]);
 }
 
 #[test]
@@ -411,7 +520,7 @@ fn an_edit_that_two_clis_have_begun_belongs_to_none() {
     cast.model.before_edit("y", "/1", None);
     assert_eq!([cast.model.opened(a, "/1"), cast.model.opened(b, "/1")], [Never, Never]);
     assert_eq!(cast.reject(a, "/1"), Rejection::Plain);
-    assert_eq!(ids(cast.model.before_agent("x")), [0; 0]);
+    assert_eq!(texts(&cast.model.before_agent("x")), [""; 0]);
     // Once they are known, they are told apart.
     assert_eq!([cast.edit("x", a, "/2"), cast.edit("y", b, "/3")], [Now, Now]);
     cast.model.before_edit("x", "/1", None);
@@ -435,8 +544,8 @@ fn a_cli_may_begin_a_new_session() {
     assert_eq!(cast.edit("x", a, "/1"), Now);
     assert_eq!(cast.edit("new", a, "/1"), Now);
     cast.reject(a, "/1");
-    assert_eq!(ids(cast.model.before_agent("x")), [0; 0]);
-    assert_eq!(ids(cast.model.before_agent("new")), [1]);
+    assert_eq!(texts(&cast.model.before_agent("x")), [""; 0]);
+    assert_eq!(texts(&cast.model.before_agent("new")), ["/1"]);
 }
 
 #[test]
@@ -449,7 +558,7 @@ fn a_diff_without_a_hook_of_its_own_waits_for_the_prompt() {
     assert_eq!(cast.reject(a, "/2"), Rejection::Plain);
     cast.model.session_gone(a);
     assert_eq!(cast.model.opened(a, "/2"), Never);
-    assert_eq!(ids(cast.model.before_agent("x")), [1], "the CLI may have connected again");
+    assert_eq!(texts(&cast.model.before_agent("x")), ["/2"], "the CLI may have connected again");
 }
 
 #[test]
@@ -463,10 +572,40 @@ fn a_cli_whose_hook_follows_the_diff_is_known_after_an_acceptance() {
     assert_eq!(cast.model.opened_first(a, "/2", text), Now);
     assert_eq!(cast.model.opened_first(a, "/3", None), NextPrompt);
     assert_eq!(cast.reject(a, "/2"), Rejection::KeepText(Digest::of("text")));
-    assert_eq!(ids(cast.model.after_edit("x", "/2")), [1]);
-    // The session belongs to x, so this is a mistake.
-    cast.model.accepted("y", a);
+    let sent = Digest::of("sent");
+    assert_eq!(texts(&cast.model.before_write("x", "/2", Digest::of("other"))), [""; 0]);
+    assert_eq!(texts(&cast.model.before_write("x", "/2", sent)), ["/2"]);
+    // The CLI begins a new session: the text that it writes tells.
     cast.reject(a, "/3");
-    assert_eq!(ids(cast.model.before_agent("y")), [0; 0]);
-    assert_eq!(ids(cast.model.before_agent("x")), [2]);
+    assert_eq!(texts(&cast.model.before_write("y", "/3", sent)), ["/3"]);
+    cast.reject(a, "/1");
+    assert_eq!(texts(&cast.model.before_agent("x")), [""; 0]);
+    assert_eq!(texts(&cast.model.before_agent("y")), ["/1"]);
+}
+
+#[test]
+fn two_edits_of_one_file_get_their_own_decisions() {
+    let mut cast = Cast::new();
+    let a = cast.a;
+    cast.model.accepted("x", a);
+    cast.model.opened_first(a, "/1", Some(Digest::of("text")));
+    // The first edit was accepted; the second one is rejected before the first one is made.
+    cast.reject(a, "/1");
+    assert_eq!(texts(&cast.model.before_write("x", "/1", Digest::of("first"))), [""; 0]);
+    assert_eq!(texts(&cast.model.before_write("x", "/1", Digest::of("sent"))), ["/1"]);
+}
+
+#[test]
+fn what_nobody_confirms_waits_again() {
+    let mut cast = Cast::new();
+    let a = cast.a;
+    cast.edit("x", a, "/1");
+    cast.reject(a, "/1");
+    let ack = cast.model.after_tool("x", "/1").ack.unwrap();
+    assert_eq!(texts(&cast.model.before_agent("x")), [""; 0], "it is under way");
+    cast.model.give_back(ack);
+    let ack = cast.model.before_agent("x").ack.unwrap();
+    assert_eq!(cast.model.confirm(ack).0.len(), 1);
+    cast.model.give_back(ack);
+    assert_eq!(cast.model.before_agent("x").ack, None);
 }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 pub(crate) struct DiffId(pub(super) u64);
 
 impl DiffId {
-    pub(super) fn random() -> Self {
+    pub(crate) fn random() -> Self {
         Self(Uuid::new_v4().as_u64_pair().1)
     }
 

@@ -66,7 +66,7 @@ pub(crate) struct Diffs {
     texts: HeldTexts,
     /// Bytes of proposals that the editor has not taken.
     untaken: Arc<Semaphore>,
-    /// The edits that users have just accepted or declined.
+    /// The edits that users have just accepted.
     accepted: Mutex<VecDeque<(Instant, SessionId, Arc<str>)>>,
     /// Signals that a client may have acknowledged a decision.
     arrived: Notify,
@@ -231,9 +231,10 @@ impl Diffs {
         self.step(|ledger| ledger.user_decided(path, decision))
     }
 
-    /// The diff that is shown for `path`, and its client.
-    pub(crate) fn shown(&self, path: &str) -> Option<(DiffId, SessionId)> {
-        self.ledger.lock().shown(path)
+    /// The user rejects the diff that is shown for `path`, with a reason. Returns the diff and its
+    /// client. [`Self::reject`] or [`Self::decline`] follows.
+    pub(crate) fn begin_decline(&self, path: &str) -> Option<(DiffId, SessionId)> {
+        self.ledger.lock().begin_decline(path)
     }
 
     /// The delivery of a decision to this client by now.
@@ -241,7 +242,12 @@ impl Diffs {
         if self.ledger.lock().has_stream(session) { Delivery::Delivered } else { Delivery::Queued }
     }
 
+    /// Notes an acceptance for a CLI whose hook follows. Gemini CLI's hook precedes its diff.
     fn note_accepted(&self, session: SessionId, path: &Arc<str>) {
+        let client = self.sessions.get(session).map(|session| session.client);
+        if !client.is_some_and(|of| of.replays_edits && !of.empty_is_unchanged) {
+            return;
+        }
         let mut accepted = self.accepted.lock();
         accepted.truncate(MAX_ACCEPTED - 1);
         accepted.push_front((Instant::now(), session, Arc::clone(path)));
@@ -437,7 +443,7 @@ impl Diffs {
                     self.calls.shorten_deadline(call, Instant::now() + ACKNOWLEDGEMENT_TIMEOUT);
                 }
                 Effect::Decided(session, path, decision) => {
-                    if decision.sent_text().is_some() {
+                    if decision.is_accepted() {
                         self.note_accepted(session, &path);
                     }
                     self.publish(&path, &decision);

@@ -219,12 +219,20 @@ impl Outbox {
         self.queue = queue.into();
         for queued in &mut self.queue {
             queued.sent = queued.sent.filter(|stream| Some(*stream) == arriving);
-            // The file may have changed since, and the client would undo that.
-            if queued.sent.is_none() && matches!(queued.decision, Decision::Declined(_)) {
+        }
+        self.reject_declined();
+        arrived
+    }
+
+    /// Rejects the declined diffs whose texts are not sent. The file may change until then, and the
+    /// client would undo that.
+    pub(super) fn reject_declined(&mut self) {
+        let unsent = self.queue.iter_mut().filter(|queued| queued.sent.is_none());
+        for queued in unsent {
+            if matches!(queued.decision, Decision::Declined(_)) {
                 queued.decision = Decision::Rejected;
             }
         }
-        arrived
     }
 
     /// Ends the stream `number`. Returns the calls that waited for its notifications.

@@ -194,7 +194,10 @@ pub(crate) async fn answer(
                 answers.push(result.into_response(&id));
             }
             ParsedMessage::Answer(_, json) => answers.push(json),
-            ParsedMessage::Arrived(diff) => state.diffs.ping_answered(session.id, diff),
+            ParsedMessage::Arrived(diff) => {
+                session.ping_answered(diff);
+                state.diffs.ping_answered(session.id, diff);
+            }
         }
     }
     if answers.is_empty() {

@@ -59,7 +59,8 @@ impl Call {
         if tool != Tool::OpenDiff {
             arguments.new_content = None;
         }
-        if let Some(wrong) = arguments.file_path.as_deref().and_then(|path| check(path).err()) {
+        if let Some(wrong) = arguments.file_path.as_deref().and_then(|path| check_path(path).err())
+        {
             return Err(format!("Invalid arguments: {wrong}")).into();
         }
         Ok((tool, arguments)).into()
@@ -195,7 +196,7 @@ async fn carry_out(
 }
 
 /// Whether a file can have this path.
-fn check(path: &str) -> Result<(), &'static str> {
+pub(crate) fn check_path(path: &str) -> Result<(), &'static str> {
     if path.is_empty() {
         return Err("filePath is empty");
     }

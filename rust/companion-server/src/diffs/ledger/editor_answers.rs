@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{EditorCommand, Effect, Ledger, Outcome, PendingEditorRequest};
+use super::{Diff, EditorCommand, Effect, Ledger, Outcome, PendingEditorRequest};
 use crate::diffs::outbox::{Closing, Wants};
 use crate::diffs::records::Record;
 use crate::diffs::{Answer, CallId, Decision, DiffId};
@@ -15,7 +15,7 @@ impl Ledger {
     /// Handles the user's decision.
     pub(crate) fn user_decided(&mut self, path: &str, decision: Decision) -> Vec<Effect> {
         let mut effects = Vec::new();
-        if self.open.get(path).is_some_and(|diff| diff.opening.is_none())
+        if self.open.get(path).is_some_and(|diff| diff.opening.is_none() && !diff.is_declining)
             && let Some((path, diff)) = self.open.remove_entry(path)
         {
             let decision = match decision {
@@ -41,20 +41,24 @@ impl Ledger {
         effects
     }
 
-    /// The diff that is shown for `path`, and its client.
-    pub(crate) fn shown(&self, path: &str) -> Option<(DiffId, SessionId)> {
-        let shown = self.open.get(path).filter(|diff| diff.opening.is_none());
-        shown.map(|diff| (diff.id, diff.asker))
+    /// The user rejects the diff that is shown for `path`, with a reason. Until [`Self::reject`] or
+    /// [`Self::decline`] no other decision of the user counts. Returns the diff and its client.
+    pub(crate) fn begin_decline(&mut self, path: &str) -> Option<(DiffId, SessionId)> {
+        let is_open = |diff: &&mut Diff| diff.opening.is_none() && !diff.is_declining;
+        let diff = self.open.get_mut(path).filter(is_open)?;
+        diff.is_declining = true;
+        Some((diff.id, diff.asker))
     }
 
-    /// Rejects a diff that is shown.
+    /// Rejects a diff after [`Self::begin_decline`].
     pub(crate) fn reject(&mut self, diff: DiffId) -> Vec<Effect> {
         self.decide(diff, Decision::Rejected)
     }
 
-    /// Rejects a diff that is shown. Its client receives `present`, the file's text, as an
-    /// acceptance. A client without a stream receives a rejection: the file may change until it
-    /// returns. So does a client for an empty text, which it would take for an unchanged proposal.
+    /// Rejects a diff after [`Self::begin_decline`]. Its client receives `present`, the file's text,
+    /// as an acceptance. A client without a stream receives a rejection: the file may change until
+    /// it returns. So does a client for an empty text, which it would take for an unchanged
+    /// proposal.
     pub(crate) fn decline(&mut self, diff: DiffId, present: Text) -> Vec<Effect> {
         let asker = self.open.values().find(|open| open.id == diff).map(|open| open.asker);
         let listens = asker.is_some_and(|asker| self.has_stream(asker));
@@ -66,11 +70,11 @@ impl Ledger {
     }
 
     fn decide(&mut self, diff: DiffId, decision: Decision) -> Vec<Effect> {
-        let path = self.open.iter().find(|(_, open)| open.id == diff).map(|(path, _)| path);
-        match path.map(Arc::clone) {
-            Some(path) => self.user_decided(&path, decision),
-            None => Vec::new(),
-        }
+        let open = self.open.iter_mut().find(|(_, open)| open.id == diff);
+        let Some((path, open)) = open else { return Vec::new() };
+        open.is_declining = false;
+        let path = Arc::clone(path);
+        self.user_decided(&path, decision)
     }
 
     /// Makes a waiting acceptance a rejection, because the editor writes the accepted text itself

@@ -78,6 +78,8 @@ struct Diff {
     opening: Option<CallId>,
     /// Until then the view of another client may be shown.
     is_over_other: bool,
+    /// The user has rejected it, and the server looks at the file.
+    is_declining: bool,
     /// The calls of `acceptDiff` and `rejectDiff` that wait for the end.
     pending_decisions: Vec<(CallId, bool)>,
 }
@@ -185,8 +187,15 @@ impl Ledger {
         let id = self.next_diff;
         self.next_diff = id.next();
         let opening = Some(call);
-        let diff =
-            Diff { id, asker, proposed, opening, is_over_other, pending_decisions: Vec::new() };
+        let diff = Diff {
+            id,
+            asker,
+            proposed,
+            opening,
+            is_over_other,
+            is_declining: false,
+            pending_decisions: Vec::new(),
+        };
         self.open.insert(Arc::clone(path), diff);
         self.asked.insert(call, PendingEditorRequest::Open(Arc::clone(path)));
         self.record(Record::Opened(id, asker, Arc::clone(path)), &mut effects);
@@ -325,6 +334,7 @@ impl Ledger {
     /// neither a notification nor a text.
     pub(crate) fn stop(&mut self) -> Vec<Effect> {
         self.stopped = true;
+        self.outboxes.values_mut().for_each(Outbox::reject_declined);
         let mut effects = Vec::new();
         for (path, diff) in std::mem::take(&mut self.open) {
             self.queue_decision(&diff, path, Decision::Rejected, &mut effects);

@@ -4,10 +4,13 @@
 //! slowly skips stale contexts and holds no memory. `diffs` keeps the decisions; the mailbox asks
 //! it for the next one.
 
+use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
+
+use crate::diffs::DiffId;
 
 /// The next item of a stream.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub(crate) enum Next<D> {
     Context(Bytes),
     /// A decision, or the ping behind it.
     Decision(D),
+    /// A ping, to learn whether the client is alive.
+    Ping(DiffId),
     /// A comment.
     KeepAlive,
 }
@@ -31,6 +36,7 @@ struct MailboxState {
     ended: bool,
     waker: Option<Waker>,
     context: Option<Bytes>,
+    pings: VecDeque<DiffId>,
     keep_alive: bool,
 }
 
@@ -66,6 +72,7 @@ impl Mailbox {
         }
         state.stream = StreamState::Down;
         state.context = None;
+        state.pings.clear();
         state.keep_alive = false;
         state.waker = None;
         true
@@ -85,6 +92,15 @@ impl Mailbox {
         let mut state = self.0.lock();
         state.keep_alive = state.stream != StreamState::Down;
         state.waker.clone()
+    }
+
+    /// Sends a ping, if there is a stream.
+    pub(crate) fn ping(&self, id: DiffId) {
+        let mut state = self.0.lock();
+        if state.stream != StreamState::Down {
+            state.pings.push_back(id);
+            wake(&mut state);
+        }
     }
 
     /// Wakes the stream, because there is a decision to send.
@@ -120,6 +136,9 @@ impl Mailbox {
         }
         if let Some(decision) = decisions() {
             return Poll::Ready(Some(Next::Decision(decision)));
+        }
+        if let Some(ping) = state.pings.pop_front() {
+            return Poll::Ready(Some(Next::Ping(ping)));
         }
         if let Some(context) = state.context.take() {
             return Poll::Ready(Some(Next::Context(context)));

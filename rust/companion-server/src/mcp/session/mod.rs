@@ -10,15 +10,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::task::Waker;
+use std::time::Duration;
 
 use bytes::Bytes;
 use companion_protocol::editor::{self, CompanionNotification};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
 use crate::config::Limits;
+use crate::diffs::DiffId;
 use crate::host::EditorHost;
 use arrivals::Arrivals;
 pub(crate) use mailbox::{Mailbox, Next};
@@ -69,6 +72,8 @@ pub(crate) struct Session {
     returning: AtomicBool,
     /// The session was idle for so long that nothing in the editor waits for it.
     away: AtomicBool,
+    /// The pings that the client has not answered.
+    pings: Mutex<Vec<(DiffId, oneshot::Sender<()>)>>,
     calls: AtomicUsize,
     idle_since: Mutex<Instant>,
 }
@@ -83,6 +88,7 @@ impl Session {
             number: AtomicU32::new(0),
             returning: AtomicBool::new(returning),
             away: AtomicBool::new(false),
+            pings: Mutex::default(),
             calls: AtomicUsize::new(0),
             idle_since: Mutex::new(Instant::now()),
         }
@@ -92,6 +98,27 @@ impl Session {
     pub(crate) fn busy(self: &Arc<Self>) -> Busy {
         self.calls.fetch_add(1, Ordering::Relaxed);
         Busy(Arc::clone(self))
+    }
+
+    /// Whether the client answers a ping within `limit`. A client that is suspended, or behind a
+    /// dead network, does not.
+    pub(crate) async fn is_alive(&self, limit: Duration) -> bool {
+        let id = DiffId::random();
+        let (answer, answered) = oneshot::channel();
+        self.pings.lock().push((id, answer));
+        self.mailbox.ping(id);
+        let is_alive = timeout(limit, answered).await.is_ok();
+        self.pings.lock().retain(|(of, _)| *of != id);
+        is_alive
+    }
+
+    /// Takes the answer to a ping.
+    pub(crate) fn ping_answered(&self, id: DiffId) {
+        let mut pings = self.pings.lock();
+        if let Some(index) = pings.iter().position(|(of, _)| *of == id) {
+            // Nobody may wait any more.
+            let _ = pings.swap_remove(index).1.send(());
+        }
     }
 
     /// Whether the client sends requests but has no stream yet. After a restart it reopens its
@@ -314,6 +341,13 @@ impl Sessions {
     /// The number of connected clients.
     pub(crate) fn connected(&self) -> usize {
         self.streams.load(Ordering::Relaxed)
+    }
+
+    /// The connected clients with these traits.
+    pub(crate) fn connected_with(&self, has: impl Fn(&ClientTraits) -> bool) -> Vec<SessionId> {
+        let by_id = self.by_id.lock();
+        let sessions = by_id.values().filter(|of| of.mailbox.has_stream() && has(&of.client));
+        sessions.map(|session| session.id).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

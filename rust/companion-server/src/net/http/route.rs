@@ -18,7 +18,7 @@ use hyper::{Method, Request, StatusCode};
 
 use super::reply::{self, Reply, ReplyBody};
 use super::stream::EventStream;
-use crate::agent::{self, HookEvent};
+use crate::agent::{self, HookRequest};
 use crate::diffs::EventId;
 use crate::mcp::dispatch::{self, DispatchReply, ReceivedMessages};
 use crate::mcp::session::{Session, SessionId};
@@ -200,8 +200,12 @@ where
         Ok(body) => body,
         Err(error) => return body_error(&error, state.config.limits.body),
     };
-    match HookEvent::read(&body.bytes) {
-        Ok(event) => reply::later(agent::answer(state, event)),
+    match HookRequest::read(&body.bytes) {
+        Ok(HookRequest::Event(event)) => reply::later(agent::answer(state, event)),
+        Ok(HookRequest::Ack(ack)) => {
+            agent::confirm(&state, ack);
+            reply::empty(StatusCode::OK)
+        }
         Err(why) => server_error(StatusCode::BAD_REQUEST, format!("Bad request: {why}")),
     }
 }

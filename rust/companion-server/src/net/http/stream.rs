@@ -112,6 +112,7 @@ impl Body for EventStream {
             None => return Poll::Ready(None),
             Some(Next::KeepAlive) => sse::KEEP_ALIVE,
             Some(Next::Context(context)) => self.event(context.into()),
+            Some(Next::Ping(id)) => ping(id),
             Some(Next::Decision(outgoing)) => {
                 self.ping = outgoing.ping.then(|| ping(outgoing.diff));
                 self.event(decision(&outgoing))

@@ -308,7 +308,7 @@ impl World {
         self.declines -= 1;
         let path = script.paths[question];
         self.views.remove(path);
-        let Some((diff, _)) = self.ledger.shown(path) else { return };
+        let Some((diff, _)) = self.ledger.begin_decline(path) else { return };
         let effects = self.ledger.decline(diff, present());
         if effects.iter().any(|effect| matches!(effect, Effect::Decided(..))) {
             self.fates[question] = Fate::Declined(self.last_stream);

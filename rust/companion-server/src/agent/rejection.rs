@@ -1,0 +1,123 @@
+//! Carries out the user's rejection of a diff, with a reason for the model.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use companion_protocol::ide::truncate_utf16;
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+use super::model::Rejection;
+use super::note::{Note, NoteId};
+use super::{READ_TIMEOUT, original};
+use crate::diffs::{DiffId, Record};
+use crate::host::Delivery;
+use crate::mcp::session::SessionId;
+use crate::state::ServerState;
+use crate::text::{Digest, Text};
+
+/// The longest reason, in UTF-16 code units.
+const MAX_REASON: usize = 16_384;
+
+/// The time for the client to answer a ping. A client that is suspended would write the file's text
+/// much later, when the file may have changed.
+const PING_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// Carries out the user's rejection of the diff for `path`.
+///
+/// The client gets the file's present text as an acceptance if that changes nothing: then its turn
+/// goes on, and the hook after the edit tells the reason. Otherwise the client gets the rejection.
+pub(crate) fn reject(
+    state: &Arc<ServerState>,
+    runtime: &Handle,
+    path: &str,
+    reason: &str,
+) -> Delivery {
+    let Some((diff, session)) = state.diffs.begin_decline(path) else { return Delivery::Unknown };
+    let reason = Text::from(truncate_utf16(reason, MAX_REASON).to_owned());
+    let delivery = state.diffs.delivery_to(session);
+    let (of_task, path) = (Arc::clone(state), path.to_owned());
+    let task = async move { reject_diff(&of_task, diff, session, &path, reason).await };
+    state.tasks.spawn_on(task, runtime);
+    delivery
+}
+
+async fn reject_diff(
+    state: &ServerState,
+    diff: DiffId,
+    session: SessionId,
+    path: &str,
+    reason: Text,
+) {
+    if state.context.is_silent() || is_private(state, path).await {
+        return state.diffs.reject(diff);
+    }
+    let (rejection, kept, forgotten) = state.agents.model.lock().rejected(session, path, reason);
+    if let Some(forgotten) = forgotten {
+        state.diffs.record(Record::NoteTold(forgotten));
+    }
+    let Some((note, reason)) = kept else { return state.diffs.reject(diff) };
+    state.diffs.record(Record::Note(note, Note::Reason(reason)));
+    state.diffs.wait_until_journaled().await;
+    match rejection {
+        Rejection::KeepText(original) => {
+            keep_text(state, diff, session, path, note, original).await;
+        }
+        Rejection::Plain => state.diffs.reject(diff),
+    }
+}
+
+/// Sends the client the file's text, if the file is as it was before the edit.
+async fn keep_text(
+    state: &ServerState,
+    diff: DiffId,
+    session: SessionId,
+    path: &str,
+    note: NoteId,
+    original: Digest,
+) {
+    let session = state.sessions.get(session);
+    let is_alive = match &session {
+        Some(session) => session.is_alive(PING_TIMEOUT).await,
+        None => false,
+    };
+    // The look at the file comes last, so that little time is left for a change.
+    let present = if is_alive { present(state, path).await } else { None };
+    match present.filter(|present| original.is_of(present)) {
+        Some(present) => {
+            state.agents.model.lock().sent(note, &present);
+            state.diffs.decline(diff, present);
+        }
+        None => state.diffs.reject(diff),
+    }
+}
+
+/// The file's text. What a client would change in it was looked for before the edit.
+async fn present(state: &ServerState, path: &str) -> Option<String> {
+    let file = PathBuf::from(path);
+    let read = async {
+        let turn = Arc::clone(&state.agents.reading).acquire_owned().await.ok()?;
+        let read = state.pool.run(move || {
+            let _turn = turn;
+            original::read(&file, false)
+        });
+        read.await.ok()?.ok()?
+    };
+    timeout(READ_TIMEOUT, read).await.ok()?
+}
+
+/// Whether the file is known to be private. An editor offers no reason for a file that was private
+/// when its proposal came.
+async fn is_private(state: &ServerState, path: &str) -> bool {
+    let (privacy, path) = (Arc::clone(state.workspace.privacy()), path.to_owned());
+    let look = async {
+        let turn = Arc::clone(&state.agents.reading).acquire_owned().await.ok()?;
+        let look = state.pool.run(move || {
+            let _turn = turn;
+            privacy.look().is_private(&path)
+        });
+        look.await.ok()?.ok()
+    };
+    timeout(READ_TIMEOUT, look).await.ok().flatten() == Some(true)
+}
