@@ -4,12 +4,11 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 
-import { prepareCli } from '../lib/extension.mjs';
 import { beforeEdit, hook } from '../lib/hook.mjs';
 import { IdeClient } from '../lib/ide-client.mjs';
-import { noNeovim as skip, openNeovim, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
+import { goTo, openNeovimWithCli } from '../lib/neovim-cli.mjs';
+import { noNeovim as skip, openNeovimWithClient, openProposal } from '../lib/neovim.mjs';
 
 const PROGRAM = process.env.GEMINI_COMPANION;
 const REASON = 'Use the name seven, please.';
@@ -21,9 +20,6 @@ const replace = (file_path) => ({
 });
 
 const read = (file) => fs.readFileSync(file, 'latin1');
-
-/** The lines of the CLI's terminal, as one text. */
-const TERMINAL = `table.concat(vim.api.nvim_buf_get_lines(vim.g.terminal, 0, -1, false), '\\n')`;
 
 /** Collects the data of the plugin's events in `_G.events`, by the event. */
 const WITH_EVENTS = `_G.events = {}
@@ -38,55 +34,9 @@ const setupWithAnswers = (seconds, options = '') =>
   `{ ${options} cmd = { 'sh', '-c', [["$0" "$@" | sed -u 's/"seconds":[0-9]*/"seconds":${seconds}/']],
      [[${PROGRAM}]] } }`;
 
-/**
- * Neovim with Gemini CLI at its prompt in a terminal of another tab page. `files` are the texts of
- * the project's files by their names; `steps` returns the model's answers for the paths.
- */
-async function open(t, files, steps, { setup, init = '', ...options } = {}) {
-  const { sandbox, neovim } = await openNeovim(t, { setup, init: `${WITH_EVENTS}\n${init}` });
-  const paths = Object.entries(files).map(([name, text]) => [name, sandbox.file(name, text)]);
-  const file = Object.fromEntries(paths);
-  const all = { review: true, ...options };
-  const { command, env, ...texts } = await prepareCli(sandbox, 'gemini', steps(file), all);
-  const pid = await neovim.lua(
-    `local command, env = ...
-     vim.cmd('tabnew')
-     local job = vim.fn.termopen({ 'sh', '-c', '"$@"; exit', 'sh', unpack(command) }, { env = env })
-     vim.g.terminal = vim.api.nvim_get_current_buf()
-     vim.cmd('tabprevious')
-     return vim.fn.jobpid(job)`,
-    command,
-    env,
-  );
-  sandbox.defer(() => process.kill(-pid, 'SIGKILL'));
-  const cli = {
-    shows: (text) => neovim.until(`${TERMINAL}:find(..., 1, true)`, text),
-    async enter(text) {
-      await neovim.lua(
-        `vim.fn.win_gotoid(vim.fn.win_findbuf(vim.g.terminal)[1])
-         vim.cmd('startinsert')`,
-      );
-      await neovim.until(`vim.api.nvim_get_mode().mode == 't'`);
-      await neovim.type(text);
-      await cli.shows(text);
-      // Within 30 ms of the last key, the CLI reads Enter as a pasted line break.
-      await sleep(100);
-      await neovim.type('<CR>');
-    },
-    /** Types a command of Neovim. */
-    run: (command) => neovim.type(`<C-\\><C-n>:GeminiCompanion ${command}<CR>`),
-  };
-  await cli.shows('Type your message');
-  await neovim.until(`require('gemini_companion').status().clients == 1`);
-  return { ...texts, sandbox, neovim, cli, file };
-}
-
-/** Goes from the CLI's terminal to the proposal for a file. */
-async function goTo({ neovim, cli }, file) {
-  await neovim.proposalBehind(file);
-  await cli.run(`show ${file}`);
-  await neovim.proposal(file);
-}
+/** Neovim with Gemini CLI in a terminal, see `openNeovimWithCli`. The plugin's events are collected. */
+const open = (t, files, steps, { init = '', ...options } = {}) =>
+  openNeovimWithCli(t, files, steps, { ...options, init: `${WITH_EVENTS}\n${init}` });
 
 /** Waits until the last line of the screen has this text. */
 const asks = (neovim, text) =>
