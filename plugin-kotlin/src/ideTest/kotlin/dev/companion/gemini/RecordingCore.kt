@@ -62,8 +62,8 @@ open class RecordingCore : CompanionCore {
         return isUnsent
     }
 
-    override fun diffRejected(filePath: String): Delivery {
-        tell("rejected $filePath")
+    override fun diffRejected(filePath: String, reason: String?): Delivery {
+        tell(if (reason == null) "rejected $filePath" else "rejected $filePath '$reason'")
         return delivery
     }
 

@@ -103,7 +103,8 @@ interface CompanionCore : AutoCloseable {
 
     fun diffAccepted(filePath: String, text: String): Delivery
 
-    fun diffRejected(filePath: String): Delivery
+    /** Sends the rejection, with the user's reason for the model. [OpenDiff.reason] says when the model gets it. */
+    fun diffRejected(filePath: String, reason: String? = null): Delivery
 
     /**
      * Turns a [Delivery.QUEUED] acceptance into a rejection, because the IDE writes the text itself now: the CLI would

@@ -60,7 +60,8 @@ class NativeCompanionCore private constructor(
     override fun diffAccepted(filePath: String, text: String) =
         decide("diff/accepted", mapOf("filePath" to filePath, "content" to ""), text)
 
-    override fun diffRejected(filePath: String) = decide("diff/rejected", mapOf("filePath" to filePath))
+    override fun diffRejected(filePath: String, reason: String?) =
+        decide("diff/rejected", mapOf("filePath" to filePath) + listOfNotNull(reason?.let { "reason" to it }))
 
     /** A closed server sends no acceptance, so the withdrawal succeeds. */
     override fun withdrawAcceptance(filePath: String) = ask(true) { NativeCore.withdrawAcceptance(it, filePath) }
