@@ -70,6 +70,7 @@ class SettingsPageTest : LightPlatformTestCase() {
             Values(context = false) to { context.doClick() },
             Values(diffs = false) to { diffs.doClick() },
             Values(diagnostics = false) to { diagnostics.doClick() },
+            Values(saveFiles = false) to { save.doClick() },
             Values(gemini = false) to { gemini.doClick() },
             Values(qwen = false) to { qwen.doClick() },
             Values(trust = TrustSetting.CLI) to { trust.selectedIndex = 1 },
@@ -148,7 +149,7 @@ class SettingsPageTest : LightPlatformTestCase() {
     fun testItIsReachedByKeyboard() {
         val labels = all<JLabel>().filter { it.labelFor != null }
         val mnemonics = all<JCheckBox>().map { it.mnemonic } + labels.map { it.displayedMnemonic }
-        assertEquals(11, mnemonics.filter { it != 0 }.distinct().size)
+        assertEquals(12, mnemonics.filter { it != 0 }.distinct().size)
     }
 
     fun testItIsAmongTheTools() {
@@ -195,8 +196,9 @@ class SettingsPageTest : LightPlatformTestCase() {
     private val context get() = all<JCheckBox>()[0]
     private val diffs get() = all<JCheckBox>()[1]
     private val diagnostics get() = all<JCheckBox>()[2]
-    private val gemini get() = all<JCheckBox>()[3]
-    private val qwen get() = all<JCheckBox>()[4]
+    private val save get() = all<JCheckBox>()[3]
+    private val gemini get() = all<JCheckBox>()[4]
+    private val qwen get() = all<JCheckBox>()[5]
     private val trust get() = all<JComboBox<*>>().first()
     private val log get() = all<JComboBox<*>>().last()
     private val texts get() = all<JTextField>().filter { it.columns > 10 }

@@ -31,6 +31,12 @@ interface DiagnosticsResponder {
     fun fail(message: String)
 }
 
+/** Answers the request for unsaved files, once. */
+fun interface UnsavedResponder {
+    /** [paths] are those of the files whose text in the editor is not on the disk. */
+    fun complete(paths: List<String>)
+}
+
 /** The requests of CLIs to the editor. All calls come from one thread of the server and must return at once. */
 interface EditorRequests {
     /**
@@ -50,6 +56,9 @@ interface EditorRequests {
 
     /** Reports the diagnostics of files, for their texts on the disk. After 2.5 s reports only the known ones. */
     fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest)
+
+    /** Saves the project's files, if the user wants that, and lists those still unsaved. A prompt waits for 0.5 s. */
+    fun unsavedFiles(responder: UnsavedResponder)
 
     /** Receives the number of connected CLIs. */
     fun connectedChanged(count: Int)

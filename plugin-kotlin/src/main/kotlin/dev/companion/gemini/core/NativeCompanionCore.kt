@@ -114,6 +114,12 @@ class NativeCompanionCore private constructor(
                     requests.diagnostics(Responder(request), GSON.fromJson(params, DiagnosticsRequest::class.java))
                 }
 
+                "editor/unsaved" -> {
+                    requests.unsavedFiles { paths ->
+                        NativeCore.completeRequest(request, GSON.toJson(mapOf("paths" to paths)).toByteArray())
+                    }
+                }
+
                 else -> {
                     asked.fail("The plugin does not know the request $method.")
                 }

@@ -13,6 +13,7 @@ import com.intellij.openapi.roots.ModuleRootListener
 import com.intellij.openapi.util.Disposer
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.context.EditorContext
+import dev.companion.gemini.context.UnsavedFiles
 import dev.companion.gemini.context.systemPath
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.DiagnosticsRequest
@@ -21,6 +22,7 @@ import dev.companion.gemini.core.EditorRequest
 import dev.companion.gemini.core.EditorRequests
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ServerSettings
+import dev.companion.gemini.core.UnsavedResponder
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.diagnostics.DiagnosticsService
@@ -43,6 +45,7 @@ class CompanionService internal constructor(
     private val worker = AppExecutorUtil.createBoundedApplicationPoolExecutor("Companion for Gemini CLI", 1)
     private val proposals = ProposalService.getInstance(project)
     private val diagnostics = DiagnosticsService.getInstance(project)
+    private val unsaved = UnsavedFiles(project)
     private val slot = CoreSlot { launch(it, Requests()) }
     private val refreshQueued = AtomicBoolean()
 
@@ -234,6 +237,13 @@ class CompanionService internal constructor(
 
         override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) =
             diagnostics.find(responder, asked)
+
+        override fun unsavedFiles(responder: UnsavedResponder) =
+            unsaved.list(
+                slot.settings?.workspace.orEmpty(),
+                CompanionSettings.getInstance().values.saveFiles,
+                responder,
+            )
 
         /** Asks the present server for the number, because this call may come from an earlier server. */
         override fun connectedChanged(count: Int) =

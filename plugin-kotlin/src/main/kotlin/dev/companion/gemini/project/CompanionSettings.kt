@@ -39,6 +39,8 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
         var listenAddresses: String = "",
         /** Further host names of this machine that clients may use; see [words]. */
         var allowedHosts: String = "",
+        /** Whether the project's files are saved before each prompt. */
+        var saveFiles: Boolean = true,
     ) {
         fun clients(): List<Client> = listOfNotNull(Client.GEMINI.takeIf { gemini }, Client.QWEN.takeIf { qwen })
 

@@ -27,6 +27,8 @@ object Bench {
         override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) =
             responder.complete(Diagnostics())
 
+        override fun unsavedFiles(responder: UnsavedResponder) = responder.complete(emptyList())
+
         override fun connectedChanged(count: Int) = Unit
     }
 

@@ -186,6 +186,8 @@ class IsolatedServer :
     override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) =
         responder.complete(Diagnostics())
 
+    override fun unsavedFiles(responder: UnsavedResponder) = responder.complete(emptyList())
+
     override fun connectedChanged(count: Int) = Unit
 
     override fun close() {

@@ -15,6 +15,7 @@ object Serve {
     /** Those that the editor has not answered. */
     private val requests = ConcurrentHashMap<Long, EditorRequest>()
     private val diagnostics = ConcurrentHashMap<Long, DiagnosticsResponder>()
+    private val unsaved = ConcurrentHashMap<Long, UnsavedResponder>()
 
     /** The editor at the other end of stdin and stdout. */
     private object Editor : EditorRequests {
@@ -31,6 +32,12 @@ object Serve {
             val id = lastRequest.incrementAndGet()
             diagnostics[id] = responder
             send(mapOf("id" to id, "method" to "editor/diagnostics", "params" to asked))
+        }
+
+        override fun unsavedFiles(responder: UnsavedResponder) {
+            val id = lastRequest.incrementAndGet()
+            unsaved[id] = responder
+            send(mapOf("id" to id, "method" to "editor/unsaved", "params" to emptyMap<String, Any>()))
         }
 
         override fun connectedChanged(count: Int) = notify("companion/sessions", mapOf("count" to count))
@@ -97,6 +104,10 @@ object Serve {
             if (error != null) return responder.fail(error["message"].asString)
             responder.complete(gson.fromJson(message["result"], Diagnostics::class.java))
         }
+        unsaved.remove(id)?.let { responder ->
+            val paths = message.getAsJsonObject("result")?.getAsJsonArray("paths")
+            responder.complete(paths?.map { it.asString }.orEmpty())
+        }
         val request = requests.remove(id) ?: return
         if (error != null) {
             request.fail(error["message"].asString)
@@ -119,7 +130,7 @@ object Serve {
             "workspace/silent" -> core.silenceChanged(params["silent"].asBoolean)
             "workspace/trust" -> core.trustChanged(params["trusted"].asBoolean)
             "diff/accepted" -> core.diffAccepted(text("filePath"), text("content"))
-            "diff/rejected" -> core.diffRejected(text("filePath"))
+            "diff/rejected" -> core.diffRejected(text("filePath"), params["reason"]?.asString)
             else -> error("unknown here: $method")
         }
     }
