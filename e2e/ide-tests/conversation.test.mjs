@@ -35,7 +35,7 @@ async function open(t, steps, options) {
 const seen = ({ ide }, text) => ide.until(({ texts }) => texts.includes(text), text);
 
 test('a reason reaches the model at once, or with the next prompt', { skip }, async (t) => {
-  const steps = (file) => [[replace(file), write(`${file}-new`)], 'That was all.'];
+  const steps = (file) => [replace(file), write(`${file}-new`), 'That was all.'];
   const { scene, file, terminal, heard, asked } = await open(t, steps);
   await terminal.enter('rename it');
   const changed = await scene.proposal(file);

@@ -60,6 +60,12 @@ interface EditorRequests {
     /** Saves the project's files, if the user wants that, and lists those still unsaved. A prompt waits for 0.5 s. */
     fun unsavedFiles(responder: UnsavedResponder)
 
+    /** A CLI asks its user something in its terminal; [message] is the question, in one line. */
+    fun agentWaiting(message: String)
+
+    /** A CLI has answered a prompt, after this time. */
+    fun agentFinished(seconds: Long)
+
     /** Receives the number of connected CLIs. */
     fun connectedChanged(count: Int)
 }

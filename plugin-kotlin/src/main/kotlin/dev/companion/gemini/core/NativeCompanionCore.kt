@@ -127,7 +127,11 @@ class NativeCompanionCore private constructor(
         }
 
         override fun notify(method: String, params: String) {
-            if (method == "companion/sessions") requests.connectedChanged(read(params)["count"].asInt)
+            when (method) {
+                "companion/sessions" -> requests.connectedChanged(read(params)["count"].asInt)
+                "agent/waiting" -> requests.agentWaiting(read(params)["message"].asString)
+                "agent/finished" -> requests.agentFinished(read(params)["seconds"].asLong)
+            }
         }
 
         override fun log(level: Int, message: String) = log.log(LEVELS[level], message)

@@ -46,6 +46,7 @@ class CompanionService internal constructor(
     private val proposals = ProposalService.getInstance(project)
     private val diagnostics = DiagnosticsService.getInstance(project)
     private val unsaved = UnsavedFiles(project)
+    private val notices = AgentNotices(project)
     private val slot = CoreSlot { launch(it, Requests()) }
     private val refreshQueued = AtomicBoolean()
 
@@ -244,6 +245,10 @@ class CompanionService internal constructor(
                 CompanionSettings.getInstance().values.saveFiles,
                 responder,
             )
+
+        override fun agentWaiting(message: String) = notices.waiting(message)
+
+        override fun agentFinished(seconds: Long) = notices.finished(seconds)
 
         /** Asks the present server for the number, because this call may come from an earlier server. */
         override fun connectedChanged(count: Int) =

@@ -41,6 +41,8 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
         var allowedHosts: String = "",
         /** Whether the project's files are saved before each prompt. */
         var saveFiles: Boolean = true,
+        /** Whether the user is notified when a CLI waits or has finished. */
+        var notifyCli: Boolean = true,
     ) {
         fun clients(): List<Client> = listOfNotNull(Client.GEMINI.takeIf { gemini }, Client.QWEN.takeIf { qwen })
 

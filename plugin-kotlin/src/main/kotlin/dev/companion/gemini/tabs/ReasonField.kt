@@ -18,7 +18,7 @@ import dev.companion.gemini.review.ProposalService
 import java.awt.BorderLayout
 import java.awt.Component
 import java.awt.EventQueue
-import java.awt.FlowLayout
+import javax.swing.Box
 import javax.swing.JPanel
 
 /**
@@ -36,9 +36,14 @@ internal class ReasonField(
     init {
         border = JBUI.Borders.empty(GAP, 2 * GAP)
         val label = JBLabel(message("diff.reason")).also { it.labelFor = field }
-        val links = JPanel(FlowLayout(FlowLayout.LEADING, JBUI.scale(2 * GAP), 0))
-        links.add(LinkLabel.create(message("diff.reason.send"), ::send))
-        links.add(LinkLabel.create(message("diff.reason.cancel"), tab::closeReason))
+        val links = Box.createHorizontalBox()
+        for (link in listOf(
+            LinkLabel.create(message("diff.reason.send"), ::send),
+            LinkLabel.create(message("diff.reason.cancel"), tab::closeReason),
+        )) {
+            links.add(Box.createHorizontalStrut(JBUI.scale(2 * GAP)))
+            links.add(link)
+        }
         label.border = JBUI.Borders.emptyRight(GAP)
         add(label, BorderLayout.WEST)
         add(field, BorderLayout.CENTER)

@@ -29,6 +29,10 @@ object Bench {
 
         override fun unsavedFiles(responder: UnsavedResponder) = responder.complete(emptyList())
 
+        override fun agentWaiting(message: String) = Unit
+
+        override fun agentFinished(seconds: Long) = Unit
+
         override fun connectedChanged(count: Int) = Unit
     }
 

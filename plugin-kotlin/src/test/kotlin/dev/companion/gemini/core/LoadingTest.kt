@@ -188,6 +188,10 @@ class IsolatedServer :
 
     override fun unsavedFiles(responder: UnsavedResponder) = responder.complete(emptyList())
 
+    override fun agentWaiting(message: String) = Unit
+
+    override fun agentFinished(seconds: Long) = Unit
+
     override fun connectedChanged(count: Int) = Unit
 
     override fun close() {

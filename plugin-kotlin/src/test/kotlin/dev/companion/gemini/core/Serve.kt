@@ -40,6 +40,10 @@ object Serve {
             send(mapOf("id" to id, "method" to "editor/unsaved", "params" to emptyMap<String, Any>()))
         }
 
+        override fun agentWaiting(message: String) = notify("agent/waiting", mapOf("message" to message))
+
+        override fun agentFinished(seconds: Long) = notify("agent/finished", mapOf("seconds" to seconds))
+
         override fun connectedChanged(count: Int) = notify("companion/sessions", mapOf("count" to count))
 
         private fun ask(request: EditorRequest, method: String, filePath: String) =

@@ -63,6 +63,10 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
         unsaved.put(responder)
     }
 
+    override fun agentWaiting(message: String) = hook("agentWaiting")
+
+    override fun agentFinished(seconds: Long) = hook("agentFinished")
+
     override fun connectedChanged(count: Int) {
         hook("connectedChanged")
         connected.put(count)
