@@ -62,3 +62,37 @@ test('a reason reaches the model at once, or with the next prompt', { skip }, as
   assert.ok(asked().at(-1).includes(`The user's reason: ${REASON}`), asked().at(-1));
   assert.ok(!fs.existsSync(`${file}-new`));
 });
+
+test('files are saved before a prompt, and a question of the CLI shows', { skip }, async (t) => {
+  const command = { name: 'run_shell_command', args: { command: 'touch made', description: 'x' } };
+  const { scene, terminal, asked } = await open(t, () => [command, 'That was all.']);
+  const file = await scene.edit('typed.txt', 'old\n');
+  await scene.ide.display.type('really ');
+  await scene.ide.untilRobot(['text of file', { path: file }], (text) => text === 'really old\n', 'it');
+  assert.equal(fs.readFileSync(file, 'utf8'), 'old\n');
+  await terminal.enter('make it');
+  const waits = (text) => text.includes('The CLI waits for your answer: ');
+  await scene.ide.until(({ texts }) => texts.some(waits), 'the notification');
+  await scene.picture('cli-waits');
+  assert.equal(fs.readFileSync(file, 'utf8'), 'really old\n');
+  assert.doesNotMatch(asked().join(), /not saved/);
+  await terminal.shows(/Allow once/);
+  terminal.press('Enter');
+  await terminal.shows(/That was all\./);
+  await scene.ide.until(({ texts }) => !texts.some(waits), 'the end of the notification');
+});
+
+test('a switch shows edits that the CLI would make without asking', { skip }, async (t) => {
+  const steps = (file) => [replace(file), 'That was all.'];
+  const { scene, file, terminal } = await open(t, steps, { review: false });
+  await scene.ide.click('text', { text: '1' });
+  await seen(scene, 'Review Every Edit');
+  await scene.picture('review-every-edit');
+  await scene.ide.click('text', { text: 'Review Every Edit' });
+  await terminal.enter('rename it');
+  const { title } = await scene.proposal(file);
+  assert.equal(fs.readFileSync(file, 'utf8'), 'one\ntwo\n');
+  await scene.accept(title);
+  await terminal.shows(/That was all\./);
+  assert.equal(fs.readFileSync(file, 'utf8'), 'one\nTWO\n');
+});

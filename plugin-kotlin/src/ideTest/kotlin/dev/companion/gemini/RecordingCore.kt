@@ -49,6 +49,8 @@ open class RecordingCore : CompanionCore {
 
     override fun silenceChanged(silent: Boolean) = tell("silent $silent")
 
+    override fun reviewChanged(all: Boolean) = tell("review all $all")
+
     override fun diffAccepted(filePath: String, text: String): Delivery {
         tell("accepted $filePath '$text'")
         return delivery

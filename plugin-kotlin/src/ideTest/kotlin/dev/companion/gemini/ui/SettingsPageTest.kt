@@ -172,18 +172,22 @@ class SettingsPageTest : LightPlatformTestCase() {
         assertEquals(registered.id, instance.id)
         assertEquals(registered.displayName, instance.displayName)
         assertFalse("nothing shows yet", instance.isModified)
-        val box = UIUtil.findComponentsOfType(instance.createComponent(), JCheckBox::class.java).single()
+        val boxes = UIUtil.findComponentsOfType(instance.createComponent(), JCheckBox::class.java)
         Disposer.register(testRootDisposable, instance::disposeUIResources)
         instance.reset()
-        assertFalse("${box.isSelected} ${instance.isModified}", box.isSelected || instance.isModified)
-        for (silent in listOf(true, false)) {
-            box.doClick()
-            assertTrue(instance.isModified)
-            assertEquals("nothing is set before it is applied", !silent, ProjectSettings.isSilent(getProject()))
-            instance.apply()
-            assertEquals(silent, ProjectSettings.isSilent(getProject()))
-            assertFalse(instance.isModified)
+        assertFalse("${boxes.map { it.isSelected }}", boxes.any { it.isSelected } || instance.isModified)
+        val values = listOf(ProjectSettings::isSilent, ProjectSettings::isAllReviewed)
+        for ((box, value) in boxes.zip(values) { box, value -> Pair(box) { value(getProject()) } }) {
+            for (wanted in listOf(true, false)) {
+                box.doClick()
+                assertTrue(instance.isModified)
+                assertEquals("nothing is set before it is applied", !wanted, value())
+                instance.apply()
+                assertEquals(wanted, value())
+                assertFalse(instance.isModified)
+            }
         }
+        assertEquals(values.size, boxes.size)
     }
 
     private fun refusal(): String? =

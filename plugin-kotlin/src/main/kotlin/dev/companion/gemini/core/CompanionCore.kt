@@ -116,6 +116,9 @@ interface CompanionCore : AutoCloseable {
     /** Sets whether CLIs receive no context and no diagnostics. */
     fun silenceChanged(silent: Boolean)
 
+    /** Sets whether the user reviews each edit, even if Gemini CLI would not ask. */
+    fun reviewChanged(all: Boolean)
+
     fun diffAccepted(filePath: String, text: String): Delivery
 
     /** Sends the rejection, with the user's reason for the model. [OpenDiff.reason] says when the model gets it. */

@@ -57,6 +57,8 @@ class NativeCompanionCore private constructor(
 
     override fun silenceChanged(silent: Boolean) = send("workspace/silent", mapOf("silent" to silent))
 
+    override fun reviewChanged(all: Boolean) = send("workspace/review", mapOf("all" to all))
+
     override fun diffAccepted(filePath: String, text: String) =
         decide("diff/accepted", mapOf("filePath" to filePath, "content" to ""), text)
 

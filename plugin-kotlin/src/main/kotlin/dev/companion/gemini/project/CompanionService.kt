@@ -114,7 +114,7 @@ class CompanionService internal constructor(
         project.messageBus.connect(this).subscribe(Platform.rootsTopic, roots)
         val settings = CompanionSettings.Listener { refresh() }
         ApplicationManager.getApplication().messageBus.connect(this).subscribe(CompanionSettings.TOPIC, settings)
-        project.messageBus.connect(this).subscribe(ProjectSettings.TOPIC, CompanionSettings.Listener(::silenceChanged))
+        project.messageBus.connect(this).subscribe(ProjectSettings.TOPIC, CompanionSettings.Listener(::projectChanged))
         Platform.onTrustChanged(project, this, ::refresh)
     }
 
@@ -151,9 +151,10 @@ class CompanionService internal constructor(
     }
 
     /** EDT. Takes effect at once, even while the worker is busy, because private data must not be shared meanwhile. */
-    private fun silenceChanged() {
+    private fun projectChanged() {
         assertEdt()
         core?.silenceChanged(ProjectSettings.isSilent(project))
+        core?.reviewChanged(ProjectSettings.isAllReviewed(project))
         refresh()
     }
 

@@ -132,6 +132,7 @@ object Serve {
             "editor/deleted" -> core.fileDeleted(text("path"))
             "workspace/folders" -> core.rootsChanged(params.getAsJsonArray("paths").map { it.asString })
             "workspace/silent" -> core.silenceChanged(params["silent"].asBoolean)
+            "workspace/review" -> core.reviewChanged(params["all"].asBoolean)
             "workspace/trust" -> core.trustChanged(params["trusted"].asBoolean)
             "diff/accepted" -> core.diffAccepted(text("filePath"), text("content"))
             "diff/rejected" -> core.diffRejected(text("filePath"), params["reason"]?.asString)
