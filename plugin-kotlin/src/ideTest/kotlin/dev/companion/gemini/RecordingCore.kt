@@ -49,6 +49,8 @@ open class RecordingCore : CompanionCore {
 
     override fun silenceChanged(silent: Boolean) = tell("silent $silent")
 
+    override fun reviewChanged(all: Boolean) = tell("review all $all")
+
     override fun diffAccepted(filePath: String, text: String): Delivery {
         tell("accepted $filePath '$text'")
         return delivery
@@ -62,8 +64,8 @@ open class RecordingCore : CompanionCore {
         return isUnsent
     }
 
-    override fun diffRejected(filePath: String): Delivery {
-        tell("rejected $filePath")
+    override fun diffRejected(filePath: String, reason: String?): Delivery {
+        tell(if (reason == null) "rejected $filePath" else "rejected $filePath '$reason'")
         return delivery
     }
 

@@ -178,6 +178,18 @@ class CompanionServiceTest : ServiceTestCase() {
         FileEditorManager.getInstance(project).closeFile(virtual)
     }
 
+    fun testTheReviewOfEveryEditIsRememberedAndNeedsNoRestart() {
+        start()
+        val port = running.status.port
+        val core = service.core
+        ProjectSettings.setAllReviewed(project, true)
+        assertTrue("another one starts so", checkNotNull(offEdt { ProjectConfig.of(project) }).reviewAll)
+        ProjectSettings.setAllReviewed(project, false)
+        assertFalse(checkNotNull(offEdt { ProjectConfig.of(project) }).reviewAll)
+        assertSame(core, service.core)
+        assertEquals(port, running.status.port)
+    }
+
     private fun published(): JsonObject =
         JsonParser().parse(File(running.status.discoveryFiles.first().path).readText()).asJsonObject
 

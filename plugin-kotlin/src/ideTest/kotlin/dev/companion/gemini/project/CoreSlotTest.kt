@@ -60,6 +60,14 @@ class CoreSlotTest {
     }
 
     @Test
+    fun `the review of every edit is told`() {
+        slot.bring(settings)
+        slot.bring(settings.copy(reviewAll = true))
+        slot.bring(settings)
+        assertEquals(listOf("review all true", "review all false"), launched.single().calls)
+    }
+
+    @Test
     fun `what a server can't be told restarts it`() {
         slot.bring(settings)
         val quiet = settings.copy(logLevel = LogLevel.OFF)

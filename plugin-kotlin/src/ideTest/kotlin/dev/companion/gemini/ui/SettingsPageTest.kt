@@ -70,6 +70,8 @@ class SettingsPageTest : LightPlatformTestCase() {
             Values(context = false) to { context.doClick() },
             Values(diffs = false) to { diffs.doClick() },
             Values(diagnostics = false) to { diagnostics.doClick() },
+            Values(saveFiles = false) to { save.doClick() },
+            Values(notifyCli = false) to { notify.doClick() },
             Values(gemini = false) to { gemini.doClick() },
             Values(qwen = false) to { qwen.doClick() },
             Values(trust = TrustSetting.CLI) to { trust.selectedIndex = 1 },
@@ -148,7 +150,7 @@ class SettingsPageTest : LightPlatformTestCase() {
     fun testItIsReachedByKeyboard() {
         val labels = all<JLabel>().filter { it.labelFor != null }
         val mnemonics = all<JCheckBox>().map { it.mnemonic } + labels.map { it.displayedMnemonic }
-        assertEquals(11, mnemonics.filter { it != 0 }.distinct().size)
+        assertEquals(13, mnemonics.filter { it != 0 }.distinct().size)
     }
 
     fun testItIsAmongTheTools() {
@@ -170,18 +172,22 @@ class SettingsPageTest : LightPlatformTestCase() {
         assertEquals(registered.id, instance.id)
         assertEquals(registered.displayName, instance.displayName)
         assertFalse("nothing shows yet", instance.isModified)
-        val box = UIUtil.findComponentsOfType(instance.createComponent(), JCheckBox::class.java).single()
+        val boxes = UIUtil.findComponentsOfType(instance.createComponent(), JCheckBox::class.java)
         Disposer.register(testRootDisposable, instance::disposeUIResources)
         instance.reset()
-        assertFalse("${box.isSelected} ${instance.isModified}", box.isSelected || instance.isModified)
-        for (silent in listOf(true, false)) {
-            box.doClick()
-            assertTrue(instance.isModified)
-            assertEquals("nothing is set before it is applied", !silent, ProjectSettings.isSilent(getProject()))
-            instance.apply()
-            assertEquals(silent, ProjectSettings.isSilent(getProject()))
-            assertFalse(instance.isModified)
+        assertFalse("${boxes.map { it.isSelected }}", boxes.any { it.isSelected } || instance.isModified)
+        val values = listOf(ProjectSettings::isSilent, ProjectSettings::isAllReviewed)
+        for ((box, value) in boxes.zip(values) { box, value -> Pair(box) { value(getProject()) } }) {
+            for (wanted in listOf(true, false)) {
+                box.doClick()
+                assertTrue(instance.isModified)
+                assertEquals("nothing is set before it is applied", !wanted, value())
+                instance.apply()
+                assertEquals(wanted, value())
+                assertFalse(instance.isModified)
+            }
         }
+        assertEquals(values.size, boxes.size)
     }
 
     private fun refusal(): String? =
@@ -195,8 +201,10 @@ class SettingsPageTest : LightPlatformTestCase() {
     private val context get() = all<JCheckBox>()[0]
     private val diffs get() = all<JCheckBox>()[1]
     private val diagnostics get() = all<JCheckBox>()[2]
-    private val gemini get() = all<JCheckBox>()[3]
-    private val qwen get() = all<JCheckBox>()[4]
+    private val save get() = all<JCheckBox>()[3]
+    private val notify get() = all<JCheckBox>()[4]
+    private val gemini get() = all<JCheckBox>()[5]
+    private val qwen get() = all<JCheckBox>()[6]
     private val trust get() = all<JComboBox<*>>().first()
     private val log get() = all<JComboBox<*>>().last()
     private val texts get() = all<JTextField>().filter { it.columns > 10 }

@@ -31,6 +31,12 @@ interface DiagnosticsResponder {
     fun fail(message: String)
 }
 
+/** Answers the request for unsaved files, once. */
+fun interface UnsavedResponder {
+    /** [paths] are those of the files whose text in the editor is not on the disk. */
+    fun complete(paths: List<String>)
+}
+
 /** The requests of CLIs to the editor. All calls come from one thread of the server and must return at once. */
 interface EditorRequests {
     /**
@@ -50,6 +56,15 @@ interface EditorRequests {
 
     /** Reports the diagnostics of files, for their texts on the disk. After 2.5 s reports only the known ones. */
     fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest)
+
+    /** Saves the project's files, if the user wants that, and lists those still unsaved. A prompt waits for 0.5 s. */
+    fun unsavedFiles(responder: UnsavedResponder)
+
+    /** A CLI asks its user something in its terminal; [message] is the question, in one line. */
+    fun agentWaiting(message: String)
+
+    /** A CLI has answered a prompt, after this time. */
+    fun agentFinished(seconds: Long)
 
     /** Receives the number of connected CLIs. */
     fun connectedChanged(count: Int)
@@ -101,9 +116,13 @@ interface CompanionCore : AutoCloseable {
     /** Sets whether CLIs receive no context and no diagnostics. */
     fun silenceChanged(silent: Boolean)
 
+    /** Sets whether the user reviews each edit, even if Gemini CLI would not ask. */
+    fun reviewChanged(all: Boolean)
+
     fun diffAccepted(filePath: String, text: String): Delivery
 
-    fun diffRejected(filePath: String): Delivery
+    /** Sends the rejection, with the user's reason for the model. [OpenDiff.reason] says when the model gets it. */
+    fun diffRejected(filePath: String, reason: String? = null): Delivery
 
     /**
      * Turns a [Delivery.QUEUED] acceptance into a rejection, because the IDE writes the text itself now: the CLI would

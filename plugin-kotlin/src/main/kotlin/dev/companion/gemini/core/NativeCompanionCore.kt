@@ -57,10 +57,13 @@ class NativeCompanionCore private constructor(
 
     override fun silenceChanged(silent: Boolean) = send("workspace/silent", mapOf("silent" to silent))
 
+    override fun reviewChanged(all: Boolean) = send("workspace/review", mapOf("all" to all))
+
     override fun diffAccepted(filePath: String, text: String) =
         decide("diff/accepted", mapOf("filePath" to filePath, "content" to ""), text)
 
-    override fun diffRejected(filePath: String) = decide("diff/rejected", mapOf("filePath" to filePath))
+    override fun diffRejected(filePath: String, reason: String?) =
+        decide("diff/rejected", mapOf("filePath" to filePath) + listOfNotNull(reason?.let { "reason" to it }))
 
     /** A closed server sends no acceptance, so the withdrawal succeeds. */
     override fun withdrawAcceptance(filePath: String) = ask(true) { NativeCore.withdrawAcceptance(it, filePath) }
@@ -113,6 +116,12 @@ class NativeCompanionCore private constructor(
                     requests.diagnostics(Responder(request), GSON.fromJson(params, DiagnosticsRequest::class.java))
                 }
 
+                "editor/unsaved" -> {
+                    requests.unsavedFiles { paths ->
+                        NativeCore.completeRequest(request, GSON.toJson(mapOf("paths" to paths)).toByteArray())
+                    }
+                }
+
                 else -> {
                     asked.fail("The plugin does not know the request $method.")
                 }
@@ -120,7 +129,11 @@ class NativeCompanionCore private constructor(
         }
 
         override fun notify(method: String, params: String) {
-            if (method == "companion/sessions") requests.connectedChanged(read(params)["count"].asInt)
+            when (method) {
+                "companion/sessions" -> requests.connectedChanged(read(params)["count"].asInt)
+                "agent/waiting" -> requests.agentWaiting(read(params)["message"].asString)
+                "agent/finished" -> requests.agentFinished(read(params)["seconds"].asLong)
+            }
         }
 
         override fun log(level: Int, message: String) = log.log(LEVELS[level], message)

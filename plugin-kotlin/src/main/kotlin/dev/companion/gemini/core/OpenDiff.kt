@@ -15,6 +15,21 @@ enum class ProposalKind {
     CREATE,
 }
 
+/** When the model gets the reason of a rejection. */
+enum class ReasonArrival {
+    /** At once, and the CLI goes on. If the file has changed since the proposal arrived, as [NEXT_PROMPT]. */
+    @SerializedName("now")
+    NOW,
+
+    /** With the user's next prompt. The rejection ends the CLI's turn. */
+    @SerializedName("nextPrompt")
+    NEXT_PROMPT,
+
+    /** Not at all: the CLI's extension is missing, or the file is private. */
+    @SerializedName("never")
+    NEVER,
+}
+
 /** A proposal from Rust. It arrives as JSON; only the text is passed separately. */
 data class OpenDiff(
     /** The path as the CLI wrote it. It identifies the proposal for the CLI. */
@@ -31,4 +46,6 @@ data class OpenDiff(
      * model's edit to the file's current text.
      */
     val replaysEdits: Boolean = false,
+    /** When the model gets the reason of a rejection. */
+    val reason: ReasonArrival = ReasonArrival.NEVER,
 )

@@ -33,6 +33,8 @@ data class ServerSettings(
     val diagnostics: Boolean = true,
     /** Whether CLIs receive no context and no diagnostics for now. Edits are still reviewed. */
     val silent: Boolean = false,
+    /** Whether the user reviews each edit, even if Gemini CLI would not ask. */
+    val reviewAll: Boolean = false,
     /** Whether the server resumes the last server of this folder, so that CLIs stay connected. */
     val resume: Boolean = false,
     /** Addresses of this machine to listen on besides loopback. The server also starts if one is missing. */

@@ -81,6 +81,9 @@ internal object FileOnDisk {
         return differs(known, path) && ApplicationManager.getApplication().runReadAction(differsStill)
     }
 
+    /** Returns whether the IDE knows the file as it is on the disk, apart from unsaved changes. */
+    fun isKnown(file: VirtualFile): Boolean = path(file.path)?.let { !differs(file, it) } == true
+
     private fun differs(known: VirtualFile, path: Path): Boolean =
         stamp(path) != Stamp(known.timeStamp, known.length) || Files.isWritable(path) != known.isWritable
 }

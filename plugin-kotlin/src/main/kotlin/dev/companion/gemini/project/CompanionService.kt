@@ -13,6 +13,7 @@ import com.intellij.openapi.roots.ModuleRootListener
 import com.intellij.openapi.util.Disposer
 import com.intellij.util.concurrency.AppExecutorUtil
 import dev.companion.gemini.context.EditorContext
+import dev.companion.gemini.context.UnsavedFiles
 import dev.companion.gemini.context.systemPath
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.DiagnosticsRequest
@@ -21,6 +22,7 @@ import dev.companion.gemini.core.EditorRequest
 import dev.companion.gemini.core.EditorRequests
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ServerSettings
+import dev.companion.gemini.core.UnsavedResponder
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.diagnostics.DiagnosticsService
@@ -43,6 +45,8 @@ class CompanionService internal constructor(
     private val worker = AppExecutorUtil.createBoundedApplicationPoolExecutor("Companion for Gemini CLI", 1)
     private val proposals = ProposalService.getInstance(project)
     private val diagnostics = DiagnosticsService.getInstance(project)
+    private val unsaved = UnsavedFiles(project)
+    private val notices = AgentNotices(project)
     private val slot = CoreSlot { launch(it, Requests()) }
     private val refreshQueued = AtomicBoolean()
 
@@ -110,7 +114,7 @@ class CompanionService internal constructor(
         project.messageBus.connect(this).subscribe(Platform.rootsTopic, roots)
         val settings = CompanionSettings.Listener { refresh() }
         ApplicationManager.getApplication().messageBus.connect(this).subscribe(CompanionSettings.TOPIC, settings)
-        project.messageBus.connect(this).subscribe(ProjectSettings.TOPIC, CompanionSettings.Listener(::silenceChanged))
+        project.messageBus.connect(this).subscribe(ProjectSettings.TOPIC, CompanionSettings.Listener(::projectChanged))
         Platform.onTrustChanged(project, this, ::refresh)
     }
 
@@ -147,9 +151,10 @@ class CompanionService internal constructor(
     }
 
     /** EDT. Takes effect at once, even while the worker is busy, because private data must not be shared meanwhile. */
-    private fun silenceChanged() {
+    private fun projectChanged() {
         assertEdt()
         core?.silenceChanged(ProjectSettings.isSilent(project))
+        core?.reviewChanged(ProjectSettings.isAllReviewed(project))
         refresh()
     }
 
@@ -234,6 +239,17 @@ class CompanionService internal constructor(
 
         override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) =
             diagnostics.find(responder, asked)
+
+        override fun unsavedFiles(responder: UnsavedResponder) =
+            unsaved.list(
+                slot.settings?.workspace.orEmpty(),
+                CompanionSettings.getInstance().values.saveFiles,
+                responder,
+            )
+
+        override fun agentWaiting(message: String) = notices.waiting(message)
+
+        override fun agentFinished(seconds: Long) = notices.finished(seconds)
 
         /** Asks the present server for the number, because this call may come from an earlier server. */
         override fun connectedChanged(count: Int) =

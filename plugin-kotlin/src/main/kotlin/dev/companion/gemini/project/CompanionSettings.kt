@@ -39,6 +39,10 @@ class CompanionSettings : PersistentStateComponent<CompanionSettings.Values> {
         var listenAddresses: String = "",
         /** Further host names of this machine that clients may use; see [words]. */
         var allowedHosts: String = "",
+        /** Whether the project's files are saved before each prompt. */
+        var saveFiles: Boolean = true,
+        /** Whether the user is notified when a CLI waits or has finished. */
+        var notifyCli: Boolean = true,
     ) {
         fun clients(): List<Client> = listOfNotNull(Client.GEMINI.takeIf { gemini }, Client.QWEN.takeIf { qwen })
 

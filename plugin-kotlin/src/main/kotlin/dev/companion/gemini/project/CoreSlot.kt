@@ -80,13 +80,22 @@ internal class CoreSlot(private val launch: (ServerSettings) -> CompanionCore) {
         atExitAdded = true
     }
 
-    /** Returns whether a running server can take the change: roots, silence, and trust unless it is left to the CLI. */
+    /**
+     * Returns whether a running server can take the change: roots, silence, the review of every edit, and trust unless
+     * it is left to the CLI.
+     */
     private fun canTell(old: ServerSettings, new: ServerSettings) =
-        old == new.copy(workspace = old.workspace, silent = old.silent, trusted = old.trusted) &&
-            (old.trusted == new.trusted || (old.trusted != null && new.trusted != null))
+        (old.trusted == new.trusted || (old.trusted != null && new.trusted != null)) &&
+            old == new.copy(
+                workspace = old.workspace,
+                silent = old.silent,
+                reviewAll = old.reviewAll,
+                trusted = old.trusted,
+            )
 
     private fun tell(current: Running, wanted: ServerSettings) {
         if (wanted.silent != current.settings.silent) current.core.silenceChanged(wanted.silent)
+        if (wanted.reviewAll != current.settings.reviewAll) current.core.reviewChanged(wanted.reviewAll)
         if (wanted.workspace != current.settings.workspace) current.core.rootsChanged(wanted.workspace)
         if (wanted.trusted != current.settings.trusted) wanted.trusted?.let(current.core::trustChanged)
         running = Running(current.core, wanted)

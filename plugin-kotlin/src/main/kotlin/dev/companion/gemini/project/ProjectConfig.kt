@@ -31,6 +31,7 @@ internal object ProjectConfig {
             ideDisplayName = ApplicationNamesInfo.getInstance().fullProductName,
             trusted = trusted(settings.trust, facts.trusted),
             silent = facts.silent,
+            reviewAll = facts.reviewAll,
             resume = true,
         )
     }
@@ -40,6 +41,7 @@ internal object ProjectConfig {
         val folders: List<String>,
         val trusted: Boolean?,
         val silent: Boolean,
+        val reviewAll: Boolean,
     )
 
     /** Runs in a read action, so that the project does not close meanwhile. Returns null for a closed project. */
@@ -47,7 +49,12 @@ internal object ProjectConfig {
         if (project.isDisposed) return null
         val roots = ProjectRootManager.getInstance(project).contentRoots.filter { it.isInLocalFileSystem }
         val folders = listOfNotNull(project.basePath) + roots.map { it.path }
-        return Facts(folders, Platform.isTrusted(project), ProjectSettings.isSilent(project))
+        return Facts(
+            folders,
+            Platform.isTrusted(project),
+            ProjectSettings.isSilent(project),
+            ProjectSettings.isAllReviewed(project),
+        )
     }
 
     /** Returns the CLI's internal name of a product. The CLI shows users the display name. */

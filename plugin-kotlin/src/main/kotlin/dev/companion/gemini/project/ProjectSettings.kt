@@ -9,6 +9,7 @@ import dev.companion.gemini.core.assertEdt
 
 object ProjectSettings {
     private const val SILENT = "dev.companion.gemini.silent"
+    private const val REVIEW_ALL = "dev.companion.gemini.review.all"
 
     /** On the project's message bus. */
     val TOPIC: Topic<CompanionSettings.Listener> =
@@ -17,11 +18,20 @@ object ProjectSettings {
     /** Returns whether the project's CLIs receive no context and no diagnostics. */
     fun isSilent(project: Project): Boolean = PropertiesComponent.getInstance(project).getBoolean(SILENT)
 
+    /** Returns whether the user reviews each edit, even if Gemini CLI would not ask. */
+    fun isAllReviewed(project: Project): Boolean = PropertiesComponent.getInstance(project).getBoolean(REVIEW_ALL)
+
     /** EDT. */
-    fun setSilent(project: Project, silent: Boolean) {
+    fun setSilent(project: Project, silent: Boolean) = set(project, SILENT, silent)
+
+    /** EDT. */
+    fun setAllReviewed(project: Project, all: Boolean) = set(project, REVIEW_ALL, all)
+
+    private fun set(project: Project, name: String, value: Boolean) {
         assertEdt()
-        if (silent == isSilent(project)) return
-        PropertiesComponent.getInstance(project).setValue(SILENT, silent)
+        val properties = PropertiesComponent.getInstance(project)
+        if (value == properties.getBoolean(name)) return
+        properties.setValue(name, value)
         project.messageBus.syncPublisher(TOPIC).settingsChanged()
     }
 }

@@ -22,6 +22,7 @@ import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.OpenDiff
 import dev.companion.gemini.core.ProposalKind
+import dev.companion.gemini.core.ReasonArrival
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.core.assertNotEdt
 import dev.companion.gemini.disk.FileOnDisk
@@ -46,6 +47,7 @@ internal class ProposedText(
     val private = diff.private
     val cli = diff.cli
     val replaysEdits = diff.replaysEdits
+    val reason = diff.reason
     val text = diff.newContent
     val form = TextForm.of(text)
     val plain = TextForm.plain(text)
@@ -224,6 +226,19 @@ internal class Proposal(
     /** Whether its CLI may still receive the acceptance and write the file. */
     val isQueued: Boolean get() = delivery == Delivery.QUEUED
 
+    /** Whether the model can get the reason of a rejection. */
+    val takesReason: Boolean get() = proposed.reason != ReasonArrival.NEVER
+
+    /** When the model gets the reason, as far as is known without reading the file. */
+    val reasonTime: ReasonTime
+        get() = when {
+            proposed.reason != ReasonArrival.NOW || isDeleted -> ReasonTime.NEXT_PROMPT
+            isUnsaved() -> if (changedOnDisk) ReasonTime.UNKNOWN else ReasonTime.NOW
+            changed && !wasUnsaved -> ReasonTime.NEXT_PROMPT
+            changed || wasUnsaved || changedOnDisk -> ReasonTime.UNKNOWN
+            else -> ReasonTime.NOW
+        }
+
     /** The reason why it stays open after the acceptance. */
     val undelivered: String get() = if (isQueued) "diff.undelivered.queued" else "diff.undelivered.unknown"
 
@@ -357,6 +372,13 @@ internal class Proposal(
     private companion object {
         const val COMPARISON_DELAY_MILLIS = 100L
     }
+}
+
+/** The texts about the time when the model gets the reason of a rejection. */
+internal enum class ReasonTime(val key: String) {
+    NOW("diff.reason.now"),
+    NEXT_PROMPT("diff.reason.nextPrompt"),
+    UNKNOWN("diff.reason.unknown"),
 }
 
 /** A remark in the banner. */

@@ -18,11 +18,13 @@ import dev.companion.gemini.platform.CompanionAction
 import dev.companion.gemini.tabs.AccidentalInputFilter
 import dev.companion.gemini.tabs.ProposalPanel
 import dev.companion.gemini.tabs.ProposalTabs
+import dev.companion.gemini.tabs.ReasonField
 import java.awt.event.KeyEvent
 
 internal object ProposalActions {
     const val ACCEPT = "Companion.AcceptProposal"
     const val REJECT = "Companion.RejectProposal"
+    const val REJECT_WITH_REASON = "Companion.RejectWithReason"
     const val REVERT = "Companion.RevertChange"
     private const val NEXT = "Companion.NextProposal"
     private const val PREVIOUS = "Companion.PreviousProposal"
@@ -32,7 +34,7 @@ internal object ProposalActions {
 
     /** Registers the plugin's keys. In the tab they outrank an editor's own, such as Ctrl+Enter for a new line. */
     fun register(tab: ProposalPanel, parent: Disposable) {
-        for (id in IN_TAB + REVERT) {
+        for (id in IN_TAB + REJECT_WITH_REASON + REVERT) {
             ActionManager.getInstance().getAction(id).registerCustomShortcutSet(tab, parent)
         }
         CloseByEscapeAction(tab, parent).registerCustomShortcutSet(CommonShortcuts.ESCAPE, tab, parent)
@@ -69,8 +71,11 @@ internal abstract class ProposalAction : CompanionAction() {
     protected open fun isAccidental(service: ProposalService, event: AnActionEvent, proposal: Proposal): Boolean =
         service.accidentalInput.matches(event.inputEvent, proposal)
 
+    /** A key that is pressed in the field for a reason is meant for the field. */
     override fun update(event: AnActionEvent) {
-        event.presentation.isEnabled = ProposalActions.proposal(event) != null
+        val isTyped = event.inputEvent is KeyEvent &&
+            ReasonField.around(event.getData(PlatformDataKeys.CONTEXT_COMPONENT)) != null
+        event.presentation.isEnabled = !isTyped && ProposalActions.proposal(event) != null
     }
 
     override fun actionPerformed(event: AnActionEvent) {
@@ -86,6 +91,16 @@ internal class AcceptProposalAction : ProposalAction() {
 
 internal class RejectProposalAction : ProposalAction() {
     override fun decide(service: ProposalService, proposal: Proposal) = service.reject(proposal)
+}
+
+/** Opens the field for the reason of a rejection. */
+internal class RejectWithReasonAction : ProposalAction() {
+    override fun update(event: AnActionEvent) {
+        super.update(event)
+        if (ProposalActions.proposal(event)?.takesReason != true) event.presentation.isEnabled = false
+    }
+
+    override fun decide(service: ProposalService, proposal: Proposal) = proposal.file.askReason()
 }
 
 /** An action on all waiting proposals. */

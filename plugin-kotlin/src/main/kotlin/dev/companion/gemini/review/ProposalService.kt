@@ -209,8 +209,9 @@ class ProposalService internal constructor(
     internal fun rejectAll() =
         queue.inTurn { ProposalQuestion.rejected(project, BulkReview(waiting())).forEach { rejectNow(it) } }
 
-    /** Rejects a proposal by an explicit command. EDT. */
-    internal fun reject(proposal: Proposal) = queue.inTurn { rejectNow(proposal, nextOf(proposal)) }
+    /** Rejects a proposal by an explicit command, with the user's [reason] for the model. EDT. */
+    internal fun reject(proposal: Proposal, reason: String? = null) =
+        queue.inTurn { rejectNow(proposal, nextOf(proposal), reason) }
 
     /** Closes a proposal by one key or click, which might be accidental. EDT. */
     internal fun closeByUser(proposal: Proposal) =
@@ -303,9 +304,9 @@ class ProposalService internal constructor(
         accidentalInput.expect(listOf(proposal))
     }
 
-    private fun rejectNow(proposal: Proposal, next: Proposal? = null) {
+    private fun rejectNow(proposal: Proposal, next: Proposal? = null, reason: String? = null) {
         if (proposal.state != Proposal.State.OPEN) return
-        proposal.core.diffRejected(proposal.path)
+        proposal.core.diffRejected(proposal.path, reason)
         finish(proposal, next)
     }
 

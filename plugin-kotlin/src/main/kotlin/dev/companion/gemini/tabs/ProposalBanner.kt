@@ -23,22 +23,26 @@ internal class ProposalBanner(
 ) {
     private val service = ProposalService.getInstance(project)
     private var text = text()
-    private val links: List<Pair<String, Runnable>> = links()
+    private val links: List<Link> = links()
 
     private val panel by lazy {
         EditorNotificationPanel().also { panel ->
-            for ((label, follow) in links) panel.createActionLabel(label, follow)
+            labels = links.map { panel.createActionLabel(it.label, it.follow) }
             show(panel)
         }
     }
 
+    private var labels = emptyList<JComponent>()
+
     val component: JComponent get() = panel
 
-    /** Takes over the text of [next] if the links are the same, so that the link under the mouse stays in place. */
+    /** Takes over the texts of [next] if the links are the same, so that the link under the mouse stays in place. */
     fun becomes(next: ProposalBanner): Boolean {
-        val isSame = proposal === next.proposal && links.map { it.first } == next.links.map { it.first }
-        if (isSame && text != next.text) {
+        val isSame = proposal === next.proposal && links.map { it.label } == next.links.map { it.label }
+        val tooltips = next.links.map { it.tooltip }
+        if (isSame && (text != next.text || tooltips != links.map { it.tooltip })) {
             text = next.text
+            links.zip(tooltips) { link, tooltip -> link.tooltip = tooltip }
             show(panel)
         }
         return isSame
@@ -47,6 +51,7 @@ internal class ProposalBanner(
     private fun show(panel: EditorNotificationPanel) {
         panel.text(text)
         panel.toolTipText = if (proposal.state == Proposal.State.OPEN) tooltip() else text
+        labels.zip(links) { label, link -> label.toolTipText = link.tooltip }
     }
 
     /** Returns the whole text, which may not fit into the banner, and explains how to revert single changes. */
@@ -57,7 +62,7 @@ internal class ProposalBanner(
     }
 
     /** The decisions come last, so that they stay in place when other links appear or disappear. */
-    private fun links(): List<Pair<String, Runnable>> =
+    private fun links(): List<Link> =
         when (proposal.state) {
             Proposal.State.OPEN -> {
                 listOfNotNull(
@@ -65,7 +70,12 @@ internal class ProposalBanner(
                     link(message("diff.previous")) { service.go(proposal, -1) }.takeIf { proposal.place.count > 1 },
                     link(message("diff.next")) { service.go(proposal, 1) }.takeIf { proposal.place.count > 1 },
                     decision(withKeys("diff.accept", ProposalActions.ACCEPT)) { service.accept(proposal) },
-                    decision(withKeys("diff.reject", ProposalActions.REJECT)) { service.reject(proposal) },
+                    decision(withKeys("diff.reject", ProposalActions.REJECT)) { service.reject(proposal) }
+                        .also { it.tooltip = message("diff.reject.tooltip") },
+                    decision(withKeys("diff.reject.reason", ProposalActions.REJECT_WITH_REASON)) {
+                        proposal.file.askReason()
+                    }.also { it.tooltip = message(proposal.reasonTime.key) }
+                        .takeIf { proposal.takesReason },
                 )
             }
 
@@ -105,7 +115,14 @@ internal class ProposalBanner(
 
     private fun copy() = CopyPasteManager.getInstance().setContents(StringSelection(proposal.document.text))
 
-    private fun link(label: String, follow: () -> Unit) = Pair(label, Runnable(follow))
+    private class Link(
+        val label: String,
+        val follow: Runnable,
+    ) {
+        var tooltip: String? = null
+    }
+
+    private fun link(label: String, follow: () -> Unit) = Link(label, Runnable(follow))
 
     private fun decision(label: String, decide: () -> Unit) =
         link(label) { if (!service.accidentalInput.matches(EventQueue.getCurrentEvent(), proposal)) decide() }

@@ -44,6 +44,7 @@ import javax.swing.JLabel
 import javax.swing.JPanel
 import javax.swing.SwingConstants
 import javax.swing.SwingUtilities
+import kotlin.properties.Delegates
 
 class ProposalEditorProvider :
     FileEditorProvider,
@@ -157,11 +158,28 @@ internal class ProposalEditor(
 
     fun showBanner() {
         assertEdt()
+        panel.reason?.proposalChanged()
         val banner = ProposalBanner(project, file.proposal ?: return)
         // The button must stay under the mouse of a user who is about to click.
         if (this.banner?.becomes(banner) == true) return
         this.banner = banner
         panel.banner = banner.component
+    }
+
+    /** Opens the field for the reason of a rejection, or returns the focus to it. */
+    fun askReason() {
+        assertEdt()
+        val field = panel.reason ?: ReasonField(project, this).also { panel.reason = it }
+        field.proposalChanged()
+        field.requestFocusInWindow()
+    }
+
+    /** Closes the field. If it has the focus, the focus returns to the text. */
+    fun closeReason() {
+        assertEdt()
+        val hadFocus = panel.reason?.hasFocus() == true
+        panel.reason = null
+        if (hadFocus) text?.requestFocusInWindow()
     }
 
     private fun request(proposal: Proposal): DiffRequest {
@@ -225,11 +243,17 @@ internal class ProposalEditor(
 
 /** Actions use it to find the proposal with the focus. */
 internal class ProposalPanel(val editor: ProposalEditor) : JPanel(BorderLayout()) {
-    var banner: JComponent? = null
-        set(value) {
-            field?.let(::remove)
-            field = value
-            value?.let { add(it, BorderLayout.NORTH) }
+    private val top = JPanel(BorderLayout()).also { add(it, BorderLayout.NORTH) }
+
+    var banner: JComponent? by inTop(BorderLayout.NORTH)
+
+    /** The field for the reason of a rejection, while it is open. */
+    var reason: ReasonField? by inTop(BorderLayout.SOUTH)
+
+    private fun <T : JComponent> inTop(place: String) =
+        Delegates.observable<T?>(null) { _, old, new ->
+            old?.let(top::remove)
+            new?.let { top.add(it, place) }
             revalidate()
             repaint()
         }

@@ -62,6 +62,12 @@ class ProposalFile internal constructor(
         return true
     }
 
+    /** Opens the field for the reason of a rejection, in the tab with the focus or the first one. */
+    internal fun askReason() {
+        assertEdt()
+        (editors.find(ProposalTabs::hasFocus) ?: editors.firstOrNull())?.askReason()
+    }
+
     internal fun editorGone(editor: ProposalEditor) {
         assertEdt()
         editors -= editor

@@ -8,6 +8,7 @@ import com.intellij.openapi.fileEditor.FileEditorManager
 import com.intellij.openapi.project.Project
 import com.intellij.openapi.util.Key
 import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.openapi.wm.ToolWindow
 import com.intellij.openapi.wm.ToolWindowManager
 import com.intellij.ui.content.Content
 
@@ -42,6 +43,17 @@ internal object CliTabs {
 
     fun remember(project: Project, content: Content, program: TabProgram) =
         project.putUserData(TABS, project.tabs + Remembered(content, program))
+
+    /** Returns whether a terminal of the project has the focus. */
+    fun hasFocus(project: Project): Boolean {
+        val windows = ToolWindowManager.getInstance(project)
+        if (windows.activeToolWindowId == TOOL_WINDOW) return true
+        return windows.isEditorComponentActive &&
+            FileEditorManager.getInstance(project).selectedFiles.any { terminalIn(it) != null }
+    }
+
+    /** Returns the window of the terminals; null if the IDE has none. */
+    fun toolWindow(project: Project): ToolWindow? = ToolWindowManager.getInstance(project).getToolWindow(TOOL_WINDOW)
 
     fun findRunning(project: Project, then: (CliTab?) -> Unit) {
         val tabs = project.tabs.mapNotNull { remembered -> tab(project, remembered)?.let { Pair(remembered, it) } }
@@ -83,7 +95,7 @@ internal object CliTabs {
         }
 
     private fun showContent(project: Project, content: Content) {
-        ToolWindowManager.getInstance(project).getToolWindow(TOOL_WINDOW)?.activate(null)
+        toolWindow(project)?.activate(null)
         content.manager?.setSelectedContent(content, true)
     }
 

@@ -58,6 +58,8 @@ internal class SettingsPage {
     val context = checkBox("settings.context")
     val diffs = checkBox("settings.diffs")
     val diagnostics = checkBox("settings.diagnostics")
+    val saveFiles = checkBox("settings.save")
+    val notifyCli = checkBox("settings.notify")
     val clients = Client.entries.associateWith { checkBox("settings.clients.${it.name.lowercase()}") }
     val trust = ComboBox(TrustSetting.entries.map { message("settings.trust.$it") }.toTypedArray())
     val bodyLimit = JBTextField(NUMBER_COLUMNS)
@@ -74,6 +76,10 @@ internal class SettingsPage {
         .addComponent(explanation("settings.diffs.explanation", CHECK_BOX_INDENT), 0)
         .addComponent(diagnostics)
         .addComponent(explanation("settings.diagnostics.explanation", CHECK_BOX_INDENT), 0)
+        .addComponent(saveFiles)
+        .addComponent(explanation("settings.save.explanation", CHECK_BOX_INDENT), 0)
+        .addComponent(notifyCli)
+        .addComponent(explanation("settings.notify.explanation", CHECK_BOX_INDENT), 0)
         .addLabeledComponent(message("settings.clients"), inRow(clients.values))
         .addComponentToRightColumn(explanation("settings.clients.explanation"), 0)
         .addLabeledComponent(message("settings.trust"), trust)
@@ -98,6 +104,8 @@ internal class SettingsPage {
         context.isSelected = values.context
         diffs.isSelected = values.diffs
         diagnostics.isSelected = values.diagnostics
+        saveFiles.isSelected = values.saveFiles
+        notifyCli.isSelected = values.notifyCli
         clients.forEach { (client, box) -> box.isSelected = client in values.clients() }
         trust.selectedIndex = values.trust.ordinal
         bodyLimit.text = values.bodyLimitMegabytes.toString()
@@ -139,6 +147,8 @@ internal class SettingsPage {
             cliCommand = command.text.trim(),
             listenAddresses = listen.text.trim(),
             allowedHosts = hosts.text.trim(),
+            saveFiles = saveFiles.isSelected,
+            notifyCli = notifyCli.isSelected,
         )
 
     companion object {

@@ -74,7 +74,8 @@ internal object HealthReport {
     private fun settings(values: CompanionSettings.Values): String {
         val command = if (values.cliCommand == CompanionSettings.DEFAULT_COMMAND) "default" else "changed"
         return "context ${onOff(values.context)}, diffs ${onOff(values.diffs)}, " +
-            "problems ${onOff(values.diagnostics)}, trust by ${values.trust}, " +
+            "problems ${onOff(values.diagnostics)}, saving ${onOff(values.saveFiles)}, " +
+            "notices ${onOff(values.notifyCli)}, trust by ${values.trust}, " +
             "clients ${values.clients().joinToString(" and ") { it.name.lowercase() }}, " +
             "limit ${values.bodyLimitMegabytes} MB, log ${values.logLevel}, command $command, " +
             "further hosts ${CompanionSettings.words(values.allowedHosts).size}"

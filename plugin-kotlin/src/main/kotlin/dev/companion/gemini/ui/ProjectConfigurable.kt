@@ -13,39 +13,53 @@ import javax.swing.JPanel
 
 /** EDT. */
 class ProjectConfigurable(private val project: Project) : SearchableConfigurable {
-    private var silent: JCheckBox? = null
+    private class Box(
+        val box: JCheckBox,
+        val get: () -> Boolean,
+        val set: (Boolean) -> Unit,
+    )
+
+    private var boxes = emptyList<Box>()
 
     override fun getId(): String = ID
 
     override fun getDisplayName(): String = message("settings.project.name")
 
     override fun createComponent(): JComponent {
-        val box = SettingsPage.checkBox("settings.project.silent").also { silent = it }
-        return FormBuilder
-            .createFormBuilder()
-            .addComponent(box)
-            .addComponent(SettingsPage.explanation(EXPLANATION, SettingsPage.CHECK_BOX_INDENT), 0)
-            .addComponentFillVertically(JPanel(), 0)
-            .panel
+        val form = FormBuilder.createFormBuilder()
+        boxes = listOf(
+            box(form, SILENT, { ProjectSettings.isSilent(project) }, { ProjectSettings.setSilent(project, it) }),
+            box(
+                form,
+                REVIEW,
+                { ProjectSettings.isAllReviewed(project) },
+                { ProjectSettings.setAllReviewed(project, it) },
+            ),
+        )
+        return form.addComponentFillVertically(JPanel(), 0).panel
     }
 
-    override fun isModified(): Boolean = silent?.isSelected?.let { it != ProjectSettings.isSilent(project) } ?: false
-
-    override fun apply() {
-        silent?.let { ProjectSettings.setSilent(project, it.isSelected) }
+    private fun box(form: FormBuilder, key: String, get: () -> Boolean, set: (Boolean) -> Unit): Box {
+        val box = SettingsPage.checkBox(key)
+        form.addComponent(box)
+        form.addComponent(SettingsPage.explanation("$key.explanation", SettingsPage.CHECK_BOX_INDENT), 0)
+        return Box(box, get, set)
     }
 
-    override fun reset() {
-        silent?.isSelected = ProjectSettings.isSilent(project)
-    }
+    override fun isModified(): Boolean = boxes.any { it.box.isSelected != it.get() }
+
+    override fun apply() = boxes.forEach { it.set(it.box.isSelected) }
+
+    override fun reset() = boxes.forEach { it.box.isSelected = it.get() }
 
     override fun disposeUIResources() {
-        silent = null
+        boxes = emptyList()
     }
 
     companion object {
         /** The same id as in companion.xml. */
         const val ID = "dev.companion.gemini.settings.project"
-        private const val EXPLANATION = "settings.project.silent.explanation"
+        private const val SILENT = "settings.project.silent"
+        private const val REVIEW = "settings.project.review"
     }
 }

@@ -108,6 +108,7 @@ internal class StatusPopup(private val project: Project) {
             val private = CompanionService.getInstance(project).privateFiles()
             private.forEach { row(form, "status.popup.private", ShownPath.of(project, Paths.get(it))) }
         }
+        if (ProjectSettings.isAllReviewed(project)) form.addComponent(text(message("status.popup.review.all")))
         row(form, "status.popup.diffs", proposals.waiting().size.toString())
     }
 
@@ -127,6 +128,13 @@ internal class StatusPopup(private val project: Project) {
             link(message(if (ProjectSettings.isSilent(project)) "status.popup.tell" else "status.popup.silence")) {
                 ProjectSettings.setSilent(project, !ProjectSettings.isSilent(project))
             },
+            link(
+                message(
+                    if (ProjectSettings.isAllReviewed(project)) "status.popup.review.asked" else "status.popup.review",
+                ),
+            ) {
+                ProjectSettings.setAllReviewed(project, !ProjectSettings.isAllReviewed(project))
+            }.also { it.toolTipText = message("status.popup.review.tooltip") },
             link(message("status.popup.settings")) { CompanionCommands.openSettings(project) },
         )
 

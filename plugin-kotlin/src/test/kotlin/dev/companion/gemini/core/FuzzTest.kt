@@ -117,7 +117,7 @@ class FuzzTest {
                 FIELDS.filter { random.nextInt(4) > 0 }.associateWith {
                     when (it) {
                         "line", "character" -> number(random)
-                        "trusted", "silent" -> random.nextBoolean()
+                        "trusted", "silent", "all" -> random.nextBoolean()
                         "paths" -> texts(random)
                         else -> text(random)
                     }
@@ -233,7 +233,14 @@ class FuzzTest {
 
         private val METHODS =
             listOf("opened", "closed", "focused", "cursor", "selection", "renamed", "deleted").map { "editor/$it" } +
-                listOf("workspace/folders", "workspace/trust", "workspace/silent", "diff/accepted", "diff/rejected")
+                listOf(
+                    "workspace/folders",
+                    "workspace/trust",
+                    "workspace/silent",
+                    "workspace/review",
+                    "diff/accepted",
+                    "diff/rejected",
+                )
 
         /** The parameters of all notifications. */
         private val FIELDS =
@@ -248,6 +255,8 @@ class FuzzTest {
                 "character",
                 "trusted",
                 "silent",
+                "all",
+                "reason",
                 "paths",
             )
 

@@ -104,6 +104,7 @@ class LifecycleTest {
         core.rootsChanged(listOf(root.toString()))
         core.trustChanged(false)
         core.silenceChanged(true)
+        core.reviewChanged(true)
         assertEquals(Delivery.UNKNOWN, core.diffAccepted(path, "text"))
         assertEquals(Delivery.UNKNOWN, core.diffRejected(path))
         assertEquals(ServerStatus(), core.status)

@@ -186,6 +186,12 @@ class IsolatedServer :
     override fun diagnostics(responder: DiagnosticsResponder, asked: DiagnosticsRequest) =
         responder.complete(Diagnostics())
 
+    override fun unsavedFiles(responder: UnsavedResponder) = responder.complete(emptyList())
+
+    override fun agentWaiting(message: String) = Unit
+
+    override fun agentFinished(seconds: Long) = Unit
+
     override fun connectedChanged(count: Int) = Unit
 
     override fun close() {

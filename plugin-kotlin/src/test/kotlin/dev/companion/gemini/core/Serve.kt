@@ -15,6 +15,7 @@ object Serve {
     /** Those that the editor has not answered. */
     private val requests = ConcurrentHashMap<Long, EditorRequest>()
     private val diagnostics = ConcurrentHashMap<Long, DiagnosticsResponder>()
+    private val unsaved = ConcurrentHashMap<Long, UnsavedResponder>()
 
     /** The editor at the other end of stdin and stdout. */
     private object Editor : EditorRequests {
@@ -32,6 +33,16 @@ object Serve {
             diagnostics[id] = responder
             send(mapOf("id" to id, "method" to "editor/diagnostics", "params" to asked))
         }
+
+        override fun unsavedFiles(responder: UnsavedResponder) {
+            val id = lastRequest.incrementAndGet()
+            unsaved[id] = responder
+            send(mapOf("id" to id, "method" to "editor/unsaved", "params" to emptyMap<String, Any>()))
+        }
+
+        override fun agentWaiting(message: String) = notify("agent/waiting", mapOf("message" to message))
+
+        override fun agentFinished(seconds: Long) = notify("agent/finished", mapOf("seconds" to seconds))
 
         override fun connectedChanged(count: Int) = notify("companion/sessions", mapOf("count" to count))
 
@@ -97,6 +108,10 @@ object Serve {
             if (error != null) return responder.fail(error["message"].asString)
             responder.complete(gson.fromJson(message["result"], Diagnostics::class.java))
         }
+        unsaved.remove(id)?.let { responder ->
+            val paths = message.getAsJsonObject("result")?.getAsJsonArray("paths")
+            responder.complete(paths?.map { it.asString }.orEmpty())
+        }
         val request = requests.remove(id) ?: return
         if (error != null) {
             request.fail(error["message"].asString)
@@ -117,9 +132,10 @@ object Serve {
             "editor/deleted" -> core.fileDeleted(text("path"))
             "workspace/folders" -> core.rootsChanged(params.getAsJsonArray("paths").map { it.asString })
             "workspace/silent" -> core.silenceChanged(params["silent"].asBoolean)
+            "workspace/review" -> core.reviewChanged(params["all"].asBoolean)
             "workspace/trust" -> core.trustChanged(params["trusted"].asBoolean)
             "diff/accepted" -> core.diffAccepted(text("filePath"), text("content"))
-            "diff/rejected" -> core.diffRejected(text("filePath"))
+            "diff/rejected" -> core.diffRejected(text("filePath"), params["reason"]?.asString)
             else -> error("unknown here: $method")
         }
     }

@@ -34,6 +34,7 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
     val asked = LinkedBlockingQueue<Asked>()
     val proposals = LinkedBlockingQueue<OpenDiff>()
     val connected = LinkedBlockingQueue<Int>()
+    val unsaved = LinkedBlockingQueue<UnsavedResponder>()
     val diagnostics = LinkedBlockingQueue<Pair<DiagnosticsResponder, DiagnosticsRequest>>()
 
     private fun ask(what: String, path: String, text: String?, request: EditorRequest) {
@@ -56,6 +57,15 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
         hook("diagnostics")
         diagnostics.put(responder to asked)
     }
+
+    override fun unsavedFiles(responder: UnsavedResponder) {
+        hook("unsavedFiles")
+        unsaved.put(responder)
+    }
+
+    override fun agentWaiting(message: String) = hook("agentWaiting")
+
+    override fun agentFinished(seconds: Long) = hook("agentFinished")
 
     override fun connectedChanged(count: Int) {
         hook("connectedChanged")

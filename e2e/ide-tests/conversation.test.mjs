@@ -1,0 +1,98 @@
+// Tests the conversation around an edit with the real Gemini CLI and a real window.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { test } from 'node:test';
+
+import { startCli } from '../lib/extension.mjs';
+import { CONNECTED, Scene } from '../lib/ide-scene.mjs';
+import { noTerminal as skip } from '../lib/terminal.mjs';
+
+const ASK = 'Reject… (Ctrl+Alt+Shift+Enter)';
+const NOW = 'The CLI gets the reason now, and goes on.';
+const NEXT_PROMPT = 'The CLI stops, and gets the reason with your next prompt.';
+const REASON = 'Use the name seven.';
+
+const replace = (file_path) => ({
+  name: 'replace',
+  args: { file_path, old_string: 'two', new_string: 'TWO', instruction: 'rename it' },
+});
+const write = (file_path) => ({ name: 'write_file', args: { file_path, content: 'other\n' } });
+
+/** Opens a window, and Gemini CLI with the extension in its project. */
+async function open(t, steps, options) {
+  const scene = new Scene();
+  t.after(() => scene.close());
+  await scene.openIde();
+  const file = scene.sandbox.file('a.txt', 'one\ntwo\n');
+  const cli = await startCli(scene.sandbox, 'gemini', steps(file), { review: true, ...options });
+  await scene.status(CONNECTED);
+  await scene.leaveEditors();
+  return { scene, file, ...cli };
+}
+
+/** Waits for a text in the window. */
+const seen = ({ ide }, text) => ide.until(({ texts }) => texts.includes(text), text);
+
+test('a reason reaches the model at once, or with the next prompt', { skip }, async (t) => {
+  const steps = (file) => [replace(file), write(`${file}-new`), 'That was all.'];
+  const { scene, file, terminal, heard, asked } = await open(t, steps);
+  await terminal.enter('rename it');
+  const changed = await scene.proposal(file);
+  await scene.turnTo(changed.title);
+  await scene.ide.click('text', { text: ASK });
+  await seen(scene, NOW);
+  await scene.ide.display.type(REASON);
+  await seen(scene, REASON);
+  await scene.picture('reject-with-reason');
+  await scene.ide.display.press('Return');
+
+  const created = await scene.proposal(`${file}-new`);
+  assert.ok(heard()[0].includes(`The user's reason: ${REASON}`), heard()[0]);
+  assert.equal(fs.readFileSync(file, 'utf8'), 'one\ntwo\n');
+  await scene.clickInto(created.title);
+  await scene.ide.display.press('ctrl+alt+shift+Return');
+  await seen(scene, NEXT_PROMPT);
+  await scene.ide.display.type(REASON);
+  await scene.ide.display.press('Return');
+  await terminal.shows(/Request cancelled/);
+  await scene.noProposal();
+  await terminal.enter('and now');
+  await terminal.shows(/That was all\./);
+  assert.ok(asked().at(-1).includes(`The user's reason: ${REASON}`), asked().at(-1));
+  assert.ok(!fs.existsSync(`${file}-new`));
+});
+
+test('files are saved before a prompt, and a question of the CLI shows', { skip }, async (t) => {
+  const command = { name: 'run_shell_command', args: { command: 'touch made', description: 'x' } };
+  const { scene, terminal, asked } = await open(t, () => [command, 'That was all.']);
+  const file = await scene.edit('typed.txt', 'old\n');
+  await scene.ide.display.type('really ');
+  await scene.ide.untilRobot(['text of file', { path: file }], (text) => text === 'really old\n', 'it');
+  assert.equal(fs.readFileSync(file, 'utf8'), 'old\n');
+  await terminal.enter('make it');
+  const waits = (text) => text.includes('The CLI waits for your answer: ');
+  await scene.ide.until(({ texts }) => texts.some(waits), 'the notification');
+  await scene.picture('cli-waits');
+  assert.equal(fs.readFileSync(file, 'utf8'), 'really old\n');
+  assert.doesNotMatch(asked().join(), /not saved/);
+  await terminal.shows(/Allow once/);
+  terminal.press('Enter');
+  await terminal.shows(/That was all\./);
+  await scene.ide.until(({ texts }) => !texts.some(waits), 'the end of the notification');
+});
+
+test('a switch shows edits that the CLI would make without asking', { skip }, async (t) => {
+  const steps = (file) => [replace(file), 'That was all.'];
+  const { scene, file, terminal } = await open(t, steps, { review: false });
+  await scene.ide.click('text', { text: '1' });
+  await seen(scene, 'Review Every Edit');
+  await scene.picture('review-every-edit');
+  await scene.ide.click('text', { text: 'Review Every Edit' });
+  await terminal.enter('rename it');
+  const { title } = await scene.proposal(file);
+  assert.equal(fs.readFileSync(file, 'utf8'), 'one\ntwo\n');
+  await scene.accept(title);
+  await terminal.shows(/That was all\./);
+  assert.equal(fs.readFileSync(file, 'utf8'), 'one\nTWO\n');
+});

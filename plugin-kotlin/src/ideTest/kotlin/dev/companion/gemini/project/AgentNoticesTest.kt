@@ -1,0 +1,95 @@
+// Tests the notifications that a CLI waits or has finished.
+
+package dev.companion.gemini.project
+
+import com.intellij.notification.Notification
+import com.intellij.notification.NotificationAction
+import com.intellij.notification.Notifications
+import com.intellij.notification.NotificationsAdapter
+import com.intellij.openapi.wm.ToolWindowAnchor
+import com.intellij.openapi.wm.ToolWindowManager
+import com.intellij.testFramework.TestActionEvent
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.review.SystemAlerts
+
+class AgentNoticesTest : ServiceTestCase() {
+    private val shown = ArrayList<Notification>()
+    private val alerted = ArrayList<String>()
+    private var inBackground = false
+    private lateinit var notices: AgentNotices
+
+    override fun setUp() {
+        super.setUp()
+        val listener = object : NotificationsAdapter() {
+            override fun notify(notification: Notification) {
+                shown += notification
+            }
+        }
+        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, listener)
+        val alerts = object : SystemAlerts {
+            override val isInBackground get() = inBackground
+
+            override fun show(title: String, text: String) {
+                alerted += "$title: $text"
+            }
+        }
+        notices = AgentNotices(project, alerts)
+    }
+
+    private fun waiting(question: String = "Run <touch made>?") {
+        notices.waiting(question)
+        UIUtil.dispatchAllInvocationEvents()
+    }
+
+    private fun finished(seconds: Long) {
+        notices.finished(seconds)
+        UIUtil.dispatchAllInvocationEvents()
+    }
+
+    fun testAQuestionIsShown() {
+        waiting()
+        assertEquals("The CLI waits for your answer: Run &lt;touch made&gt;?", shown.single().content)
+        assertEquals("the IDE is in front", emptyList<String>(), alerted)
+        waiting("x".repeat(1_000))
+        assertTrue("it is over", shown.first().isExpired)
+        assertTrue(shown.last().content, shown.last().content.endsWith("xx\u2026"))
+    }
+
+    fun testTheSystemSaysSoWithoutTheQuestion() {
+        inBackground = true
+        waiting()
+        finished(11)
+        val title = "Companion for Gemini CLI"
+        val texts = listOf("The CLI waits for your answer in its terminal.", "The CLI has finished after 11 seconds.")
+        assertEquals(texts.map { "$title: $it" }, alerted)
+    }
+
+    fun testAShortTurnIsNotShownAndEndsTheQuestion() {
+        waiting()
+        finished(9)
+        assertTrue(shown.single().isExpired)
+        finished(10)
+        assertEquals("The CLI has finished after 10 seconds.", shown.last().content)
+    }
+
+    fun testTheSettingTurnsItOff() {
+        inBackground = true
+        set { notifyCli = false }
+        waiting()
+        finished(60)
+        assertEquals(0, shown.size + alerted.size)
+    }
+
+    fun testTheActionLeadsToTheTerminal() {
+        waiting()
+        assertEquals("the IDE has no terminal", 0, shown.single().actions.size)
+        val windows = ToolWindowManager.getInstance(project)
+        windows.registerToolWindow("Terminal", false, ToolWindowAnchor.BOTTOM)
+        waiting()
+        val action = shown.last().actions.single() as NotificationAction
+        assertEquals("Go to Terminal", action.templatePresentation.text)
+        action.actionPerformed(TestActionEvent(action), shown.last())
+        assertTrue(shown.last().isExpired)
+        windows.unregisterToolWindow("Terminal")
+    }
+}

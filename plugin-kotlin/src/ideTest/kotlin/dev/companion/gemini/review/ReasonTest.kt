@@ -1,0 +1,159 @@
+// Tests the rejection with a reason: the field below the banner, and the time that it announces.
+
+package dev.companion.gemini.review
+
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.actionSystem.AnAction
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.actionSystem.CommonShortcuts
+import com.intellij.openapi.actionSystem.DataContext
+import com.intellij.openapi.actionSystem.KeyboardShortcut
+import com.intellij.openapi.actionSystem.PlatformDataKeys
+import com.intellij.openapi.actionSystem.ex.ActionUtil
+import com.intellij.openapi.command.WriteCommandAction
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.keymap.ex.KeymapManagerEx
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.core.ReasonArrival
+import dev.companion.gemini.disk.FileOnDisk
+import dev.companion.gemini.tabs.ReasonField
+import java.awt.Component
+import java.awt.event.KeyEvent
+import javax.swing.JLabel
+import javax.swing.JTextField
+
+class ReasonTest : DiffTestCase() {
+    private fun proposeWith(reason: ReasonArrival, name: String = "a.txt", text: String = "two"): View {
+        val proposed = diff(path(name), text).copy(reason = reason)
+        assertEquals(Answer.DONE, answer { service.open(core, it, proposed) })
+        return view(name)
+    }
+
+    private fun areas(view: View) = UIUtil.findComponentsOfType(view.component, ReasonField::class.java)
+
+    private fun field(view: View) = UIUtil.findComponentsOfType(areas(view).single(), JTextField::class.java).single()
+
+    private fun labels(view: View) =
+        UIUtil.findComponentsOfType(areas(view).single(), JLabel::class.java).map { it.text }
+
+    private fun ask(view: View): View = view.also { it.click("Reject\u2026") }
+
+    private fun send(view: View, reason: String) {
+        field(view).text = reason
+        field(view).postActionEvent()
+        UIUtil.dispatchAllInvocationEvents()
+    }
+
+    private fun isEnabled(id: String, focus: Component): Boolean {
+        val action = ActionManager.getInstance().getAction(id)
+        val press = KeyEvent(focus, KeyEvent.KEY_PRESSED, System.currentTimeMillis(), 0, KeyEvent.VK_ENTER, '\n')
+        val data = mapOf(
+            CommonDataKeys.PROJECT.name to project,
+            PlatformDataKeys.CONTEXT_COMPONENT.name to focus,
+        )
+        val event = AnActionEvent.createFromAnAction(action, press, "test", DataContext(data::get))
+        action.update(event)
+        return event.presentation.isEnabled
+    }
+
+    private fun escape(view: View): AnAction =
+        ActionUtil.getActions(areas(view).single()).single {
+            it.shortcutSet.shortcuts.contentEquals(CommonShortcuts.ESCAPE.shortcuts)
+        }
+
+    fun `test the reason goes with the rejection`() {
+        file("a.txt", "one")
+        val view = ask(proposeWith(ReasonArrival.NOW))
+        assertTrue(NOW in labels(view))
+        send(view, " use const ")
+        assertEquals(listOf("rejected a.txt 'use const'"), told)
+        assertFalse(view.isOpen)
+    }
+
+    fun `test an empty reason decides nothing`() {
+        file("a.txt", "one")
+        val view = ask(proposeWith(ReasonArrival.NOW))
+        send(view, " ")
+        assertEquals(emptyList<String>(), told)
+        assertTrue(view.isOpen)
+    }
+
+    fun `test Esc closes the field and decides nothing`() {
+        file("a.txt", "one")
+        val view = ask(proposeWith(ReasonArrival.NOW))
+        val data = mapOf(CommonDataKeys.PROJECT.name to project)
+        val event = AnActionEvent.createFromAnAction(escape(view), null, "test", DataContext(data::get))
+        escape(view).actionPerformed(event)
+        assertTrue(areas(view).isEmpty())
+        assertEquals(emptyList<String>(), told)
+        assertTrue(view.isOpen)
+    }
+
+    fun `test keys in the field decide nothing`() {
+        file("a.txt", "one")
+        val view = ask(proposeWith(ReasonArrival.NOW))
+        val ids = listOf(ProposalActions.ACCEPT, ProposalActions.REJECT, ProposalActions.REJECT_WITH_REASON)
+        assertEquals(ids, ids.filter { isEnabled(it, view.right.contentComponent) })
+        assertEquals(emptyList<String>(), ids.filter { isEnabled(it, field(view)) })
+    }
+
+    fun `test without the extension there is no field`() {
+        file("a.txt", "one")
+        val view = proposeWith(ReasonArrival.NEVER)
+        assertTrue(view.banner, view.banner.endsWith("| Accept (Ctrl+Enter) | Reject"))
+        assertFalse(isEnabled(ProposalActions.REJECT_WITH_REASON, view.right.contentComponent))
+    }
+
+    fun `test the field says so if the reason has to wait`() {
+        assertTrue(NEXT_PROMPT in labels(ask(proposeWith(ReasonArrival.NEXT_PROMPT, "new.txt"))))
+    }
+
+    fun `test a file that has changed makes the reason wait`() {
+        val file = virtualFile(file("a.txt", "one"))
+        val view = ask(proposeWith(ReasonArrival.NOW))
+        val document = checkNotNull(FileDocumentManager.getInstance().getDocument(file))
+        WriteCommandAction.runWriteCommandAction(project) { document.setText("changed") }
+        UIUtil.dispatchAllInvocationEvents()
+        assertTrue("the disk has the old text", NOW in labels(view))
+        FileDocumentManager.getInstance().saveDocument(document)
+        await("the hint") { NEXT_PROMPT in labels(view) }
+    }
+
+    fun `test a file that may have changed leaves it open`() {
+        file("a.txt", "one")
+        val view = ask(proposeWith(ReasonArrival.NOW))
+        val proposal = checkNotNull(view.file.proposal)
+        val stamp = checkNotNull(proposal.target.stamp)
+        proposal.noteOnDisk(FileOnDisk.Stamp(stamp.modifiedMillis + 1, stamp.size))
+        assertTrue(UNKNOWN in labels(view))
+        proposal.noteOnDisk(stamp)
+        assertTrue(NOW in labels(view))
+    }
+
+    fun `test a later proposal in the tab keeps the text, if it takes one`() {
+        file("a.txt", "one")
+        val first = ask(proposeWith(ReasonArrival.NOW))
+        field(first).text = "use const"
+        val second = proposeWith(ReasonArrival.NEXT_PROMPT, text = "three")
+        assertEquals("use const", field(second).text)
+        assertTrue(NEXT_PROMPT in labels(second))
+        assertTrue(areas(proposeWith(ReasonArrival.NEVER, text = "four")).isEmpty())
+        assertEquals(emptyList<String>(), told)
+    }
+
+    /** Checks the keymaps of this platform. platform-behaviours.md lists today's, which were read only. */
+    fun `test the key is in no keymap`() {
+        for (keymap in KeymapManagerEx.getInstanceEx().allKeymaps) {
+            val shortcuts = keymap.getShortcuts(ProposalActions.REJECT_WITH_REASON)
+            val key = (shortcuts.single() as KeyboardShortcut).firstKeyStroke
+            assertEquals(keymap.name, listOf(ProposalActions.REJECT_WITH_REASON), keymap.getActionIds(key).asList())
+        }
+    }
+
+    private companion object {
+        const val NOW = "The CLI gets the reason now, and goes on."
+        const val NEXT_PROMPT = "The CLI stops, and gets the reason with your next prompt."
+        const val UNKNOWN = "$NOW If the file has changed on the disk, it stops, and gets it with your next prompt."
+    }
+}

@@ -1,0 +1,81 @@
+// Notifies the user that a CLI waits or has finished, unless the user looks at a terminal of the IDE.
+
+package dev.companion.gemini.project
+
+import com.intellij.notification.Notification
+import com.intellij.notification.NotificationAction
+import com.intellij.notification.NotificationType
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.project.Project
+import com.intellij.xml.util.XmlStringUtil
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.review.SystemAlerts
+import dev.companion.gemini.terminal.CliTabs
+import dev.companion.gemini.terminal.CliTerminal
+
+/** Any thread. While the IDE is in the background, the operating system also notifies, without the CLI's question. */
+internal class AgentNotices(
+    private val project: Project,
+    private val alerts: SystemAlerts = SystemAlerts.OfPlatform(project),
+) {
+    /** The last notification. EDT. */
+    private var shown: Notification? = null
+
+    /** The CLI asks [question] in its terminal. */
+    fun waiting(question: String) {
+        val text = if (question.length > LONGEST) question.take(LONGEST) + '\u2026' else question
+        later { show(message("agent.waiting", text), message("agent.waiting.alert")) }
+    }
+
+    /** The CLI has answered a prompt. */
+    fun finished(seconds: Long) {
+        val text = message("agent.finished", seconds)
+        later { if (seconds >= MIN_SECONDS) show(text, text) else hide() }
+    }
+
+    private fun later(work: () -> Unit) =
+        ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)
+
+    private fun hide() {
+        shown?.expire()
+        shown = null
+    }
+
+    private fun show(text: String, alert: String) {
+        assertEdt()
+        hide()
+        if (!CompanionSettings.getInstance().values.notifyCli) return
+        if (!alerts.isInBackground && CliTabs.hasFocus(project)) return
+        val notification = Platform
+            .stickyNotificationGroup()
+            .createNotification(XmlStringUtil.escapeString(text), NotificationType.INFORMATION)
+            .setTitle(message("notification.title"))
+        if (CliTerminal.find() != null || CliTabs.toolWindow(project) != null) {
+            val go = NotificationAction.createSimple(message("agent.terminal")) {
+                notification.expire()
+                goToTerminal()
+            }
+            notification.addAction(go)
+        }
+        shown = notification
+        notification.notify(project)
+        if (alerts.isInBackground) alerts.show(message("notification.title"), alert)
+    }
+
+    /** Shows the terminal with a CLI that this plugin started; for other CLIs, the window of the terminals. */
+    private fun goToTerminal() {
+        val window = { CliTabs.toolWindow(project)?.activate(null) ?: Unit }
+        CliTerminal.find()?.findRunning(project) { tab -> tab?.show() ?: window() } ?: window()
+    }
+
+    private companion object {
+        /** After a shorter turn the user still looks at the terminal. */
+        const val MIN_SECONDS = 10L
+
+        /** The longest question in a notification. */
+        const val LONGEST = 200
+    }
+}
