@@ -1,25 +1,23 @@
 //! Tests the hooks of CLIs: at the endpoint, and the model alone.
 
+mod comments;
+mod model;
+
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use companion_protocol::editor::CommentOnLines;
-use companion_protocol::editor::ReasonArrival::{self, Never, NextPrompt, Now};
+use companion_protocol::editor::ReasonArrival::{self, Never, Now};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::model::Delivery as NoteDelivery;
-use super::model::{AgentModel, Rejection};
 use crate::agent;
 use crate::diffs::Decision;
 use crate::host::Delivery;
-use crate::mcp::session::SessionId;
 use crate::net::http::ReplyBody;
 use crate::net::json::Json;
 use crate::testing::{EditorCall, Rig, Stream};
-use crate::text::Digest;
 
 /// A server, a project with a file, and Gemini CLI with its hooks.
 struct Scene {
@@ -204,6 +202,10 @@ fn denied(answer: &Value) -> bool {
     answer["decision"] == "deny" && answer["reason"].as_str().unwrap().ends_with(": use const")
 }
 
+fn context(answer: &Value) -> &str {
+    answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default()
+}
+
 #[tokio::test]
 async fn a_reason_comes_with_the_result_and_the_client_gets_the_present_text() {
     let mut scene = Scene::start().await;
@@ -335,102 +337,6 @@ async fn a_project_that_shares_nothing_has_no_reasons() {
     assert_eq!(scene.before_agent().await, Value::Null);
 }
 
-fn comment(scene: &Scene, id: &str, text: &str) -> CommentOnLines {
-    let (id, text) = (id.to_owned(), text.to_owned());
-    let content = "  let x = 1;".to_owned();
-    CommentOnLines { id, path: scene.path(), line: 2, end_line: 3, content, text }
-}
-
-impl Scene {
-    /// The user comments, and the server has found out whether the file may be shared.
-    async fn comment(&self, id: &str, text: &str) {
-        let runtime = tokio::runtime::Handle::current();
-        agent::set(&self.rig.state, &runtime, comment(self, id, text));
-        while self.rig.state.agents.model.lock().waits_for_share() {
-            tokio::task::yield_now().await;
-        }
-    }
-
-    fn heard(&self) -> Vec<String> {
-        std::mem::take(&mut *self.rig.agents.lock())
-    }
-}
-
-fn context(answer: &Value) -> &str {
-    answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default()
-}
-
-#[tokio::test]
-async fn a_comment_comes_with_the_next_result_of_any_tool_once() {
-    let scene = Scene::start().await;
-    scene.comment("1", "rename it").await;
-    scene.comment("2", "and this").await;
-    scene.comment("2", "and that").await;
-    scene.comment("3", "forget it").await;
-    agent::remove(&scene.rig.state, "3");
-    let answer = scene.hook("AfterTool", json!({ "tool_name": "run_shell_command" })).await;
-    let expected = format!(
-        "The user commented on these lines:\n- {0}, lines 2-3 (`let x = 1;`): rename it\n\
-         - {0}, lines 2-3 (`let x = 1;`): and that",
-        &scene.path()[1..]
-    );
-    assert_eq!(context(&answer), expected);
-    assert_eq!(scene.heard(), ["delivered 1", "delivered 2"]);
-    assert_eq!(scene.before_agent().await, Value::Null);
-    scene.comment("1", "once more").await;
-    assert_eq!(scene.heard(), ["delivered 1"], "a model has got it");
-    assert_eq!(scene.before_agent().await, Value::Null);
-}
-
-#[tokio::test]
-async fn a_comment_at_the_end_of_a_turn_lets_the_turn_go_on_once() {
-    let scene = Scene::start().await;
-    scene.comment("1", "rename it").await;
-    let answer = scene.hook("AfterAgent", json!({})).await;
-    assert_eq!(answer["decision"], "block");
-    assert!(answer["reason"].as_str().unwrap().ends_with(": rename it"));
-    scene.comment("2", "and this").await;
-    let answer = scene.hook("AfterAgent", json!({ "stop_hook_active": true })).await;
-    assert_eq!(answer, Value::Null, "the turn has gone on already");
-    assert!(context(&scene.before_agent().await).ends_with(": and this"));
-}
-
-#[tokio::test]
-async fn a_comment_on_a_private_file_is_refused() {
-    let scene = Scene::start().await;
-    std::fs::write(scene.dir.path().join(".aiexclude"), "*.txt").unwrap();
-    scene.rig.state.workspace.change(vec![scene.dir.path().to_owned()]);
-    scene.comment("1", "rename it").await;
-    let [refused] = &scene.heard()[..] else { panic!() };
-    assert!(refused.starts_with("refused 1: No model gets this comment: the file stays private"));
-    assert_eq!(scene.before_agent().await, Value::Null);
-}
-
-#[tokio::test]
-async fn a_comment_waits_for_the_next_process_and_leaves_no_text() {
-    let state = tempfile::tempdir().unwrap();
-    let scene = Scene::of(tempfile::tempdir().unwrap(), Some(state.path())).await;
-    scene.comment("1", "old words").await;
-    scene.comment("1", "new words").await;
-    let Scene { rig, dir, .. } = scene.end(state.path(), "old words").await;
-    drop(rig);
-    let scene = Scene::of(dir, Some(state.path())).await;
-    agent::pending(&scene.rig.state);
-    assert_eq!(scene.heard(), ["pending new words"]);
-    assert!(context(&scene.before_agent().await).ends_with(": new words"));
-    scene.end(state.path(), "new words").await;
-}
-
-#[tokio::test]
-async fn a_project_that_shares_nothing_keeps_its_comments() {
-    let scene = Scene::start().await;
-    scene.comment("1", "rename it").await;
-    scene.rig.state.context.update(|model| model.silenced(true));
-    assert_eq!(scene.after_tool(json!({})).await, Value::Null);
-    scene.rig.state.context.update(|model| model.silenced(false));
-    assert!(context(&scene.after_tool(json!({})).await).ends_with(": rename it"));
-}
-
 #[tokio::test]
 async fn an_event_that_is_none_is_refused_without_its_text() {
     let rig = Rig::start();
@@ -465,147 +371,4 @@ async fn the_editor_hears_of_a_question_and_of_the_end() {
     let question = json!({ "message": "Edit?", "details": { "type": "edit" } });
     scene.hook("Notification", question).await;
     assert_eq!(scene.rig.agents.lock().len(), 2, "the editor shows the edit");
-}
-
-/// Two CLIs, `x` with the session `a`, and `y` with `b`.
-struct Cast {
-    model: AgentModel,
-    a: SessionId,
-    b: SessionId,
-}
-
-impl Cast {
-    fn new() -> Self {
-        let (a, b) = (SessionId::new(), SessionId::new());
-        Self { model: AgentModel::default(), a, b }
-    }
-
-    /// The CLI `agent` begins an edit of a file, and the client opens its diff.
-    fn edit(&mut self, agent: &str, session: SessionId, path: &str) -> ReasonArrival {
-        self.model.before_edit(agent, path, Some(Digest::of("text")));
-        self.model.opened(session, path)
-    }
-
-    fn reject(&mut self, session: SessionId, path: &str) -> Rejection {
-        let (rejection, kept, _) = self.model.rejected(session, path, path.to_owned().into());
-        if let Some((note, _)) = kept {
-            self.model.sent(note, "sent");
-        }
-        rejection
-    }
-}
-
-/// The texts of the reasons that a model gets.
-fn texts(delivery: &NoteDelivery) -> Vec<&str> {
-    delivery.reasons.iter().map(|(_, reason)| &*reason.text).collect()
-}
-
-#[test]
-fn each_cli_gets_its_own_reasons() {
-    let mut cast = Cast::new();
-    let (a, b) = (cast.a, cast.b);
-    assert_eq!([cast.edit("x", a, "/1"), cast.edit("y", b, "/1")], [Now, Now]);
-    let keep = Rejection::KeepText(Digest::of("text"));
-    assert_eq!([cast.reject(a, "/1"), cast.reject(b, "/1")], [keep, keep]);
-    assert_eq!(texts(&cast.model.after_tool("y", "/1")), ["/1"]);
-    assert_eq!(texts(&cast.model.before_agent("y")), [""; 0]);
-    assert_eq!(texts(&cast.model.before_agent("x")), ["/1"]);
-}
-
-#[test]
-fn an_edit_that_two_clis_have_begun_belongs_to_none() {
-    let mut cast = Cast::new();
-    let (a, b) = (cast.a, cast.b);
-    cast.model.before_edit("x", "/1", None);
-    cast.model.before_edit("y", "/1", None);
-    assert_eq!([cast.model.opened(a, "/1"), cast.model.opened(b, "/1")], [Never, Never]);
-    assert_eq!(cast.reject(a, "/1"), Rejection::Plain);
-    assert_eq!(texts(&cast.model.before_agent("x")), [""; 0]);
-    // Once they are known, they are told apart.
-    assert_eq!([cast.edit("x", a, "/2"), cast.edit("y", b, "/3")], [Now, Now]);
-    cast.model.before_edit("x", "/1", None);
-    cast.model.before_edit("y", "/1", None);
-    assert_eq!([cast.model.opened(a, "/1"), cast.model.opened(b, "/1")], [NextPrompt; 2]);
-}
-
-#[test]
-fn a_diff_of_a_client_without_hooks_is_not_taken_for_the_edit_of_another() {
-    let mut cast = Cast::new();
-    let (a, b) = (cast.a, cast.b);
-    assert_eq!(cast.edit("x", a, "/1"), Now);
-    cast.model.before_edit("x", "/2", None);
-    assert_eq!(cast.model.opened(b, "/2"), Never);
-}
-
-#[test]
-fn a_cli_may_begin_a_new_session() {
-    let mut cast = Cast::new();
-    let a = cast.a;
-    assert_eq!(cast.edit("x", a, "/1"), Now);
-    assert_eq!(cast.edit("new", a, "/1"), Now);
-    cast.reject(a, "/1");
-    assert_eq!(texts(&cast.model.before_agent("x")), [""; 0]);
-    assert_eq!(texts(&cast.model.before_agent("new")), ["/1"]);
-}
-
-#[test]
-fn a_diff_without_a_hook_of_its_own_waits_for_the_prompt() {
-    let mut cast = Cast::new();
-    let a = cast.a;
-    assert_eq!(cast.edit("x", a, "/1"), Now);
-    assert_eq!(cast.model.opened(a, "/1"), NextPrompt, "that was another edit");
-    assert_eq!(cast.model.opened(a, "/2"), NextPrompt);
-    assert_eq!(cast.reject(a, "/2"), Rejection::Plain);
-    cast.model.session_gone(a);
-    assert_eq!(cast.model.opened(a, "/2"), Never);
-    assert_eq!(texts(&cast.model.before_agent("x")), ["/2"], "the CLI may have connected again");
-}
-
-#[test]
-fn a_cli_whose_hook_follows_the_diff_is_known_after_an_acceptance() {
-    let mut cast = Cast::new();
-    let (a, b) = (cast.a, cast.b);
-    let text = Some(Digest::of("text"));
-    assert_eq!(cast.model.opened_first(a, "/1", text), Never);
-    cast.model.accepted("x", a);
-    assert!(cast.model.knows(a) && !cast.model.knows(b));
-    assert_eq!(cast.model.opened_first(a, "/2", text), Now);
-    assert_eq!(cast.model.opened_first(a, "/3", None), NextPrompt);
-    assert_eq!(cast.reject(a, "/2"), Rejection::KeepText(Digest::of("text")));
-    let sent = Digest::of("sent");
-    assert_eq!(texts(&cast.model.before_write("x", "/2", Digest::of("other"))), [""; 0]);
-    assert_eq!(texts(&cast.model.before_write("x", "/2", sent)), ["/2"]);
-    // The CLI begins a new session: the text that it writes tells.
-    cast.reject(a, "/3");
-    assert_eq!(texts(&cast.model.before_write("y", "/3", sent)), ["/3"]);
-    cast.reject(a, "/1");
-    assert_eq!(texts(&cast.model.before_agent("x")), [""; 0]);
-    assert_eq!(texts(&cast.model.before_agent("y")), ["/1"]);
-}
-
-#[test]
-fn two_edits_of_one_file_get_their_own_decisions() {
-    let mut cast = Cast::new();
-    let a = cast.a;
-    cast.model.accepted("x", a);
-    cast.model.opened_first(a, "/1", Some(Digest::of("text")));
-    // The first edit was accepted; the second one is rejected before the first one is made.
-    cast.reject(a, "/1");
-    assert_eq!(texts(&cast.model.before_write("x", "/1", Digest::of("first"))), [""; 0]);
-    assert_eq!(texts(&cast.model.before_write("x", "/1", Digest::of("sent"))), ["/1"]);
-}
-
-#[test]
-fn what_nobody_confirms_waits_again() {
-    let mut cast = Cast::new();
-    let a = cast.a;
-    cast.edit("x", a, "/1");
-    cast.reject(a, "/1");
-    let ack = cast.model.after_tool("x", "/1").ack.unwrap();
-    assert_eq!(texts(&cast.model.before_agent("x")), [""; 0], "it is under way");
-    cast.model.give_back(ack);
-    let ack = cast.model.before_agent("x").ack.unwrap();
-    assert_eq!(cast.model.confirm(ack).0.len(), 1);
-    cast.model.give_back(ack);
-    assert_eq!(cast.model.before_agent("x").ack, None);
 }

@@ -1,0 +1,99 @@
+//! Tests the user's comments on lines.
+
+use companion_protocol::editor::CommentOnLines;
+use serde_json::{Value, json};
+
+use super::{Scene, context};
+use crate::agent;
+
+fn comment(scene: &Scene, id: &str, text: &str) -> CommentOnLines {
+    let (id, text) = (id.to_owned(), text.to_owned());
+    let content = "  let x = 1;".to_owned();
+    CommentOnLines { id, path: scene.path(), line: 2, end_line: 3, content, text }
+}
+
+impl Scene {
+    /// The user comments, and the server has found out whether the file may be shared.
+    async fn comment(&self, id: &str, text: &str) {
+        let runtime = tokio::runtime::Handle::current();
+        agent::set(&self.rig.state, &runtime, comment(self, id, text));
+        while self.rig.state.agents.model.lock().waits_for_share() {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn heard(&self) -> Vec<String> {
+        std::mem::take(&mut *self.rig.agents.lock())
+    }
+}
+
+#[tokio::test]
+async fn a_comment_comes_with_the_next_result_of_any_tool_once() {
+    let scene = Scene::start().await;
+    scene.comment("1", "rename it").await;
+    scene.comment("2", "and this").await;
+    scene.comment("2", "and that").await;
+    scene.comment("3", "forget it").await;
+    agent::remove(&scene.rig.state, "3");
+    let answer = scene.hook("AfterTool", json!({ "tool_name": "run_shell_command" })).await;
+    let expected = format!(
+        "The user commented on these lines:\n- {0}, lines 2-3 (`let x = 1;`): rename it\n\
+         - {0}, lines 2-3 (`let x = 1;`): and that",
+        &scene.path()[1..]
+    );
+    assert_eq!(context(&answer), expected);
+    assert_eq!(scene.heard(), ["delivered 1", "delivered 2"]);
+    assert_eq!(scene.before_agent().await, Value::Null);
+    scene.comment("1", "once more").await;
+    assert_eq!(scene.heard(), ["delivered 1"], "a model has got it");
+    assert_eq!(scene.before_agent().await, Value::Null);
+}
+
+#[tokio::test]
+async fn a_comment_at_the_end_of_a_turn_lets_the_turn_go_on_once() {
+    let scene = Scene::start().await;
+    scene.comment("1", "rename it").await;
+    let answer = scene.hook("AfterAgent", json!({})).await;
+    assert_eq!(answer["decision"], "block");
+    assert!(answer["reason"].as_str().unwrap().ends_with(": rename it"));
+    scene.comment("2", "and this").await;
+    let answer = scene.hook("AfterAgent", json!({ "stop_hook_active": true })).await;
+    assert_eq!(answer, Value::Null, "the turn has gone on already");
+    assert!(context(&scene.before_agent().await).ends_with(": and this"));
+}
+
+#[tokio::test]
+async fn a_comment_on_a_private_file_is_refused() {
+    let scene = Scene::start().await;
+    std::fs::write(scene.dir.path().join(".aiexclude"), "*.txt").unwrap();
+    scene.rig.state.workspace.change(vec![scene.dir.path().to_owned()]);
+    scene.comment("1", "rename it").await;
+    let [refused] = &scene.heard()[..] else { panic!() };
+    assert!(refused.starts_with("refused 1: No model gets this comment: the file stays private"));
+    assert_eq!(scene.before_agent().await, Value::Null);
+}
+
+#[tokio::test]
+async fn a_comment_waits_for_the_next_process_and_leaves_no_text() {
+    let state = tempfile::tempdir().unwrap();
+    let scene = Scene::of(tempfile::tempdir().unwrap(), Some(state.path())).await;
+    scene.comment("1", "old words").await;
+    scene.comment("1", "new words").await;
+    let Scene { rig, dir, .. } = scene.end(state.path(), "old words").await;
+    drop(rig);
+    let scene = Scene::of(dir, Some(state.path())).await;
+    agent::pending(&scene.rig.state);
+    assert_eq!(scene.heard(), ["pending new words"]);
+    assert!(context(&scene.before_agent().await).ends_with(": new words"));
+    scene.end(state.path(), "new words").await;
+}
+
+#[tokio::test]
+async fn a_project_that_shares_nothing_keeps_its_comments() {
+    let scene = Scene::start().await;
+    scene.comment("1", "rename it").await;
+    scene.rig.state.context.update(|model| model.silenced(true));
+    assert_eq!(scene.after_tool(json!({})).await, Value::Null);
+    scene.rig.state.context.update(|model| model.silenced(false));
+    assert!(context(&scene.after_tool(json!({})).await).ends_with(": rename it"));
+}
