@@ -23,13 +23,15 @@ const HELP: &str = "doc/gemini_companion.txt";
 const CONFIG: &str = "lua/gemini_companion/config.lua";
 
 /// The files of the plugin.
-const FILES: [(&str, &str); 33] = files![
+const FILES: [(&str, &str); 36] = files![
     "doc/gemini_companion.txt"
     "lua/gemini_companion/agent.lua"
+    "lua/gemini_companion/anchor.lua"
     "lua/gemini_companion/autowrite.lua"
     "lua/gemini_companion/bars.lua"
     "lua/gemini_companion/buffer.lua"
     "lua/gemini_companion/commands.lua"
+    "lua/gemini_companion/comments.lua"
     "lua/gemini_companion/config.lua"
     "lua/gemini_companion/context.lua"
     "lua/gemini_companion/diagnostics.lua"
@@ -43,6 +45,7 @@ const FILES: [(&str, &str); 33] = files![
     "lua/gemini_companion/init.lua"
     "lua/gemini_companion/log.lua"
     "lua/gemini_companion/prompt.lua"
+    "lua/gemini_companion/quickfix.lua"
     "lua/gemini_companion/reason.lua"
     "lua/gemini_companion/reload.lua"
     "lua/gemini_companion/review.lua"

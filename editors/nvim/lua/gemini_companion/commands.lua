@@ -33,6 +33,9 @@ local function status()
   if context.review_all then
     lines[#lines + 1] = REVIEW_ON
   end
+  if context.comments > 0 then
+    lines[#lines + 1] = ('Comments that no model has got: %d'):format(context.comments)
+  end
   local paths = require('gemini_companion.diff').paths()
   if #paths > 0 then
     lines[#lines + 1] = 'Open proposals:'
@@ -98,6 +101,20 @@ local function review(switch)
   echo({ switch == 'on' and REVIEW_ON or 'You review the edits for which the CLI asks.' })
 end
 
+local function comment(text, first, last)
+  local ok, why = require('gemini_companion').comment(text, first, last)
+  if not ok then
+    log.fail(why)
+  end
+end
+
+local function uncomment(_, first, last)
+  local ok, why = require('gemini_companion').uncomment(first, last)
+  if not ok then
+    log.fail(why)
+  end
+end
+
 local function on_all(name)
   return on_proposals('gemini_companion.review', name)
 end
@@ -140,6 +157,9 @@ local commands = {
   acceptall = on_all('accept_all'),
   rejectall = on_all('reject_all'),
   list = on_all('list'),
+  comment = comment,
+  uncomment = uncomment,
+  comments = on_proposals('gemini_companion.comments', 'list'),
 }
 
 local function names()

@@ -14,7 +14,12 @@ local defaults = {
   review_all = false,
   notify = true,
   log_level = 'warn',
-  mappings = { accept = '<LocalLeader>a', reject = '<LocalLeader>r', reason = '<LocalLeader>c' },
+  mappings = {
+    accept = '<LocalLeader>a',
+    reject = '<LocalLeader>r',
+    reason = '<LocalLeader>c',
+    comment = '<LocalLeader>m',
+  },
 }
 
 local types = {

@@ -438,6 +438,26 @@ function M.has(path)
   return find(path) ~= nil
 end
 
+--- Returns the file of a proposal by the buffer of one of its sides, and whether that is the proposed side.
+---@param buffer integer
+---@return string? path
+---@return boolean? is_proposed
+function M.path_of(buffer)
+  for path, proposal in pairs(proposals) do
+    local sides = proposal.view
+    if buffer == sides.right or buffer == sides.left then
+      return path, buffer == sides.right
+    end
+  end
+end
+
+--- Returns the buffer of the proposal for a path, or nil.
+---@param path string
+---@return integer?
+function M.buffer_of(path)
+  return proposals[path] and proposals[path].view.right
+end
+
 local function act_on(act)
   return function(path, option)
     local proposal, why = find(path)

@@ -1,9 +1,20 @@
 -- Reads and writes files, and finds their buffers.
 
+local text = require('gemini_companion.text')
+
 local M = {}
 
 local api = vim.api
 local uv = vim.uv
+
+--- Returns the file of an ordinary buffer, or nil. The name of a buffer may be a URL, or may not be UTF-8.
+---@param buffer integer
+---@return string?
+function M.path_of(buffer)
+  local name = api.nvim_buf_get_name(buffer)
+  local is_file = vim.bo[buffer].buftype == '' and (name:find('^/') or name:find('^%a:[/\\]')) ~= nil
+  return is_file and text.utf8(name) == name and name or nil
+end
 
 --- Returns the buffer that has loaded a file, by any name of the file, or nil.
 ---@param path string

@@ -70,6 +70,7 @@ end
 function M.start()
   local server, context, diff, terminal, workspace = modules()
   local agent = require('gemini_companion.agent')
+  local comments = require('gemini_companion.comments')
   local diagnostics = require('gemini_companion.diagnostics')
   local log = require('gemini_companion.log')
   local reload = require('gemini_companion.reload')
@@ -91,6 +92,7 @@ function M.start()
       M.review(config.options.review_all)
       workspace.report(server.notify)
       diff.start(server.notify)
+      comments.resend()
       diagnostics.start()
       context.start(server.notify)
       reload.start(function()
@@ -113,11 +115,12 @@ function M.start()
       ['editor/diagnostics'] = diagnostics.request,
       ['editor/unsaved'] = require('gemini_companion.unsaved').request,
     }, diff.requests),
-    notification = agent.notifications,
+    notification = vim.tbl_extend('error', agent.notifications, comments.notifications),
   })
   if ok then
     listen()
     agent.start()
+    comments.start()
   else
     log.warn(why)
   end
@@ -151,7 +154,8 @@ function M.review(all)
   require('gemini_companion.server').notify('workspace/review', { all = all })
 end
 
---- Returns the state for a status line: `{running, port, clients, proposals, private, silent, review_all}`.
+--- Returns the state for a status line: `{running, port, clients, proposals, private, silent, review_all,
+--- comments}`.
 function M.status()
   local status = require('gemini_companion.server').status() or {}
   local front = require('gemini_companion.context').front()
@@ -163,6 +167,7 @@ function M.status()
     private = front ~= nil and vim.tbl_contains(status.private or {}, front),
     silent = config.options.silent,
     review_all = config.options.review_all,
+    comments = require('gemini_companion.comments').count(),
   }
 end
 
@@ -190,6 +195,27 @@ end
 ---@return string? why
 function M.show(path)
   return require('gemini_companion.diff').show(path)
+end
+
+--- Sets the comment for the model on the current line, or on the lines from `first` to `last`. Asks for the text if it
+--- is nil; an empty one removes the comment. Returns whether that is possible, and if not, the cause.
+---@param text? string
+---@param first? integer
+---@param last? integer
+---@return boolean
+---@return string? why
+function M.comment(text, first, last)
+  return require('gemini_companion.comments').set(text, first, last)
+end
+
+--- Removes the comments on the current line, or on the lines from `first` to `last`. Returns whether there were some,
+--- and if not, the cause.
+---@param first? integer
+---@param last? integer
+---@return boolean
+---@return string? why
+function M.uncomment(first, last)
+  return require('gemini_companion.comments').remove(first, last)
 end
 
 return M

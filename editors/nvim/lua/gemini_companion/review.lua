@@ -2,11 +2,9 @@
 
 local diff = require('gemini_companion.diff')
 local log = require('gemini_companion.log')
+local quickfix = require('gemini_companion.quickfix')
 
 local M = {}
-
---- Identifies the list among the user's own quickfix lists.
-local CONTEXT = 'gemini_companion'
 
 local NONE = 'no proposal is open'
 
@@ -86,18 +84,13 @@ function M.reject_all()
   end)
 end
 
---- Goes to the proposal in the current line. In another quickfix list, goes to its entry.
-local function enter()
-  local list = vim.fn.getqflist({ context = 0, items = 0 })
-  local item = list.items[vim.fn.line('.')]
-  if list.context == CONTEXT and item then
-    local ok, why = diff.show(vim.fn.bufname(item.bufnr))
-    if not ok then
-      log.fail(why)
-    end
-  else
-    vim.cmd('.cc')
+--- Goes to the proposal of an item in the quickfix list.
+local function go_to(item)
+  local ok, why = diff.show(vim.fn.bufname(item.bufnr))
+  if not ok then
+    log.fail(why)
   end
+  return true
 end
 
 --- Lists all proposals in the quickfix window. Enter goes to one.
@@ -113,9 +106,7 @@ function M.list()
     text = proposal.cli and ('%s by %s'):format(text, proposal.cli) or text
     return { filename = proposal.path, lnum = 1, text = text .. (proposal.is_changed and ', changed by you' or '') }
   end, proposals)
-  vim.fn.setqflist({}, ' ', { title = 'Proposals of the CLI', context = CONTEXT, items = items })
-  vim.cmd('botright copen')
-  vim.keymap.set('n', '<CR>', enter, { buffer = 0, desc = 'go to the proposal of the CLI' })
+  quickfix.show('Proposals of the CLI', items, 'gemini_companion', go_to)
   return true
 end
 

@@ -35,6 +35,7 @@
 ---@field accept? string|false
 ---@field reject? string|false
 ---@field reason? string|false
+---@field comment? string|false
 
 ---@alias GeminiCompanion.Kind 'change'|'create'
 
@@ -73,6 +74,37 @@
 --- The parameters of the notification `agent/finished`.
 ---@class GeminiCompanion.AgentFinished
 ---@field seconds integer
+
+--- The parameters of the notification `comment/set`. Lines are 1-based.
+---@class GeminiCompanion.CommentOnLines
+---@field id string
+---@field path string
+---@field line integer
+---@field endLine integer
+---@field content string
+---@field text? string nil while the user writes it
+
+--- A comment that no model has got.
+---@class GeminiCompanion.Comment
+---@field params GeminiCompanion.CommentOnLines
+---@field in_proposal? boolean the user wrote it in a proposal
+---@field buffer? integer the buffer with its marks
+---@field mark? integer marks its lines
+---@field sign? integer shows it
+---@field is_lost? boolean its lines are gone from the buffer
+
+--- The parameters of the notification `comment/delivered`.
+---@class GeminiCompanion.CommentsDelivered
+---@field ids string[]
+
+--- The parameters of the notification `comment/refused`.
+---@class GeminiCompanion.CommentRefused
+---@field id string
+---@field reason string
+
+--- The parameters of the notification `comment/pending`.
+---@class GeminiCompanion.CommentsPending
+---@field comments GeminiCompanion.CommentOnLines[]
 
 --- An open proposal.
 ---@class GeminiCompanion.Proposal

@@ -200,6 +200,10 @@ function View:map(mappings)
         vim.keymap.set('n', mappings[name], action[1], options)
       end
     end
+    if mappings and mappings.comment then
+      local options = { buffer = buffer, nowait = true, silent = true, desc = 'comment on these lines for the model' }
+      vim.keymap.set({ 'n', 'x' }, mappings.comment, ':GeminiCompanion comment<CR>', options)
+    end
   end
 end
 

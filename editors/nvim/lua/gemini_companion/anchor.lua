@@ -1,0 +1,148 @@
+-- Marks the lines of a comment in a buffer. The mark moves with edits; if its lines are replaced, it is put to their
+-- new place by their content.
+
+local text = require('gemini_companion.text')
+
+local M = {}
+
+local api = vim.api
+
+local namespace = api.nvim_create_namespace('gemini_companion_comments')
+
+--- The longest content, in characters. The companion cuts a longer one.
+local MAX_CONTENT = 500
+
+--- How many lines away the content of a comment is looked for.
+local MAX_DISTANCE = 10000
+
+local SIGN = '»'
+
+--- Returns a text as one line with single spaces, as the companion does.
+---@param words string
+---@return string
+function M.one_line(words)
+  return vim.trim((words:gsub('[%s%c]+', ' ')))
+end
+
+--- Returns the content of lines as the companion keeps it. The indentation is not part of it.
+local function content_of(lines, first, last)
+  local words = table.concat(lines, '\n', first, math.min(last, first + MAX_CONTENT, #lines))
+  return vim.fn.strcharpart(M.one_line(text.utf8(words)), 0, MAX_CONTENT)
+end
+
+--- Returns the content of lines of a buffer.
+---@param buffer integer
+---@param first integer
+---@param last integer
+---@return string
+function M.content(buffer, first, last)
+  return content_of(api.nvim_buf_get_lines(buffer, first - 1, last, false), 1, last - first + 1)
+end
+
+--- Returns the line that is nearest to `from` where the content of a comment begins, or nil. An empty content is found
+--- only at `from`.
+local function find(lines, params, from)
+  local span = params.endLine - params.line
+  local function is_at(line)
+    local begin = lines[line] and M.one_line(text.utf8(lines[line]))
+    if not begin or line + span > #lines then
+      return false
+    end
+    local may_be = params.content:sub(1, #begin) == begin or #begin > #params.content
+    return may_be and content_of(lines, line, line + span) == params.content
+  end
+  for distance = 0, params.content == '' and 0 or math.min(#lines, MAX_DISTANCE) do
+    for _, line in ipairs({ from - distance, from + distance }) do
+      if is_at(line) then
+        return line
+      end
+    end
+  end
+end
+
+--- Returns the mark of a comment: its first row, and the row after its last one.
+local function rows(comment)
+  local mark = comment.mark
+    and api.nvim_buf_get_extmark_by_id(comment.buffer, namespace, comment.mark, { details = true })
+  if mark and mark[1] then
+    return mark[1], mark[3].end_row or mark[1]
+  end
+end
+
+--- Sets the marks: one for the range, and one for the eye, since Neovim shows the sign of a range in the row after it
+--- as well. Without `end_row`, the lines of the comment are gone.
+local function set(comment, row, end_row)
+  local buffer, words = comment.buffer, comment.params.text
+  comment.mark = api.nvim_buf_set_extmark(buffer, namespace, row, 0, {
+    id = comment.mark,
+    end_row = end_row,
+    end_col = end_row and 0,
+  })
+  if words then
+    comment.sign = api.nvim_buf_set_extmark(buffer, namespace, row, 0, {
+      id = comment.sign,
+      sign_text = SIGN,
+      sign_hl_group = 'DiagnosticSignInfo',
+      virt_text = { { vim.fn.strtrans(M.one_line(words)), 'DiagnosticVirtualTextInfo' } },
+    })
+  end
+end
+
+--- Sets the lines of a comment. Returns whether they have changed.
+local function move(comment, line, last)
+  local params = comment.params
+  local content = M.content(comment.buffer, line, last)
+  if params.line == line and params.endLine == last and params.content == content then
+    return false
+  end
+  comment.params = vim.tbl_extend('force', params, { line = line, endLine = last, content = content })
+  return true
+end
+
+--- Marks a comment in its buffer, or follows its mark. Returns whether its lines have changed. If they are gone, the
+--- comment keeps them as they were, and the mark stays near.
+---@param comment GeminiCompanion.Comment
+---@return boolean
+function M.update(comment)
+  local params = comment.params
+  local row, end_row = rows(comment)
+  if row and end_row > row then
+    return move(comment, row + 1, end_row)
+  end
+  local lines = api.nvim_buf_get_lines(comment.buffer, 0, -1, false)
+  local from = comment.is_lost and row and row + 1 or params.line
+  local line = find(lines, params, from)
+  comment.is_lost = line == nil
+  if not line then
+    set(comment, math.min(from, #lines) - 1)
+    return false
+  end
+  local last = line + params.endLine - params.line
+  set(comment, line - 1, last)
+  return move(comment, line, last)
+end
+
+--- Returns the first and the last line of a comment in its buffer, or those that the companion has.
+---@param comment GeminiCompanion.Comment
+---@return integer first
+---@return integer last
+function M.lines(comment)
+  local row, end_row = rows(comment)
+  if row then
+    return row + 1, math.max(end_row, row + 1)
+  end
+  return comment.params.line, comment.params.endLine
+end
+
+--- Removes the marks of a comment.
+---@param comment GeminiCompanion.Comment
+function M.remove(comment)
+  for _, mark in pairs({ comment.mark, comment.sign }) do
+    if api.nvim_buf_is_valid(comment.buffer) then
+      api.nvim_buf_del_extmark(comment.buffer, namespace, mark)
+    end
+  end
+  comment.buffer, comment.mark, comment.sign, comment.is_lost = nil, nil, nil, nil
+end
+
+return M
