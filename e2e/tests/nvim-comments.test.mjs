@@ -1,5 +1,5 @@
-// Tests comments on lines in Neovim: the user marks lines for the model, and the plugin follows them until a
-// model has the comment.
+// Tests comments on lines in Neovim: the user comments on lines for the model, and the plugin follows
+// the lines until a model has the comment.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -17,8 +17,9 @@ import {
   until,
 } from '../lib/neovim.mjs';
 
-const LINES = ['one', 'two', 'three', 'four'];
-const TEXT = `${LINES.join('\n')}\n`;
+const PROGRAM = process.env.GEMINI_COMPANION;
+
+const TEXT = 'one\ntwo\nthree\nfour\n';
 
 /** The marks of the current buffer on the screen: the text of each marked line with its comment. */
 const marks = (neovim) =>
@@ -199,7 +200,8 @@ describe('a comment', { skip, concurrency: 2 }, () => {
 
     // As formatters do that replace the whole text.
     await neovim.command('2GeminiCompanion comment Format');
-    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'new', 'one', '  three', 'end' })`);
+    const formatted = ['new', 'one', '  three', 'end'];
+    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, false, ...)`, formatted);
     await hasMarks(neovim, 'three Format');
     await neovim.command('write');
     await says('- a, line 3 (`three`): Format');
@@ -239,7 +241,8 @@ describe('a comment', { skip, concurrency: 2 }, () => {
       ['b', 4, 'Fourth'],
     ]);
     await neovim.type('2G<CR>');
-    assert.deepEqual(await neovim.lua(`return { vim.fn.expand('%:p'), vim.fn.line('.') }`), [file, 3]);
+    const at = await neovim.lua(`return { vim.fn.expand('%:p'), vim.fn.line('.') }`);
+    assert.deepEqual(at, [file, 3]);
   });
 
   test('is refused where no model may get it', async (t) => {
@@ -285,6 +288,24 @@ describe('a comment', { skip, concurrency: 2 }, () => {
     await neovim.lua(`_G.answer('Third')`);
     await hasMarks(neovim, 'three Third');
     assert.deepEqual(await delivered(sandbox), ['- a, line 4 (`three`): Third']);
+  });
+
+  test('is not lost if the model gets the old text while the user changes it', async (t) => {
+    const { sandbox, neovim } = await openText(t);
+    await neovim.command('2GeminiCompanion comment First');
+    await untilChecked({ sandbox, neovim });
+    // Neovim reads no message of the companion meanwhile.
+    const output = await neovim.lua(
+      `local output = vim.fn.system(...)
+       require('gemini_companion').comment('Second', 2)
+       return output`,
+      ['sh', '-c', 'printf %s "$2" | "$1" hook before-agent', 'sh', PROGRAM, PROMPT],
+    );
+    assert.match(output, /First/);
+    const had = 'the model had your comment before you changed or removed it';
+    await neovim.until(`vim.fn.execute('messages'):find(..., 1, true)`, had);
+    await hasMarks(neovim, 'two Second');
+    assert.deepEqual(await delivered(sandbox), ['- a, line 2 (`two`): Second']);
   });
 
   test('survives a restart of the companion', async (t) => {

@@ -12,6 +12,9 @@ local namespace = api.nvim_create_namespace('gemini_companion_comments')
 --- The longest content, in characters. The companion cuts a longer one.
 local MAX_CONTENT = 500
 
+--- How many lines away the content of a comment is looked for.
+local MAX_DISTANCE = 10000
+
 local SIGN = '»'
 
 --- Returns a text as one line with single spaces, as the companion does.
@@ -48,7 +51,7 @@ local function find(lines, params, from)
     local may_be = params.content:sub(1, #begin) == begin or #begin > #params.content
     return may_be and content_of(lines, line, line + span) == params.content
   end
-  for distance = 0, params.content == '' and 0 or #lines do
+  for distance = 0, params.content == '' and 0 or math.min(#lines, MAX_DISTANCE) do
     for _, line in ipairs({ from - distance, from + distance }) do
       if is_at(line) then
         return line
