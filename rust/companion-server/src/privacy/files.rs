@@ -1,5 +1,5 @@
-//! Reads ignore files, and logs what is wrong in them. Every check reads them, so that nothing stale can mislead, and parses them
-//! only after a change.
+//! Reads ignore files, and logs what is wrong in them. Every check reads them, so that nothing stale
+//! can mislead, and parses them only after a change.
 
 use std::collections::HashMap;
 use std::fs::{File, metadata, symlink_metadata};

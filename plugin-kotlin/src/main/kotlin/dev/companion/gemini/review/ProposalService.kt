@@ -253,7 +253,7 @@ class ProposalService internal constructor(
                 if (!tabs.isOpen(file)) tabs.openAside(file)
             }
         } catch (e: Throwable) {
-            // Now the CLI asks in its terminal.
+            // The error fails the edit of the CLI.
             endQuietly(proposal)
             throw e
         }
