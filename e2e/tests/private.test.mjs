@@ -57,9 +57,9 @@ test('no client gets the problems of a private file', async (t) => {
   const all = await client.callTool('getDiagnostics', {});
   assert.match(all.content[0].text, /a\.txt/);
   assert.doesNotMatch(JSON.stringify(all), /x\.key/);
-  assert.deepEqual(await hook(sandbox, 'before-edit', edit(key)), NOTHING);
+  assert.deepEqual(await hook(sandbox, 'before-tool', edit(key)), NOTHING);
   editor.diagnose = () => [problem(2, 'new'), problem(1, 'of a secret')];
-  assert.deepEqual(await hook(sandbox, 'after-edit', edit(key)), NOTHING);
+  assert.deepEqual(await hook(sandbox, 'after-tool', edit(key)), NOTHING);
 });
 
 test('an edit of a private file is reviewed, and the editor shows that it is private', async (t) => {
@@ -104,8 +104,8 @@ test('turning sharing off hides everything at once, and edits are still reviewed
   editor.diagnose = () => [problem(1, 'a problem')];
   const refused = await client.callTool('getDiagnostics', {});
   assert.match(refused.content[0].text, /the user has the CLIs of this project told nothing/);
-  assert.deepEqual(await hook(sandbox, 'before-edit', edit(text)), NOTHING);
-  assert.deepEqual(await hook(sandbox, 'after-edit', edit(text)), NOTHING);
+  assert.deepEqual(await hook(sandbox, 'before-tool', edit(text)), NOTHING);
+  assert.deepEqual(await hook(sandbox, 'after-tool', edit(text)), NOTHING);
   editor.accept(text);
   assert.equal((await before).status, 'accepted');
   companion.notify('workspace/silent', { silent: false });

@@ -39,8 +39,9 @@ impl Mark {
         SetOnDrop(Some(self))
     }
 
+    /// A mark that counts keeps its time, so that a hook soon waits longer again.
     fn set(&self) {
-        if let Some(state) = &self.state {
+        if let Some(state) = self.state.as_ref().filter(|_| !self.is_set()) {
             let written = PrivateDir::open(state, &DIRS).and_then(|dir| dir.write(&self.name, b""));
             if let Err(error) = written {
                 log::info!("the next hook waits for the companion again: {error}");

@@ -45,10 +45,10 @@ pub(crate) use note::{Note, NoteId};
 pub(crate) use rejection::reject;
 
 /// The time for the disk before an edit, and when a proposal is rejected.
-const READ_TIMEOUT: Duration = Duration::from_millis(250);
+const READ_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The time for the editor to list unsaved files, and to check them. The user's prompt waits for it.
-const UNSAVED_TIMEOUT: Duration = Duration::from_millis(500);
+const UNSAVED_TIMEOUT: Duration = Duration::from_millis(750);
 
 /// The time before an edit to learn the problems that are there already.
 const KNOWN_TIMEOUT: Duration = Duration::from_secs(1);

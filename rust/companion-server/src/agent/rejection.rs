@@ -22,7 +22,7 @@ const MAX_REASON: usize = 16_384;
 
 /// The time for the client to answer a ping. A client that is suspended would write the file's text
 /// much later, when the file may have changed.
-const PING_TIMEOUT: Duration = Duration::from_millis(250);
+const PING_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Carries out the user's rejection of the diff for `path`.
 ///
