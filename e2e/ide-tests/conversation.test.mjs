@@ -96,3 +96,24 @@ test('a switch shows edits that the CLI would make without asking', { skip }, as
   await terminal.shows(/That was all\./);
   assert.equal(fs.readFileSync(file, 'utf8'), 'one\nTWO\n');
 });
+
+test('a comment on lines reaches the model', { skip }, async (t) => {
+  const { scene, terminal, asked } = await open(t, () => ['That was all.']);
+  const file = await scene.edit('commented.txt', 'one\ntwo\nthree\n', { line: 2 });
+  await scene.ide.display.press('ctrl+alt+shift+m');
+  await seen(scene, 'Comment for the CLI on Line 2');
+  await scene.ide.display.type('Why two?');
+  await scene.picture('comment-field');
+  await scene.ide.display.press('Return');
+  await scene.ide.until(({ focus }) => focus?.path === file, 'the focus in the file');
+  await scene.ide.display.press('Up', 'Home');
+  await scene.ide.display.type('zero');
+  await scene.ide.display.press('Return');
+  await scene.picture('comment-in-gutter');
+  await terminal.enter('go on');
+  await terminal.shows(/That was all\./);
+  const comment = '- commented.txt, line 3 (`two`): Why two?';
+  assert.ok(asked().at(-1).includes(comment), asked().at(-1));
+  const got = (text) => text.includes('The CLI has your comment on commented.txt:3.');
+  await scene.ide.until(({ texts }) => texts.some(got), 'the notification');
+});

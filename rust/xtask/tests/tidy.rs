@@ -91,8 +91,8 @@ fn arrows_between_crates_point_one_way() {
     }
 }
 
-/// ui → project → context, diagnostics, proposals (review, tabs, target), terminal → core. All may
-/// use the texts, the files on the disk, and the differences between platforms.
+/// ui → project → comments → context, diagnostics, proposals (review, tabs, target), terminal →
+/// core. All may use the texts, the files on the disk, and the differences between platforms.
 #[test]
 fn arrows_between_packages_point_one_way() {
     const PRODUCT: &str = "dev.companion.gemini.";
@@ -108,8 +108,9 @@ fn arrows_between_packages_point_one_way() {
             "core" | "platform" | "gemini" => &[],
             "context" | "diagnostics" | "disk" | "terminal" => &["core"],
             "review" | "tabs" | "target" => &["core", "review", "tabs", "target"],
-            "project" => &["core", "context", "diagnostics", "review", "terminal"],
-            "ui" => &["core", "project", "review", "tabs", "target", "terminal"],
+            "comments" => &["core", "context", "review", "target"],
+            "project" => &["core", "comments", "context", "diagnostics", "review", "terminal"],
+            "ui" => &["core", "comments", "project", "review", "tabs", "target", "terminal"],
             other => panic!("say here what {other} may import"),
         };
         packages += 1;

@@ -2,6 +2,7 @@
 
 package dev.companion.gemini
 
+import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.ServerStatus
@@ -50,6 +51,16 @@ open class RecordingCore : CompanionCore {
     override fun silenceChanged(silent: Boolean) = tell("silent $silent")
 
     override fun reviewChanged(all: Boolean) = tell("review all $all")
+
+    /** The comments in the order of [commentSet]. */
+    val comments = CopyOnWriteArrayList<CommentOnLines>()
+
+    override fun commentSet(comment: CommentOnLines) {
+        comments += comment
+        tell("comment ${comment.path} ${comment.line}-${comment.endLine} '${comment.content}' '${comment.text}'")
+    }
+
+    override fun commentRemoved(id: String) = tell("comment removed $id")
 
     override fun diffAccepted(filePath: String, text: String): Delivery {
         tell("accepted $filePath '$text'")

@@ -7,6 +7,7 @@ import com.intellij.openapi.fileEditor.FileDocumentManager
 import com.intellij.openapi.util.io.FileUtil
 import com.intellij.openapi.vfs.LocalFileSystem
 import com.intellij.testFramework.LightPlatformTestCase
+import dev.companion.gemini.belowDialog
 import dev.companion.gemini.dispatchUntil
 import java.io.File
 import java.util.concurrent.atomic.AtomicReference
@@ -38,11 +39,20 @@ class UnsavedFilesTest : LightPlatformTestCase() {
         return file
     }
 
+    private var prompts = 0
+
     private fun list(save: Boolean): List<String> {
         val answer = AtomicReference<List<String>>()
-        UnsavedFiles(getProject()).list(listOf(root.path), save) { check(answer.getAndSet(it) == null) }
+        UnsavedFiles(getProject()) { prompts++ }.list(listOf(root.path), save) { check(answer.getAndSet(it) == null) }
         dispatchUntil(10, "the list") { answer.get() != null }
         return answer.get()
+    }
+
+    fun `test the server is brought up to date before the answer`() {
+        for (save in listOf(true, false)) list(save)
+        assertEquals(2, prompts)
+        belowDialog { list(save = true) }
+        assertEquals(3, prompts)
     }
 
     fun `test the files of the project are saved`() {

@@ -5,6 +5,7 @@ package dev.companion.gemini.platform
 import com.intellij.openapi.application.ApplicationInfo
 import com.intellij.testFramework.LoggedErrorProcessor
 import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.comments.CommentService
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Diagnostics
 import dev.companion.gemini.core.DiagnosticsRequest
@@ -92,6 +93,7 @@ class MissingMemberTest : ServiceTestCase() {
         val loader = LackingLoader(missing)
         loader.install(project, ProposalService::class)
         loader.install(project, DiagnosticsService::class)
+        loader.install(project, CommentService::class)
         val launch: (ServerSettings, EditorRequests) -> CompanionCore = { _, _ -> RecordingCore() }
         val service = loader.install(project, CompanionService::class, launch)
         service.call("start")

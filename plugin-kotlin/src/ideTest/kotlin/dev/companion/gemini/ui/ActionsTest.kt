@@ -22,7 +22,7 @@ import java.util.concurrent.CountDownLatch
 class ActionsTest : ServiceTestCase() {
     private val onProposals = listOf("NextProposal", "PreviousProposal", "AcceptAllProposals", "RejectAllProposals")
     private val onServer = listOf("RestartServer", "CopyHealthReport", "OpenSettings")
-    private val ids = (listOf("RunCli", "AddToPrompt") + onProposals + onServer).map { "Companion.$it" }
+    private val ids = (listOf("RunCli", "AddToPrompt", "Comment") + onProposals + onServer).map { "Companion.$it" }
 
     private fun event(id: String, project: Project?) =
         TestActionEvent(

@@ -22,21 +22,32 @@ import java.util.concurrent.atomic.AtomicBoolean
  * Answers within [TIMEOUT_MILLIS], even while a dialog is open: then nothing is saved. A file that has changed on the
  * disk is not saved, because that would overwrite the change.
  */
-internal class UnsavedFiles(private val project: Project) {
+internal class UnsavedFiles(
+    private val project: Project,
+    /** Brings the server up to date before a prompt. EDT. */
+    private val beforePrompt: () -> Unit = {},
+) {
     /** Any thread; returns at once. [roots] are the folders of the project. */
     fun list(roots: List<String>, save: Boolean, responder: UnsavedResponder) {
         val folders = roots.mapNotNull(FileOnDisk::path)
         val answer = Answer(folders, responder)
-        if (!save) return inBackground { answer.complete() }
         AppExecutorUtil
             .getAppScheduledExecutorService()
             .schedule({ answer.complete() }, TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)
-        inBackground {
-            val files = unsaved(folders).filter { it.isWritable && FileOnDisk.isKnown(it) }
-            val work = { if (!answer.isComplete) save(files, answer) }
-            ApplicationManager.getApplication().invokeLater(work, ModalityState.NON_MODAL, project.disposed)
+        later(ModalityState.any()) {
+            beforePrompt()
+            if (!save) inBackground { answer.complete() }
+        }
+        if (save) {
+            inBackground {
+                val files = unsaved(folders).filter { it.isWritable && FileOnDisk.isKnown(it) }
+                later(ModalityState.NON_MODAL) { if (!answer.isComplete) save(files, answer) }
+            }
         }
     }
+
+    private fun later(modality: ModalityState, work: () -> Unit) =
+        ApplicationManager.getApplication().invokeLater(work, modality, project.disposed)
 
     private fun save(files: List<VirtualFile>, answer: Answer) {
         assertEdt()

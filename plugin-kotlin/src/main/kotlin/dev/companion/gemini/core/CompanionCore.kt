@@ -66,6 +66,15 @@ interface EditorRequests {
     /** A CLI has answered a prompt, after this time. */
     fun agentFinished(seconds: Long)
 
+    /** A model has got the comments with these ids. */
+    fun commentsDelivered(ids: List<String>)
+
+    /** No model gets the comment; [reason] is a sentence for the user. */
+    fun commentRefused(id: String, reason: String)
+
+    /** Comments of the last server that no model has got. This server delivers them. */
+    fun commentsPending(comments: List<CommentOnLines>)
+
     /** Receives the number of connected CLIs. */
     fun connectedChanged(count: Int)
 }
@@ -118,6 +127,12 @@ interface CompanionCore : AutoCloseable {
 
     /** Sets whether the user reviews each edit, even if Gemini CLI would not ask. */
     fun reviewChanged(all: Boolean)
+
+    /** Adds the user's comment, or changes the one with this id. A model gets it once. */
+    fun commentSet(comment: CommentOnLines)
+
+    /** The user has removed the comment. A model may have got it. */
+    fun commentRemoved(id: String)
 
     fun diffAccepted(filePath: String, text: String): Delivery
 

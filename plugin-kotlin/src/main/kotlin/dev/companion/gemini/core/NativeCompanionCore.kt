@@ -59,6 +59,10 @@ class NativeCompanionCore private constructor(
 
     override fun reviewChanged(all: Boolean) = send("workspace/review", mapOf("all" to all))
 
+    override fun commentSet(comment: CommentOnLines) = send("comment/set", comment)
+
+    override fun commentRemoved(id: String) = send("comment/removed", mapOf("id" to id))
+
     override fun diffAccepted(filePath: String, text: String) =
         decide("diff/accepted", mapOf("filePath" to filePath, "content" to ""), text)
 
@@ -73,11 +77,11 @@ class NativeCompanionCore private constructor(
         NativeCore.stop(core.getAndSet(0))
     }
 
-    private fun send(method: String, params: Map<String, Any>, text: String? = null) {
+    private fun send(method: String, params: Any, text: String? = null) {
         decide(method, params, text)
     }
 
-    private fun decide(method: String, params: Map<String, Any>, text: String? = null): Delivery =
+    private fun decide(method: String, params: Any, text: String? = null): Delivery =
         ask(Delivery.UNKNOWN) { delivery(NativeCore.notify(it, method, GSON.toJson(params), text?.toByteArray())) }
 
     /** Calls the server. Returns [otherwise] if it is closed, even if that happens during the call. */
@@ -131,8 +135,18 @@ class NativeCompanionCore private constructor(
         override fun notify(method: String, params: String) {
             when (method) {
                 "companion/sessions" -> requests.connectedChanged(read(params)["count"].asInt)
+
                 "agent/waiting" -> requests.agentWaiting(read(params)["message"].asString)
+
                 "agent/finished" -> requests.agentFinished(read(params)["seconds"].asLong)
+
+                "comment/delivered" -> requests.commentsDelivered(read(params)["ids"].asJsonArray.map { it.asString })
+
+                "comment/refused" -> read(
+                    params,
+                ).let { requests.commentRefused(it["id"].asString, it["reason"].asString) }
+
+                "comment/pending" -> requests.commentsPending(GSON.fromJson(params, Pending::class.java).comments)
             }
         }
 
@@ -152,6 +166,9 @@ class NativeCompanionCore private constructor(
 
         override fun fail(message: String) = NativeCore.failRequest(number, message)
     }
+
+    /** The JSON of `comment/pending`. */
+    private class Pending(val comments: List<CommentOnLines>)
 
     companion object {
         /**

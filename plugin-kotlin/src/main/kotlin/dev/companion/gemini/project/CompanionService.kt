@@ -12,9 +12,11 @@ import com.intellij.openapi.roots.ModuleRootEvent
 import com.intellij.openapi.roots.ModuleRootListener
 import com.intellij.openapi.util.Disposer
 import com.intellij.util.concurrency.AppExecutorUtil
+import dev.companion.gemini.comments.CommentService
 import dev.companion.gemini.context.EditorContext
 import dev.companion.gemini.context.UnsavedFiles
 import dev.companion.gemini.context.systemPath
+import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.DiagnosticsRequest
 import dev.companion.gemini.core.DiagnosticsResponder
@@ -45,7 +47,8 @@ class CompanionService internal constructor(
     private val worker = AppExecutorUtil.createBoundedApplicationPoolExecutor("Companion for Gemini CLI", 1)
     private val proposals = ProposalService.getInstance(project)
     private val diagnostics = DiagnosticsService.getInstance(project)
-    private val unsaved = UnsavedFiles(project)
+    private val comments = CommentService.getInstance(project)
+    private val unsaved = UnsavedFiles(project, comments::update)
     private val notices = AgentNotices(project)
     private val slot = CoreSlot { launch(it, Requests()) }
     private val refreshQueued = AtomicBoolean()
@@ -199,6 +202,7 @@ class CompanionService internal constructor(
         assertEdt()
         if (project.isDisposed) return
         val current = slot.core
+        comments.connect(current)
         val wanted = current?.takeIf { CompanionSettings.getInstance().values.context }
         val old = watch
         if (old?.core === wanted) return
@@ -250,6 +254,12 @@ class CompanionService internal constructor(
         override fun agentWaiting(message: String) = notices.waiting(message)
 
         override fun agentFinished(seconds: Long) = notices.finished(seconds)
+
+        override fun commentsDelivered(ids: List<String>) = comments.delivered(ids)
+
+        override fun commentRefused(id: String, reason: String) = comments.refused(id, reason)
+
+        override fun commentsPending(comments: List<CommentOnLines>) = this@CompanionService.comments.restored(comments)
 
         /** Asks the present server for the number, because this call may come from an earlier server. */
         override fun connectedChanged(count: Int) =

@@ -12,6 +12,9 @@ import com.intellij.util.ui.FormBuilder
 import com.intellij.util.ui.JBUI
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.comments.Comment
+import dev.companion.gemini.comments.CommentService
+import dev.companion.gemini.comments.LineContent
 import dev.companion.gemini.core.ProposalKind
 import dev.companion.gemini.core.ServerStatus
 import dev.companion.gemini.project.CompanionService
@@ -32,6 +35,7 @@ import javax.swing.JPanel
 /** EDT. Shows the state at the time when it opens. */
 internal class StatusPopup(private val project: Project) {
     private val proposals = ProposalService.getInstance(project)
+    private val comments = CommentService.getInstance(project)
     private var popup: JBPopup? = null
 
     fun showAbove(component: Component) {
@@ -59,6 +63,9 @@ internal class StatusPopup(private val project: Project) {
         val waiting = proposals.waiting()
         waiting.forEach { form.addComponent(inRow(proposal(it))) }
         if (waiting.size > 1) form.addComponent(inRow(decideAll()))
+        val pending = comments.pending()
+        if (pending.isNotEmpty()) row(form, "status.popup.comments", pending.size.toString())
+        pending.forEach { form.addComponent(inRow(comment(it))) }
         val panel = form.addComponent(inRow(links), LINK_GAP).panel
         panel.border = JBUI.Borders.empty(PADDING, PADDING + 2)
         return panel
@@ -73,6 +80,15 @@ internal class StatusPopup(private val project: Project) {
             link(message("diff.accept")) { proposals.accept(proposal) },
             link(message("diff.reject")) { proposals.reject(proposal) },
         )
+
+    private fun comment(comment: Comment): List<JComponent> =
+        listOf(
+            link(comments.shown(comment)) { comments.show(comment) },
+            JBLabel("<html>${XmlStringUtil.escapeString(shortened(LineContent.oneLine(comment.params.text)))}</html>"),
+            link(message("comment.remove")) { comments.remove(comment) },
+        )
+
+    private fun shortened(text: String) = if (text.length > LONGEST) text.take(LONGEST) + '\u2026' else text
 
     private fun decideAll(): List<JComponent> =
         listOf(
@@ -148,5 +164,8 @@ internal class StatusPopup(private val project: Project) {
         const val LINK_GAP = 16
         const val PADDING = 10
         const val TEXT_WIDTH = 320
+
+        /** The longest comment in the list. */
+        const val LONGEST = 60
     }
 }

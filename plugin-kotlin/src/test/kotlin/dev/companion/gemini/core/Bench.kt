@@ -33,6 +33,12 @@ object Bench {
 
         override fun agentFinished(seconds: Long) = Unit
 
+        override fun commentsDelivered(ids: List<String>) = Unit
+
+        override fun commentRefused(id: String, reason: String) = Unit
+
+        override fun commentsPending(comments: List<CommentOnLines>) = Unit
+
         override fun connectedChanged(count: Int) = Unit
     }
 

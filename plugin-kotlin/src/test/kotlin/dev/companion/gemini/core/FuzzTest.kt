@@ -238,6 +238,8 @@ class FuzzTest {
                     "workspace/trust",
                     "workspace/silent",
                     "workspace/review",
+                    "comment/set",
+                    "comment/removed",
                     "diff/accepted",
                     "diff/rejected",
                 )
@@ -245,6 +247,7 @@ class FuzzTest {
         /** The parameters of all notifications. */
         private val FIELDS =
             listOf(
+                "id",
                 "path",
                 "from",
                 "to",
@@ -252,6 +255,7 @@ class FuzzTest {
                 "content",
                 "text",
                 "line",
+                "endLine",
                 "character",
                 "trusted",
                 "silent",

@@ -74,6 +74,31 @@ class ResumeTest {
     }
 
     @Test
+    fun `comments that no model has got are returned by the next server`() {
+        val comments = listOf("kept", "removed").map {
+            CommentOnLines(
+                it,
+                root.resolve("\u00e4.txt").toString(),
+                2,
+                3,
+                "the lines",
+                "Why \"\u00e4\"?\nAnd \ud83e\udd84?",
+            )
+        }
+        val outside = comments.first().copy(id = "outside", path = root.resolveSibling("outside.txt").toString())
+        val first = Window(root, configure = { it.copy(resume = true) })
+        (comments + outside).forEach(first.core::commentSet)
+        first.core.commentRemoved("removed")
+        val (id, reason) = first.requests.refusedComments.next("refusal")
+        assertEquals("outside", id)
+        assertTrue("workspace" in reason, reason)
+        first.close()
+        Window(root, configure = { it.copy(resume = true) }).use { second ->
+            assertEquals(comments.take(1), second.requests.pendingComments.next("comments"))
+        }
+    }
+
+    @Test
     fun `a server that is not to continue another has nothing in common with it`() {
         val (first, second) = List(2) { Window(root).use { it.core.terminalEnvironment } }
         val token = "GEMINI_CLI_IDE_AUTH_TOKEN"

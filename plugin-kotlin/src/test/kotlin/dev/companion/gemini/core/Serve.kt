@@ -44,6 +44,14 @@ object Serve {
 
         override fun agentFinished(seconds: Long) = notify("agent/finished", mapOf("seconds" to seconds))
 
+        override fun commentsDelivered(ids: List<String>) = notify("comment/delivered", mapOf("ids" to ids))
+
+        override fun commentRefused(id: String, reason: String) =
+            notify("comment/refused", mapOf("id" to id, "reason" to reason))
+
+        override fun commentsPending(comments: List<CommentOnLines>) =
+            notify("comment/pending", mapOf("comments" to comments))
+
         override fun connectedChanged(count: Int) = notify("companion/sessions", mapOf("count" to count))
 
         private fun ask(request: EditorRequest, method: String, filePath: String) =
@@ -134,6 +142,8 @@ object Serve {
             "workspace/silent" -> core.silenceChanged(params["silent"].asBoolean)
             "workspace/review" -> core.reviewChanged(params["all"].asBoolean)
             "workspace/trust" -> core.trustChanged(params["trusted"].asBoolean)
+            "comment/set" -> core.commentSet(gson.fromJson(params, CommentOnLines::class.java))
+            "comment/removed" -> core.commentRemoved(text("id"))
             "diff/accepted" -> core.diffAccepted(text("filePath"), text("content"))
             "diff/rejected" -> core.diffRejected(text("filePath"), params["reason"]?.asString)
             else -> error("unknown here: $method")

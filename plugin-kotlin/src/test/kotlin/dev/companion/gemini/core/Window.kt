@@ -35,6 +35,8 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
     val proposals = LinkedBlockingQueue<OpenDiff>()
     val connected = LinkedBlockingQueue<Int>()
     val unsaved = LinkedBlockingQueue<UnsavedResponder>()
+    val refusedComments = LinkedBlockingQueue<Pair<String, String>>()
+    val pendingComments = LinkedBlockingQueue<List<CommentOnLines>>()
     val diagnostics = LinkedBlockingQueue<Pair<DiagnosticsResponder, DiagnosticsRequest>>()
 
     private fun ask(what: String, path: String, text: String?, request: EditorRequest) {
@@ -66,6 +68,18 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
     override fun agentWaiting(message: String) = hook("agentWaiting")
 
     override fun agentFinished(seconds: Long) = hook("agentFinished")
+
+    override fun commentsDelivered(ids: List<String>) = hook("commentsDelivered")
+
+    override fun commentRefused(id: String, reason: String) {
+        hook("commentRefused")
+        refusedComments.put(Pair(id, reason))
+    }
+
+    override fun commentsPending(comments: List<CommentOnLines>) {
+        hook("commentsPending")
+        pendingComments.put(comments)
+    }
 
     override fun connectedChanged(count: Int) {
         hook("connectedChanged")

@@ -1,0 +1,209 @@
+// Tests the user's comments on lines of files and proposals.
+
+package dev.companion.gemini.comments
+
+import com.intellij.notification.Notification
+import com.intellij.notification.Notifications
+import com.intellij.notification.NotificationsAdapter
+import com.intellij.openapi.command.WriteCommandAction
+import com.intellij.openapi.editor.Document
+import com.intellij.openapi.editor.impl.DocumentMarkupModel
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.vfs.VfsUtil
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.core.CommentOnLines
+import dev.companion.gemini.review.DiffTestCase
+
+class CommentServiceTest : DiffTestCase() {
+    private lateinit var comments: CommentService
+    private lateinit var opened: VirtualFile
+    private val shown = ArrayList<Notification>()
+    private val document: Document get() = checkNotNull(FileDocumentManager.getInstance().getDocument(opened))
+
+    override fun setUp() {
+        super.setUp()
+        val listener = object : NotificationsAdapter() {
+            override fun notify(notification: Notification) {
+                shown += notification
+            }
+        }
+        project.messageBus.connect(testRootDisposable).subscribe(Notifications.TOPIC, listener)
+        comments = CommentService.getInstance(project)
+        comments.connect(core)
+        core.forget()
+        opened = virtualFile(file("a.txt", "one\n  two\nthree\n"))
+        myManager.openFile(opened, true)
+    }
+
+    override fun tearDown() {
+        try {
+            comments.pending().forEach(comments::remove)
+            comments.connect(null)
+            myManager.closeAllFiles()
+        } finally {
+            super.tearDown()
+        }
+    }
+
+    /** Comments on lines, 0-based. */
+    private fun comment(lines: IntRange, text: String, document: Document = this.document): Comment {
+        comments.write(null, checkNotNull(comments.place(document, lines)), text)
+        return comments.pending().single { it.params.text == text.trim() }
+    }
+
+    private fun change(change: (Document) -> Unit) =
+        WriteCommandAction.runWriteCommandAction(project) { change(document) }
+
+    private fun notice(): String {
+        UIUtil.dispatchAllInvocationEvents()
+        return shown.last().content
+    }
+
+    /** The tooltips in the gutter. */
+    private fun gutter(document: Document = this.document) =
+        DocumentMarkupModel
+            .forDocument(document, project, true)
+            .allHighlighters
+            .mapNotNull { it.gutterIconRenderer as? CommentIcon }
+            .map { it.tooltipText }
+
+    fun `test a comment has the lines and their content`() {
+        comment(0..1, " Why <two>?\n")
+        assertEquals(listOf("comment a.txt 1-2 'one two' 'Why <two>?'"), told)
+        assertEquals(listOf("For the CLI: Why &lt;two&gt;?"), gutter())
+        assertFalse("Why" in comments.pending().single().params.toString())
+    }
+
+    fun `test a moved comment is sent again under its id`() {
+        comment(1..1, "why")
+        change { it.insertString(0, "zero\n") }
+        await("the new line") { core.comments.size > 1 }
+        change { it.insertString(0, "zero\n") }
+        comments.update()
+        comments.update()
+        assertEquals(listOf(2, 3, 4), core.comments.map { it.line })
+        assertEquals(1, core.comments.map { it.id }.distinct().size)
+        change { it.insertString(it.getLineStartOffset(3) + 2, "not ") }
+        comments.update()
+        assertEquals("not two", core.comments.last().content)
+    }
+
+    fun `test deleted lines are marked again once they are back`() {
+        comment(1..1, "why")
+        change { it.deleteString(it.getLineStartOffset(1), it.getLineStartOffset(2)) }
+        comments.update()
+        assertEquals(emptyList<String>(), gutter())
+        assertEquals("a.txt:2", comments.shown(comments.pending().single()).substringAfterLast('/'))
+        change { it.insertString(0, "zero\nzero\n  two\n") }
+        comments.update()
+        assertEquals(1, gutter().size)
+        assertEquals("comment a.txt 3-3 'two' 'why'", told.last())
+    }
+
+    fun `test a rewritten comment is a new one and an empty text removes it`() {
+        val old = comment(1..1, "why")
+        val place = checkNotNull(comments.place(document, 1..1))
+        assertSame(old, comments.on(place))
+        comments.write(old, place, "why ")
+        assertEquals("it has not changed", 1, core.comments.size)
+        comments.write(old, place, "how")
+        val (first, second) = core.comments.map { it.id }
+        assertEquals(listOf("comment removed $first", "comment a.txt 2-2 'two' 'how'"), told.drop(1))
+        comments.write(comments.on(place), place, " ")
+        assertEquals("comment removed $second", told.last())
+        assertEquals(emptyList<String>(), gutter())
+        assertEquals(emptyList<Comment>(), comments.pending())
+    }
+
+    fun `test the comment that is meant`() {
+        val one = comment(1..2, "lines")
+        val on = { lines: IntRange -> comments.on(checkNotNull(comments.place(document, lines))) }
+        assertSame(one, on(2..2))
+        assertSame(one, on(1..2))
+        assertNull(on(0..0))
+        assertNull(on(0..2))
+    }
+
+    fun `test a delivered comment loses its mark`() {
+        val first = comment(0..0, "first").params.id
+        val others = listOf(comment(1..1, "second"), comment(2..2, "third")).map { it.params.id }
+        comments.delivered(listOf(first))
+        assertTrue(notice(), notice().matches(Regex("The CLI has your comment on .*a.txt:1\\.")))
+        assertEquals(2, gutter().size)
+        comments.delivered(others)
+        assertEquals("The CLI has your 2 comments.", notice())
+        assertEquals(emptyList<String>(), gutter())
+    }
+
+    fun `test an unchanged comment that was delivered meanwhile is not sent again`() {
+        val comment = comment(0..0, "first")
+        comments.delivered(listOf(comment.params.id))
+        UIUtil.dispatchAllInvocationEvents()
+        comments.write(comment, checkNotNull(comments.place(document, 0..0)), "first")
+        assertEquals(1, core.comments.size)
+        comments.write(comment, checkNotNull(comments.place(document, 0..0)), "second")
+        assertEquals("comment a.txt 1-1 'one' 'second'", told.last())
+    }
+
+    fun `test a comment that was delivered before its removal is reported`() {
+        val comment = comment(0..0, "first")
+        comments.remove(comment)
+        comments.delivered(listOf(comment.params.id))
+        assertEquals("The CLI had your comment before you changed or removed it.", notice())
+    }
+
+    fun `test a refused comment loses its mark and the reason shows`() {
+        comments.refused(comment(0..0, "first").params.id, "No model gets this comment: it is private.")
+        assertTrue(notice(), notice().endsWith("a.txt:1: No model gets this comment: it is private."))
+        assertEquals(emptyList<String>(), gutter())
+        assertEquals(emptyList<Comment>(), comments.pending())
+    }
+
+    fun `test comments of the last run are marked where their lines are`() {
+        val removed = comment(0..0, "removed").also(comments::remove).params
+        val kept = CommentOnLines("kept", path("b.txt"), 1, 1, "two", "why")
+        comments.restored(listOf(removed, kept))
+        await("the comment") { comments.pending().map { it.params } == listOf(kept) }
+        val file = virtualFile(file("b.txt", "one\ntwo\n"))
+        myManager.openFile(file, true)
+        assertEquals(1, gutter(checkNotNull(FileDocumentManager.getInstance().getDocument(file))).size)
+        assertEquals("comment b.txt 2-2 'two' 'why'", told.last())
+    }
+
+    fun `test a new server gets all comments`() {
+        val id = comment(1..1, "why").params.id
+        val removed = comment(0..0, "removed").also(comments::remove).params.id
+        comments.connect(null)
+        change { it.insertString(0, "zero\n") }
+        val next = RecordingCore()
+        comments.connect(next)
+        assertTrue("comment removed $removed" in next.calls)
+        assertEquals(listOf(Pair(id, 3)), next.comments.map { Pair(it.id, it.line) })
+    }
+
+    fun `test a comment in a proposal has its lines and outlives it`() {
+        file("b.txt", "one\ntwo\n")
+        val view = propose("b.txt", "one\nTWO\nnew\n")
+        val proposed = view.right.document
+        core.forget()
+        comment(2..2, "why", proposed)
+        assertEquals(listOf("comment b.txt 3-3 'new' 'why'"), told)
+        assertEquals(1, gutter(proposed).size)
+        view.click("Reject")
+        await("the end") { service.waiting().isEmpty() }
+        assertEquals(emptyList<String>(), gutter(proposed))
+        val file = virtualFile(file("b.txt", "new\n"))
+        VfsUtil.markDirtyAndRefresh(false, false, false, file)
+        assertEquals(3, comments.pending().single().params.line)
+        comments.show(comments.pending().single())
+        await("the file") { file in myManager.selectedFiles }
+        assertEquals("comment b.txt 1-1 'new' 'why'", told.last())
+    }
+
+    fun `test other documents have no place`() {
+        val view = propose("b.txt", "one\n")
+        assertNull("the side of a file that does not exist", comments.place(view.left.document, 0..0))
+    }
+}

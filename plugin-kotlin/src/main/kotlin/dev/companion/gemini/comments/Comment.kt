@@ -1,0 +1,86 @@
+// Keeps a comment that no model has got, and its mark in a document.
+
+package dev.companion.gemini.comments
+
+import com.intellij.openapi.editor.Document
+import com.intellij.openapi.editor.RangeMarker
+import com.intellij.openapi.editor.impl.DocumentMarkupModel
+import com.intellij.openapi.editor.markup.HighlighterLayer
+import com.intellij.openapi.editor.markup.HighlighterTargetArea
+import com.intellij.openapi.editor.markup.RangeHighlighter
+import com.intellij.openapi.project.Project
+import dev.companion.gemini.core.CommentOnLines
+import dev.companion.gemini.core.assertEdt
+
+/** For the EDT. Lines are 0-based, unless they are those of [params]. */
+internal class Comment(
+    private val project: Project,
+    params: CommentOnLines,
+    inProposal: Boolean,
+) {
+    /** The comment for the server, as of the last [follow]. */
+    var params = params
+        private set
+
+    /** Whether the lines are those of a proposal, and not of its file. */
+    var inProposal = inProposal
+        private set
+
+    private var mark: RangeHighlighter? = null
+
+    /** The document with the mark. */
+    val document: Document? get() = mark?.document
+
+    /** The marked lines, or those that the server has. */
+    val lines: IntRange get() = mark?.let(::linesOf) ?: params.line - 1..params.endLine - 1
+
+    /** Marks lines in the gutter of all editors that show the document. */
+    fun mark(document: Document, lines: IntRange) {
+        assertEdt()
+        unmark()
+        val highlighter = markup(document).addRangeHighlighter(
+            document.getLineStartOffset(lines.first),
+            document.getLineEndOffset(lines.last),
+            HighlighterLayer.LAST,
+            null,
+            HighlighterTargetArea.LINES_IN_RANGE,
+        )
+        highlighter.gutterIconRenderer = CommentIcon(project, this)
+        mark = highlighter
+    }
+
+    fun unmark() {
+        assertEdt()
+        mark?.let { markup(it.document).removeHighlighter(it) }
+        mark = null
+    }
+
+    /**
+     * Follows the mark in [document], which has the text of the file or proposal [path]. A comment without a mark gets
+     * one if the content of its lines is found. Otherwise it keeps the lines. Returns whether they have changed.
+     */
+    fun follow(document: Document?, path: String, isProposal: Boolean): Boolean {
+        if (document !== this.document || mark?.let(::linesOf) == null) unmark()
+        if (document == null) return false
+        if (mark == null) {
+            val count = params.endLine - params.line + 1
+            mark(document, LineContent.find(document, params.content, count, params.line - 1) ?: return false)
+        }
+        inProposal = isProposal
+        val old = params
+        val content = LineContent.of(document, lines)
+        params = old.copy(path = path, line = lines.first + 1, endLine = lines.last + 1, content = content)
+        return params != old
+    }
+
+    private fun markup(document: Document) = DocumentMarkupModel.forDocument(document, project, true)
+
+    companion object {
+        /** Returns null if the lines have been deleted. */
+        fun linesOf(marker: RangeMarker): IntRange? {
+            if (!marker.isValid) return null
+            val document = marker.document
+            return document.getLineNumber(marker.startOffset)..document.getLineNumber(marker.endOffset)
+        }
+    }
+}

@@ -1,0 +1,244 @@
+// Keeps the user's comments on lines for the model: marks them, follows their lines, and sends them to the server.
+
+package dev.companion.gemini.comments
+
+import com.intellij.notification.NotificationType
+import com.intellij.openapi.Disposable
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.editor.Document
+import com.intellij.openapi.editor.EditorFactory
+import com.intellij.openapi.editor.LogicalPosition
+import com.intellij.openapi.editor.ScrollType
+import com.intellij.openapi.editor.event.DocumentEvent
+import com.intellij.openapi.editor.event.DocumentListener
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.fileEditor.FileEditorManager
+import com.intellij.openapi.fileEditor.FileEditorManagerListener
+import com.intellij.openapi.fileEditor.OpenFileDescriptor
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.io.FileUtil
+import com.intellij.openapi.vfs.LocalFileSystem
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.util.concurrency.AppExecutorUtil
+import com.intellij.xml.util.XmlStringUtil
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.context.systemPath
+import dev.companion.gemini.core.CommentOnLines
+import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.review.Proposal
+import dev.companion.gemini.review.ProposalListener
+import dev.companion.gemini.review.ProposalService
+import dev.companion.gemini.target.ShownPath
+import java.nio.file.Paths
+import java.util.UUID
+import java.util.concurrent.CopyOnWriteArrayList
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicBoolean
+
+/** For the EDT, except [delivered], [refused] and [restored]. */
+class CommentService(private val project: Project) : Disposable {
+    /** The comments that no model has got. Changed on the EDT. */
+    private val comments = CopyOnWriteArrayList<Comment>()
+
+    /** The ids of comments that the user has removed or rewritten. */
+    private val removed = LinkedHashSet<String>()
+    private val updateScheduled = AtomicBoolean()
+    private var core: CompanionCore? = null
+    private val proposals = ProposalService.getInstance(project)
+
+    private var isWatching = false
+
+    /** Watches the editors once there is a comment. */
+    private fun watch() {
+        if (isWatching) return
+        isWatching = true
+        val bus = project.messageBus.connect(this)
+        bus.subscribe(ProposalListener.TOPIC, ProposalListener { update() })
+        val tabs = object : FileEditorManagerListener {
+            override fun fileOpened(source: FileEditorManager, file: VirtualFile) = update()
+        }
+        bus.subscribe(FileEditorManagerListener.FILE_EDITOR_MANAGER, tabs)
+        val documents = object : DocumentListener {
+            /** Any thread: background write actions also change documents. */
+            override fun documentChanged(event: DocumentEvent) = updateSoon()
+        }
+        EditorFactory.getInstance().eventMulticaster.addDocumentListener(documents, this)
+    }
+
+    /** Sends all comments to a server that has just started. The journal of the last one may have removed comments. */
+    internal fun connect(core: CompanionCore?) {
+        assertEdt()
+        if (this.core === core) return
+        this.core = null
+        update()
+        this.core = core ?: return
+        removed.forEach(core::commentRemoved)
+        comments.forEach { core.commentSet(it.params) }
+    }
+
+    /** Returns the place of [lines], 0-based; null if the document is neither a file nor an open proposal. */
+    internal fun place(document: Document, lines: IntRange): CommentPlace? {
+        val proposal = proposals.waiting().find { it.document === document }
+        val path = proposal?.file?.targetPath ?: localFile(document)?.let(::systemPath) ?: return null
+        return CommentPlace(document, path, proposal != null, lines)
+    }
+
+    /** Returns the comment that contains the one line of [place], or that is on exactly its lines. */
+    internal fun on(place: CommentPlace): Comment? {
+        val lines = place.lines
+        return comments.filter { it.document === place.document }.find {
+            it.lines == lines || (lines.first == lines.last && lines.first in it.lines)
+        }
+    }
+
+    /** The comments that no model has got, by file and line. */
+    internal fun pending(): List<Comment> =
+        comments.sortedWith(compareBy({ it.params.path }, { it.lines.first }, { it.params.id }))
+
+    /**
+     * Adds a comment at [place], or changes [comment]. An empty text removes it. A rewritten comment is a new one,
+     * because a model may just be getting the old one.
+     */
+    internal fun write(comment: Comment?, place: CommentPlace, text: String) {
+        assertEdt()
+        val written = unicode(text.trim())
+        if (comment?.params?.text == written) return
+        if (comment in comments) comment?.let(::remove)
+        if (written.isEmpty()) return
+        val (first, last) = Pair(place.lines.first + 1, place.lines.last + 1)
+        val content = unicode(LineContent.of(place.document, place.lines))
+        val id = UUID.randomUUID().toString()
+        val params = CommentOnLines(id, place.path, first, last, content, written)
+        val added = Comment(project, params, place.inProposal)
+        comments += added
+        watch()
+        added.mark(place.document, place.lines)
+        core?.commentSet(params)
+    }
+
+    internal fun remove(comment: Comment) {
+        assertEdt()
+        drop(comment)
+        removed += comment.params.id
+        core?.commentRemoved(comment.params.id)
+    }
+
+    /** Shows the lines of a comment. */
+    internal fun show(comment: Comment) {
+        assertEdt()
+        val proposal = proposalOf(comment)
+        if (proposal != null) {
+            proposals.review(proposal)
+            for (editor in EditorFactory.getInstance().getEditors(proposal.document, project)) {
+                editor.caretModel.moveToLogicalPosition(LogicalPosition(comment.lines.first, 0))
+                editor.scrollingModel.scrollToCaret(ScrollType.CENTER)
+            }
+            return
+        }
+        val path = FileUtil.toSystemIndependentName(comment.params.path)
+        val file = LocalFileSystem.getInstance().findFileByPath(path) ?: return
+        OpenFileDescriptor(project, file, comment.lines.first, 0).navigate(true)
+    }
+
+    /** Names the lines of a comment. */
+    internal fun shown(comment: Comment): String =
+        ShownPath.of(project, Paths.get(comment.params.path)) + ':' + (comment.lines.first + 1)
+
+    /** Follows the lines of all comments, and sends those that have changed. */
+    internal fun update() {
+        assertEdt()
+        if (project.isDisposed) return
+        for (comment in comments) {
+            val proposal = proposalOf(comment)?.document
+            val document = proposal ?: comment.document?.takeIf { localFile(it) != null } ?: openFile(comment)
+            val path = document?.takeIf { it !== proposal }?.let(::localFile)?.let(::systemPath) ?: comment.params.path
+            if (comment.follow(document, path, proposal != null)) core?.commentSet(comment.params)
+        }
+    }
+
+    /** Any thread. Leaves time for the next key. */
+    private fun updateSoon() {
+        if (comments.isEmpty() || !updateScheduled.compareAndSet(false, true)) return
+        val timers = AppExecutorUtil.getAppScheduledExecutorService()
+        val work = {
+            updateScheduled.set(false)
+            update()
+        }
+        timers.schedule({ later(work) }, UPDATE_INTERVAL_MILLIS, TimeUnit.MILLISECONDS)
+    }
+
+    /** Any thread. A model has got these comments. */
+    internal fun delivered(ids: List<String>) =
+        later {
+            val delivered = comments.filter { it.params.id in ids }
+            when (delivered.size) {
+                0 -> Unit
+                1 -> notify(message("comment.delivered", shown(delivered.single())), NotificationType.INFORMATION)
+                else -> notify(message("comment.delivered.several", delivered.size), NotificationType.INFORMATION)
+            }
+            delivered.forEach(::drop)
+            if (removed.removeAll(ids)) notify(message("comment.delivered.before"), NotificationType.WARNING)
+        }
+
+    /** Any thread. No model gets the comment, for this reason. */
+    internal fun refused(id: String, reason: String) =
+        later {
+            val comment = comments.find { it.params.id == id } ?: return@later
+            notify(message("comment.refused", shown(comment), reason), NotificationType.WARNING)
+            drop(comment)
+        }
+
+    /** Any thread. The comments that the last server did not deliver. */
+    internal fun restored(restored: List<CommentOnLines>) =
+        later {
+            val known = comments.map { it.params.id } + removed
+            comments += restored.filter { it.id !in known }.map { Comment(project, it, inProposal = true) }
+            watch()
+            update()
+        }
+
+    private fun drop(comment: Comment) {
+        comment.unmark()
+        comments -= comment
+    }
+
+    private fun notify(text: String, type: NotificationType) =
+        Platform
+            .notificationGroup()
+            .createNotification(XmlStringUtil.escapeString(text), type)
+            .setTitle(message("notification.title"))
+            .notify(project)
+
+    private fun later(work: () -> Unit) =
+        ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)
+
+    /** The open proposal that has the lines of a comment. */
+    private fun proposalOf(comment: Comment): Proposal? =
+        if (comment.inProposal) proposals.waiting().find { it.file.targetPath == comment.params.path } else null
+
+    /** The document of a comment's file, if it has a tab. A CLI names files by their real paths. */
+    private fun openFile(comment: Comment): Document? {
+        val path = FileUtil.toSystemIndependentName(comment.params.path)
+        val file = FileEditorManager.getInstance(project).openFiles.find {
+            it.isInLocalFileSystem && (it.path == path || it.canonicalPath == path)
+        }
+        return file?.let(FileDocumentManager.getInstance()::getDocument)
+    }
+
+    private fun localFile(document: Document): VirtualFile? =
+        FileDocumentManager.getInstance().getFile(document)?.takeIf { it.isInLocalFileSystem && it.isValid }
+
+    /** A server takes no half of a surrogate pair. */
+    private fun unicode(text: String) = text.toByteArray().decodeToString()
+
+    override fun dispose() = Unit
+
+    companion object {
+        private const val UPDATE_INTERVAL_MILLIS = 1_000L
+
+        fun getInstance(project: Project): CommentService = Platform.service(project, CommentService::class.java)
+    }
+}
