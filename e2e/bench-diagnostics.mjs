@@ -25,8 +25,8 @@ async function measure(name, rounds, run) {
 
 await measure('hook without a companion', 200, () => hook(sandbox, 'after-tool', input));
 new Editor(await Companion.start(sandbox));
-await measure('hook before-edit', 200, () => hook(sandbox, 'before-tool', input));
-await measure('hook after-edit', 200, () => hook(sandbox, 'after-tool', input));
+await measure('hook before-tool', 200, () => hook(sandbox, 'before-tool', input));
+await measure('hook after-tool', 200, () => hook(sandbox, 'after-tool', input));
 const mcp = await Mcp.start(sandbox);
 await measure('get_diagnostics', 500, () => mcp.ask({ path }));
 await sandbox.close();
