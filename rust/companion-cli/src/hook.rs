@@ -111,7 +111,7 @@ async fn relay(event: HookMoment, find: FindArgs) -> Result<String, Box<dyn Erro
     let mut why = String::new();
     for hosts in endpoints.chunk_by(|a, b| (a.port, &a.token) == (b.port, &b.token)) {
         let mark = Mark::of(hosts[0].port);
-        let limit = if mark.is_set() { suspended::LIMIT } else { BEGIN_LIMIT };
+        let limit = if mark.is_set() { suspended::LIMIT } else { BEGIN_TIMEOUT };
         // Until the answer is complete: the rest of it may not come either.
         let unset = mark.set_on_drop();
         match post_hook(hosts, call.clone(), limit).await {
@@ -138,13 +138,10 @@ async fn output(answer: &HookAnswer) -> Result<String, Box<dyn Error>> {
     let HookReply { output, ack } = serde_json::from_slice(&answer.body)?;
     if let Some(ack) = ack {
         let ack = serde_json::to_vec(&HookAck { ack })?;
-        confirm_hook(&answer.endpoint, ack.into(), BEGIN_LIMIT).await?;
+        confirm_hook(&answer.endpoint, ack.into(), BEGIN_TIMEOUT).await?;
     }
     Ok(ascii(output.get()))
 }
-
-/// The time for a companion to begin its answer, in a CLI that waits for it.
-const BEGIN_LIMIT: Duration = Duration::from_millis(BEGIN_TIMEOUT);
 
 /// Reads the event, and finds the companions.
 fn prepare(

@@ -3,6 +3,8 @@
 //! A CLI runs `gemini-companion hook` at certain moments and gives it an event as JSON. The program
 //! posts the event as a [`HookCall`], and prints the server's answer, which the CLI reads.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -12,9 +14,9 @@ pub const ENDPOINT: &str = "/hook";
 /// The largest event, in bytes. An event after an edit contains the file before and after it.
 pub const MAX_EVENT: u64 = 64 << 20;
 
-/// The time in ms that a companion has to begin its answer. A companion that is suspended does not
+/// The time that a companion has to begin its answer. A companion that is suspended does not
 /// begin one, and the CLI waits for the hook.
-pub const BEGIN_TIMEOUT: u64 = 300;
+pub const BEGIN_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// An event that a CLI sends to the companion.
 #[derive(Debug, Serialize, Deserialize)]

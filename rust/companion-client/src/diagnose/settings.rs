@@ -38,24 +38,16 @@ pub enum IdeMode {
 }
 
 impl IdeMode {
-    /// Reads `ide.enabled` of the client's settings. The system's settings outrank the folder's,
-    /// the user's and the system's defaults, in this order (`settings.js`).
+    /// Reads `ide.enabled` of the client's settings.
     pub(super) fn of(environment: &Environment) -> Self {
-        let Installation { settings, tool_sandbox, .. } = environment.dialect.installation;
-        let project = environment.cwd.join(settings).join(FILE);
-        let system = system_settings(environment);
-        let defaults = system_defaults(environment, &system);
-        let operators = [system, user_settings(environment), defaults];
-        let [system, user, defaults] = operators.clone();
-        let files = [system, project, user, defaults];
+        let Installation { tool_sandbox, .. } = environment.dialect.installation;
+        let [system, project, user, defaults] = by_priority(environment);
+        let operators = [&system, &user, &defaults].map(PathBuf::clone);
         let read = |file: PathBuf| {
-            let settings = match fs::read(&file) {
-                Ok(text) => parse(&String::from_utf8_lossy(&text)).filter(Value::is_object),
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
-                Err(_) => return None,
-            };
+            let settings = read(&file)?.ok().filter(Value::is_object);
             Some((file, settings))
         };
+        let files = [system, project, user, defaults];
         let files: Vec<_> = files.into_iter().filter_map(read).collect();
         if let Some((file, _)) = files.iter().find(|(_, settings)| settings.is_none()) {
             return Self::Unreadable(file.clone());
@@ -80,20 +72,33 @@ impl IdeMode {
     }
 }
 
+/// The files of the client's settings. The system's outrank the folder's, the user's and the
+/// system's defaults, in this order (`settings.js`).
+fn by_priority(environment: &Environment) -> [PathBuf; 4] {
+    let project = environment.cwd.join(environment.dialect.installation.settings).join(FILE);
+    let system = system_settings(environment);
+    let defaults = system_defaults(environment, &system);
+    [system, project, user_settings(environment), defaults]
+}
+
+/// A file of settings that can't be read, or is not JSON.
+struct Unreadable;
+
+/// Reads a file of settings; `None` if it does not exist.
+fn read(file: &Path) -> Option<Result<Value, Unreadable>> {
+    match fs::read(file) {
+        Ok(text) => Some(parse(&String::from_utf8_lossy(&text)).ok_or(Unreadable)),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Some(Err(Unreadable)),
+        Err(_) => None,
+    }
+}
+
 /// Whether the client's settings let a model correct an edit that does not fit
 /// (`tools.disableLLMCorrection` is `false`, `settingsSchema.js` of Gemini CLI). Settings that can't
 /// be read count as such.
 pub fn corrects_edits(environment: &Environment) -> bool {
-    let project = environment.cwd.join(environment.dialect.installation.settings).join(FILE);
-    let system = system_settings(environment);
-    let defaults = system_defaults(environment, &system);
-    for file in [system, project, user_settings(environment), defaults] {
-        let text = match fs::read(file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return true,
-            Err(_) => continue,
-        };
-        let Some(settings) = parse(&String::from_utf8_lossy(&text)) else { return true };
+    for settings in by_priority(environment).iter().filter_map(|file| read(file)) {
+        let Ok(settings) = settings else { return true };
         let disabled = settings.pointer("/tools/disableLLMCorrection").and_then(Value::as_bool);
         if let Some(disabled) = disabled {
             return !disabled;

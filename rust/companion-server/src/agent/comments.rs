@@ -108,7 +108,8 @@ pub(super) fn text(state: &ServerState, comments: &[(NoteId, Comment)]) -> Optio
     (!lines.is_empty()).then(text)
 }
 
-fn delivered(state: &ServerState, ids: Vec<String>) {
+/// Tells the editor that a model has got these comments.
+pub(super) fn delivered(state: &ServerState, ids: Vec<String>) {
     let delivered = CommentsDelivered { ids };
     state.host.notify(CompanionNotification::CommentsDelivered(delivered));
 }

@@ -20,8 +20,7 @@ use std::time::Duration;
 
 use companion_protocol::dialect::GEMINI;
 use companion_protocol::editor::{
-    AgentFinished, AgentWaiting, CommentsDelivered, CompanionNotification, ReasonArrival,
-    UnsavedFiles,
+    AgentFinished, AgentWaiting, CompanionNotification, ReasonArrival, UnsavedFiles,
 };
 use companion_protocol::hook::Moment;
 use companion_protocol::tool::Tool;
@@ -161,9 +160,7 @@ pub(crate) fn confirm(state: &ServerState, ack: u64) {
         state.diffs.record(Record::NoteTold(note));
     }
     if !comments.is_empty() {
-        let ids = comments.iter().map(ToString::to_string).collect();
-        let delivered = CommentsDelivered { ids };
-        state.host.notify(CompanionNotification::CommentsDelivered(delivered));
+        comments::delivered(state, comments.iter().map(ToString::to_string).collect());
     }
 }
 
@@ -207,11 +204,12 @@ async fn before_tool(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
 /// Whether the CLI has to show an edit that it would make without asking. A CLI that is not connected
 /// could only ask in its terminal, which may not exist.
 fn is_reviewed(state: &ServerState, agent: &str) -> bool {
+    if !state.agents.review_all.load(Ordering::Relaxed) || !state.config.settings.diffs {
+        return false;
+    }
     let connected = state.sessions.connected_with(|client| client.replays_edits);
     let model = state.agents.model.lock();
-    state.agents.review_all.load(Ordering::Relaxed)
-        && state.config.settings.diffs
-        && connected.into_iter().any(|session| model.may_belong(session, agent))
+    connected.into_iter().any(|session| model.may_belong(session, agent))
 }
 
 async fn after_tool(state: &Arc<ServerState>, event: &HookEvent) -> Answer {
@@ -305,14 +303,25 @@ async fn original(state: &ServerState, path: &str, is_write: bool) -> Option<Dig
     let file = PathBuf::from(path);
     let read = async {
         state.workspace.check_shared(path, READ_TIMEOUT).await.ok()?;
-        let turn = Arc::clone(&state.agents.reading).acquire_owned().await.ok()?;
-        let read = state.pool.run(move || {
-            let _turn = turn;
-            original::digest(&file, is_write)
-        });
-        read.await.ok()?
+        on_disk(state, move || original::digest(&file, is_write)).await?
     };
     timeout(READ_TIMEOUT, read).await.ok()?
+}
+
+/// The result of a look at the disk; `None` if the disk does not answer in time.
+async fn on_disk<T: Send + 'static>(
+    state: &ServerState,
+    look: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let looking = async {
+        let turn = Arc::clone(&state.agents.reading).acquire_owned().await.ok()?;
+        let look = state.pool.run(move || {
+            let _turn = turn;
+            look()
+        });
+        look.await.ok()
+    };
+    timeout(READ_TIMEOUT, looking).await.ok()?
 }
 
 /// Asks for the problems of a file, so that only new ones are reported after the edit.

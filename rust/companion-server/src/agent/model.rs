@@ -78,6 +78,13 @@ struct Edit {
     is_opened: bool,
 }
 
+impl Edit {
+    /// When the model would get a reason.
+    fn arrival(&self) -> ReasonArrival {
+        self.original.map_or(ReasonArrival::NextPrompt, |_| ReasonArrival::Now)
+    }
+}
+
 impl Agent {
     fn begin(&mut self, edit: Edit) {
         self.edits.retain(|other| other.path != edit.path);
@@ -288,25 +295,19 @@ impl AgentModel {
         }
         let id = match &candidates[..] {
             [agent] if agent.session.is_none_or(|of| of == session) => AgentId::clone(&agent.id),
-            [] if self.agents.iter().any(is_own) => return ReasonArrival::NextPrompt,
+            [] if self.knows(session) => return ReasonArrival::NextPrompt,
             // No CLI, or another one may have begun this edit.
             _ => return ReasonArrival::Never,
         };
-        let mut arrival = ReasonArrival::NextPrompt;
-        for agent in &mut self.agents {
-            if agent.id == id {
-                agent.session = Some(session);
-                let mut edits = agent.edits.iter_mut().filter(|edit| &*edit.path == path);
-                if let Some(edit) = edits.next() {
-                    edit.is_opened = true;
-                    arrival = edit.original.map_or(arrival, |_| ReasonArrival::Now);
-                }
-            } else if agent.session == Some(session) {
-                // The CLI has begun a new session.
-                agent.session = None;
-            }
-        }
-        arrival
+        // The CLI may have begun a new session.
+        self.session_gone(session);
+        let mut agents = self.agents.iter_mut();
+        let agent = agents.find(|agent| agent.id == id).expect("it is a candidate");
+        agent.session = Some(session);
+        let mut edits = agent.edits.iter_mut();
+        let edit = edits.find(|edit| &*edit.path == path).expect("it has begun this edit");
+        edit.is_opened = true;
+        edit.arrival()
     }
 
     /// Whether the CLI of an MCP session is known.
@@ -326,17 +327,17 @@ impl AgentModel {
         let Some(agent) = agents.find(|agent| agent.session == Some(session)) else {
             return ReasonArrival::Never;
         };
-        agent.begin(Edit { path: path.into(), original, is_opened: true });
-        original.map_or(ReasonArrival::NextPrompt, |_| ReasonArrival::Now)
+        let edit = Edit { path: path.into(), original, is_opened: true };
+        let arrival = edit.arrival();
+        agent.begin(edit);
+        arrival
     }
 
     /// A CLI that runs its hook after its diff makes an edit, which the user has just accepted for
     /// this MCP session.
     pub(crate) fn accepted(&mut self, agent: &str, session: SessionId) {
-        for other in &mut self.agents {
-            // The CLI may have begun a new session.
-            other.session = other.session.filter(|of| *of != session);
-        }
+        // The CLI may have begun a new session.
+        self.session_gone(session);
         self.agent(agent).session = Some(session);
     }
 

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use companion_protocol::ide::truncate_utf16;
 use tokio::runtime::Handle;
-use tokio::time::timeout;
 
 use super::model::Rejection;
 use super::note::{Note, NoteId};
-use super::{READ_TIMEOUT, original};
+use super::{on_disk, original};
 use crate::diffs::{DiffId, Record};
 use crate::host::Delivery;
 use crate::mcp::session::SessionId;
@@ -96,28 +95,13 @@ async fn keep_text(
 /// The file's text. What a client would change in it was looked for before the edit.
 async fn present(state: &ServerState, path: &str) -> Option<String> {
     let file = PathBuf::from(path);
-    let read = async {
-        let turn = Arc::clone(&state.agents.reading).acquire_owned().await.ok()?;
-        let read = state.pool.run(move || {
-            let _turn = turn;
-            original::read(&file, false)
-        });
-        read.await.ok()?.ok()?
-    };
-    timeout(READ_TIMEOUT, read).await.ok()?
+    on_disk(state, move || original::read(&file, false)).await?.ok()?
 }
 
 /// Whether the file is known to be private. An editor offers no reason for a file that was private
 /// when its proposal came.
 async fn is_private(state: &ServerState, path: &str) -> bool {
     let (privacy, path) = (Arc::clone(state.workspace.privacy()), path.to_owned());
-    let look = async {
-        let turn = Arc::clone(&state.agents.reading).acquire_owned().await.ok()?;
-        let look = state.pool.run(move || {
-            let _turn = turn;
-            privacy.look().is_private(&path)
-        });
-        look.await.ok()?.ok()
-    };
-    timeout(READ_TIMEOUT, look).await.ok().flatten() == Some(true)
+    let look = on_disk(state, move || privacy.look().is_private(&path)).await;
+    look.is_some_and(|is_private| is_private.unwrap_or(false))
 }

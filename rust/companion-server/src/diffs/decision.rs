@@ -42,6 +42,14 @@ impl<T> Decision<T> {
         }
     }
 
+    /// Changes the accepted text.
+    pub(crate) fn map_accepted(self, change: impl FnOnce(T) -> T) -> Self {
+        match self {
+            Self::Accepted(text) => Self::Accepted(change(text)),
+            others => others,
+        }
+    }
+
     /// Changes the text.
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Decision<U> {
         match self {

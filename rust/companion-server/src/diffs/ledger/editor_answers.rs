@@ -18,10 +18,7 @@ impl Ledger {
         if self.open.get(path).is_some_and(|diff| diff.opening.is_none() && !diff.is_declining)
             && let Some((path, diff)) = self.open.remove_entry(path)
         {
-            let decision = match decision {
-                Decision::Accepted(text) => Decision::Accepted(diff.proposed.accept(text)),
-                others => others,
-            };
+            let decision = decision.map_accepted(|text| diff.proposed.accept(text));
             let outcome = (&decision).into();
             self.queue_decision(&diff, path, decision, &mut effects);
             self.end(diff, outcome, &mut effects);

@@ -385,10 +385,7 @@ impl Ledger {
         effects: &mut Vec<Effect>,
     ) {
         let Some(outbox) = self.outboxes.get_mut(&diff.asker) else { return };
-        let content = match &decision {
-            Decision::Accepted(text) => Decision::Accepted(diff.proposed.content(text)),
-            others => others.clone(),
-        };
+        let content = decision.clone().map_accepted(|text| diff.proposed.content(&text));
         outbox.push(diff.id, Arc::clone(&path), content.clone());
         // The next process rejects every diff without such a record.
         if let Decision::Accepted(content) = content {
