@@ -6,7 +6,23 @@ import { prepareCli } from './extension.mjs';
 import { openNeovim } from './neovim.mjs';
 
 /** The lines of the CLI's terminal, as one text. */
-const TERMINAL = `table.concat(vim.api.nvim_buf_get_lines(vim.g.terminal, 0, -1, false), '\\n')`;
+export const TERMINAL = `table.concat(vim.api.nvim_buf_get_lines(vim.g.terminal, 0, -1, false), '\\n')`;
+
+/** Runs a command by way of a shell, as a user does, in a terminal of another tab page. */
+export async function runInTerminal(sandbox, neovim, command, env) {
+  const pid = await neovim.lua(
+    `local command, env = ...
+     vim.cmd('tabnew')
+     local job = vim.fn.termopen({ 'sh', '-c', '"$@"; exit', 'sh', unpack(command) }, { env = env })
+     vim.g.terminal = vim.api.nvim_get_current_buf()
+     vim.cmd('tabprevious')
+     return vim.fn.jobpid(job)`,
+    command,
+    env,
+  );
+  // With all its children, which otherwise would write into folders that the test removes.
+  sandbox.defer(() => process.kill(-pid, 'SIGKILL'));
+}
 
 /**
  * Neovim with Gemini CLI at its prompt in a terminal of another tab page. `files` are the texts of
@@ -18,17 +34,7 @@ export async function openNeovimWithCli(t, files, steps, { setup, init, ...optio
   const file = Object.fromEntries(paths);
   const all = { review: true, ...options };
   const { command, env, ...texts } = await prepareCli(sandbox, 'gemini', steps(file), all);
-  const pid = await neovim.lua(
-    `local command, env = ...
-     vim.cmd('tabnew')
-     local job = vim.fn.termopen({ 'sh', '-c', '"$@"; exit', 'sh', unpack(command) }, { env = env })
-     vim.g.terminal = vim.api.nvim_get_current_buf()
-     vim.cmd('tabprevious')
-     return vim.fn.jobpid(job)`,
-    command,
-    env,
-  );
-  sandbox.defer(() => process.kill(-pid, 'SIGKILL'));
+  await runInTerminal(sandbox, neovim, command, env);
   const cli = {
     shows: (text) => neovim.until(`${TERMINAL}:find(..., 1, true)`, text),
     async enter(text) {

@@ -5,13 +5,11 @@ import path from 'node:path';
 import test from 'node:test';
 
 import * as gemini from '../lib/gemini-cli.mjs';
+import { TERMINAL, runInTerminal } from '../lib/neovim-cli.mjs';
 import { noNeovim as skip, openNeovim } from '../lib/neovim.mjs';
 import { PROMPT_TEXTS, writeFiles } from '../lib/prompt-texts.mjs';
 import * as qwen from '../lib/qwen-code.mjs';
 import { startModel } from '../lib/scripted-model.mjs';
-
-/** The lines of the terminal, as one text. */
-const TERMINAL = `table.concat(vim.api.nvim_buf_get_lines(vim.g.terminal, 0, -1, false), '\\n')`;
 
 /** For each CLI: its environment, and its output after it has read a named file. */
 const CLIS = {
@@ -37,18 +35,7 @@ const CLIS = {
 /** Runs a real CLI by way of a shell, as a user does, up to its prompt. */
 async function startCli({ sandbox, neovim }, cli) {
   const { args, env } = await cli.prepare(sandbox);
-  const pid = await neovim.lua(
-    `local command, env = ...
-     vim.cmd('tabnew')
-     local job = vim.fn.termopen({ 'sh', '-c', '"$@"; exit', 'sh', unpack(command) }, { env = env })
-     vim.g.terminal = vim.api.nvim_get_current_buf()
-     vim.cmd('tabprevious')
-     return vim.fn.jobpid(job)`,
-    [process.execPath, ...args],
-    env,
-  );
-  // With all its children, which otherwise would write into folders that the test removes.
-  sandbox.defer(() => process.kill(-pid, 'SIGKILL'));
+  await runInTerminal(sandbox, neovim, [process.execPath, ...args], env);
   await neovim.until(`${TERMINAL}:find('Type your message', 1, true)`);
 }
 
