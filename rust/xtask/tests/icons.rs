@@ -23,7 +23,7 @@ fn names(folder: &str) -> BTreeSet<String> {
     files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// The main toolbar of the new look uses a larger icon, if there is one.
+/// The main toolbar and the tool windows of the new look use a larger icon, if there is one.
 const TOOLBAR: &str = "@20x20";
 
 #[test]
@@ -32,9 +32,10 @@ fn each_icon_has_a_dark_one_and_a_new_one() {
     let (toolbar, new): (BTreeSet<_>, BTreeSet<_>) =
         names(NEW).into_iter().partition(|name| name.contains(TOOLBAR));
     assert_eq!(new, old);
-    let larger = ["companion.svg", "companion_dark.svg"];
-    let larger = larger.map(|name| name.replacen("companion", &format!("companion{TOOLBAR}"), 1));
-    assert_eq!(toolbar, larger.into());
+    let larger = ["companion", "changes"].into_iter().flat_map(|icon| {
+        ["", "_dark"].map(|theme| format!("{icon}{TOOLBAR}{theme}.svg"))
+    });
+    assert_eq!(toolbar, larger.collect());
     let (dark, light): (BTreeSet<_>, BTreeSet<_>) =
         old.into_iter().partition(|name| name.ends_with("_dark.svg"));
     assert_eq!(dark, light.iter().map(|name| name.replace(".svg", "_dark.svg")).collect());

@@ -91,7 +91,7 @@ fn arrows_between_crates_point_one_way() {
     }
 }
 
-/// ui → project → comments → context, diagnostics, proposals (review, tabs, target), terminal →
+/// ui → project → changes, comments → context, diagnostics, proposals (review, tabs, target), terminal →
 /// core. All may use the texts, the files on the disk, and the differences between platforms.
 #[test]
 fn arrows_between_packages_point_one_way() {
@@ -109,8 +109,13 @@ fn arrows_between_packages_point_one_way() {
             "context" | "diagnostics" | "disk" | "terminal" => &["core"],
             "review" | "tabs" | "target" => &["core", "review", "tabs", "target"],
             "comments" => &["core", "context", "review", "target"],
-            "project" => &["core", "comments", "context", "diagnostics", "review", "terminal"],
-            "ui" => &["core", "comments", "project", "review", "tabs", "target", "terminal"],
+            "changes" => &["core", "context", "target"],
+            "project" => {
+                &["core", "changes", "comments", "context", "diagnostics", "review", "terminal"]
+            }
+            "ui" => {
+                &["core", "changes", "comments", "project", "review", "tabs", "target", "terminal"]
+            }
             other => panic!("say here what {other} may import"),
         };
         packages += 1;

@@ -2,10 +2,13 @@
 
 package dev.companion.gemini
 
+import dev.companion.gemini.core.ChangedText
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Delivery
 import dev.companion.gemini.core.ServerStatus
+import java.awt.EventQueue
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CopyOnWriteArrayList
 
 /** Records calls, in order and from any thread. Its answers can be set. */
@@ -61,6 +64,20 @@ open class RecordingCore : CompanionCore {
     }
 
     override fun commentRemoved(id: String) = tell("comment removed $id")
+
+    /** The texts of changed files, by session, prompt and path. */
+    val texts = ConcurrentHashMap<Triple<String, Long, String>, ChangedText>()
+
+    override fun textBefore(session: String, prompt: Long, path: String): ChangedText? {
+        check(!EventQueue.isDispatchThread())
+        return texts[Triple(session, prompt, path)]
+    }
+
+    override fun changesReverted(session: String, prompt: Long, paths: List<String>) =
+        tell("reverted $session $prompt ${paths.joinToString(" ")}")
+
+    override fun changesKept(session: String, prompt: Long, paths: List<String>) =
+        tell("kept $session $prompt ${paths.joinToString(" ")}")
 
     override fun diffAccepted(filePath: String, text: String): Delivery {
         tell("accepted $filePath '$text'")

@@ -5,6 +5,7 @@ package dev.companion.gemini.platform
 import com.intellij.openapi.application.ApplicationInfo
 import com.intellij.testFramework.LoggedErrorProcessor
 import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.changes.ChangesService
 import dev.companion.gemini.comments.CommentService
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.Diagnostics
@@ -94,6 +95,7 @@ class MissingMemberTest : ServiceTestCase() {
         loader.install(project, ProposalService::class)
         loader.install(project, DiagnosticsService::class)
         loader.install(project, CommentService::class)
+        loader.install(project, ChangesService::class)
         val launch: (ServerSettings, EditorRequests) -> CompanionCore = { _, _ -> RecordingCore() }
         val service = loader.install(project, CompanionService::class, launch)
         service.call("start")

@@ -75,6 +75,12 @@ interface EditorRequests {
     /** Comments of the last server that no model has got. This server delivers them. */
     fun commentsPending(comments: List<CommentOnLines>)
 
+    /** The files that a CLI changed in one prompt, each time that this changes. [core] keeps their texts. */
+    fun agentChanged(core: CompanionCore, change: AgentChange)
+
+    /** A shell command of the CLI begins, or has ended. */
+    fun agentCommand(core: CompanionCore, session: String, prompt: Long, running: Boolean)
+
     /** Receives the number of connected CLIs. */
     fun connectedChanged(count: Int)
 }
@@ -133,6 +139,18 @@ interface CompanionCore : AutoCloseable {
 
     /** The user has removed the comment. A model may have got it. */
     fun commentRemoved(id: String)
+
+    /**
+     * Returns the texts of a file that a CLI changed in this prompt; null if the server does not keep them. They may
+     * have 16 MB, so don't call it on the EDT.
+     */
+    fun textBefore(session: String, prompt: Long, path: String): ChangedText?
+
+    /** The user took back the CLI's changes of these files. The model gets that with the next prompt. */
+    fun changesReverted(session: String, prompt: Long, paths: List<String>)
+
+    /** The user keeps the CLI's changes of these files, which leave the list. */
+    fun changesKept(session: String, prompt: Long, paths: List<String>)
 
     fun diffAccepted(filePath: String, text: String): Delivery
 

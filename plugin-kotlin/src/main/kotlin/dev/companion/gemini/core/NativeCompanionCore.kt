@@ -63,6 +63,22 @@ class NativeCompanionCore private constructor(
 
     override fun commentRemoved(id: String) = send("comment/removed", mapOf("id" to id))
 
+    override fun textBefore(session: String, prompt: Long, path: String): ChangedText? {
+        assertNotEdt()
+        val params = GSON.toJson(mapOf("session" to session, "prompt" to prompt, "path" to path))
+        val answer = ask(null) { NativeCore.request(it, "agent/before", params) } ?: return null
+        return GSON.fromJson(answer.decodeToString(), ChangedText::class.java)
+    }
+
+    override fun changesReverted(session: String, prompt: Long, paths: List<String>) =
+        send("agent/reverted", changes(session, prompt, paths))
+
+    override fun changesKept(session: String, prompt: Long, paths: List<String>) =
+        send("agent/kept", changes(session, prompt, paths))
+
+    private fun changes(session: String, prompt: Long, paths: List<String>) =
+        mapOf("session" to session, "prompt" to prompt, "paths" to paths)
+
     override fun diffAccepted(filePath: String, text: String) =
         decide("diff/accepted", mapOf("filePath" to filePath, "content" to ""), text)
 
@@ -147,6 +163,15 @@ class NativeCompanionCore private constructor(
                 ).let { requests.commentRefused(it["id"].asString, it["reason"].asString) }
 
                 "comment/pending" -> requests.commentsPending(GSON.fromJson(params, Pending::class.java).comments)
+
+                "agent/changed" -> requests.agentChanged(
+                    this@NativeCompanionCore,
+                    GSON.fromJson(params, AgentChange::class.java),
+                )
+
+                "agent/command" -> GSON.fromJson(params, Command::class.java).let {
+                    requests.agentCommand(this@NativeCompanionCore, it.session, it.prompt, it.running)
+                }
             }
         }
 
@@ -169,6 +194,13 @@ class NativeCompanionCore private constructor(
 
     /** The JSON of `comment/pending`. */
     private class Pending(val comments: List<CommentOnLines>)
+
+    /** The JSON of `agent/command`. */
+    private class Command(
+        val session: String,
+        val prompt: Long,
+        val running: Boolean,
+    )
 
     companion object {
         /**

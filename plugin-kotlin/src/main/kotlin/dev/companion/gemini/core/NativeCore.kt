@@ -13,7 +13,7 @@ package dev.companion.gemini.core
  */
 internal object NativeCore {
     /** Changes with every change of these natives or of [NativeCallbacks]. */
-    const val ABI_VERSION = 7
+    const val ABI_VERSION = 8
 
     /** The library's [ABI_VERSION]. */
     @JvmStatic
@@ -40,6 +40,13 @@ internal object NativeCore {
      */
     @JvmStatic
     external fun notify(core: Long, method: String, params: String, text: ByteArray?): Int
+
+    /**
+     * Carries out a request of the editor's protocol. [params] is JSON. Returns the answer as JSON in UTF-8; null if the
+     * answer is an error.
+     */
+    @JvmStatic
+    external fun request(core: Long, method: String, params: String): ByteArray?
 
     /** [content] is UTF-8: the final text for `diff/close`, the JSON of [Diagnostics] for `editor/diagnostics`, else null. */
     @JvmStatic

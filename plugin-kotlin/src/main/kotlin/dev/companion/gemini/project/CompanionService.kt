@@ -12,10 +12,12 @@ import com.intellij.openapi.roots.ModuleRootEvent
 import com.intellij.openapi.roots.ModuleRootListener
 import com.intellij.openapi.util.Disposer
 import com.intellij.util.concurrency.AppExecutorUtil
+import dev.companion.gemini.changes.ChangesService
 import dev.companion.gemini.comments.CommentService
 import dev.companion.gemini.context.EditorContext
 import dev.companion.gemini.context.UnsavedFiles
 import dev.companion.gemini.context.systemPath
+import dev.companion.gemini.core.AgentChange
 import dev.companion.gemini.core.CommentOnLines
 import dev.companion.gemini.core.CompanionCore
 import dev.companion.gemini.core.DiagnosticsRequest
@@ -48,6 +50,7 @@ class CompanionService internal constructor(
     private val proposals = ProposalService.getInstance(project)
     private val diagnostics = DiagnosticsService.getInstance(project)
     private val comments = CommentService.getInstance(project)
+    private val changes = ChangesService.getInstance(project)
     private val unsaved = UnsavedFiles(project, comments::update)
     private val notices = AgentNotices(project)
     private val slot = CoreSlot { launch(it, Requests()) }
@@ -203,6 +206,7 @@ class CompanionService internal constructor(
         if (project.isDisposed) return
         val current = slot.core
         comments.connect(current)
+        changes.forgetClosed()
         val wanted = current?.takeIf { CompanionSettings.getInstance().values.context }
         val old = watch
         if (old?.core === wanted) return
@@ -260,6 +264,11 @@ class CompanionService internal constructor(
         override fun commentRefused(id: String, reason: String) = comments.refused(id, reason)
 
         override fun commentsPending(comments: List<CommentOnLines>) = this@CompanionService.comments.restored(comments)
+
+        override fun agentChanged(core: CompanionCore, change: AgentChange) = changes.changed(core, change)
+
+        override fun agentCommand(core: CompanionCore, session: String, prompt: Long, running: Boolean) =
+            changes.command(core, session, prompt, running)
 
         /** Asks the present server for the number, because this call may come from an earlier server. */
         override fun connectedChanged(count: Int) =

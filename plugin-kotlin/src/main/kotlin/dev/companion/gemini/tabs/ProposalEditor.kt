@@ -5,11 +5,9 @@ package dev.companion.gemini.tabs
 import com.intellij.diff.DiffContentFactory
 import com.intellij.diff.DiffManager
 import com.intellij.diff.DiffRequestPanel
-import com.intellij.diff.contents.DocumentContent
 import com.intellij.diff.requests.DiffRequest
 import com.intellij.diff.requests.SimpleDiffRequest
 import com.intellij.diff.util.DiffUserDataKeys
-import com.intellij.diff.util.LineCol
 import com.intellij.diff.util.Side
 import com.intellij.openapi.actionSystem.ActionManager
 import com.intellij.openapi.application.ApplicationManager
@@ -35,6 +33,7 @@ import dev.companion.gemini.CompanionBundle
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.review.Proposal
 import dev.companion.gemini.review.ProposalActions
+import dev.companion.gemini.target.FileSide
 import java.awt.BorderLayout
 import java.awt.Component
 import java.beans.PropertyChangeListener
@@ -262,24 +261,4 @@ internal class ProposalPanel(val editor: ProposalEditor) : JPanel(BorderLayout()
         fun around(component: Component?): ProposalPanel? =
             generateSequence(component) { it.parent }.filterIsInstance<ProposalPanel>().firstOrNull()
     }
-}
-
-/**
- * The file's side. The platform's own content would check the disk whenever it is shown. With unsaved changes it would
- * then open a dialog, or lose the changes of a deleted file.
- */
-private class FileSide(private val content: DocumentContent) : DocumentContent by content {
-    override fun getHighlightFile() = content.highlightFile
-
-    override fun getNavigatable() = content.navigatable
-
-    override fun getNavigatable(position: LineCol) = content.getNavigatable(position)
-
-    override fun getLineSeparator() = content.lineSeparator
-
-    override fun getCharset() = content.charset
-
-    override fun hasBom() = content.hasBom()
-
-    override fun onAssigned(isAssigned: Boolean) = Unit
 }

@@ -1,4 +1,4 @@
-// Labels the Local History before a proposal is written to its file.
+// Labels the Local History before a CLI changes files.
 
 package dev.companion.gemini.target
 
@@ -13,10 +13,13 @@ internal object LocalHistoryLabel {
     private val LOG = Logger.getInstance("#dev.companion.gemini")
 
     /** Adds a label with the CLI and the file, but without text. If it fails, the edit goes on. EDT. */
+    fun putBefore(project: Project, proposal: Proposal) =
+        put(project, CompanionBundle.message("diff.history", proposal.place.who, proposal.shownPath))
+
+    /** Adds a label. If it fails, the IDE's log says so. EDT. */
     @Suppress("TooGenericExceptionCaught")
-    fun putBefore(project: Project, proposal: Proposal) {
+    fun put(project: Project, name: String) {
         assertEdt()
-        val name = CompanionBundle.message("diff.history", proposal.place.who, proposal.shownPath)
         try {
             LocalHistory.getInstance().putSystemLabel(project, name)
         } catch (e: Exception) {

@@ -10,6 +10,8 @@ import com.intellij.openapi.wm.CustomStatusBarWidget
 import com.intellij.openapi.wm.StatusBar
 import com.intellij.ui.ClickListener
 import com.intellij.ui.components.JBLabel
+import dev.companion.gemini.changes.ChangesListener
+import dev.companion.gemini.changes.ChangesService
 import dev.companion.gemini.core.assertEdt
 import dev.companion.gemini.project.CompanionService
 import dev.companion.gemini.project.CompanionState
@@ -19,7 +21,10 @@ import dev.companion.gemini.review.ProposalService
 import java.awt.event.MouseEvent
 import javax.swing.JComponent
 
-/** Shows an icon and the number of waiting proposals, or else of connected CLIs. A click opens [StatusPopup]. */
+/**
+ * Shows an icon and the number of waiting proposals, or else of changed files, or else of connected CLIs. A click opens
+ * [StatusPopup].
+ */
 abstract class CompanionStatusWidget(private val project: Project) : CustomStatusBarWidget {
     /** EDT. */
     private val label by lazy {
@@ -37,6 +42,7 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
     /** EDT. The shown state. */
     private var state: CompanionState = CompanionState.Off
     private var waiting = 0
+    private var changed = 0
 
     final override fun ID(): String = ID
 
@@ -46,8 +52,9 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
     /** Any thread. */
     final override fun install(statusBar: StatusBar) {
         val bus = project.messageBus.connect(this)
-        bus.subscribe(CompanionStateListener.TOPIC, CompanionStateListener { show(it, waiting) })
-        bus.subscribe(ProposalListener.TOPIC, ProposalListener { show(state, it) })
+        bus.subscribe(CompanionStateListener.TOPIC, CompanionStateListener { show(it, waiting, changed) })
+        bus.subscribe(ProposalListener.TOPIC, ProposalListener { show(state, it, changed) })
+        bus.subscribe(ChangesListener.TOPIC, ChangesListener { show(state, waiting, it) })
         ApplicationManager.getApplication().executeOnPooledThread(::showFirst)
     }
 
@@ -58,18 +65,22 @@ abstract class CompanionStatusWidget(private val project: Project) : CustomStatu
         val made = Computable { if (project.isDisposed) null else CompanionService.getInstance(project) }
         val service = application.runReadAction(made) ?: return
         val showNow = Runnable {
-            if (!project.isDisposed) show(service.state, ProposalService.getInstance(project).waiting().size)
+            if (!project.isDisposed) {
+                val waiting = ProposalService.getInstance(project).waiting().size
+                show(service.state, waiting, ChangesService.getInstance(project).fileCount)
+            }
         }
         application.invokeLater(showNow, ModalityState.any())
     }
 
-    private fun show(state: CompanionState, waiting: Int) {
+    private fun show(state: CompanionState, waiting: Int, changed: Int) {
         assertEdt()
         this.state = state
         this.waiting = waiting
+        this.changed = changed
         label.icon = StatusText.icon(state)
-        label.text = StatusText.label(state, waiting)
-        label.toolTipText = StatusText.tooltip(state, waiting)
+        label.text = StatusText.label(state, waiting, changed)
+        label.toolTipText = StatusText.tooltip(state, waiting, changed)
         label.accessibleContext.accessibleName = label.toolTipText
     }
 

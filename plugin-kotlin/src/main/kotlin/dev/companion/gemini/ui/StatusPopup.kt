@@ -12,6 +12,8 @@ import com.intellij.util.ui.FormBuilder
 import com.intellij.util.ui.JBUI
 import com.intellij.xml.util.XmlStringUtil
 import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.changes.ChangesService
+import dev.companion.gemini.changes.ChangesToolWindow
 import dev.companion.gemini.comments.Comment
 import dev.companion.gemini.comments.CommentService
 import dev.companion.gemini.comments.LineContent
@@ -63,6 +65,7 @@ internal class StatusPopup(private val project: Project) {
         val waiting = proposals.waiting()
         waiting.forEach { form.addComponent(inRow(proposal(it))) }
         if (waiting.size > 1) form.addComponent(inRow(decideAll()))
+        changed()?.let { form.addComponent(inRow(it)) }
         val pending = comments.pending()
         if (pending.isNotEmpty()) row(form, "status.popup.comments", pending.size.toString())
         pending.forEach { form.addComponent(inRow(comment(it))) }
@@ -80,6 +83,13 @@ internal class StatusPopup(private val project: Project) {
             link(message("diff.accept")) { proposals.accept(proposal) },
             link(message("diff.reject")) { proposals.reject(proposal) },
         )
+
+    /** Returns the link to the files that CLIs changed, if there are any. */
+    private fun changed(): List<JComponent>? {
+        val files = ChangesService.getInstance(project).fileCount
+        if (files == 0) return null
+        return listOf(link(message("status.changed", files)) { ChangesToolWindow.open(project) })
+    }
 
     private fun comment(comment: Comment): List<JComponent> =
         listOf(

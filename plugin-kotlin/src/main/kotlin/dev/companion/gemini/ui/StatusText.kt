@@ -33,19 +33,21 @@ internal object StatusText {
         }
 
     /** Returns the text next to the icon. */
-    fun label(state: CompanionState, waiting: Int): String {
+    fun label(state: CompanionState, waiting: Int, changed: Int): String {
         val connected = (state as? CompanionState.Running)?.status?.connected ?: 0
         return when {
             waiting > 0 -> message("status.proposals", waiting)
+            changed > 0 -> message("status.changed", changed)
             connected > 0 -> connected.toString()
             else -> ""
         }
     }
 
-    fun tooltip(state: CompanionState, waiting: Int): String {
+    fun tooltip(state: CompanionState, waiting: Int, changed: Int): String {
         val title = title(state)
         val text = if (waiting > 0) message("status.tooltip.proposals", title, waiting) else title
-        return message("status.tooltip", text)
+        val all = if (changed > 0) "$text, ${message("status.changed", changed)}" else text
+        return message("status.tooltip", all)
     }
 
     /** Lists loopback first. */

@@ -1,0 +1,90 @@
+// Tests the list of changed files, without the IDE.
+
+package dev.companion.gemini.changes
+
+import dev.companion.gemini.core.AgentChange
+import dev.companion.gemini.core.ChangeKind
+import dev.companion.gemini.core.ChangedFile
+import junit.framework.TestCase
+
+class ChangeListTest : TestCase() {
+    private val list = ChangeList()
+
+    private fun shown() =
+        list.prompts.map { prompt ->
+            val files = prompt.rows.map { row -> if (row.edit == null) "(${row.path})" else row.path }
+            "${prompt.title}: ${files.joinToString(" ")}"
+        }
+
+    private fun edit(path: String, reverted: Boolean = false) =
+        ChangedFile(path, added = 1, removed = 0, revertible = true, reverted = reverted)
+
+    private fun update(prompt: Long, vararg files: ChangedFile, session: String = "s") =
+        list.update(AgentChange(session, prompt, "prompt $prompt", prompt * 1_000, files.asList()))
+
+    private fun row(prompt: Long, path: String) =
+        list.prompts.first { it.key.number == prompt }.rows.first { it.path == path }
+
+    fun testTheNewestPromptIsFirst() {
+        assertTrue("new", update(1, edit("/b"), edit("/a")))
+        assertTrue("new", update(2, edit("/a")))
+        assertFalse("known", update(1, edit("/b"), edit("/a"), edit("/c")))
+        assertEquals(listOf("prompt 2: /a", "prompt 1: /a /b /c"), shown())
+        assertEquals("a file counts once", 3, list.fileCount)
+    }
+
+    fun testARevertedFileStaysAndDoesNotCount() {
+        update(1, edit("/a", reverted = true), edit("/b"))
+        assertEquals(listOf("prompt 1: /a /b"), shown())
+        assertEquals(1, list.fileCount)
+    }
+
+    fun testAPromptLeavesWithAllItsFiles() {
+        update(1, edit("/a"))
+        list.add(PromptKey("s", 1), listOf(OtherFile("/made", ChangeKind.CREATED)), 0)
+        assertEquals(listOf("prompt 1: /a (/made)"), shown())
+        update(1)
+        assertEquals(emptyList<String>(), shown())
+    }
+
+    fun testKeptFilesLeaveAndOthersStay() {
+        update(1, edit("/a"), edit("/b"))
+        list.add(PromptKey("s", 1), listOf(OtherFile("/made", ChangeKind.CREATED)), 0)
+        list.keep(listOf(row(1, "/a")))
+        assertEquals(listOf("prompt 1: /b (/made)"), shown())
+        list.keep(listOf(row(1, "/b")))
+        update(1)
+        assertEquals("the server does not know it", listOf("prompt 1: (/made)"), shown())
+        update(1)
+        assertEquals("the session has ended", emptyList<String>(), shown())
+    }
+
+    fun testAFileThatTheServerKnowsIsListedOnce() {
+        list.add(PromptKey("s", 1), listOf(OtherFile("/a", ChangeKind.CHANGED), OtherFile("/b", ChangeKind.DELETED)), 5)
+        assertEquals(listOf(": (/a) (/b)"), shown())
+        update(1, edit("/a"))
+        assertEquals(listOf("prompt 1: /a (/b)"), shown())
+        list.add(PromptKey("s", 1), listOf(OtherFile("/a", ChangeKind.CHANGED)), 5)
+        assertEquals(listOf("prompt 1: /a (/b)"), shown())
+    }
+
+    fun testAManyFilesOfACommandAreCounted() {
+        val files = (1..ChangeList.MAX_OTHERS + 7).map { OtherFile("/$it", ChangeKind.CREATED) }
+        list.add(PromptKey("s", 1), files, 0)
+        assertEquals(ChangeList.MAX_OTHERS, list.prompts.single().rows.size)
+        assertEquals(7, list.prompts.single().more)
+        assertEquals(files.size, list.fileCount)
+    }
+
+    fun testALaterPromptIsKnown() {
+        update(1, edit("/a"), edit("/b"))
+        update(2, edit("/a"))
+        update(1, edit("/b"), session = "t")
+        assertTrue(list.isChangedLater(row(1, "/a"), emptyList()))
+        assertFalse(list.isChangedLater(row(2, "/a"), emptyList()))
+        assertFalse("it is reverted as well", list.isChangedLater(row(1, "/a"), listOf(row(2, "/a"))))
+        update(2, edit("/a", reverted = true))
+        assertFalse("it is reverted", list.isChangedLater(row(1, "/a"), emptyList()))
+        assertFalse("the other session was not later", list.isChangedLater(row(1, "/b"), emptyList()))
+    }
+}

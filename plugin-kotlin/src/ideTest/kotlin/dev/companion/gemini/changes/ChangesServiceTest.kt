@@ -1,0 +1,206 @@
+// Tests the list in the IDE: reloaded files, commands, kept files and the tool window.
+
+package dev.companion.gemini.changes
+
+import com.intellij.history.integration.LocalHistoryImpl
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.actionSystem.DataContext
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import com.intellij.openapi.util.Disposer
+import com.intellij.util.ui.UIUtil
+import dev.companion.gemini.RecordingCore
+import dev.companion.gemini.core.AgentChange
+import dev.companion.gemini.core.ChangeKind
+import dev.companion.gemini.core.ChangedFile
+import java.io.File
+import javax.swing.tree.DefaultMutableTreeNode
+import javax.swing.tree.TreePath
+
+class ChangesServiceTest : ChangesTestCase() {
+    private val counts = ArrayList<Int>()
+
+    override fun setUp() {
+        super.setUp()
+        project.messageBus
+            .connect(
+                testRootDisposable,
+            ).subscribe(ChangesListener.TOPIC, ChangesListener { counts += it })
+    }
+
+    private fun panel() = ChangesPanel(project).also { Disposer.register(testRootDisposable, it) }
+
+    /** Returns the rows of the tree as the user reads them. */
+    private fun shown(panel: ChangesPanel): List<String> =
+        (0 until panel.tree.rowCount).map { row ->
+            val node = panel.tree.getPathForRow(row).lastPathComponent
+            val cell = panel.tree.cellRenderer
+                .getTreeCellRendererComponent(panel.tree, node, false, true, true, row, false)
+            cell.toString().replace(root.path, "ROOT").replace(Regex(" {2}\\d+/\\d+/\\S+ \\S+ [AP]M"), "")
+        }
+
+    private fun select(panel: ChangesPanel, vararg names: String) {
+        val root = panel.tree.model.root as DefaultMutableTreeNode
+        val nodes = root.depthFirstEnumeration().toList().filterIsInstance<DefaultMutableTreeNode>()
+        val paths = nodes.filter { it.toString() in names }.map { TreePath(it.path) }
+        panel.tree.selectionPaths = paths.toTypedArray()
+    }
+
+    /** Performs an action as the user does in the tool window. Returns whether it was enabled. */
+    private fun perform(panel: ChangesPanel, id: String): Boolean {
+        val action = ActionManager.getInstance().getAction(id)
+        val context = DataContext { name -> if (name == CommonDataKeys.PROJECT.name) project else panel.getData(name) }
+        val event = AnActionEvent.createFromAnAction(action, null, "Companion.Changes", context)
+        action.update(event)
+        if (!event.presentation.isEnabled) return false
+        action.actionPerformed(event)
+        UIUtil.dispatchAllInvocationEvents()
+        return true
+    }
+
+    fun testAnOpenFileIsReloadedAtOnce() {
+        file("a.txt", "one")
+        val document = document("a.txt")
+        changed(1, Edit("a.txt", "one", "one and two"))
+        await("the new text") { document.text == "one and two" }
+    }
+
+    fun testUnsavedTextIsNeitherOverwrittenNorAskedAbout() {
+        file("a.txt", "one")
+        type("a.txt", "mine")
+        val document = document("a.txt")
+        write("a.txt", "two")
+        service.changed(core, AgentChange("s", 1, "p", 1, listOf(ChangedFile(path("a.txt")))))
+        file("b.txt", "old")
+        changed(2, Edit("b.txt", "old", "newer"))
+        assertEquals("mine", document.text)
+        assertTrue(FileDocumentManager.getInstance().isFileModified(virtualFile("a.txt")))
+        assertEquals(emptyList<String>(), questions)
+        FileDocumentManager.getInstance().reloadFromDisk(document)
+    }
+
+    fun testTheFilesOfACommandAreListed() {
+        file("changed.txt", "one")
+        file("deleted.txt", "one")
+        file("older.txt", "one")
+        file("edited.txt", "one")
+        service.command(core, "s", 1, true)
+        UIUtil.dispatchAllInvocationEvents()
+        write("changed.txt", "one and two")
+        write("made/new.txt", "new")
+        write("deleted.txt", null)
+        File(root, "older.txt").setLastModified(1_000)
+        changed(1, Edit("edited.txt", "one", "two"))
+        type("changed.txt", "one")
+        FileDocumentManager.getInstance().reloadFromDisk(document("changed.txt"))
+        service.command(core, "s", 1, false)
+        await("the files") { service.prompts.single().rows.size > 1 }
+        val rows = service.prompts.single().rows.map { row ->
+            val name = File(row.path).relativeTo(root).path
+            "$name ${row.kind} ${row.edit != null}"
+        }
+        val expected = listOf("changed.txt CHANGED false", "deleted.txt DELETED false", "edited.txt CHANGED true")
+        assertEquals(expected + "made CREATED false", rows.filterNot { it.startsWith("older") })
+        write("later.txt", "new")
+        virtualFile("later.txt")
+        assertFalse("it is over", service.prompts.single().rows.any { it.path == path("later.txt") })
+    }
+
+    fun testKeptFilesLeaveTheList() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"), Edit("b.txt", null, "two"))
+        assertEquals(2, counts.last())
+        val panel = panel()
+        assertFalse("nothing is selected", perform(panel, "Companion.KeepChange"))
+        select(panel, "a.txt")
+        assertTrue(perform(panel, "Companion.KeepChange"))
+        assertEquals(listOf("kept s 1 a.txt"), told)
+        assertEquals(1, counts.last())
+        select(panel, "prompt 1")
+        assertTrue(perform(panel, "Companion.KeepChange"))
+        assertEquals(listOf("kept s 1 a.txt", "kept s 1 b.txt"), told)
+        assertEquals(0, counts.last())
+        assertEquals("two", onDisk("a.txt"))
+    }
+
+    fun testTheTreeShowsPromptsAndFiles() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"), Edit("sub/b.txt", null, "two"))
+        val private = ChangedFile(path("key.txt"), isPrivate = true)
+        val reverted = ChangedFile(path("r.txt"), added = 2, removed = 0, revertible = true, reverted = true)
+        service.changed(core, AgentChange("s", 2, "", 2_000, listOf(private, reverted)))
+        UIUtil.dispatchAllInvocationEvents()
+        val panel = panel()
+        val expected = listOf(
+            "(untitled prompt)  2 files",
+            "key.txt  ROOT  private",
+            "r.txt  ROOT  +2 \u22120  reverted",
+            "prompt 1  2 files",
+            "a.txt  ROOT  +1 \u22121",
+            "b.txt  ROOT/sub  +1 \u22121",
+        )
+        assertEquals(expected, shown(panel))
+        select(panel, "key.txt", "r.txt")
+        assertFalse(perform(panel, "Companion.RevertFile"))
+        assertFalse(perform(panel, "Companion.RevertPrompt"))
+        select(panel, "a.txt")
+        assertTrue(perform(panel, "Companion.RevertPrompt"))
+        await("both") { core.calls.isNotEmpty() }
+        assertEquals(listOf("reverted s 1 a.txt sub/b.txt"), told)
+    }
+
+    fun testTheTreeKeepsSelectionAndClosedGroups() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"))
+        val panel = panel()
+        select(panel, "a.txt")
+        changed(2, Edit("b.txt", null, "two"))
+        assertEquals(listOf(path("a.txt")), panel.tree.selectedFiles.map { it.path })
+        panel.tree.collapseRow(2)
+        changed(2, Edit("b.txt", null, "two"), Edit("c.txt", null, "two"))
+        assertEquals("two groups, and two files of the second", 4, panel.tree.rowCount)
+        assertFalse(panel.tree.isExpanded(3))
+    }
+
+    fun testAFileIsOpenedAndADeletedOneHasTheHistoryOfItsFolder() {
+        file("a.txt", "one")
+        file("sub/gone.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"), Edit("sub/gone.txt", "one", null))
+        val panel = panel()
+        select(panel, "a.txt")
+        await("the file") { panel.getData(CommonDataKeys.VIRTUAL_FILE.name) == virtualFile("a.txt") }
+        assertTrue(perform(panel, "Companion.OpenChangedFile"))
+        select(panel, "gone.txt")
+        assertEquals(virtualFile("sub"), panel.getData(CommonDataKeys.VIRTUAL_FILE.name))
+        assertFalse(perform(panel, "Companion.OpenChangedFile"))
+    }
+
+    fun testTheListEndsWithItsServer() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"))
+        val other = RecordingCore()
+        service.changed(other, AgentChange("t", 1, "p", 1, listOf(ChangedFile(path("b.txt"), ChangeKind.CREATED))))
+        UIUtil.dispatchAllInvocationEvents()
+        assertEquals(2, service.prompts.size)
+        core.close()
+        service.forgetClosed()
+        assertEquals(listOf("t"), service.prompts.map { it.key.session })
+        other.close()
+        service.forgetClosed()
+        assertEquals(0, service.fileCount)
+    }
+
+    private fun labels() =
+        LocalHistoryImpl.getInstanceImpl().facade!!.changeListInTests.changesInTests.mapNotNull { it.label }
+
+    fun testALabelIsInTheLocalHistoryBeforeEachPrompt() {
+        val before = labels().size
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"))
+        changed(1, Edit("a.txt", "one", "three"))
+        changed(2, Edit("a.txt", "three", "four"))
+        val labels = labels().drop(before)
+        assertEquals(List(2) { "Before a prompt of the CLI" }, labels)
+    }
+}

@@ -1,0 +1,200 @@
+// Tests that changes of a CLI are taken back, undone, and never lose the user's later edits without a question.
+
+package dev.companion.gemini.changes
+
+import com.intellij.diff.contents.DocumentContent
+import com.intellij.diff.requests.ContentDiffRequest
+import com.intellij.openapi.fileEditor.FileDocumentManager
+import dev.companion.gemini.offEdt
+import java.io.File
+
+class RevertTest : ChangesTestCase() {
+    private fun isUnsaved(name: String) = FileDocumentManager.getInstance().isFileModified(virtualFile(name))
+
+    fun testAChangedFileIsRevertedSavedAndUndone() {
+        file("a.txt", "one\ntwo\n")
+        document("a.txt")
+        changed(1, Edit("a.txt", "one\ntwo\n", "one\nTWO\n"))
+        revert(row(1, "a.txt"))
+        assertEquals("one\ntwo\n", onDisk("a.txt"))
+        assertEquals("one\ntwo\n", document("a.txt").text)
+        assertFalse("it is saved", isUnsaved("a.txt"))
+        assertEquals(listOf("reverted s 1 a.txt"), told)
+        assertEquals(emptyList<String>(), questions)
+        undo()
+        assertEquals("one\nTWO\n", document("a.txt").text)
+    }
+
+    fun testACreatedFileIsDeletedAndComesBackByUndo() {
+        changed(1, Edit("new/a.txt", null, "text\n"))
+        revert(row(1, "new/a.txt"))
+        assertNull(onDisk("new/a.txt"))
+        assertEquals(listOf("reverted s 1 new/a.txt"), told)
+        undo()
+        assertEquals("text\n", onDisk("new/a.txt"))
+    }
+
+    fun testADeletedFileIsCreatedAndGoneByUndo() {
+        file("a.txt", "text\r\n")
+        changed(1, Edit("a.txt", "text\r\n", null))
+        revert(row(1, "a.txt"))
+        assertEquals("text\r\n", onDisk("a.txt"))
+        undo()
+        assertNull(onDisk("a.txt"))
+    }
+
+    fun testAPromptIsRevertedAndUndoneAtOnce() {
+        file("a.txt", "a")
+        file("b.txt", "b")
+        changed(1, Edit("a.txt", "a", "A"), Edit("b.txt", "b", "B"), Edit("c.txt", null, "C"))
+        revert(*rows(1).toTypedArray())
+        assertEquals(listOf("a", "b", null), listOf("a.txt", "b.txt", "c.txt").map(::onDisk))
+        assertEquals(listOf("reverted s 1 a.txt b.txt c.txt"), told)
+        undo()
+        assertEquals(listOf("A", "B"), listOf("a.txt", "b.txt").map { document(it).text })
+        assertEquals("C", onDisk("c.txt"))
+    }
+
+    fun testTheFormOfTheTextComesBack() {
+        file("a.txt", "\uFEFFone\r\ntwo\r\n")
+        changed(1, Edit("a.txt", "\uFEFFone\r\ntwo\r\n", "ONE\ntwo\n"))
+        revert(row(1, "a.txt"))
+        assertEquals("\uFEFFone\r\ntwo\r\n", onDisk("a.txt"))
+        file("b.txt", "one\r\ntwo\r\n")
+        changed(2, Edit("b.txt", "one\r\ntwo\r\n", "one\ntwo\n"))
+        revert(row(2, "b.txt"))
+        assertEquals("only the separators differ", "one\r\ntwo\r\n", onDisk("b.txt"))
+        assertEquals(emptyList<String>(), questions)
+    }
+
+    fun testALaterEditIsNotLostWithoutAQuestion() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"))
+        type("a.txt", "two and mine")
+        revertInVain(row(1, "a.txt"))
+        val question = questions.single()
+        val expected = "a.txt changed after the CLI\u2019s edits.\nReverting also removes the later changes."
+        assertTrue(question, question.endsWith(expected))
+        assertEquals("two and mine", document("a.txt").text)
+        answering(2)
+        revert(row(1, "a.txt"))
+        assertEquals("one", onDisk("a.txt"))
+        undo()
+        assertEquals("two and mine", document("a.txt").text)
+    }
+
+    fun testAnEditDuringTheQuestionIsAskedAboutAgain() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"))
+        type("a.txt", "two and mine")
+        answering(2) { if (questions.size == 1) type("a.txt", "two and more") }
+        revert(row(1, "a.txt"))
+        assertEquals("asked about the later text", 2, questions.size)
+        assertEquals("one", onDisk("a.txt"))
+    }
+
+    fun testAFileThatSomethingElseChangedIsAskedAbout() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two", mixed = true))
+        revertInVain(row(1, "a.txt"))
+        assertEquals(1, questions.size)
+    }
+
+    fun testALaterPromptIsAskedAboutUnlessItIsRevertedToo() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"))
+        changed(2, Edit("a.txt", "two", "one more"))
+        revertInVain(row(1, "a.txt"))
+        assertEquals(1, questions.size)
+        revert(row(1, "a.txt"), row(2, "a.txt"))
+        assertEquals("no further question", 1, questions.size)
+        assertEquals("one", onDisk("a.txt"))
+        assertEquals(listOf("reverted s 1 a.txt", "reverted s 2 a.txt"), told)
+    }
+
+    fun testAnEditBetweenTwoPromptsIsAskedAbout() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"))
+        changed(2, Edit("a.txt", "mine", "three"))
+        revertInVain(row(1, "a.txt"), row(2, "a.txt"))
+        assertEquals(1, questions.size)
+    }
+
+    fun testAFileThatTheUserCreatedAgainIsAskedAbout() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", null))
+        file("a.txt", "mine")
+        revertInVain(row(1, "a.txt"))
+        assertEquals(1, questions.size)
+        assertEquals("mine", onDisk("a.txt"))
+    }
+
+    fun testOnlyTheOtherFilesAreRevertedIfTheUserWants() {
+        file("a.txt", "a")
+        file("b.txt", "b")
+        changed(1, Edit("a.txt", "a", "A"), Edit("b.txt", "b", "B"))
+        type("b.txt", "mine")
+        answering(2)
+        revert(*rows(1).toTypedArray())
+        assertTrue(questions.single(), "One of 2 files changed after the CLI\u2019s edits." in questions.single())
+        assertEquals("a", onDisk("a.txt"))
+        assertEquals("mine", document("b.txt").text)
+        assertEquals(listOf("reverted s 1 a.txt"), told)
+    }
+
+    fun testAFileThatHasItsTextBackIsOnlyReported() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"))
+        type("a.txt", "one")
+        revert(row(1, "a.txt"))
+        assertEquals(emptyList<String>(), questions)
+        assertEquals(listOf("reverted s 1 a.txt"), told)
+    }
+
+    fun testALostTextIsReported() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"))
+        core.texts.clear()
+        revertInVain(row(1, "a.txt"))
+        val text = notified.single()
+        assertTrue(text, text.endsWith("a.txt: the earlier text is no longer available"))
+        assertEquals("two", onDisk("a.txt"))
+    }
+
+    fun testUnsavedTextOverAnUnreadChangeIsNotWritten() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"))
+        type("a.txt", "mine")
+        File(root, "a.txt").writeText("by another program")
+        revertInVain(row(1, "a.txt"))
+        val text = notified.single()
+        assertTrue(text, text.endsWith("it has unsaved changes and has also changed on the disk"))
+        assertEquals("by another program", onDisk("a.txt"))
+        assertEquals("mine", document("a.txt").text)
+        type("a.txt", "two")
+        FileDocumentManager.getInstance().reloadFromDisk(document("a.txt"))
+    }
+
+    fun testTheThreeTextsAreShownBeforeALoss() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"))
+        type("a.txt", "mine")
+        val versions = offEdt { checkNotNull(FileVersions.of(project, service, listOf(row(1, "a.txt")))) }
+        val request = ChangeDiffs(project, service).three(versions) as ContentDiffRequest
+        val documents = request.contents.map { (it as DocumentContent).document }
+        assertEquals(listOf("one", "two", "mine"), documents.map { it.text })
+        assertEquals(listOf("Before the prompt", "After the CLI\u2019s edits", "Now"), request.contentTitles)
+        assertFalse("they are read-only", documents.any { it.isWritable })
+    }
+
+    fun testTheRightSideOfTheDiffIsTheFile() {
+        file("a.txt", "one")
+        changed(1, Edit("a.txt", "one", "two"))
+        val versions = offEdt { checkNotNull(FileVersions.of(project, service, listOf(row(1, "a.txt")))) }
+        val request = ChangeDiffs(project, service).two(versions) as ContentDiffRequest
+        val (before, now) = request.contents.map { (it as DocumentContent).document }
+        assertEquals("one", before.text)
+        assertFalse(before.isWritable)
+        assertSame(document("a.txt"), now)
+    }
+}

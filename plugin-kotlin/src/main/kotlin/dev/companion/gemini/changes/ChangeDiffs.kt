@@ -1,0 +1,107 @@
+// Shows a changed file in the platform's diff viewer.
+
+package dev.companion.gemini.changes
+
+import com.intellij.diff.DiffContentFactory
+import com.intellij.diff.DiffDialogHints
+import com.intellij.diff.DiffManager
+import com.intellij.diff.chains.DiffRequestChainBase
+import com.intellij.diff.chains.DiffRequestProducer
+import com.intellij.diff.chains.DiffRequestProducerException
+import com.intellij.diff.contents.DiffContent
+import com.intellij.diff.requests.DiffRequest
+import com.intellij.diff.requests.SimpleDiffRequest
+import com.intellij.openapi.progress.ProgressIndicator
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.util.UserDataHolder
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.target.FileSide
+import dev.companion.gemini.target.ShownPath
+import dev.companion.gemini.target.TargetException
+import dev.companion.gemini.target.TextForm
+import java.nio.file.Paths
+
+internal class ChangeDiffs(
+    private val project: Project,
+    private val service: ChangesService,
+) {
+    /** Shows the files of [rows], beginning with [first]. Each is read when it is shown. EDT. */
+    fun show(rows: List<ChangeRow>, first: ChangeRow) {
+        assertEdt()
+        val files = rows.filter { it.isComparable }
+        if (files.isEmpty()) return
+        val chain = Chain(files.map(::Producer), files.indexOf(first).coerceAtLeast(0))
+        DiffManager.getInstance().showDiff(project, chain, DiffDialogHints.DEFAULT)
+    }
+
+    /** Shows the three texts of files that have changed since the CLI's edits. They are read-only. EDT. */
+    fun showThree(files: List<FileVersions>) {
+        assertEdt()
+        val chain = Chain(files.map { Ready(it.shownPath, three(it)) }, 0)
+        DiffManager.getInstance().showDiff(project, chain, DiffDialogHints.DEFAULT)
+    }
+
+    /** The text before the prompt, and the file itself, where the viewer's arrows take changes back. */
+    fun two(file: FileVersions): DiffRequest {
+        val contents = DiffContentFactory.getInstance()
+        val now = when {
+            file.document != null -> FileSide(contents.create(project, file.document, file.type))
+            else -> contents.createEmpty()
+        }
+        return SimpleDiffRequest(
+            file.shownPath,
+            text(file.before, file),
+            now,
+            message(if (file.before == null) "changes.side.none" else "changes.side.before"),
+            message(if (file.file == null) "changes.side.deleted" else "changes.side.now"),
+        )
+    }
+
+    fun three(file: FileVersions): DiffRequest =
+        SimpleDiffRequest(
+            file.shownPath,
+            shown(file.before, file),
+            shown(file.left, file),
+            shown(file.now?.toString(), file),
+            message(if (file.before == null) "changes.side.none" else "changes.side.before"),
+            message(if (file.left == null) "changes.side.left.deleted" else "changes.side.left"),
+            message(if (file.now == null) "changes.side.deleted" else "changes.side.now"),
+        )
+
+    private fun text(raw: String?, file: FileVersions): DiffContent =
+        if (raw == null) DiffContentFactory.getInstance().createEmpty() else shown(raw, file)
+
+    /** A viewer of three sides has no empty side, so a missing file has an empty text. */
+    private fun shown(raw: String?, file: FileVersions): DiffContent =
+        DiffContentFactory.getInstance().create(project, raw?.let(TextForm::plain).orEmpty(), file.type)
+
+    private class Chain(
+        private val producers: List<DiffRequestProducer>,
+        first: Int,
+    ) : DiffRequestChainBase(first) {
+        override fun getRequests(): List<DiffRequestProducer> = producers
+    }
+
+    private class Ready(
+        private val title: String,
+        private val request: DiffRequest,
+    ) : DiffRequestProducer {
+        override fun getName() = title
+
+        override fun process(context: UserDataHolder, indicator: ProgressIndicator) = request
+    }
+
+    private inner class Producer(private val row: ChangeRow) : DiffRequestProducer {
+        override fun getName() = ShownPath.of(project, Paths.get(row.path))
+
+        override fun process(context: UserDataHolder, indicator: ProgressIndicator): DiffRequest {
+            val file = try {
+                FileVersions.of(project, service, listOf(row))
+            } catch (e: TargetException) {
+                throw DiffRequestProducerException(e.message)
+            }
+            return two(file ?: throw DiffRequestProducerException(message("changes.error.gone")))
+        }
+    }
+}

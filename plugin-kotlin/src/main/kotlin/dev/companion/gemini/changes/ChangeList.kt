@@ -1,0 +1,179 @@
+// Lists the files that CLIs changed, by prompt. Without the platform.
+
+package dev.companion.gemini.changes
+
+import dev.companion.gemini.core.AgentChange
+import dev.companion.gemini.core.ChangeKind
+import dev.companion.gemini.core.ChangedFile
+
+/** Identifies a prompt of a CLI session. */
+internal data class PromptKey(
+    val session: String,
+    val number: Long,
+)
+
+/** A file that changed while a shell command of the CLI ran. The server does not know it. */
+internal data class OtherFile(
+    val path: String,
+    val kind: ChangeKind,
+)
+
+/** A file of one prompt, as a row of the list. */
+internal data class ChangeRow(
+    val prompt: PromptKey,
+    val path: String,
+    val kind: ChangeKind,
+    /** Null for an [OtherFile]. */
+    val edit: ChangedFile?,
+) {
+    /** Whether the plugin can take the change back. */
+    val isRevertible: Boolean get() = edit != null && edit.revertible && !edit.reverted && !edit.isPrivate
+
+    /** Whether the texts before and after can be compared. */
+    val isComparable: Boolean get() = edit != null && edit.revertible && !edit.isPrivate
+}
+
+/** A prompt and its files. */
+internal class PromptChanges(
+    val key: PromptKey,
+    /** The prompt's first line; empty if it is unknown. */
+    val title: String,
+    val time: Long,
+    files: List<ChangedFile>,
+    others: List<OtherFile>,
+    /** The number of files beyond the longest list. */
+    val more: Int = 0,
+) {
+    private val edited = files.mapTo(HashSet()) { it.path }
+
+    /** The files, by path. */
+    val rows: List<ChangeRow> =
+        (
+            files.map { ChangeRow(key, it.path, it.kind, it) } +
+                others.filter { it.path !in edited }.map { ChangeRow(key, it.path, it.kind, null) }
+        ).sortedBy { it.path }
+
+    /** The files that the server does not know. */
+    val others: List<OtherFile> get() = rows.filter { it.edit == null }.map { OtherFile(it.path, it.kind) }
+
+    val files: List<ChangedFile> get() = rows.mapNotNull { it.edit }
+
+    fun with(
+        title: String = this.title,
+        time: Long = this.time,
+        files: List<ChangedFile> = this.files,
+        others: List<OtherFile> = this.others,
+        more: Int = this.more,
+    ) = PromptChanges(key, title, time, files, others, more)
+}
+
+/** Changed on one thread. */
+internal class ChangeList {
+    private val byKey = HashMap<PromptKey, PromptChanges>()
+
+    /** The prompts without edits of the server's, because the user keeps all of them. */
+    private val kept = HashSet<PromptKey>()
+
+    /** The newest prompt first. Any thread may read it. */
+    @Volatile
+    var prompts: List<PromptChanges> = emptyList()
+        private set
+
+    /** The number of changed files. A file that was changed in several prompts counts once. */
+    val fileCount: Int
+        get() {
+            val rows = prompts.flatMap { it.rows }.filter { it.edit?.reverted != true }
+            return rows.mapTo(HashSet()) { it.path }.size + prompts.sumOf { it.more }
+        }
+
+    operator fun get(key: PromptKey): PromptChanges? = byKey[key]
+
+    /** Takes over the state of a prompt. Returns whether the prompt is new in the list. */
+    fun update(change: AgentChange): Boolean {
+        val key = PromptKey(change.session, change.prompt)
+        val old = byKey[key]
+        if (change.files.isEmpty()) {
+            // The server reports the end of its list also if the user keeps the last of its files.
+            if (!kept.remove(key)) remove(key)
+            return false
+        }
+        kept -= key
+        val new = old?.with(change.title, change.time, change.files)
+            ?: PromptChanges(key, change.title, change.time, change.files, emptyList())
+        put(new)
+        return old == null
+    }
+
+    /**
+     * Adds files that changed while a command of the prompt ran. [time] is the time of a prompt without other changes.
+     * Returns whether the prompt is new in the list.
+     */
+    fun add(key: PromptKey, others: List<OtherFile>, time: Long): Boolean {
+        if (others.isEmpty()) return false
+        val old = byKey[key]
+        val known = LinkedHashMap<String, OtherFile>()
+        val before = old?.others.orEmpty()
+        before.associateByTo(known) { it.path }
+        for (other in others) known[other.path] = known[other.path]?.let { merged(it, other) } ?: other
+        val all = known.values.toList()
+        val more = (old?.more ?: 0) + maxOf(0, all.size - MAX_OTHERS)
+        val shown = all.take(MAX_OTHERS)
+        put(old?.with(others = shown, more = more) ?: PromptChanges(key, "", time, emptyList(), shown, more))
+        return old == null
+    }
+
+    /** A file that a prompt created and changed is a created one. */
+    private fun merged(first: OtherFile, last: OtherFile) =
+        if (first.kind == ChangeKind.CREATED && last.kind == ChangeKind.CHANGED) first else last
+
+    /** Removes rows, which the user keeps. */
+    fun keep(rows: Collection<ChangeRow>) {
+        for ((key, those) in rows.groupBy { it.prompt }) {
+            val prompt = byKey[key] ?: continue
+            val paths = those.mapTo(HashSet()) { it.path }
+            val left = prompt.with(
+                files = prompt.files.filter { it.path !in paths },
+                others = prompt.others.filter { it.path !in paths },
+            )
+            if (prompt.files.isNotEmpty() && left.files.isEmpty()) kept += key
+            if (left.rows.isEmpty()) remove(key) else put(left)
+        }
+    }
+
+    /** Returns whether a prompt after that of [row] has changed the file, and the user has not taken that back. */
+    fun isChangedLater(row: ChangeRow, except: Collection<ChangeRow>): Boolean {
+        val time = byKey[row.prompt]?.time ?: return false
+        return prompts.filter { it.key != row.prompt && isAfter(it, row.prompt, time) }.any { prompt ->
+            prompt.rows.any { it.path == row.path && it.edit?.reverted != true && it !in except }
+        }
+    }
+
+    private fun isAfter(prompt: PromptChanges, key: PromptKey, time: Long) =
+        if (prompt.key.session == key.session) prompt.key.number > key.number else prompt.time > time
+
+    fun removeIf(isGone: (PromptKey) -> Boolean) {
+        if (!byKey.keys.removeIf(isGone)) return
+        kept.removeIf(isGone)
+        order()
+    }
+
+    private fun put(prompt: PromptChanges) {
+        byKey[prompt.key] = prompt
+        order()
+    }
+
+    private fun remove(key: PromptKey) {
+        byKey -= key
+        order()
+    }
+
+    private fun order() {
+        val oldestFirst = compareBy<PromptChanges>({ it.time }, { it.key.number }, { it.key.session })
+        prompts = byKey.values.sortedWith(oldestFirst.reversed())
+    }
+
+    companion object {
+        /** The most files of commands that one prompt lists. */
+        const val MAX_OTHERS = 500
+    }
+}

@@ -1,0 +1,60 @@
+// Defines the actions on changed files.
+
+package dev.companion.gemini.changes
+
+import com.intellij.openapi.actionSystem.AnActionEvent
+import com.intellij.openapi.project.Project
+import dev.companion.gemini.platform.CompanionAction
+
+internal abstract class ChangesAction : CompanionAction() {
+    /** The rows that the action is about. */
+    protected abstract fun rows(panel: ChangesPanel): List<ChangeRow>
+
+    protected abstract fun perform(project: Project, panel: ChangesPanel)
+
+    override fun update(event: AnActionEvent) {
+        val panel = event.getData(ChangesPanel.KEY)
+        event.presentation.isEnabled = panel != null && rows(panel).isNotEmpty()
+    }
+
+    override fun actionPerformed(event: AnActionEvent) {
+        val panel = event.getData(ChangesPanel.KEY) ?: return
+        perform(event.project ?: return, panel)
+    }
+}
+
+internal class ShowChangeAction : ChangesAction() {
+    override fun rows(panel: ChangesPanel) = panel.tree.selectedRows.filter { it.isComparable }
+
+    override fun perform(project: Project, panel: ChangesPanel) = panel.showDiff()
+}
+
+internal class RevertFileAction : ChangesAction() {
+    override fun rows(panel: ChangesPanel) = panel.tree.selectedFiles.filter { it.isRevertible }
+
+    override fun perform(project: Project, panel: ChangesPanel) =
+        ChangeRevert(project, panel.service).revert(rows(panel))
+}
+
+internal class RevertPromptAction : ChangesAction() {
+    override fun rows(panel: ChangesPanel) = panel.tree.selectedPrompts.flatMap { it.rows }.filter { it.isRevertible }
+
+    override fun perform(project: Project, panel: ChangesPanel) =
+        ChangeRevert(project, panel.service).revert(rows(panel))
+}
+
+/** Removes files from the list, or all files of a prompt. */
+internal class KeepAction : ChangesAction() {
+    override fun rows(panel: ChangesPanel) = panel.tree.selectedRows
+
+    override fun perform(project: Project, panel: ChangesPanel) = panel.service.keep(rows(panel))
+}
+
+internal class OpenChangedFileAction : ChangesAction() {
+    override fun rows(panel: ChangesPanel) =
+        panel.tree.selectedFiles.filter { row -> panel.service.file(row)?.isDirectory == false }
+
+    override fun perform(project: Project, panel: ChangesPanel) {
+        panel.places().forEach { it.navigate(true) }
+    }
+}

@@ -1,0 +1,103 @@
+// Shows the tree of changed files with its toolbar, keys and menu.
+
+package dev.companion.gemini.changes
+
+import com.intellij.openapi.Disposable
+import com.intellij.openapi.actionSystem.ActionGroup
+import com.intellij.openapi.actionSystem.ActionManager
+import com.intellij.openapi.actionSystem.CommonDataKeys
+import com.intellij.openapi.actionSystem.DataKey
+import com.intellij.openapi.actionSystem.DataProvider
+import com.intellij.openapi.actionSystem.DefaultActionGroup
+import com.intellij.openapi.actionSystem.Separator
+import com.intellij.openapi.fileEditor.OpenFileDescriptor
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.ui.SimpleToolWindowPanel
+import com.intellij.openapi.vfs.VirtualFile
+import com.intellij.pom.Navigatable
+import com.intellij.ui.PopupHandler
+import com.intellij.ui.ScrollPaneFactory
+import com.intellij.util.EditSourceOnDoubleClickHandler
+import com.intellij.util.EditSourceOnEnterKeyHandler
+import dev.companion.gemini.core.ChangeKind
+import java.awt.BorderLayout
+import java.awt.Component
+import javax.swing.JPanel
+
+/** EDT. */
+internal class ChangesPanel(private val project: Project) :
+    JPanel(BorderLayout()),
+    DataProvider,
+    Disposable {
+    val service = ChangesService.getInstance(project)
+    val tree = ChangesTree(project)
+
+    init {
+        val actions = ActionManager.getInstance()
+        val toolbar = actions.createActionToolbar(PLACE, actions.getAction(TOOLBAR) as ActionGroup, false)
+        toolbar.setTargetComponent(tree)
+        val panel = SimpleToolWindowPanel(false)
+        panel.setToolbar(toolbar.component)
+        panel.setContent(ScrollPaneFactory.createScrollPane(tree, true))
+        add(panel, BorderLayout.CENTER)
+        EditSourceOnDoubleClickHandler.install(tree, ::showDiff)
+        EditSourceOnEnterKeyHandler.install(tree, ::showDiff)
+        val menu = object : PopupHandler() {
+            override fun invokePopup(component: Component, x: Int, y: Int) =
+                actions.createActionPopupMenu(PLACE, menu()).component.show(component, x, y)
+        }
+        tree.addMouseListener(menu)
+        val listener = ChangesListener { tree.show(service.prompts) }
+        project.messageBus.connect(this).subscribe(ChangesListener.TOPIC, listener)
+        tree.show(service.prompts)
+    }
+
+    /** The actions of the toolbar, and the Local History of the platform. */
+    private fun menu(): ActionGroup {
+        val actions = ActionManager.getInstance()
+        val menu = DefaultActionGroup(actions.getAction(TOOLBAR))
+        val history = actions.getAction(SHOW_HISTORY) ?: return menu
+        menu.add(Separator.getInstance())
+        menu.add(history)
+        return menu
+    }
+
+    /** Shows the file at the cursor, or the selected ones. The viewer leads to the others of the prompt. */
+    fun showDiff() {
+        val selected = tree.selectedRows.filter { it.isComparable }
+        val first = selected.firstOrNull() ?: return
+        val rows = if (selected.size > 1) selected else service.prompts.first { it.key == first.prompt }.rows
+        ChangeDiffs(project, service).show(rows, first)
+    }
+
+    override fun getData(dataId: String): Any? =
+        when {
+            KEY.`is`(dataId) -> this
+            CommonDataKeys.VIRTUAL_FILE.`is`(dataId) -> files().singleOrNull()
+            CommonDataKeys.VIRTUAL_FILE_ARRAY.`is`(dataId) -> files().toTypedArray().takeIf { it.isNotEmpty() }
+            CommonDataKeys.NAVIGATABLE_ARRAY.`is`(dataId) -> places().toTypedArray().takeIf { it.isNotEmpty() }
+            else -> null
+        }
+
+    /** For a deleted file its folder, whose Local History has the file. */
+    private fun files(): List<VirtualFile> =
+        tree.selectedFiles.mapNotNull { row ->
+            service.file(row) ?: if (row.kind == ChangeKind.DELETED) service.folder(row) else null
+        }
+
+    /** The selected files that can be opened. */
+    fun places(): List<Navigatable> =
+        tree.selectedFiles
+            .mapNotNull { service.file(it) }
+            .filterNot { it.isDirectory }
+            .map { OpenFileDescriptor(project, it) }
+
+    override fun dispose() = Unit
+
+    companion object {
+        val KEY: DataKey<ChangesPanel> = DataKey.create("Companion.Changes")
+        private const val PLACE = "Companion.Changes"
+        private const val TOOLBAR = "Companion.Changes"
+        private const val SHOW_HISTORY = "LocalHistory.ShowHistory"
+    }
+}

@@ -1,0 +1,151 @@
+// Keeps the list of files that CLIs changed, and shows their new texts in the IDE.
+
+package dev.companion.gemini.changes
+
+import com.intellij.openapi.Disposable
+import com.intellij.openapi.application.ApplicationManager
+import com.intellij.openapi.application.ModalityState
+import com.intellij.openapi.project.Project
+import com.intellij.openapi.vfs.VirtualFile
+import dev.companion.gemini.CompanionBundle.message
+import dev.companion.gemini.core.AgentChange
+import dev.companion.gemini.core.ChangedText
+import dev.companion.gemini.core.CompanionCore
+import dev.companion.gemini.core.assertEdt
+import dev.companion.gemini.core.assertNotEdt
+import dev.companion.gemini.platform.Platform
+import dev.companion.gemini.target.LocalHistoryLabel
+import java.util.concurrent.ConcurrentHashMap
+
+/** For the EDT, except [changed], [command] and [texts]. */
+class ChangesService(private val project: Project) : Disposable {
+    private val list = ChangeList()
+
+    /** The server of each prompt, which keeps its texts. */
+    private val cores = ConcurrentHashMap<PromptKey, CompanionCore>()
+
+    /** The newest states that the list has not taken over. */
+    private val incoming = LinkedHashMap<PromptKey, AgentChange>()
+
+    private val labelled = HashSet<PromptKey>()
+    private val onDisk = FilesOnDisk(project) { later { filesFound(it) } }
+    private val commands = CommandWatch(project) { key, files -> later { commandEnded(key, files) } }
+    private val files = HashMap<String, FilesOnDisk.Found>()
+
+    /** Any thread. */
+    internal val prompts: List<PromptChanges> get() = list.prompts
+
+    /** The number of changed files. */
+    val fileCount: Int get() = list.fileCount
+
+    /** Any thread. */
+    fun changed(core: CompanionCore, change: AgentChange) {
+        val key = PromptKey(change.session, change.prompt)
+        cores[key] = core
+        val isFirst = synchronized(incoming) {
+            // A later state also takes the later place.
+            val isFirst = incoming.isEmpty()
+            incoming.remove(key)
+            incoming[key] = change
+            isFirst
+        }
+        if (isFirst) later(::takeOver)
+    }
+
+    /** Any thread. */
+    fun command(core: CompanionCore, session: String, prompt: Long, running: Boolean) {
+        val key = PromptKey(session, prompt)
+        cores[key] = core
+        val now = System.currentTimeMillis()
+        later {
+            if (running) label(key)
+            if (running) commands.started(key, now) else commands.ended(key)
+        }
+    }
+
+    /** Forgets the prompts of servers that have ended: their texts are gone. */
+    fun forgetClosed() {
+        assertEdt()
+        val ended = cores.filterValues { it.isClosed }.keys
+        if (ended.isEmpty()) return
+        ended.forEach(commands::forget)
+        cores -= ended
+        labelled -= ended
+        list.removeIf { it in ended }
+        publish()
+    }
+
+    /** Not for the EDT. Returns null if the server does not keep the texts. */
+    internal fun texts(row: ChangeRow): ChangedText? {
+        assertNotEdt()
+        return cores[row.prompt]?.textBefore(row.prompt.session, row.prompt.number, row.path)
+    }
+
+    /** The file of a row, as far as the IDE knows it. */
+    internal fun file(row: ChangeRow): VirtualFile? = files[row.path]?.file?.takeIf { it.isValid }
+
+    /** The folder of a row's file, as far as the IDE knows it. */
+    internal fun folder(row: ChangeRow): VirtualFile? = files[row.path]?.folder?.takeIf { it.isValid }
+
+    internal fun isChangedLater(row: ChangeRow, except: Collection<ChangeRow>) = list.isChangedLater(row, except)
+
+    internal fun keep(rows: Collection<ChangeRow>) {
+        assertEdt()
+        for ((key, those) in rows.groupBy { it.prompt }) {
+            val paths = those.filter { it.edit != null }.map { it.path }
+            if (paths.isNotEmpty()) cores[key]?.changesKept(key.session, key.number, paths)
+        }
+        list.keep(rows)
+        publish()
+    }
+
+    internal fun reverted(rows: Collection<ChangeRow>) {
+        assertEdt()
+        for ((key, those) in rows.groupBy { it.prompt }) {
+            cores[key]?.changesReverted(key.session, key.number, those.map { it.path })
+        }
+        onDisk.look(rows.map { it.path })
+    }
+
+    private fun takeOver() {
+        val changes = synchronized(incoming) { incoming.values.toList().also { incoming.clear() } }
+        for (change in changes) {
+            // The IDE has not read the new texts yet, so the label is before the changes.
+            if (list.update(change)) label(PromptKey(change.session, change.prompt))
+        }
+        onDisk.look(changes.flatMap { change -> change.files.map { it.path } })
+        publish()
+    }
+
+    private fun commandEnded(key: PromptKey, changed: CommandWatch.Changed) {
+        if (!cores.containsKey(key)) return
+        list.add(key, changed.files, changed.since)
+        onDisk.look(changed.files.map { it.path })
+        publish()
+    }
+
+    private fun filesFound(found: Map<String, FilesOnDisk.Found>) {
+        files += found
+    }
+
+    private fun label(key: PromptKey) {
+        if (labelled.add(key)) LocalHistoryLabel.put(project, message("changes.history"))
+    }
+
+    private fun publish() {
+        val prompts = list.prompts
+        val paths = prompts.flatMapTo(HashSet()) { prompt -> prompt.rows.map { it.path } }
+        files.keys.retainAll(paths)
+        project.messageBus.syncPublisher(ChangesListener.TOPIC).changesChanged(fileCount)
+        ChangesToolWindow.update(project, prompts.isNotEmpty())
+    }
+
+    private fun later(work: () -> Unit) =
+        ApplicationManager.getApplication().invokeLater(work, ModalityState.any(), project.disposed)
+
+    override fun dispose() = commands.dispose()
+
+    companion object {
+        fun getInstance(project: Project): ChangesService = Platform.service(project, ChangesService::class.java)
+    }
+}

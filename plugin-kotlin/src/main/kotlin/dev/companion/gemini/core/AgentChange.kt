@@ -1,0 +1,59 @@
+// Describes the files that a CLI changed in one prompt. The server's JSON has these names.
+
+package dev.companion.gemini.core
+
+import com.google.gson.annotations.SerializedName
+
+enum class ChangeKind {
+    @SerializedName("changed")
+    CHANGED,
+
+    @SerializedName("created")
+    CREATED,
+
+    @SerializedName("deleted")
+    DELETED,
+}
+
+/** The whole state of one prompt. Without [files] the prompt has left the list. */
+data class AgentChange(
+    val session: String = "",
+    val prompt: Long = 0,
+    /** The prompt's first line; may be empty. */
+    val title: String = "",
+    /** The time of the prompt, in milliseconds since 1970. */
+    val time: Long = 0,
+    val files: List<ChangedFile> = emptyList(),
+) {
+    /** Without the title, because no log may contain a prompt. */
+    override fun toString() = "prompt $prompt of session $session, ${files.size} files"
+}
+
+data class ChangedFile(
+    /** Absolute, as the CLI writes it. */
+    val path: String = "",
+    val kind: ChangeKind = ChangeKind.CHANGED,
+    /** The numbers of lines; null if they are unknown. */
+    val added: Int? = null,
+    val removed: Int? = null,
+    /** Whether the server keeps the text before the prompt. */
+    val revertible: Boolean = false,
+    /** Whether the user has taken the change back. */
+    val reverted: Boolean = false,
+    /** Whether an ignore file matches the file, so that the server keeps only its name. */
+    @SerializedName("private")
+    val isPrivate: Boolean = false,
+    /** Whether something else changed the file between the CLI's edits of this prompt. */
+    val mixed: Boolean = false,
+)
+
+/** Two texts of a changed file, exactly as on the disk, with its line separators and its BOM. */
+data class ChangedText(
+    /** The text before the prompt; null if the file did not exist. */
+    val content: String? = null,
+    /** The text as the CLI left it; null if the CLI deleted the file. */
+    val left: String? = null,
+) {
+    /** Without the texts, because no log may contain them. */
+    override fun toString() = "texts of ${content?.length} and ${left?.length} characters"
+}
