@@ -23,7 +23,7 @@ class ChangeListTest : TestCase() {
         list.update(AgentChange(session, prompt, "prompt $prompt", prompt * 1_000, files.asList()))
 
     private fun row(prompt: Long, path: String) =
-        list.prompts.first { it.key.number == prompt }.rows.first { it.path == path }
+        list.prompts.filter { it.key.number == prompt }.flatMap { it.rows }.first { it.path == path }
 
     fun testTheNewestPromptIsFirst() {
         assertTrue("new", update(1, edit("/b"), edit("/a")))

@@ -14,6 +14,7 @@ import dev.companion.gemini.RecordingCore
 import dev.companion.gemini.core.AgentChange
 import dev.companion.gemini.core.ChangeKind
 import dev.companion.gemini.core.ChangedFile
+import dev.companion.gemini.target.ShownPath
 import java.io.File
 import javax.swing.tree.DefaultMutableTreeNode
 import javax.swing.tree.TreePath
@@ -37,7 +38,7 @@ class ChangesServiceTest : ChangesTestCase() {
             val node = panel.tree.getPathForRow(row).lastPathComponent
             val cell = panel.tree.cellRenderer
                 .getTreeCellRendererComponent(panel.tree, node, false, true, true, row, false)
-            cell.toString().replace(root.path, "ROOT").replace(Regex(" {2}\\d+/\\d+/\\S+ \\S+ [AP]M"), "")
+            cell.toString().replace(ShownPath.of(project, root.toPath()), "ROOT").replace(Regex(" {2}\\d+/\\d+/\\S+ \\S+ [AP]M"), "")
         }
 
     private fun select(panel: ChangesPanel, vararg names: String) {

@@ -121,8 +121,9 @@ abstract class ChangesTestCase : PlatformTestCase() {
         }
         await("the files") {
             edits.all { edit ->
-                val file = LocalFileSystem.getInstance().findFileByIoFile(File(root, edit.name))
-                if (edit.left == null) file == null else file != null && file.length == File(root, edit.name).length()
+                val disk = File(root, edit.name)
+                val file = LocalFileSystem.getInstance().findFileByIoFile(disk)
+                if (edit.left == null) file == null else file?.timeStamp == disk.lastModified()
             }
         }
     }

@@ -15,14 +15,16 @@ import com.intellij.openapi.project.Project
 import com.intellij.openapi.ui.SimpleToolWindowPanel
 import com.intellij.openapi.vfs.VirtualFile
 import com.intellij.pom.Navigatable
+import com.intellij.ui.ClickListener
 import com.intellij.ui.PopupHandler
 import com.intellij.ui.ScrollPaneFactory
-import com.intellij.util.EditSourceOnDoubleClickHandler
-import com.intellij.util.EditSourceOnEnterKeyHandler
 import dev.companion.gemini.core.ChangeKind
 import java.awt.BorderLayout
 import java.awt.Component
+import java.awt.event.KeyEvent
+import java.awt.event.MouseEvent
 import javax.swing.JPanel
+import javax.swing.KeyStroke
 
 /** EDT. */
 internal class ChangesPanel(private val project: Project) :
@@ -40,8 +42,17 @@ internal class ChangesPanel(private val project: Project) :
         panel.setToolbar(toolbar.component)
         panel.setContent(ScrollPaneFactory.createScrollPane(tree, true))
         add(panel, BorderLayout.CENTER)
-        EditSourceOnDoubleClickHandler.install(tree, ::showDiff)
-        EditSourceOnEnterKeyHandler.install(tree, ::showDiff)
+        val doubleClick = object : ClickListener() {
+            /** A group opens or closes. */
+            override fun onClick(event: MouseEvent, clickCount: Int): Boolean {
+                val isOnFile = clickCount == 2 && tree.selectedFiles.isNotEmpty()
+                if (isOnFile) showDiff()
+                return isOnFile
+            }
+        }
+        doubleClick.installOn(tree)
+        val enter = KeyStroke.getKeyStroke(KeyEvent.VK_ENTER, 0)
+        tree.registerKeyboardAction({ showDiff() }, enter, WHEN_FOCUSED)
         val menu = object : PopupHandler() {
             override fun invokePopup(component: Component, x: Int, y: Int) =
                 actions.createActionPopupMenu(PLACE, menu()).component.show(component, x, y)

@@ -32,6 +32,7 @@ import java.awt.Window
 import javax.swing.AbstractButton
 import javax.swing.JComponent
 import javax.swing.JLabel
+import javax.swing.JTree
 import javax.swing.RepaintManager
 import javax.swing.SwingUtilities
 import javax.swing.text.JTextComponent
@@ -39,6 +40,7 @@ import javax.swing.text.JTextComponent
 internal val LOOKS: Map<String, Command> = mapOf(
     "look" to { look() },
     "find text" to { command -> middle(showing { label(it) == command.text("text") }) },
+    "find row" to { command -> rowOf(command.text("text")) },
     "find tab" to { startOf(tabLabel(it.text("tab"))) },
     "find close button" to { middle(closeButton(it.text("tab"))) },
     "find proposal" to { inText(proposal(it.text("tab"))) },
@@ -57,7 +59,27 @@ private fun look(): Map<String, Any?> =
         "tabs" to tabLabels().map { tab(it) },
         "statusBar" to components().filter { it is StatusBar }.flatMap { texts(it) + tooltips(it) }.toList(),
         "texts" to Window.getWindows().filter { it.isShowing }.flatMap { texts(it) },
+        "rows" to trees().flatMap { tree -> rows(tree) }.toList(),
     )
+
+private fun trees() = components().filterIsInstance<JTree>().filter { it.isShowing }
+
+/** Returns the rows of a tree, as the user reads them. */
+private fun rows(tree: JTree): List<String> = (0 until tree.rowCount).map { rowText(tree, it) }
+
+private fun rowText(tree: JTree, row: Int): String {
+    val node = tree.getPathForRow(row).lastPathComponent
+    val cell = tree.cellRenderer.getTreeCellRendererComponent(tree, node, false, true, true, row, false)
+    return (cell as? SimpleColoredComponent)?.getCharSequence(true)?.toString() ?: node.toString()
+}
+
+/** Returns the place of the first row that begins with a text. */
+private fun rowOf(text: String): Map<String, Any> {
+    val tree = trees().first { tree -> rows(tree).any { it.startsWith(text) } }
+    val bounds = tree.getRowBounds(rows(tree).indexOfFirst { it.startsWith(text) })
+    check(tree.visibleRect.contains(bounds.x + 1, bounds.y + bounds.height / 2)) { "$text is out of sight" }
+    return onScreen(tree, Point(bounds.x + bounds.height / 2, bounds.y + bounds.height / 2))
+}
 
 private fun title(window: Window) =
     when (window) {

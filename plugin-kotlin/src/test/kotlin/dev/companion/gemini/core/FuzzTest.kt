@@ -240,6 +240,8 @@ class FuzzTest {
                     "workspace/review",
                     "comment/set",
                     "comment/removed",
+                    "agent/reverted",
+                    "agent/kept",
                     "diff/accepted",
                     "diff/rejected",
                 )

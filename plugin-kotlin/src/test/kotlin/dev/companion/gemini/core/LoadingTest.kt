@@ -198,6 +198,10 @@ class IsolatedServer :
 
     override fun commentsPending(comments: List<CommentOnLines>) = Unit
 
+    override fun agentChanged(core: CompanionCore, change: AgentChange) = Unit
+
+    override fun agentCommand(core: CompanionCore, session: String, prompt: Long, running: Boolean) = Unit
+
     override fun connectedChanged(count: Int) = Unit
 
     override fun close() {

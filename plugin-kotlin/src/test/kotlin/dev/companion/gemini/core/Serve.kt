@@ -52,6 +52,11 @@ object Serve {
         override fun commentsPending(comments: List<CommentOnLines>) =
             notify("comment/pending", mapOf("comments" to comments))
 
+        override fun agentChanged(core: CompanionCore, change: AgentChange) = notify("agent/changed", change)
+
+        override fun agentCommand(core: CompanionCore, session: String, prompt: Long, running: Boolean) =
+            notify("agent/command", mapOf("session" to session, "prompt" to prompt, "running" to running))
+
         override fun connectedChanged(count: Int) = notify("companion/sessions", mapOf("count" to count))
 
         private fun ask(request: EditorRequest, method: String, filePath: String) =
@@ -101,7 +106,12 @@ object Serve {
         try {
             val message = gson.fromJson(line, JsonObject::class.java)
             val method = message["method"]?.asString
-            if (method == null) answered(message) else told(core, method, message.getAsJsonObject("params"))
+            val params = message.getAsJsonObject("params")
+            when {
+                method == null -> answered(message)
+                method == "agent/before" -> send(before(core, params) + ("id" to message["id"]))
+                else -> told(core, method, params)
+            }
         } catch (e: JsonParseException) {
             send(mapOf("error" to mapOf("code" to PARSE_ERROR, "message" to e.toString())))
         } catch (e: IllegalStateException) {
@@ -128,6 +138,12 @@ object Serve {
         }
     }
 
+    private fun before(core: CompanionCore, params: JsonObject): Map<String, Any> {
+        val text = core.textBefore(params["session"].asString, params["prompt"].asLong, params["path"].asString)
+        val error = mapOf("code" to INVALID_PARAMS, "message" to "no text is kept")
+        return if (text == null) mapOf("error" to error) else mapOf("result" to text)
+    }
+
     private fun told(core: CompanionCore, method: String, params: JsonObject) {
         val text = { name: String -> params[name].asString }
         when (method) {
@@ -144,11 +160,24 @@ object Serve {
             "workspace/trust" -> core.trustChanged(params["trusted"].asBoolean)
             "comment/set" -> core.commentSet(gson.fromJson(params, CommentOnLines::class.java))
             "comment/removed" -> core.commentRemoved(text("id"))
+            "agent/reverted" -> changes(params).let { (session, prompt, paths) ->
+                core.changesReverted(session, prompt, paths)
+            }
+            "agent/kept" -> changes(params).let { (session, prompt, paths) ->
+                core.changesKept(session, prompt, paths)
+            }
             "diff/accepted" -> core.diffAccepted(text("filePath"), text("content"))
             "diff/rejected" -> core.diffRejected(text("filePath"), params["reason"]?.asString)
             else -> error("unknown here: $method")
         }
     }
+
+    private fun changes(params: JsonObject) =
+        Triple(
+            params["session"].asString,
+            params["prompt"].asLong,
+            params.getAsJsonArray("paths").map { it.asString },
+        )
 
     private fun notify(method: String, params: Any) = send(mapOf("method" to method, "params" to params))
 
@@ -156,4 +185,5 @@ object Serve {
     private fun send(message: Map<String, Any>) = println(gson.toJson(mapOf("jsonrpc" to "2.0") + message))
 
     private const val PARSE_ERROR = -32700
+    private const val INVALID_PARAMS = -32602
 }

@@ -37,6 +37,7 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
     val unsaved = LinkedBlockingQueue<UnsavedResponder>()
     val refusedComments = LinkedBlockingQueue<Pair<String, String>>()
     val pendingComments = LinkedBlockingQueue<List<CommentOnLines>>()
+    val changes = LinkedBlockingQueue<AgentChange>()
     val diagnostics = LinkedBlockingQueue<Pair<DiagnosticsResponder, DiagnosticsRequest>>()
 
     private fun ask(what: String, path: String, text: String?, request: EditorRequest) {
@@ -80,6 +81,14 @@ class RecordingRequests(private val hook: (String) -> Unit = {}) : EditorRequest
         hook("commentsPending")
         pendingComments.put(comments)
     }
+
+    override fun agentChanged(core: CompanionCore, change: AgentChange) {
+        hook("agentChanged")
+        changes.put(change)
+    }
+
+    override fun agentCommand(core: CompanionCore, session: String, prompt: Long, running: Boolean) =
+        hook("agentCommand")
 
     override fun connectedChanged(count: Int) {
         hook("connectedChanged")
