@@ -28,9 +28,10 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
 
     init {
         isRootVisible = false
-        showsRootHandles = true
+        // Without the setters, Kotlin would write the fields of JTree, and its UI would not notice.
+        setShowsRootHandles(true)
         selectionModel.selectionMode = TreeSelectionModel.DISCONTIGUOUS_TREE_SELECTION
-        cellRenderer = Renderer()
+        setCellRenderer(Renderer())
         emptyText.text = message("changes.empty")
         TreeUIHelper.getInstance().installTreeSpeedSearch(this)
     }
@@ -162,7 +163,6 @@ internal class ChangesTree(private val project: Project) : Tree(DefaultTreeModel
                 edit.reverted -> message("changes.remark.reverted")
                 edit.isPrivate -> message("changes.remark.private")
                 !edit.revertible -> message("changes.remark.unkept")
-                edit.mixed -> message("changes.remark.mixed")
                 else -> null
             }
         }

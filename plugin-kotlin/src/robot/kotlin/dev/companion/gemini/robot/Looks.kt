@@ -70,7 +70,7 @@ private fun rows(tree: JTree): List<String> = (0 until tree.rowCount).map { rowT
 private fun rowText(tree: JTree, row: Int): String {
     val node = tree.getPathForRow(row).lastPathComponent
     val cell = tree.cellRenderer.getTreeCellRendererComponent(tree, node, false, true, true, row, false)
-    return (cell as? SimpleColoredComponent)?.getCharSequence(true)?.toString() ?: node.toString()
+    return (cell as? SimpleColoredComponent)?.getCharSequence(false)?.toString() ?: node.toString()
 }
 
 /** Returns the place of the first row that begins with a text. */
