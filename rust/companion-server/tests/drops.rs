@@ -92,11 +92,3 @@ fn the_discovery_file_goes_though_the_servers_thread_is_busy() {
     drop(go_on);
     assert_eq!(left, 0, "a discovery file is left");
 }
-
-#[test]
-fn nobody_finds_or_reaches_a_server_that_has_stopped_though_its_owner_keeps_it() {
-    let rig = Rig::start();
-    rig.server.stop();
-    assert_eq!(fs::read_dir(rig.discovery.path()).unwrap().count(), 0);
-    TcpStream::connect(("127.0.0.1", rig.server.port())).unwrap_err();
-}

@@ -136,15 +136,3 @@ fn a_terminal_is_told_where_the_server_and_its_workspace_are() {
         assert_eq!(told["workspacePath"], environment[dialect::ALL[0].variables.workspace_path]);
     }
 }
-
-#[test]
-fn an_editor_that_knows_no_problems_says_so() {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("a");
-    fs::write(&file, "").unwrap();
-    let rig = Rig::with(|config| config.settings.workspace = vec![dir.path().to_owned()]);
-    let session = format!("mcp-session-id: {}\r\nconnection: close\r\n", rig.initialize());
-    let arguments = json!({ "filePath": file }).to_string();
-    let reply = rig.exchange(rig.post(&session, &call("getDiagnostics", &arguments)));
-    assert!(reply.contains("This editor tells no problems."), "{reply}");
-}
