@@ -12,7 +12,6 @@
 mod common;
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,9 +20,9 @@ use std::time::{Duration, Instant};
 
 use common::wire::{Connection, EventStream, Session};
 use common::{Rig, is_long, process, until, variable};
-use companion_protocol::editor::{CompanionNotification, CursorMoved, EditorNotification};
+use companion_protocol::editor::{CursorMoved, EditorNotification};
 use companion_protocol::ide::Position;
-use companion_server::{EditorHost, EditorRequest, Proposal, Responder};
+use companion_server::Limits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
@@ -31,41 +30,10 @@ const CLIENTS: usize = 1000;
 const CALLS: usize = 100;
 const EVENTS_PER_SECOND: u32 = 50_000;
 
-/// An editor that opens diffs at once, except for the paths that it must delay.
-#[derive(Default)]
-struct Editor {
-    held: Mutex<HashMap<String, Responder>>,
-}
-
-impl Editor {
-    fn release(&self) {
-        for (_, responder) in self.held.lock().unwrap().drain() {
-            responder.complete(None);
-        }
-    }
-}
-
-impl EditorHost for Editor {
-    fn request(&self, request: EditorRequest, responder: Responder) {
-        match request {
-            EditorRequest::OpenDiff(Proposal { file_path, .. })
-                if file_path.starts_with("/held/") =>
-            {
-                self.held.lock().unwrap().insert(file_path, responder);
-            }
-            EditorRequest::OpenDiff(_) => responder.complete(None),
-            EditorRequest::CloseDiff(_) => responder.complete(Some(String::new())),
-            _ => {}
-        }
-    }
-
-    fn notify(&self, _: CompanionNotification) {}
-}
-
 /// A server with one open file. Only one exists at a time, because it counts the descriptors of the
 /// process.
 struct Window {
-    rig: Rig<Editor>,
+    rig: Rig,
     file: tempfile::NamedTempFile,
     _alone: MutexGuard<'static, ()>,
 }
@@ -75,7 +43,8 @@ impl Window {
         static ALONE: Mutex<()> = Mutex::new(());
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         allow_descriptors();
-        let rig = Rig::of(Arc::<Editor>::default(), |config| {
+        let rig = Rig::with(|config| {
+            config.limits = Limits::default();
             config.settings.workspace = vec!["/".into()];
             config.limits.host_timeout = Duration::from_mins(10);
         });
@@ -230,8 +199,7 @@ fn a_thousand_clients_and_a_storm_leave_nothing_behind() {
             connection.send(request.as_bytes()).await.unwrap();
             calls.push((path, connection));
         }
-        let held = || window.rig.editor.held.lock().unwrap().len();
-        until("all calls wait", || held() == CALLS).await;
+        until("all calls wait", || window.rig.editor.held() == CALLS).await;
         calls.truncate(CALLS / 2);
         let full = process::memory();
 

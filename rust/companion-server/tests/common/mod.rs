@@ -20,16 +20,32 @@ use wire::Target;
 /// The timeout of a test. It is far above the needs of a busy machine.
 pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// An editor that shows every diff at once, and records it.
+/// An editor that shows every diff at once, and records it. It shows those below `/held` later.
 #[derive(Default)]
 pub(crate) struct Editor {
     asked: Mutex<Vec<String>>,
+    held: Mutex<Vec<Responder>>,
     when_clients_change: Mutex<Option<Box<dyn Fn() + Send>>>,
+}
+
+impl Editor {
+    /// Returns how many diffs it has not shown yet.
+    pub(crate) fn held(&self) -> usize {
+        self.held.lock().unwrap().len()
+    }
+
+    /// Shows these diffs.
+    pub(crate) fn release(&self) {
+        self.held.lock().unwrap().drain(..).for_each(|responder| responder.complete(None));
+    }
 }
 
 impl EditorHost for Editor {
     fn request(&self, request: EditorRequest, responder: Responder) {
         let asked = match request {
+            EditorRequest::OpenDiff(proposal) if proposal.file_path.starts_with("/held/") => {
+                return self.held.lock().unwrap().push(responder);
+            }
             EditorRequest::OpenDiff(proposal) => format!("open {}", proposal.file_path),
             EditorRequest::CloseDiff(close) => format!("close {}", close.file_path),
             EditorRequest::AcceptDiff(path) => format!("accept {}", path.file_path),
