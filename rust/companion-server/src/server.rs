@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use companion_platform::{Platform, container_mark, is_absolute};
 use companion_protocol::dialect::ClientProfile;
-use companion_protocol::editor::{EditorNotification, RejectedDiff};
+use companion_protocol::editor::{ChangedPath, EditorNotification, EditorQuery, RejectedDiff};
 use companion_protocol::ide::DiscoveryFile;
 use companion_protocol::jsonrpc::{ErrorObject, code};
 use companion_protocol::settings::{AllowedHost, Settings};
@@ -214,11 +214,11 @@ impl Server {
     pub fn apply(&self, notification: EditorNotification) -> Result<Option<Delivery>, ErrorObject> {
         use EditorNotification as Event;
         let Inner { state, runtime, .. } = &*self.inner;
-        let (context, now) = (&state.context, now_ms());
+        let context = &state.context;
         match notification {
             Event::Opened(file) => {
                 let path = absolute(&file.path)?;
-                context.update(|model| model.opened(path, now));
+                context.update(|model| model.opened(path, now_ms()));
             }
             Event::Closed(file) => {
                 let path = absolute(&file.path)?;
@@ -226,7 +226,7 @@ impl Server {
             }
             Event::Focused(file) => {
                 let path = absolute(&file.path)?;
-                context.update(|model| model.focused(path, now));
+                context.update(|model| model.focused(path, now_ms()));
             }
             Event::Cursor(moved) => {
                 let path = absolute(&moved.path)?;
@@ -260,6 +260,8 @@ impl Server {
                 agent::set(state, runtime, comment);
             }
             Event::CommentRemoved(comment) => agent::remove(state, &comment.id),
+            Event::ChangesReverted(paths) => agent::reverted(state, &paths),
+            Event::ChangesKept(paths) => agent::kept(state, &paths),
             Event::Review(review) => state.agents.review_changed(review.all),
             Event::DiffAccepted(diff) => {
                 let accepted = Decision::Accepted(diff.content);
@@ -274,6 +276,18 @@ impl Server {
             }
         }
         Ok(None)
+    }
+
+    /// Answers a request of the editor with a result in JSON. Does no IO.
+    ///
+    /// # Errors
+    /// If the server does not know what the request names.
+    pub fn answer(&self, query: EditorQuery) -> Result<String, ErrorObject> {
+        let EditorQuery::Before(ChangedPath { session, prompt, path }) = query;
+        let texts = agent::texts(&self.inner.state, &session, prompt, &path);
+        let unkept = "Invalid params: no text of this change is kept";
+        let texts = texts.ok_or_else(|| ErrorObject::new(code::INVALID_PARAMS, unkept))?;
+        Ok(serde_json::to_string(&texts).expect("texts are JSON"))
     }
 
     /// Replaces the roots of the workspace, all absolute.
