@@ -34,6 +34,7 @@ const CLIS = {
   gemini: {
     program: GEMINI,
     withoutReview: '--approval-mode=auto_edit',
+    yolo: '--approval-mode=yolo',
     tool: 'mcp_gemini-companion_get_diagnostics',
     async prepare(sandbox, steps) {
       const script = path.join(sandbox.root, 'replies.jsonl');
@@ -49,6 +50,7 @@ const CLIS = {
   qwen: {
     program: QWEN,
     withoutReview: '--approval-mode=auto-edit',
+    yolo: '--approval-mode=yolo',
     tool: 'mcp__gemini-companion__get_diagnostics',
     async prepare(sandbox, steps) {
       qwen.prepare(qwen.qwenHome(sandbox));
@@ -97,16 +99,17 @@ function unpack(sandbox, archive) {
 
 /**
  * Prepares a CLI whose model answers `steps`, with the extension installed `by` one of the ways.
- * `review` sets whether edits are reviewed. Returns the command line, the environment, and functions
- * for the texts that the model gets.
+ * `review` sets whether edits are reviewed, `yolo` whether the CLI asks nothing at all. Returns the command
+ * line, the environment, and functions for the texts that the model gets.
  */
 export async function prepareCli(sandbox, name, steps, options = {}) {
-  const { PATH = HERE, env, by = BY.folder, review = false } = options;
+  const { PATH = HERE, env, by = BY.folder, review = false, yolo = false } = options;
   const cli = CLIS[name];
   const { args, heard, asked, ...prepared } = await cli.prepare(sandbox, steps);
   const all = { REMOTE_CONTAINERS: '1', ...env, ...prepared.env, PATH };
   by(sandbox, name, all);
-  const mode = review ? [] : [cli.withoutReview];
+  const asking = review ? [] : [cli.withoutReview];
+  const mode = yolo ? [cli.yolo] : asking;
   return { command: [process.execPath, cli.program, ...mode, ...args], env: all, heard, asked };
 }
 

@@ -210,6 +210,9 @@ end
 --- Compares a file with its text from before a prompt, in a tab page. If the user takes all of it back there, that is a
 --- revert.
 local function open(change, changed)
+  if compare.go_to(key_of(change), changed.path) then
+    return
+  end
   with_texts(change, changed.path, function(kept)
     local comparison = {
       key = key_of(change),

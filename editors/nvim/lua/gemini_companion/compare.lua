@@ -19,27 +19,16 @@ local function id_of(comparison)
   return comparison.key .. comparison.path
 end
 
---- Returns the buffer of a file. Loads it into a hidden one if there is none.
+--- Goes to a comparison. Returns whether it is open.
+---@param key string
 ---@param path string
----@return integer? buffer
----@return string? why
-function M.load(path)
-  local loaded = file.buffer(path)
-  if loaded then
-    return loaded
+---@return boolean
+function M.go_to(key, path)
+  local open = comparisons[key .. path]
+  if open then
+    windows.go_to(open.windows[1])
   end
-  local buffer = vim.fn.bufadd(path)
-  local short = vim.o.shortmess
-  -- Without a question about a swap file.
-  vim.o.shortmess = short .. 'A'
-  -- The user's autocommands may fail.
-  local _, why = pcall(vim.fn.bufload, buffer)
-  vim.o.shortmess = short
-  if not api.nvim_buf_is_loaded(buffer) then
-    return nil, ('%s could not be loaded: %s'):format(vim.fn.fnamemodify(path, ':~:.'), why)
-  end
-  vim.bo[buffer].buflisted = true
-  return buffer
+  return open ~= nil
 end
 
 local function new_left(path, content, right)
@@ -142,15 +131,14 @@ end
 ---@return string? why
 function M.show(comparison)
   local path = comparison.path
-  local open = comparisons[id_of(comparison)]
-  if open then
-    windows.go_to(open.windows[1])
+  if M.go_to(comparison.key, path) then
     return true
   end
-  local right, why = M.load(path)
+  local right, why = file.load(path)
   if not right then
     return false, why
   end
+  vim.bo[right].buflisted = true
   if not vim.bo[right].modified and vim.uv.fs_stat(path) then
     reload.reload(path)
   end

@@ -60,7 +60,7 @@ local function loss(reversal)
   elseif reversal.is_later then
     return 'was changed by a later prompt, too'
   end
-  return reversal.mixed and 'was changed by something else during the prompt, too' or nil
+  return reversal.mixed and 'may have been changed by something else during the prompt' or nil
 end
 
 --- Returns whether a file has its text from before already.
@@ -162,7 +162,7 @@ local function revert(reversal)
   elseif is_reverted(reversal) then
     return true
   end
-  local buffer, why = compare.load(path)
+  local buffer, why = file.load(path)
   if not buffer then
     return false, why
   end

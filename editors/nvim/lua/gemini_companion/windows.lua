@@ -57,6 +57,7 @@ end
 
 local function find_first_change(window)
   api.nvim_win_call(window, function()
+    vim.cmd('keepjumps normal! gg')
     if vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then
       pcall(vim.cmd, 'normal! ]c')
     end
