@@ -1,137 +1,26 @@
-// Tests in Neovim what a CLI has changed: the list by prompt, the comparison with the text from before, and
-// the way back.
+// Tests in Neovim what a CLI has changed: the list by prompt, and the comparison with the text from before.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 
-import { beforeEdit, edit, hook } from '../lib/hook.mjs';
 import { openNeovimWithCli } from '../lib/neovim-cli.mjs';
-import { noNeovim as skip, openNeovim, until } from '../lib/neovim.mjs';
-
-const read = (file) => (fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : null);
-
-/** Types a command of the plugin. */
-const run = (neovim, command) => neovim.type(`:GeminiCompanion ${command}<CR>`);
-
-const FAILS = (why) => new RegExp(`^GeminiCompanion: ${why}$`, 'm');
-
-/** Waits for the number of changed files. */
-const changed = (neovim, count) =>
-  neovim.until(`require('gemini_companion').status().changes == ...`, count);
-
-/** The prompts and their files, as the plugin's function returns them. */
-const prompts = (neovim) => neovim.lua(`return require('gemini_companion').changes()`);
-
-/** Waits until the user is in a comparison, and returns the lines and the bars of its sides. */
-async function compared(neovim) {
-  await neovim.until(`vim.wo.diff`);
-  return neovim.lua(
-    `return vim.tbl_map(function(window)
-       local buffer = vim.api.nvim_win_get_buf(window)
-       local lines = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
-       return { table.concat(lines, '|'), vim.wo[window].winbar }
-     end, vim.api.nvim_tabpage_list_wins(0))`,
-  );
-}
-
-/** Answers all further questions by the number of a choice, and collects them. */
-const answerAll = (neovim, choice) =>
-  neovim.lua(
-    `local choice = ...
-     _G.questions = {}
-     vim.fn.confirm = function(question, choices)
-       table.insert(_G.questions, { question, choices })
-       return choice
-     end`,
-    choice,
-  );
-
-/** The questions since `answerAll`. */
-const questions = async (neovim) => Object.values(await neovim.lua('return _G.questions'));
-
-/** Waits until a file has this text; `null` is no file. */
-const untilFile = (file, text) =>
-  until(
-    async () => read(file) === text,
-    () => `${file} has ${JSON.stringify(read(file))}, not ${JSON.stringify(text)}`,
-  );
-
-/** A CLI that runs only its hooks, and that no discovery file led to the companion. */
-class Hooks {
-  #sandbox;
-  #session;
-
-  constructor(sandbox, session = 'a') {
-    this.#sandbox = sandbox;
-    this.#session = session;
-  }
-
-  /** Sends a prompt, and returns what the model gets besides. */
-  async prompt(prompt) {
-    const event = { session_id: this.#session, hook_event_name: 'BeforeAgent', prompt };
-    const { stdout } = await hook(this.#sandbox, 'before-agent', JSON.stringify(event));
-    return stdout ? JSON.parse(stdout).hookSpecificOutput.additionalContext : '';
-  }
-
-  /** Runs a tool that does `act`. */
-  async tool(file, act, more = {}) {
-    const all = { session_id: this.#session, ...more };
-    await hook(this.#sandbox, 'before-tool', beforeEdit(file, all));
-    await act();
-    await hook(this.#sandbox, 'after-tool', edit(file, all));
-  }
-
-  write(file, content) {
-    return this.tool(file, () => fs.writeFileSync(file, content));
-  }
-
-  shell(act) {
-    const more = { tool_name: 'run_shell_command', tool_input: { command: 'x' } };
-    return this.tool(undefined, act, more);
-  }
-}
-
-const TEXT = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
-const EDITED = TEXT.replace('two', 'TWO').replace('nine', 'NINE');
-
-/** Neovim and a CLI's hooks. `files` are the texts of the project's files, which Neovim has opened. */
-async function open(t, files, options) {
-  const window = await openNeovim(t, options);
-  const paths = Object.entries(files).map(([name, text]) => [name, window.sandbox.file(name, text)]);
-  for (const [, path] of paths) await window.neovim.edit(path);
-  return { ...window, file: Object.fromEntries(paths), cli: new Hooks(window.sandbox) };
-}
-
-/** The same after a prompt that has edited a. */
-async function openEdited(t, options) {
-  const window = await open(t, { a: TEXT }, options);
-  await window.cli.prompt('Rename them\nand more');
-  await window.cli.write(window.file.a, EDITED);
-  await changed(window.neovim, 1);
-  await window.neovim.until(`vim.fn.getline(2) == 'TWO'`);
-  return window;
-}
-
-/** The items of the quickfix list, without the time. */
-async function listed(neovim) {
-  const items = await neovim.lua(
-    `return vim.tbl_map(function(item)
-       return { item.bufnr > 0 and vim.fn.bufname(item.bufnr) or '', item.text }
-     end, vim.fn.getqflist())`,
-  );
-  return items.map(([name, text]) => (name ? `${name}: ${text}` : text.replace(/^\d\d:\d\d /, '# ')));
-}
-
-/** Waits until the quickfix list has these items. */
-async function lists(neovim, ...expected) {
-  let found;
-  const same = async () => {
-    found = await listed(neovim);
-    return JSON.stringify(found) === JSON.stringify(expected);
-  };
-  await until(same, () => `the list is ${JSON.stringify(found)}`);
-}
+import {
+  answerAll,
+  changed,
+  compared,
+  EDITED,
+  FAILS,
+  lists,
+  open,
+  openEdited,
+  questions,
+  read,
+  run,
+  TEXT,
+  untilFile,
+} from '../lib/neovim-changes.mjs';
+import { noNeovim as skip, until } from '../lib/neovim.mjs';
 
 test('three prompts in YOLO mode are listed, compared and taken back', { skip }, async (t) => {
   const replace = (file_path, old_string, new_string) => ({
@@ -358,7 +247,9 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
       await run(neovim, 'diff');
       await compared(neovim);
       assert.equal(await neovim.lua(`return vim.fn.line('.')`), 2, 'the first change');
+      await neovim.command('tabfirst');
       await run(neovim, 'diff a');
+      await compared(neovim);
       assert.equal(await neovim.lua(`return vim.fn.tabpagenr('$')`), 2, 'the same comparison');
       await neovim.type(close);
       await clean();
@@ -381,166 +272,5 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     await neovim.type(':q<CR>');
     await clean();
     assert.match(await cli.prompt('next'), /reverted your changes to a\./);
-  });
-
-  test('is taken back; undo takes that back as well', async (t) => {
-    // A formatter must not change the text.
-    const init = `vim.api.nvim_create_autocmd('BufWritePre', { callback = function()
-      vim.api.nvim_buf_set_lines(0, -1, -1, false, { 'formatted' })
-    end })`;
-    const before = {
-      lf: 'one\ntwo\n',
-      crlf: 'one\r\ntwo\r\n',
-      bom: '\uFEFFone\ntwo\n',
-      end: 'one\ntwo',
-      empty: '',
-      mixed: 'one\r\ntwo\n',
-    };
-    const after = 'one\ntwo\nthree\n';
-    const { neovim, cli, file } = await open(t, before, { init });
-    await cli.prompt('go');
-    for (const path of Object.values(file)) await cli.write(path, after);
-    await changed(neovim, 6);
-    await neovim.command('bdelete crlf', 'set noautoread');
-    await run(neovim, 'revert prompt');
-    for (const [name, path] of Object.entries(file)) await untilFile(path, before[name]);
-    await changed(neovim, 0);
-    for (const [name, path] of Object.entries(file)) {
-      await neovim.edit(path);
-      await neovim.type('u:noautocmd write<CR>');
-      assert.equal(read(path), after, name);
-      await neovim.type('<C-r>:noautocmd write<CR>');
-      assert.equal(read(path), before[name], name);
-    }
-    await neovim.edit(file.lf);
-    await neovim.type('u:noautocmd write<CR>');
-    const told = await cli.prompt('next');
-    assert.match(told, /reverted your changes to crlf/);
-    assert.doesNotMatch(told, /\blf\b/);
-  });
-
-  test('is taken back only after a question if the user would lose something', async (t) => {
-    const { sandbox, neovim, cli, file } = await open(t, { a: TEXT });
-    const other = new Hooks(sandbox, 'b');
-    await cli.prompt('go');
-    await cli.write(file.a, EDITED);
-    await changed(neovim, 1);
-    const asks = async (choice, ...expected) => {
-      await answerAll(neovim, choice);
-      await run(neovim, 'revert a');
-      await neovim.until('#_G.questions > 0');
-      assert.deepEqual(await questions(neovim), [expected]);
-    };
-    const choices = '&Revert\n&Show what differs\n&Cancel';
-    // Unsaved.
-    await neovim.until(`vim.fn.getline(2) == 'TWO'`);
-    await neovim.type('Gomine<Esc>');
-    await asks(3, 'a has other, unsaved changes (+1 −0). Revert it?', choices);
-    assert.equal(await neovim.lua(`return vim.fn.getline('$')`), 'mine');
-    await asks(2, 'a has other, unsaved changes (+1 −0). Revert it?', choices);
-    const [left, right] = await compared(neovim);
-    assert.deepEqual([left[1], right[1]], [' As the CLI left it', ' Now']);
-    assert.equal(right[0], `${left[0]}|mine`);
-    await neovim.type(':q<CR>');
-    await asks(1, 'a has other, unsaved changes (+1 −0). Revert it?', choices);
-    await untilFile(file.a, TEXT);
-    await neovim.type('u');
-    assert.equal(await neovim.lua(`return vim.fn.getline('$')`), 'mine');
-    // Saved.
-    await neovim.command('write');
-    await asks(3, 'a has changed since (+1 −0). Revert it?', choices);
-    assert.equal(read(file.a), `${EDITED}mine\n`);
-    // During the question.
-    await answerAll(neovim, 1);
-    await neovim.lua(
-      `local confirm, path = vim.fn.confirm, ...
-       vim.fn.confirm = function(...)
-         vim.fn.writefile({ 'later' }, path)
-         return confirm(...)
-       end`,
-      file.a,
-    );
-    await run(neovim, 'revert a');
-    await until(
-      async () => /a is not reverted: the file has just changed again/.test(await neovim.messages()),
-      () => 'it is reverted',
-    );
-    assert.equal(read(file.a), 'later\n');
-    // By another CLI.
-    fs.writeFileSync(file.a, EDITED);
-    await other.prompt('other');
-    await other.write(file.a, TEXT);
-    await other.write(file.a, EDITED.toUpperCase());
-    fs.writeFileSync(file.a, EDITED);
-    await neovim.until(`#require('gemini_companion').changes() == 2`);
-    await run(neovim, 'changes');
-    await neovim.type('4G');
-    await answerAll(neovim, 2);
-    await run(neovim, 'revert');
-    await neovim.until('#_G.questions > 0');
-    const later = 'a was changed by a later prompt, too. Revert it?';
-    assert.deepEqual(await questions(neovim), [[later, '&Revert\n&Cancel']]);
-  });
-
-  test('is deleted if the CLI has created it, and written again if it has deleted it', async (t) => {
-    const { sandbox, neovim, cli, file } = await open(t, { gone: 'gone\n', 'sub/also': 'gone\n', c: 'one\n' });
-    const created = `${sandbox.project}/new`;
-    await cli.prompt('go');
-    await cli.write(created, 'new\n');
-    await cli.write(file.c, 'two\n');
-    await cli.shell(() => {
-      fs.rmSync(file.gone);
-      fs.rmSync(`${sandbox.project}/sub`, { recursive: true });
-    });
-    await changed(neovim, 4);
-    await run(neovim, 'diff gone');
-    const [, right] = await compared(neovim);
-    assert.equal(right[1], ' Now deleted (:w writes this text again)');
-    await neovim.type(':q<CR>');
-    await neovim.until(`not vim.wo.diff`);
-    await answerAll(neovim, 2);
-    await run(neovim, 'revert prompt');
-    await untilFile(file.c, 'one\n');
-    assert.deepEqual([file.gone, created].map(read), [null, 'new\n']);
-    const [[question, choices]] = await questions(neovim);
-    assert.match(question, /^new was created by the CLI, and will be deleted$/m);
-    assert.match(question, /^gone may have been changed by something else during the prompt$/m);
-    assert.match(question, /\nRevert all 4 files\?$/);
-    assert.equal(choices, '&All\n&Only the others\n&Cancel');
-
-    await answerAll(neovim, 1);
-    await run(neovim, 'revert gone');
-    await untilFile(file.gone, 'gone\n');
-    await run(neovim, 'revert sub/also');
-    await untilFile(file['sub/also'], 'gone\n');
-    await answerAll(neovim, 1);
-    await run(neovim, 'revert new');
-    await untilFile(created, null);
-    assert.deepEqual(await questions(neovim), [['new was created by the CLI. Delete it?', '&Delete\n&Cancel']]);
-    await neovim.edit(created);
-    assert.equal(await neovim.lua(`return vim.fn.getline(1)`), '');
-    assert.equal(await neovim.lua(`return vim.bo.modified`), false);
-    await neovim.type('u:write<CR>');
-    assert.equal(read(created), 'new\n');
-  });
-
-  test('stays unsaved if it can not be written', async (t) => {
-    const { sandbox, neovim, cli, file } = await open(t, { 'sub/a': 'one\n' });
-    await cli.prompt('go');
-    await cli.write(file['sub/a'], 'two\n');
-    await changed(neovim, 1);
-    fs.rmSync(`${sandbox.project}/sub`, { recursive: true });
-    sandbox.file('sub', 'a file');
-    await answerAll(neovim, 1);
-    await run(neovim, 'revert');
-    const failed = /a is not reverted: its buffer has the text from before, unsaved/;
-    await until(async () => failed.test(await neovim.messages()), () => 'nothing fails');
-    assert.deepEqual(await questions(neovim), [
-      ['sub/a was deleted since. Revert it?', '&Revert\n&Cancel'],
-    ]);
-    assert.equal(await neovim.lua(`return vim.fn.getline(1)`), 'one');
-    assert.equal(await neovim.lua(`return vim.bo.modified`), true);
-    await changed(neovim, 1);
-    await neovim.command('edit!');
   });
 });

@@ -12,6 +12,9 @@ local M = {}
 
 local api = vim.api
 
+--- The longest title in a bar, in characters. Neovim would cut the beginning of a bar that is too long.
+local MAX_BAR_TITLE = 40
+
 local LIST = 'gemini_companion_changes'
 local NONE = 'no CLI has changed a file'
 local NOT_KEPT = 'the text of %s from before the prompt is not kept'
@@ -186,9 +189,13 @@ end
 --- Returns the bars of a comparison. A bar expands `%`.
 local function bars(change, changed)
   local before = changed.kind == 'created' and 'No file before: %s' or 'Before: %s'
+  local title = title_of(change)
+  if vim.fn.strchars(title) > MAX_BAR_TITLE then
+    title = vim.fn.strcharpart(title, 0, MAX_BAR_TITLE - 1) .. '…'
+  end
   local exists = vim.uv.fs_stat(changed.path) ~= nil
   return {
-    (before:format(title_of(change)):gsub('%%', '%%%%')),
+    (before:format(title):gsub('%%', '%%%%')),
     exists and 'Now (do takes a change back, :w saves)' or 'Now deleted (:w writes this text again)',
   }
 end
@@ -210,9 +217,6 @@ end
 --- Compares a file with its text from before a prompt, in a tab page. If the user takes all of it back there, that is a
 --- revert.
 local function open(change, changed)
-  if compare.go_to(key_of(change), changed.path) then
-    return
-  end
   with_texts(change, changed.path, function(kept)
     local comparison = {
       key = key_of(change),
@@ -297,6 +301,7 @@ local function with_reversals(change, files, act)
   for _, changed in ipairs(files) do
     with_texts(change, changed.path, function(kept)
       reversals[#reversals + 1] = {
+        key = key_of(change),
         path = changed.path,
         kept = kept,
         mixed = changed.mixed,

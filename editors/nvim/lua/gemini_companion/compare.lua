@@ -19,18 +19,6 @@ local function id_of(comparison)
   return comparison.key .. comparison.path
 end
 
---- Goes to a comparison. Returns whether it is open.
----@param key string
----@param path string
----@return boolean
-function M.go_to(key, path)
-  local open = comparisons[key .. path]
-  if open then
-    windows.go_to(open.windows[1])
-  end
-  return open ~= nil
-end
-
 local function new_left(path, content, right)
   local buffer = api.nvim_create_buf(false, true)
   local name = 'gemini-companion://before' .. path
@@ -130,9 +118,12 @@ end
 ---@return boolean
 ---@return string? why
 function M.show(comparison)
-  local path = comparison.path
-  if M.go_to(comparison.key, path) then
+  local path, open = comparison.path, comparisons[id_of(comparison)]
+  if open and open.content == comparison.content then
+    windows.go_to(open.windows[1])
     return true
+  elseif open then
+    close(open)
   end
   local right, why = file.load(path)
   if not right then

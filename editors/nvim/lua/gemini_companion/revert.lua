@@ -87,7 +87,8 @@ local function ask_about(reversal, words)
   local answer = vim.fn.confirm(question, choices:format(verb), can_show and 3 or 2)
   if can_show and answer == 2 then
     local bars = { 'As the CLI left it', 'Now' }
-    local ok, why = compare.show({ key = 'left', path = reversal.path, content = kept.left, bars = bars })
+    local key = 'left ' .. reversal.key
+    local ok, why = compare.show({ key = key, path = reversal.path, content = kept.left, bars = bars })
     if not ok then
       log.fail(why)
     end

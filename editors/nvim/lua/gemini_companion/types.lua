@@ -131,6 +131,7 @@
 
 --- A file that the user wants back as it was before a prompt.
 ---@class GeminiCompanion.Reversal
+---@field key string identifies the prompt
 ---@field path string
 ---@field kept GeminiCompanion.KeptTexts
 ---@field mixed boolean
