@@ -90,7 +90,10 @@ test('three prompts in YOLO mode are listed, compared and taken back', { skip },
   await run(neovim, 'revert');
   await untilFile(file.a, TEXT);
   assert.deepEqual(await questions(neovim), [
-    ['a has changed since (+2 −2). Revert it?', '&Revert\n&Show what differs\n&Cancel'],
+    [
+      'a has changed since, by a later prompt as well (+2 −2). Revert it?',
+      '&Revert\n&Show what differs\n&Cancel',
+    ],
   ]);
   await neovim.command('buffer a');
   await neovim.type('u:w<CR>');

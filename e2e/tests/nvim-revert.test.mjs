@@ -115,7 +115,7 @@ describe('a file that a CLI has changed', { skip, concurrency: 2 }, () => {
     await answerAll(neovim, 2);
     await run(neovim, 'revert');
     await neovim.until('#_G.questions > 0');
-    const later = 'a was changed by a later prompt, too. Revert it?';
+    const later = 'a was changed by a later prompt as well. Revert it?';
     assert.deepEqual(await questions(neovim), [[later, '&Revert\n&Cancel']]);
   });
 

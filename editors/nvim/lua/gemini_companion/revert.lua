@@ -55,10 +55,15 @@ local function loss(reversal)
   if now.unsaved and not is_kept(now.unsaved) then
     return ('has other, unsaved changes (%s)'):format(difference(kept.left or '', now.unsaved))
   elseif not is_kept(now.disk) then
-    local since = now.disk and kept.left and ('has changed since (%s)'):format(difference(kept.left, now.disk))
-    return since or (now.disk and 'exists again' or 'was deleted since')
+    if not now.disk then
+      return 'was deleted since'
+    elseif not kept.left then
+      return 'exists again'
+    end
+    local by = reversal.is_later and ', by a later prompt as well' or ''
+    return ('has changed since%s (%s)'):format(by, difference(kept.left, now.disk))
   elseif reversal.is_later then
-    return 'was changed by a later prompt, too'
+    return 'was changed by a later prompt as well'
   end
   return reversal.mixed and 'may have been changed by something else during the prompt' or nil
 end
